@@ -1,0 +1,21 @@
+"""Drains 80,000 queued events one by one: for 16 subscribers, batches of a single event."""
+
+import pathlib
+import sys
+
+from support import delivery, rounds, servers
+
+EVENTS = 80_000
+ROUNDS = 3
+
+build = pathlib.Path(sys.argv[1]).resolve()
+with servers.receiver(build) as receiver:
+    singles, told = delivery.measure(build, receiver, ROUNDS, 16, EVENTS, 1, "deliveries")
+rounds.tell(
+    "delivery_singles",
+    "deliveries/s",
+    singles,
+    "libcurl multi alone, same bodies, 16 in flight",
+    cpu_us_per_op=told["cpu_us_per_op"],
+    publish_per_second=told["publish_per_second"],
+)

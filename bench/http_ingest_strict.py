@@ -1,0 +1,5 @@
+"""Ingest over HTTP where every answer waits for an fsync."""
+
+from support import ingest
+
+ingest.main("http_ingest_strict", "file:{folder}/bus.db")

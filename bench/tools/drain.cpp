@@ -1,0 +1,168 @@
+// Delivers a queue of events over HTTP, for benchmarks.
+//
+//   bench_drain --file FILE --receiver URL --subscribers N --events N --max-events N
+//
+// Publishes events to one topic that all subscribers have, until as many as asked are queued in
+// full batches on an embedded store that syncs (`strict`). Only then a dispatcher with the HTTP
+// transport begins. The clock runs from its first acquisition until the settlement of the last
+// batch is on disk. Prints one JSON line.
+
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "batches.hpp"
+#include "routemaster/bus.hpp"
+#include "routemaster/dispatcher.hpp"
+#include "routemaster/runner.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/store/embedded.hpp"
+#include "routemaster/transport/http.hpp"
+
+namespace {
+
+namespace rm = routemaster;
+using SteadyClock = std::chrono::steady_clock;
+
+struct Settings {
+    std::string file;
+    std::string receiver;
+    unsigned subscribers = 1;
+    std::uint64_t events = 200'000;  ///< In the queues of all subscribers together.
+    std::uint32_t max_events = 100;
+};
+
+/// Notes when the first job was asked for and when the last delivery was settled.
+class Stopwatch final : public rm::ForwardingStore {
+public:
+    Stopwatch(rm::Store& next, std::uint64_t deliveries)
+        : ForwardingStore{next}, left_{deliveries} {}
+
+    void submit(std::span<rm::Step> steps, rm::TimePoint now, rm::Completion done) override {
+        const auto& first = steps.front();
+        if (std::holds_alternative<rm::AcquireJobs>(first)) begin();
+        if (!std::holds_alternative<rm::SettleDelivery>(first)) {
+            return next().submit(steps, now, std::move(done));
+        }
+        next().submit(steps, now, [this, done = std::move(done)](std::span<rm::Outcome> outcomes) {
+            count(outcomes);
+            done(outcomes);
+        });
+    }
+
+    /// Waits until all deliveries are settled, and returns how long that took.
+    SteadyClock::duration wait() {
+        for (auto left = left_.load(); left != 0; left = left_.load()) left_.wait(left);
+        return ended_ - begun_;
+    }
+
+private:
+    void begin() {
+        if (std::exchange(running_, true)) return;
+        begun_ = SteadyClock::now();
+    }
+
+    void count(std::span<rm::Outcome> outcomes) {
+        std::uint64_t settled = 0;
+        for (const auto& outcome : outcomes) {
+            if (outcome && std::get<rm::Settlement>(*outcome) == rm::Settlement::settled) ++settled;
+        }
+        if (left_.load() == settled) ended_ = SteadyClock::now();
+        if (left_.fetch_sub(settled) == settled) left_.notify_all();
+    }
+
+    bool running_ = false;
+    SteadyClock::time_point begun_;
+    SteadyClock::time_point ended_;
+    std::atomic<std::uint64_t> left_;
+};
+
+/// Processor time that this process has used.
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Fills the queues; returns how many events were published.
+std::uint64_t fill(rm::Store& store, const Settings& settings) {
+    using namespace std::chrono_literals;
+    constexpr std::uint64_t chunk = 1'000;
+    rm::Bus bus{store};
+    for (unsigned n = 0; n < settings.subscribers; ++n) {
+        const auto name = bench::subscriber_name(n);
+        bus.subscriber(name)
+            .subscribe({"orders"}, {.callback = settings.receiver + "/" + name,
+                                    .timeout = 1h,
+                                    .max_events = settings.max_events})
+            .value();
+    }
+    const auto published = settings.events / settings.subscribers;
+    for (std::uint64_t n = 0; n < published;) {
+        std::vector<rm::Event> events;
+        while (n < published && events.size() < chunk) events.push_back(bench::order_event(++n));
+        for (auto& outcome : bus.publish_many(events)) static_cast<void>(outcome.value());
+    }
+    return published;
+}
+
+void warn(rm::LogLevel level, std::string_view text) {
+    if (level >= rm::LogLevel::warning) std::cerr << "drain: " << text << '\n';
+}
+
+void run(const Settings& settings) {
+    const auto batches = settings.events / settings.subscribers / settings.max_events;
+    if (batches * settings.subscribers * settings.max_events != settings.events) {
+        throw CLI::ValidationError("--events", "must be full batches, equally many for each");
+    }
+    rm::EmbeddedStore store{settings.file};
+    const auto filling = SteadyClock::now();
+    const auto published = fill(store, settings);
+    const std::chrono::duration<double> filled = SteadyClock::now() - filling;
+
+    Stopwatch stopwatch{store, batches * settings.subscribers};
+    rm::HttpTransport transport{{.allow_http = true, .allow_loopback = true}};
+    rm::Dispatcher dispatcher{stopwatch, {.transports = {&transport}, .log = &warn}};
+    const auto cpu_before = cpu_seconds();
+    rm::Runner runner{dispatcher};
+    const std::chrono::duration<double> seconds = stopwatch.wait();
+    const auto cpu = cpu_seconds() - cpu_before;
+    std::cout << R"({"events":)" << settings.events << R"(,"deliveries":)"
+              << batches * settings.subscribers << R"(,"seconds":)" << seconds.count()
+              << R"(,"cpu_seconds":)" << cpu << R"(,"publish_per_second":)"
+              << static_cast<double>(published) / filled.count() << "}" << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Settings settings;
+    CLI::App app{"Delivers a queue of events over HTTP"};
+    app.add_option("--file", settings.file, "Of the store; must not exist")->required();
+    app.add_option("--receiver", settings.receiver, "URL")->required();
+    app.add_option("--subscribers", settings.subscribers)->capture_default_str();
+    app.add_option("--events", settings.events, "Queued in all")->capture_default_str();
+    app.add_option("--max-events", settings.max_events, "In a batch")->capture_default_str();
+    try {
+        app.parse(argc, argv);
+        run(settings);
+    } catch (const CLI::Error& error) {
+        return app.exit(error);
+    } catch (const std::exception& error) {
+        std::cerr << "drain: " << error.what() << std::endl;
+        return 1;
+    }
+}

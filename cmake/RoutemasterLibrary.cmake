@@ -1,0 +1,162 @@
+# How the libraries are declared, exported and installed.
+#
+# Every library is a component of its own: one target `routemaster::<name>`, one export set, one
+# file that loads what that component needs. A consumer that asks for `core` is never asked for
+# SQLite.
+
+set(ROUTEMASTER_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/routemaster")
+
+# Those of the named components that this build has, as targets:
+# routemaster_available(libraries core http).
+function(routemaster_available result)
+    set(targets "")
+    foreach(name IN LISTS ARGN)
+        if(TARGET routemaster_${name})
+            list(APPEND targets routemaster::${name})
+        endif()
+    endforeach()
+    set(${result} "${targets}" PARENT_SCOPE)
+endfunction()
+
+# Every component this build has, as targets.
+function(routemaster_everything result)
+    get_property(names GLOBAL PROPERTY ROUTEMASTER_COMPONENTS)
+    routemaster_available(targets ${names})
+    set(${result} "${targets}" PARENT_SCOPE)
+endfunction()
+
+# Registers the target routemaster_NAME as the component NAME. PACKAGES are what find_package has
+# to find for it, COMPONENTS what it needs of this project.
+function(routemaster_component name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PACKAGES;COMPONENTS")
+    add_library(routemaster::${name} ALIAS routemaster_${name})
+    set_target_properties(routemaster_${name} PROPERTIES EXPORT_NAME ${name})
+    set_property(GLOBAL APPEND PROPERTY ROUTEMASTER_COMPONENTS ${name})
+    if(NOT ROUTEMASTER_INSTALL)
+        return()
+    endif()
+
+    install(TARGETS routemaster_${name}
+        EXPORT routemaster-${name}-targets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+    install(EXPORT routemaster-${name}-targets
+        NAMESPACE routemaster::
+        DESTINATION "${ROUTEMASTER_PACKAGE_DIR}")
+
+    set(loader "")
+    foreach(component IN LISTS arg_COMPONENTS)
+        string(APPEND loader
+            "include(\"\${CMAKE_CURRENT_LIST_DIR}/routemaster-${component}.cmake\")\n")
+    endforeach()
+    foreach(package IN LISTS arg_PACKAGES)
+        string(APPEND loader "find_dependency(${package})\n")
+    endforeach()
+    string(APPEND loader
+        "include(\"\${CMAKE_CURRENT_LIST_DIR}/routemaster-${name}-targets.cmake\")\n")
+    set(loader_file "${PROJECT_BINARY_DIR}/package/routemaster-${name}.cmake")
+    file(CONFIGURE OUTPUT "${loader_file}" CONTENT "${loader}" @ONLY)
+    install(FILES "${loader_file}" DESTINATION "${ROUTEMASTER_PACKAGE_DIR}")
+endfunction()
+
+# Declares the library of the current folder: every .cpp below it, wrapping one third-party library.
+#
+#   routemaster_driver(<name>
+#       HEADERS <pattern>...    # its public headers, relative to include/routemaster
+#       DEPENDS <package>...    # what find_package has to find
+#       LINK <target>...        # what those packages provide; consumers never see it
+#       DRIVERS <name>...)      # drivers of this project it uses when they are built
+#
+# A driver with DEPENDS has an option ROUTEMASTER_<NAME>, on when everything was found.
+function(routemaster_driver name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;DEPENDS;LINK;DRIVERS")
+    list(TRANSFORM arg_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/include/routemaster/")
+    file(GLOB headers CONFIGURE_DEPENDS ${arg_HEADERS})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+    set_property(GLOBAL APPEND PROPERTY ROUTEMASTER_DRIVER_HEADERS ${headers})
+
+    if(arg_DEPENDS)
+        set(missing "")
+        foreach(package IN LISTS arg_DEPENDS)
+            find_package(${package} QUIET)
+            if(NOT ${package}_FOUND)
+                list(APPEND missing ${package})
+            endif()
+        endforeach()
+        set(found ON)
+        if(missing)
+            set(found OFF)
+        endif()
+        string(TOUPPER "ROUTEMASTER_${name}" switch)
+        option(${switch} "Build the ${name} driver" ${found})
+        if(NOT ${switch})
+            return()
+        endif()
+        if(missing)
+            message(FATAL_ERROR "${switch} is ON, but these packages were not found: ${missing}")
+        endif()
+    endif()
+    if(NOT sources)
+        message(STATUS "routemaster: ${name} has no sources")
+        return()
+    endif()
+
+    set(target routemaster_${name})
+    add_library(${target} STATIC ${sources})
+    target_sources(${target} PUBLIC
+        FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
+    target_link_libraries(${target} PUBLIC routemaster::core PRIVATE ${arg_LINK})
+
+    set(components core)
+    foreach(driver IN LISTS arg_DRIVERS)
+        string(TOUPPER "ROUTEMASTER_HAS_${driver}" has)
+        if(TARGET routemaster_${driver})
+            list(APPEND components ${driver})
+            target_link_libraries(${target} PRIVATE routemaster::${driver})
+            target_compile_definitions(${target} PRIVATE ${has}=1)
+        else()
+            target_compile_definitions(${target} PRIVATE ${has}=0)
+        endif()
+    endforeach()
+    routemaster_component(${name} PACKAGES ${arg_DEPENDS} COMPONENTS ${components})
+endfunction()
+
+# Declares routemaster::core: every public header that belongs to no driver. Call it after the
+# drivers.
+function(routemaster_core)
+    # Debian's msgpack-cxx package calls itself `msgpack` and its target `msgpackc-cxx`, which
+    # brings the Boost headers it includes.
+    set(packages Threads nlohmann_json msgpack)
+    foreach(package IN LISTS packages)
+        find_package(${package} REQUIRED)
+    endforeach()
+
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/routemaster/*.hpp")
+    get_property(driver_headers GLOBAL PROPERTY ROUTEMASTER_DRIVER_HEADERS)
+    list(REMOVE_ITEM headers ${driver_headers})
+
+    add_library(routemaster_core INTERFACE)
+    target_sources(routemaster_core INTERFACE
+        FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
+    target_compile_features(routemaster_core INTERFACE cxx_std_20)
+    target_link_libraries(routemaster_core INTERFACE
+        msgpackc-cxx nlohmann_json::nlohmann_json Threads::Threads)
+    routemaster_component(core PACKAGES ${packages})
+endfunction()
+
+# Installs what `find_package(routemaster)` reads first.
+function(routemaster_install_package)
+    include(CMakePackageConfigHelpers)
+    configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/routemasterConfig.cmake.in"
+        "${PROJECT_BINARY_DIR}/package/routemasterConfig.cmake"
+        INSTALL_DESTINATION "${ROUTEMASTER_PACKAGE_DIR}")
+    write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/routemasterConfigVersion.cmake"
+        COMPATIBILITY SameMinorVersion)
+    install(FILES
+        "${PROJECT_BINARY_DIR}/package/routemasterConfig.cmake"
+        "${PROJECT_BINARY_DIR}/package/routemasterConfigVersion.cmake"
+        "${PROJECT_SOURCE_DIR}/cmake/FindMicrohttpd.cmake"
+        DESTINATION "${ROUTEMASTER_PACKAGE_DIR}")
+    install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/routemaster")
+endfunction()

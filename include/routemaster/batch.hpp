@@ -1,0 +1,102 @@
+/// @file
+/// A batch: the events for one subscriber that travel together.
+///
+///    event ──► batch: CURRENT ──seal (full or stale)──► batch: READY ──delivered | dropped──► gone
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "routemaster/event.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+
+/// Encoded messages in one block of memory, in order: appending copies once and rarely allocates.
+///
+/// Thread safety: a value.
+class MessageList {
+public:
+    /// Walks the messages in order.
+    class Iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = std::string_view;
+        using difference_type = std::ptrdiff_t;
+        using pointer = void;
+        using reference = std::string_view;
+
+        explicit Iterator(const char* at) noexcept : at_{at} {}
+        std::string_view operator*() const noexcept { return {at_ + prefix, length()}; }
+        Iterator& operator++() noexcept {
+            at_ += prefix + length();
+            return *this;
+        }
+        friend bool operator==(Iterator a, Iterator b) noexcept { return a.at_ == b.at_; }
+
+    private:
+        [[nodiscard]] std::size_t length() const noexcept {
+            std::uint32_t size = 0;
+            std::memcpy(&size, at_, prefix);
+            return size;
+        }
+
+        const char* at_;
+    };
+
+    /// Puts a message at the end. It must be shorter than 4 GiB.
+    void append(std::string_view message) {
+        const auto size = static_cast<std::uint32_t>(message.size());
+        char length[prefix];
+        std::memcpy(length, &size, prefix);
+        block_.append(length, prefix).append(message);
+        ++count_;
+    }
+
+    /// How many messages there are.
+    [[nodiscard]] std::size_t size() const noexcept { return count_; }
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    /// Bytes of all messages, and four more for each.
+    [[nodiscard]] std::size_t bytes() const noexcept { return block_.size(); }
+
+    [[nodiscard]] Iterator begin() const noexcept { return Iterator{block_.data()}; }
+    [[nodiscard]] Iterator end() const noexcept { return Iterator{block_.data() + block_.size()}; }
+
+    friend bool operator==(const MessageList&, const MessageList&) = default;
+
+private:
+    static constexpr std::size_t prefix = sizeof(std::uint32_t);
+
+    std::string block_;
+    std::size_t count_ = 0;
+};
+
+/// A batch as a callback in the process gets it.
+struct Batch {
+    Uid uid;                    ///< Stays the same when the batch is delivered again.
+    std::string subscriber;     ///< Whom it is for.
+    std::uint32_t attempt = 1;  ///< 1 for the first delivery, and so on.
+    TimePoint created_at;       ///< When its first event was taken in.
+    std::vector<Event> events;  ///< In the order they were published.
+};
+
+/// A batch as an operator sees it.
+struct BatchStatus {
+    Uid uid;
+    std::string subscriber;
+    TimePoint created_at;
+    std::uint32_t attempts = 0;  ///< Deliveries begun so far.
+    std::uint64_t events = 0;
+    bool current = false;  ///< Still takes events.
+
+    friend bool operator==(const BatchStatus&, const BatchStatus&) = default;
+};
+
+}  // namespace routemaster

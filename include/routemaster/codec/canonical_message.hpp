@@ -1,0 +1,97 @@
+/// @file
+/// Recognises messages exactly as they are encoded here, several times faster than
+/// `MessageReader`, which reads whatever means the same.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "routemaster/event.hpp"
+
+namespace routemaster::detail {
+
+/// An event's message, taken apart. All are views of the message.
+struct CanonicalMessage {
+    std::uint64_t timestamp = 0;
+    std::string_view topic;
+    EventType type = EventType::noop;
+    std::string_view url;
+    std::string_view data;  ///< Still encoded, and not looked at.
+};
+
+/// Eats a text from its front. After a call that found something else than it wanted, the rest is
+/// of no use.
+class MessageCursor {
+public:
+    explicit MessageCursor(std::string_view rest) noexcept : rest_{rest} {}
+
+    /// Whether exactly `bytes` come next.
+    bool skip(std::string_view bytes) noexcept {
+        if (!rest_.starts_with(bytes)) return false;
+        rest_.remove_prefix(bytes.size());
+        return true;
+    }
+
+    /// A string of up to 255 bytes that is not empty; nothing for anything else.
+    std::string_view text() noexcept {
+        constexpr unsigned fixstr = 0xa0;
+        constexpr unsigned fixstr_length_max = 31;
+        constexpr unsigned str8 = 0xd9;
+        if (rest_.size() < 2) return {};
+        std::size_t start = 1;
+        std::size_t length = byte(0) - fixstr;
+        if (byte(0) == str8) {
+            start = 2;
+            length = byte(1);
+        } else if (byte(0) < fixstr || length > fixstr_length_max) {
+            return {};
+        }
+        if (rest_.size() - start < length) return {};
+        const std::string_view found = rest_.substr(start, length);
+        rest_.remove_prefix(start + length);
+        return found;
+    }
+
+    /// Eight bytes, the highest first.
+    std::optional<std::uint64_t> number() noexcept {
+        constexpr std::size_t size = 8;
+        if (rest_.size() < size) return std::nullopt;
+        std::uint64_t found = 0;
+        for (std::size_t i = 0; i < size; ++i) found = (found << 8U) | byte(i);
+        rest_.remove_prefix(size);
+        return found;
+    }
+
+    /// What was not eaten.
+    [[nodiscard]] std::string_view rest() const noexcept { return rest_; }
+
+private:
+    [[nodiscard]] unsigned byte(std::size_t i) const noexcept {
+        return static_cast<unsigned char>(rest_[i]);
+    }
+
+    std::string_view rest_;
+};
+
+/// Takes `message` apart when its fields are those that `encode_message` writes, in that order and
+/// in those formats, up to the data; nothing otherwise, which does not mean that it is damaged.
+[[nodiscard]] inline std::optional<CanonicalMessage> canonical_message(
+    std::string_view message) noexcept {
+    using namespace std::string_view_literals;
+    MessageCursor cursor{message};
+    if (!cursor.skip("\x92\xa1\x65\x85\xa1\x74\xcf"sv)) return std::nullopt;
+    const auto timestamp = cursor.number();
+    if (!timestamp || !cursor.skip("\xa1o"sv)) return std::nullopt;
+    const auto topic = cursor.text();
+    if (topic.empty() || !cursor.skip("\xa1y"sv)) return std::nullopt;
+    const auto type = event_type(cursor.text());
+    if (!type || !cursor.skip("\xa1u"sv)) return std::nullopt;
+    const auto url = cursor.text();
+    if (url.empty() || !cursor.skip("\xa1\x64"sv)) return std::nullopt;
+    return CanonicalMessage{*timestamp, topic, *type, url, cursor.rest()};
+}
+
+}  // namespace routemaster::detail

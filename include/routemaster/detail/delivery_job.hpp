@@ -1,0 +1,34 @@
+/// @file
+/// The bytes of a delivery job: the MessagePack array `["batch", [uid]]`, as the original writes
+/// it.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "routemaster/uid.hpp"
+
+namespace routemaster::detail {
+
+/// fixarray 2, fixstr 5 `batch`, fixarray 1, fixstr 20; the uid follows.
+inline constexpr std::string_view delivery_job_prefix{
+    "\x92\xa5"
+    "batch"
+    "\x91\xb4"};
+
+/// The delivery job of a batch.
+[[nodiscard]] inline std::string delivery_job(const Uid& batch) {
+    std::string job{delivery_job_prefix};
+    job.append(batch.text());
+    return job;
+}
+
+/// The batch that a delivery job is for; nothing when it is another kind of job.
+[[nodiscard]] inline std::optional<Uid> batch_of(std::string_view job) {
+    if (!job.starts_with(delivery_job_prefix)) return std::nullopt;
+    return Uid::parse(job.substr(delivery_job_prefix.size()));
+}
+
+}  // namespace routemaster::detail

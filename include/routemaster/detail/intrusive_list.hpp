@@ -1,0 +1,54 @@
+/// @file
+/// A doubly linked list whose links live in the elements: no allocation, removal in constant time.
+
+#pragma once
+
+#include <cstddef>
+
+namespace routemaster::detail {
+
+/// The links of an element that may stand in one list.
+template <class T>
+struct ListHook {
+    T* previous = nullptr;
+    T* next = nullptr;
+};
+
+/// A list over the hook `Hook` of `T`. Owns nothing; elements leave before they die.
+template <class T, ListHook<T> T::*Hook>
+class IntrusiveList {
+public:
+    [[nodiscard]] bool empty() const noexcept { return front_ == nullptr; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] T* front() const noexcept { return front_; }
+    [[nodiscard]] T* back() const noexcept { return back_; }
+    [[nodiscard]] static T* next(const T& element) noexcept { return (element.*Hook).next; }
+    [[nodiscard]] static T* previous(const T& element) noexcept { return (element.*Hook).previous; }
+
+    void push_back(T& element) noexcept {
+        auto& hook = element.*Hook;
+        hook.previous = back_;
+        hook.next = nullptr;
+        (back_ != nullptr ? (back_->*Hook).next : front_) = &element;
+        back_ = &element;
+        ++size_;
+    }
+
+    void remove(T& element) noexcept {
+        auto& hook = element.*Hook;
+        (hook.previous != nullptr ? (hook.previous->*Hook).next : front_) = hook.next;
+        (hook.next != nullptr ? (hook.next->*Hook).previous : back_) = hook.previous;
+        hook = {};
+        --size_;
+    }
+
+    /// Forgets all elements without touching them.
+    void clear() noexcept { *this = {}; }
+
+private:
+    T* front_ = nullptr;
+    T* back_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,460 @@
+/// @file
+/// The state machine: what each step does. Single writer, no clock, no randomness, no I/O. It is
+/// the readable specification of the steps, and what other stores are compared with.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/detail/delivery_job.hpp"
+#include "routemaster/detail/state/counters.hpp"
+#include "routemaster/detail/state/directory.hpp"
+#include "routemaster/detail/state/entity.hpp"
+#include "routemaster/detail/state/jobs.hpp"
+#include "routemaster/detail/state/outboxes.hpp"
+#include "routemaster/health.hpp"
+#include "routemaster/names.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// The whole state of a bus, and the steps upon it. Not thread safe: its store serialises.
+class Machine {
+public:
+    /// Everything that was ever changed, as a value of `reveals`.
+    static constexpr std::uint64_t everything = UINT64_MAX;
+
+    /// `effects` must outlive it.
+    explicit Machine(Effects& effects)
+        : effects_{effects},
+          counters_{effects},
+          jobs_{effects, counters_},
+          outboxes_{effects, counters_, jobs_},
+          directory_{effects, outboxes_} {}
+
+    Outcome perform(Step& step, TimePoint now) {
+        now_ = now;
+        reveals_ = everything;
+        return std::visit(
+            [this](auto& any) -> Outcome {
+                auto reply = apply(any);
+                if (!reply) return reply.error();
+                return Reply{std::move(*reply)};
+            },
+            step);
+    }
+
+    /// The newest journal row that the last outcome tells anything of. What it reveals beyond what
+    /// it changed must be durable before it may be told.
+    [[nodiscard]] std::uint64_t reveals() const noexcept { return reveals_; }
+
+    [[nodiscard]] CounterTable& counters() noexcept { return counters_; }
+    [[nodiscard]] JobTable& jobs() noexcept { return jobs_; }
+    [[nodiscard]] OutboxTable& outboxes() noexcept { return outboxes_; }
+    [[nodiscard]] Directory& directory() noexcept { return directory_; }
+
+    /// Connects everything that was restored part by part.
+    void settle_restored() {
+        directory_.settle_restored(jobs_);
+        outboxes_.settle_restored();
+        jobs_.settle_restored();
+        outboxes_.prune(
+            [this](const std::string& token) { return directory_.subscriber(token) != nullptr; });
+    }
+
+private:
+    static Error invalid(const char* text) { return {Errc::invalid, text}; }
+    static Error nothing_asked() { return invalid("limit: must be at least 1"); }
+
+    // --- Topics and events ----------------------------------------------------------------------
+
+    Result<PublishEvent::Reply> apply(PublishEvent& step) {
+        if (!is_topic_name(step.topic)) return invalid("topic: must be 1 to 64 of a-z and _");
+        auto* topic = directory_.topic(step.topic);
+        if (topic == nullptr) {
+            topic = &directory_.create_topic(step.topic, step.publisher);
+        } else if (topic->topic.publisher != step.publisher) {
+            if (topic->topic.publisher) return PublishOutcome::forbidden;
+            directory_.claim(*topic, *step.publisher);
+        }
+        count_published(*topic, step.message.size());
+        if (!topic->subscribers.empty()) fan_out(*topic, step);
+        return PublishOutcome::published;
+    }
+
+    void fan_out(const TopicState& topic, const PublishEvent& step) {
+        std::vector<BatchState*> batches;
+        batches.reserve(topic.subscribers.size());
+        std::uint32_t sibling = 0;
+        for (const auto* subscriber : topic.subscribers) {
+            auto& outbox = *subscriber->outbox;
+            if (outbox.current == nullptr) {
+                auto uid = step.uid.sibling(sibling++);
+                while (outboxes_.taken(uid)) uid = step.uid.sibling(sibling++);
+                const auto due = saturating_add(std::min(step.timestamp, now_),
+                                                subscriber->subscription.timeout);
+                outboxes_.begin(outbox, uid, due, now_);
+            }
+            outboxes_.append(*outbox.current, step.message);
+            batches.push_back(outbox.current);
+        }
+        effects_.appended(step.message, batches);
+        for (std::size_t i = 0; i < batches.size(); ++i) {
+            const auto full = topic.subscribers[i]->subscription.max_events;
+            if (batches[i]->messages.size() >= full) seal_full(*batches[i]);
+        }
+    }
+
+    void seal_full(BatchState& batch) {
+        outboxes_.seal(batch);
+        if (batch.job->state == JobState::State::scheduled) {
+            jobs_.reschedule(*batch.job, now_, now_);
+        }
+    }
+
+    void count_published(TopicState& topic, std::size_t bytes) {
+        if (topic.published == nullptr) {
+            const auto tags = published_tags(topic.topic);
+            topic.published = &counters_.at({"events.published", tags});
+            topic.bytes = &counters_.at({"events.bytes", tags});
+        }
+        counters_.add(*topic.published, 1);
+        counters_.add(*topic.bytes, static_cast<std::int64_t>(bytes));
+        ++topic.topic.events;
+        effects_.counted(topic);
+    }
+
+    /// The publisher's tag leaves out the secret part of its token, after `--`.
+    static std::vector<CounterKey::Tag> published_tags(const Topic& topic) {
+        std::string publisher = "null";
+        if (topic.publisher) {
+            const auto end = topic.publisher->find("--");
+            publisher = end == std::string::npos ? "malformed" : topic.publisher->substr(0, end);
+        }
+        return {{"publisher", publisher}, {"topic", topic.name}};
+    }
+
+    Result<RemoveTopic::Reply> apply(RemoveTopic& step) {
+        auto* topic = directory_.topic(step.name);
+        if (topic == nullptr) return Removal::unknown;
+        if (step.publisher && topic->topic.publisher != step.publisher) return Removal::forbidden;
+        directory_.remove(*topic);
+        return Removal::removed;
+    }
+
+    Result<ListTopics::Reply> apply(ListTopics& step) {
+        if (step.page.limit == 0) return nothing_asked();
+        return directory_.topics(step.page);
+    }
+
+    // --- Subscribers ----------------------------------------------------------------------------
+
+    Result<Subscribe::Reply> apply(Subscribe& step) {
+        if (auto checked = check(step.token, step.topics, step.options); !checked) {
+            return checked.error();
+        }
+        auto& subscriber = directory_.open_subscriber(step.token);
+        auto& subscription = subscriber.subscription;
+        subscription.callback = step.options.callback;
+        subscription.uuid = step.options.uuid;
+        if (step.options.timeout) subscription.timeout = *step.options.timeout;
+        if (step.options.max_events) subscription.max_events = *step.options.max_events;
+        if (step.options.max_in_flight) subscription.max_in_flight = *step.options.max_in_flight;
+        jobs_.widen(subscriber.outbox->lane, subscription.max_in_flight);
+        replace_topics(subscriber, step.topics);
+        effects_.changed(subscriber);
+        return Done{};
+    }
+
+    void replace_topics(SubscriberState& subscriber, const std::vector<std::string>& topics) {
+        const std::set<std::string> wanted{topics.begin(), topics.end()};
+        for (const auto& name : std::set<std::string>{subscriber.topics}) {
+            if (!wanted.contains(name)) directory_.unlink(subscriber, name);
+        }
+        for (const auto& name : wanted) {
+            auto* topic = directory_.topic(name);
+            if (topic == nullptr) topic = &directory_.create_topic(name, std::nullopt);
+            directory_.link(subscriber, *topic);
+        }
+    }
+
+    Result<Unsubscribe::Reply> apply(Unsubscribe& step) {
+        auto* subscriber = directory_.subscriber(step.token);
+        if (subscriber == nullptr) return Unsubscription::unknown_subscriber;
+        if (directory_.topic(step.topic) == nullptr) return Unsubscription::unknown_topic;
+        if (!subscriber->topics.contains(step.topic)) return Unsubscription::not_subscribed;
+        directory_.unlink(*subscriber, step.topic);
+        effects_.changed(*subscriber);
+        return Unsubscription::unsubscribed;
+    }
+
+    Result<RemoveSubscriber::Reply> apply(RemoveSubscriber& step) {
+        auto* subscriber = directory_.subscriber(step.token);
+        if (subscriber == nullptr) return Removal::unknown;
+        directory_.remove(*subscriber);
+        return Removal::removed;
+    }
+
+    Result<ListSubscribers::Reply> apply(ListSubscribers& step) {
+        if (step.page.limit == 0) return nothing_asked();
+        return directory_.subscribers(step.page);
+    }
+
+    Result<FindSubscriber::Reply> apply(FindSubscriber& step) {
+        const auto* subscriber = directory_.subscriber(step.token);
+        if (subscriber == nullptr) return std::optional<SubscriberStatus>{};
+        return std::optional{Directory::status(*subscriber)};
+    }
+
+    Result<ListBatches::Reply> apply(ListBatches& step) {
+        if (step.limit == 0) return nothing_asked();
+        std::vector<BatchStatus> all;
+        const auto* outbox = outboxes_.find(step.token);
+        if (outbox == nullptr) return all;
+        for (const auto* batch = outbox->batches.front();
+             batch != nullptr && all.size() < step.limit; batch = outbox->batches.next(*batch)) {
+            all.push_back({batch->uid, step.token, batch->created_at, batch->attempts,
+                           batch->messages.size(), batch->current});
+        }
+        return all;
+    }
+
+    // --- API tokens -----------------------------------------------------------------------------
+
+    Result<PutToken::Reply> apply(PutToken& step) {
+        if (!is_user_name(step.token)) {
+            return invalid("token: must be 1 to 64 of a-z, 0-9, :, _ and -");
+        }
+        if (!is_user_name(step.name)) {
+            return invalid("name: must be 1 to 64 of a-z, 0-9, :, _ and -");
+        }
+        directory_.put_token({step.token, step.name});
+        return Done{};
+    }
+
+    Result<RemoveToken::Reply> apply(RemoveToken& step) {
+        auto* subscriber = directory_.subscriber(step.token);
+        auto* token = directory_.token(step.token);
+        if (subscriber == nullptr && token == nullptr) return Removal::unknown;
+        if (subscriber != nullptr) directory_.remove(*subscriber);
+        if (token != nullptr) directory_.remove(*token);
+        return Removal::removed;
+    }
+
+    Result<FindToken::Reply> apply(FindToken& step) {
+        const auto* token = directory_.token(step.token);
+        if (token == nullptr) return std::optional<std::string>{};
+        reveals_ = token->last_row;
+        return std::optional{token->token.name};
+    }
+
+    Result<ListTokens::Reply> apply(ListTokens& step) {
+        if (step.page.limit == 0) return nothing_asked();
+        return directory_.tokens(step.page);
+    }
+
+    // --- Jobs -----------------------------------------------------------------------------------
+
+    Result<PushJob::Reply> apply(PushJob& step) {
+        if (step.queue.empty() || step.queue.size() > name_length_max) {
+            return invalid("queue: must be 1 to 64 characters");
+        }
+        if (step.job.empty()) return invalid("job: must not be empty");
+        auto& queue = jobs_.queue(step.queue);
+        if (const auto* present = jobs_.find(queue, step.job)) {
+            reveals_ = present->last_row;
+            return PushOutcome::duplicate;
+        }
+        jobs_.push(queue, std::move(step.job), step.run_at, jobs_.next_order(), nullptr, now_);
+        return PushOutcome::pushed;
+    }
+
+    Result<AcquireJobs::Reply> apply(AcquireJobs& step) {
+        if (step.limit == 0) return nothing_asked();
+        reveals_ = 0;
+        auto& queue = jobs_.queue(step.queue);
+        auto acquired = jobs_.acquire(queue, step.worker, step.limit, now_);
+        for (const auto& lease : acquired.leases) reveal(*jobs_.held(lease));
+        return acquired;
+    }
+
+    Result<AckJob::Reply> apply(AckJob& step) {
+        auto* job = jobs_.held(step.lease);
+        if (job == nullptr) return Settlement::lease_lost;
+        if (delivered_by(*job) != nullptr) {
+            return invalid("lease: a delivery is ended by SettleDelivery");
+        }
+        jobs_.remove(*job);
+        return Settlement::settled;
+    }
+
+    Result<NackJob::Reply> apply(NackJob& step) {
+        auto* job = jobs_.held(step.lease);
+        if (job == nullptr) return Settlement::lease_lost;
+        jobs_.give_back(*job, step.run_at, now_);
+        return Settlement::settled;
+    }
+
+    Result<Heartbeat::Reply> apply(Heartbeat& step) {
+        reveals_ = 0;
+        jobs_.heartbeat(step.worker, now_);
+        return Done{};
+    }
+
+    Result<RetireWorker::Reply> apply(RetireWorker& step) {
+        return Count{jobs_.retire(step.worker, now_)};
+    }
+
+    Result<ScrubWorkers::Reply> apply(ScrubWorkers& step) {
+        reveals_ = 0;
+        return Count{jobs_.scrub(step.silence, now_)};
+    }
+
+    Result<CountJobs::Reply> apply(CountJobs& step) {
+        return JobTable::count(jobs_.queue(step.queue), now_);
+    }
+
+    // --- Deliveries -----------------------------------------------------------------------------
+
+    Result<BeginDelivery::Reply> apply(BeginDelivery& step) {
+        auto* job = jobs_.held(step.lease);
+        if (job == nullptr) return DeliveryStart{};
+        const auto uid = batch_of(job->job);
+        if (!uid || job->queue.name != delivery_queue) {
+            return invalid("lease: not a delivery job");
+        }
+        auto* batch = outboxes_.find(*uid);
+        auto* subscriber = batch == nullptr ? nullptr : directory_.subscriber(token_of(*batch));
+        if (subscriber == nullptr || batch->messages.empty()) {
+            end_vanished(*job, batch, subscriber != nullptr);
+            return DeliveryStart{.verdict = Verdict::vanished};
+        }
+        if (const auto wait = throttle(*subscriber, step.backoff_max); wait > Duration{0}) {
+            count_delivery(*batch, OutboxCounter::throttled_batches,
+                           OutboxCounter::throttled_events);
+            const auto lengthened = static_cast<double>(wait.count()) * (1.0 + step.jitter);
+            jobs_.give_back(*job, now_ + Duration{std::llround(lengthened)}, now_);
+            return DeliveryStart{.verdict = Verdict::throttled};
+        }
+        return begin(*batch, *subscriber);
+    }
+
+    /// The batch that ends with a job; null for other jobs, a copy in another queue among them.
+    [[nodiscard]] BatchState* delivered_by(const JobState& job) const {
+        const auto uid = batch_of(job.job);
+        auto* batch = uid ? outboxes_.find(*uid) : nullptr;
+        return batch != nullptr && batch->job == &job ? batch : nullptr;
+    }
+
+    DeliveryStart begin(BatchState& batch, SubscriberState& subscriber) {
+        if (batch.current) outboxes_.seal(batch);
+        ++batch.attempts;
+        subscriber.last_attempted_at = now_;
+        reveals_ = 0;
+        reveal(batch);
+        reveal(subscriber);
+        return {.verdict = Verdict::deliver,
+                .subscription = subscriber.subscription,
+                .health_points = subscriber.health_points,
+                .batch = batch.uid,
+                .created_at = batch.created_at,
+                .attempt = batch.attempts,
+                .messages = batch.messages};
+    }
+
+    /// How long the subscriber is still to be spared.
+    [[nodiscard]] Duration throttle(const SubscriberState& subscriber, Duration backoff_max) const {
+        if (subscriber.health_points >= health_points_max || !subscriber.last_attempted_at) {
+            return Duration{0};
+        }
+        const auto wait = health_backoff(subscriber.health_points, backoff_max);
+        return *subscriber.last_attempted_at + wait > now_ ? wait : Duration{0};
+    }
+
+    void end_vanished(JobState& job, BatchState* batch, bool subscriber_exists) {
+        if (batch != nullptr) {
+            outboxes_.remove(*batch, subscriber_exists);
+        } else {
+            jobs_.remove(job);
+        }
+    }
+
+    Result<SettleDelivery::Reply> apply(SettleDelivery& step) {
+        auto* job = jobs_.held(step.lease);
+        if (job == nullptr) return Settlement::lease_lost;
+        auto* batch = delivered_by(*job);
+        if (batch == nullptr) return invalid("lease: not a delivery job, or its batch is gone");
+        count_attempt(*batch, step);
+        auto* subscriber = directory_.subscriber(token_of(*batch));
+        if (subscriber != nullptr) change_health(*subscriber, step);
+        if (step.delivered) {
+            outboxes_.remove(*batch, subscriber != nullptr);
+        } else {
+            effects_.changed(*batch);
+            jobs_.give_back(*job, step.retry_at, now_);
+        }
+        return Settlement::settled;
+    }
+
+    /// A failure is told even when there is no health left to lose: when it was attempted counts.
+    void change_health(SubscriberState& subscriber, const SettleDelivery& step) {
+        const auto points = changed_health(subscriber.health_points, step.health_change);
+        if (points == subscriber.health_points && step.delivered) return;
+        subscriber.health_points = points;
+        effects_.changed(subscriber);
+    }
+
+    void count_attempt(const BatchState& batch, const SettleDelivery& step) {
+        using enum OutboxCounter;
+        auto& outbox = batch.outbox;
+        count_delivery(batch, step.delivered ? delivered_batches : failed_batches,
+                       step.delivered ? delivered_events : failed_events);
+        const auto took = std::max<std::int64_t>((now_ - step.begun_at).count(), 0);
+        outboxes_.count(outbox, step.delivered ? delivered_time : failed_time, took);
+        outboxes_.count(outbox, step.delivered ? delivered_time2 : failed_time2, took * took);
+        const auto age = (step.begun_at - batch.created_at).count();
+        if (batch.attempts == 1) {
+            outboxes_.count(outbox, first_attempts, 1);
+            outboxes_.count(outbox, first_attempt_latency, age);
+        }
+        if (step.delivered) outboxes_.count(outbox, last_attempt_latency, age);
+    }
+
+    void count_delivery(const BatchState& batch, OutboxCounter batches, OutboxCounter events) {
+        outboxes_.count(batch.outbox, batches, 1);
+        outboxes_.count(batch.outbox, events, static_cast<std::int64_t>(batch.messages.size()));
+    }
+
+    static const std::string& token_of(const BatchState& batch) { return batch.outbox.lane.name; }
+
+    // --- Counters -------------------------------------------------------------------------------
+
+    Result<AddToCounters::Reply> apply(AddToCounters& step) {
+        for (auto& [key, increment] : step.increments) counters_.add(std::move(key), increment);
+        return Done{};
+    }
+
+    Result<ListCounters::Reply> apply(ListCounters&) { return counters_.list(); }
+
+    void reveal(const Entity& entity) { reveals_ = std::max(reveals_, entity.last_row); }
+
+    Effects& effects_;
+    CounterTable counters_;
+    JobTable jobs_;
+    OutboxTable outboxes_;
+    Directory directory_;
+    TimePoint now_{};
+    std::uint64_t reveals_ = 0;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,471 @@
+/// @file
+/// `Dispatcher`: takes delivery jobs, hands their batches to a transport, and settles them.
+///
+///     acquire ──► begin ──► deliver ──► settle (delivered: gone │ failed: again after a wait)
+///                   └─ throttled │ vanished: given back │ ended
+
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/active.hpp"
+#include "routemaster/detail/inbox.hpp"
+#include "routemaster/entropy.hpp"
+#include "routemaster/health.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/random.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/transport.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+
+/// Settings of a `Dispatcher`.
+struct DispatcherOptions {
+    /// Who carries batches; the first that serves a callback does. They must outlive it.
+    std::vector<Transport*> transports{};
+    std::uint32_t in_flight_max = 1'024;  ///< Deliveries under way at once.
+    HealthOptions health{};
+    Duration heartbeat_interval{1'000};  ///< How often it says that it is alive.
+    Duration worker_silence{4'000};      ///< Other workers silent for so long are taken for dead.
+    Duration poll_interval{1'000};       ///< A look at the queue even when nobody woke it.
+    std::uint64_t seed = entropy();      ///< Of the jitter and of its name as a worker.
+    Log log{};
+};
+
+/// Delivers what is due. Any number of them, in any processes, may share a store.
+///
+/// By default each subscriber has one delivery under way, so its batches arrive in order; see
+/// `Subscription::max_in_flight`. A slow or dead subscriber holds up nobody else. After a failure
+/// the batch comes again after `retry_wait`, without limit of attempts, until it is delivered or
+/// its subscriber is gone. A batch may arrive twice: after a crash, or when a lease was lost.
+///
+/// Thread safety: as `Active` says; `in_flight` from any thread.
+class Dispatcher final : public Active {
+public:
+    /// The store must outlive it.
+    Dispatcher(Store& store, DispatcherOptions options)
+        : store_{store},
+          options_{std::move(options)},
+          random_{options_.seed},
+          worker_{random_.next(), random_.next()} {
+        watch_ = store_.watch(delivery_queue, [inbox = inbox_] { inbox->wake(); });
+    }
+
+    Dispatcher(const Dispatcher&) = delete;
+    Dispatcher& operator=(const Dispatcher&) = delete;
+
+    TimePoint poll(TimePoint now) override {
+        if (now < now_) start_over(now);
+        now_ = now;
+        auto mail = inbox_->take();
+        if (mail.woken) woken_ = true;
+        for (auto& letter : mail.letters) {
+            std::visit([this](auto& any) { on(any); }, letter);
+        }
+        retry_due();
+        if (closing()) {
+            retire_when_over();
+        } else {
+            acquire();
+        }
+        stay_alive();
+        post();
+        return inbox_->empty() ? next_poll() : now;
+    }
+
+    void wake_with(std::function<void()> wake) override { inbox_->wake_with(std::move(wake)); }
+
+    /// Lets deliveries under way end; at `deadline` the rest goes back to the queue.
+    void close(TimePoint deadline) override { close_at_ = deadline; }
+
+    [[nodiscard]] bool closed() const override { return retired_; }
+
+    /// Deliveries under way: from the acquisition of a job to its settlement.
+    [[nodiscard]] std::size_t in_flight() const noexcept {
+        return in_flight_.load(std::memory_order_relaxed);
+    }
+
+private:
+    /// A job under way.
+    struct Flight {
+        Lease lease;
+        std::string subscriber{};
+        int health_points = health_points_max;
+        std::uint32_t attempt = 0;
+        std::size_t events = 0;
+        TimePoint begun_at{};
+        std::optional<SettleDelivery> settlement{};  ///< How it went, once that is known.
+        std::uint32_t refusals = 0;                  ///< Times the store could not do the step.
+    };
+
+    using Id = std::uint64_t;
+
+    // What comes back, from whichever thread.
+    struct GotJobs {
+        Result<Acquired> acquired;
+    };
+    struct Begun {
+        std::vector<Id> ids;
+        std::vector<Outcome> outcomes;
+    };
+    struct Delivered {
+        Id id;
+        DeliveryReport report;
+    };
+    struct Settled {
+        std::vector<Id> ids;
+        std::vector<Outcome> outcomes;
+    };
+    struct Retired {
+        bool done;
+    };
+    using Letter = std::variant<GotJobs, Begun, Delivered, Settled, Retired>;
+    using Inbox = detail::Inbox<Letter>;
+
+    /// Steps that leave together at the end of a poll, and whose they are.
+    struct Outgoing {
+        std::vector<Id> ids;
+        std::vector<Step> steps;
+    };
+
+    static constexpr std::uint32_t acquired_max = 256;
+    static constexpr Duration refusal_wait{100};
+    static constexpr Duration refusal_wait_max{1'000};
+
+    // --- Acquire --------------------------------------------------------------------------------
+
+    void acquire() {
+        const auto free =
+            options_.in_flight_max - std::min<std::size_t>(options_.in_flight_max, flights_.size());
+        if (acquiring_ || free == 0 || (now_ < next_acquire_ && !woken_)) return;
+        wanted_ = true;
+    }
+
+    void post_acquire() {
+        const auto free = options_.in_flight_max - flights_.size();
+        acquiring_ = true;
+        woken_ = false;
+        const auto limit = static_cast<std::uint32_t>(std::min<std::size_t>(free, acquired_max));
+        submit(store_, AcquireJobs{delivery_queue, worker_, limit}, now_,
+               [inbox = inbox_](Result<Acquired> reply) { inbox->put(GotJobs{std::move(reply)}); });
+    }
+
+    void on(GotJobs& got) {
+        acquiring_ = false;
+        if (!got.acquired) {
+            next_acquire_ = now_ + refusal_backoff(acquire_refusals_++);
+            if (acquire_refusals_ == 1) warn("cannot acquire jobs: " + message(got.acquired));
+            return;
+        }
+        acquire_refusals_ = 0;
+        next_acquire_ = std::min(got.acquired->next_due, now_ + options_.poll_interval);
+        for (auto& lease : got.acquired->leases) {
+            const auto id = ++last_id_;
+            flights_.emplace(id, Flight{.lease = std::move(lease)});
+            begin(id);
+        }
+        count_flights();
+    }
+
+    // --- Begin ----------------------------------------------------------------------------------
+
+    void begin(Id id) {
+        begins_.ids.push_back(id);
+        begins_.steps.emplace_back(BeginDelivery{.lease = flights_.at(id).lease,
+                                                 .backoff_max = options_.health.backoff_max,
+                                                 .jitter = jitter()});
+    }
+
+    void on(Begun& begun) {
+        for (std::size_t i = 0; i < begun.ids.size(); ++i) {
+            const auto flight = flights_.find(begun.ids[i]);
+            if (flight == flights_.end()) continue;
+            auto start = reply_of<BeginDelivery>(begun.outcomes[i]);
+            if (!start) {
+                refused(flight->first, start.error());
+            } else if (start->verdict == Verdict::deliver) {
+                deliver(flight->first, *std::move(start));
+            } else {
+                log(LogLevel::debug, start->verdict == Verdict::throttled
+                                         ? "spared a subscriber that failed before"
+                                         : "ended a delivery whose batch or lease is gone");
+                end(flight->first);
+            }
+        }
+    }
+
+    // --- Deliver --------------------------------------------------------------------------------
+
+    void deliver(Id id, DeliveryStart start) {
+        auto& flight = flights_.at(id);
+        flight.subscriber = start.subscription.token;
+        flight.health_points = start.health_points;
+        flight.attempt = start.attempt;
+        flight.events = start.messages.size();
+        flight.begun_at = now_;
+        auto report = [inbox = inbox_, id](DeliveryReport how) {
+            inbox->put(Delivered{id, std::move(how)});
+        };
+        auto* transport = serving(start.subscription.callback);
+        if (transport == nullptr) {
+            report(
+                {Error{Errc::unavailable, "no transport for " + start.subscription.callback}, 0});
+            return;
+        }
+        transport->deliver({.batch = start.batch,
+                            .subscriber = flight.subscriber,
+                            .callback = std::move(start.subscription.callback),
+                            .uuid = std::move(start.subscription.uuid),
+                            .attempt = start.attempt,
+                            .created_at = start.created_at,
+                            .messages = std::move(start.messages)},
+                           std::move(report));
+    }
+
+    [[nodiscard]] Transport* serving(std::string_view callback) const {
+        for (auto* transport : options_.transports) {
+            if (transport->serves(callback)) return transport;
+        }
+        return nullptr;
+    }
+
+    void on(Delivered& delivered) {
+        const auto found = flights_.find(delivered.id);
+        if (found == flights_.end()) return;
+        auto& flight = found->second;
+        const auto& outcome = delivered.report.outcome;
+        SettleDelivery step{
+            .lease = flight.lease,
+            .delivered = outcome.has_value(),
+            .health_change = outcome ? options_.health.heal_rate : options_.health.damage_rate,
+            .begun_at = flight.begun_at};
+        if (!outcome) {
+            const auto points = changed_health(flight.health_points, step.health_change);
+            step.retry_at =
+                now_ + retry_wait(points, flight.attempt, options_.health.backoff_max, jitter());
+        }
+        flight.settlement = std::move(step);
+        tell(flight, delivered.report);
+        settle(delivered.id);
+    }
+
+    void tell(const Flight& flight, const DeliveryReport& report) {
+        if (report.undecodable > 0) {
+            log(LogLevel::error, std::to_string(report.undecodable) +
+                                     " undecodable messages left out for '" + flight.subscriber +
+                                     "'");
+            store_step(AddToCounters{{{{"events.undecodable", {{"queue", flight.subscriber}}},
+                                       static_cast<std::int64_t>(report.undecodable)}}});
+        }
+        if (!options_.log) return;
+        const auto what = std::to_string(flight.events) + " events to '" + flight.subscriber + "'";
+        if (report.outcome) {
+            log(LogLevel::debug, "delivered " + what);
+        } else {
+            warn("failed to deliver " + what + ", attempt " + std::to_string(flight.attempt) +
+                 ": " + report.outcome.error().message());
+        }
+    }
+
+    // --- Settle ---------------------------------------------------------------------------------
+
+    void settle(Id id) {
+        settles_.ids.push_back(id);
+        settles_.steps.emplace_back(*flights_.at(id).settlement);
+        // A successor in its lane may be acquired as soon as the step is performed.
+        next_acquire_ = now_;
+    }
+
+    void on(Settled& settled) {
+        for (std::size_t i = 0; i < settled.ids.size(); ++i) {
+            const auto flight = flights_.find(settled.ids[i]);
+            if (flight == flights_.end()) continue;
+            auto settlement = reply_of<SettleDelivery>(settled.outcomes[i]);
+            if (!settlement) {
+                refused(flight->first, settlement.error());
+                continue;
+            }
+            // After a reply in doubt, the lease may be lost because the settlement was done.
+            if (*settlement == Settlement::lease_lost && flight->second.refusals == 0) {
+                warn("lost the lease of a delivery to '" + flight->second.subscriber +
+                     "': it will arrive again");
+            }
+            end(flight->first);
+        }
+    }
+
+    // --- What goes wrong ------------------------------------------------------------------------
+
+    /// The store could not do a step of this flight. Both steps may be repeated: beginning again
+    /// counts one attempt more, and settling again answers that the lease is gone.
+    void refused(Id id, const Error& error) {
+        auto& flight = flights_.at(id);
+        if (error.code() == Errc::invalid) {
+            log(LogLevel::error, "a job of the delivery queue is none: " + error.message());
+            store_step(NackJob{flight.lease, now_ + options_.health.backoff_max});
+            end(id);
+            return;
+        }
+        if (flight.refusals == 0) warn("the store failed: " + error.message());
+        retries_.emplace(now_ + refusal_backoff(flight.refusals++), id);
+    }
+
+    void retry_due() {
+        while (!retries_.empty() && retries_.begin()->first <= now_) {
+            const auto id = retries_.begin()->second;
+            retries_.erase(retries_.begin());
+            const auto flight = flights_.find(id);
+            if (flight == flights_.end()) continue;
+            if (flight->second.settlement) {
+                settle(id);
+            } else {
+                begin(id);
+            }
+        }
+    }
+
+    static Duration refusal_backoff(std::uint32_t refusals) {
+        return std::min(refusal_wait_max, refusal_wait * (1 << std::min(refusals, 4U)));
+    }
+
+    /// The clock was set back: what waits for an instant must not wait for it twice.
+    void start_over(TimePoint now) {
+        next_acquire_ = std::min(next_acquire_, now);
+        const auto waiting = std::exchange(retries_, {});
+        for (const auto& [at, id] : waiting) retries_.emplace(std::min(at, now), id);
+    }
+
+    // --- Staying alive, and the end -------------------------------------------------------------
+
+    void stay_alive() {
+        if (retiring_ || (now_ < next_heartbeat_ && now_ >= last_heartbeat_)) return;
+        last_heartbeat_ = now_;
+        next_heartbeat_ = now_ + options_.heartbeat_interval;
+        store_step(Heartbeat{worker_});
+        store_step(ScrubWorkers{options_.worker_silence});
+    }
+
+    [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
+
+    void retire_when_over() {
+        if (retired_ || retiring_ || (!flights_.empty() && now_ < *close_at_)) return;
+        retiring_ = true;
+        flights_.clear();
+        retries_.clear();
+        count_flights();
+        submit(store_, RetireWorker{worker_}, now_, [inbox = inbox_](const Result<Count>& count) {
+            inbox->put(Retired{count.has_value()});
+        });
+    }
+
+    void on(Retired& retired) {
+        // When the store cannot do it, others will find the worker silent.
+        if (!retired.done) warn("could not give back what was under way");
+        retired_ = true;
+    }
+
+    // --- Posting --------------------------------------------------------------------------------
+
+    /// Settlements go first, so that an acquisition finds what they freed; in a group of their
+    /// own, so that it does not wait for their being durable.
+    void post() {
+        post<Settled>(settles_);
+        post<Begun>(begins_);
+        if (!aside_.empty()) {
+            store_.submit(aside_, now_, [](std::span<Outcome>) {});
+            aside_.clear();
+        }
+        if (std::exchange(wanted_, false)) post_acquire();
+    }
+
+    template <class Back>
+    void post(Outgoing& outgoing) {
+        if (outgoing.steps.empty()) return;
+        auto steps = std::exchange(outgoing.steps, {});
+        store_.submit(steps, now_,
+                      [inbox = inbox_,
+                       ids = std::exchange(outgoing.ids, {})](std::span<Outcome> outcomes) mutable {
+                          inbox->put(Back{std::move(ids),
+                                          {std::make_move_iterator(outcomes.begin()),
+                                           std::make_move_iterator(outcomes.end())}});
+                      });
+    }
+
+    /// Sends a step whose reply does not matter.
+    void store_step(Step step) { aside_.push_back(std::move(step)); }
+
+    void end(Id id) {
+        flights_.erase(id);
+        count_flights();
+    }
+
+    void count_flights() { in_flight_.store(flights_.size(), std::memory_order_relaxed); }
+
+    [[nodiscard]] TimePoint next_poll() const {
+        if (retiring_) return never;
+        auto next = next_heartbeat_;
+        if (closing()) next = std::min(next, *close_at_);
+        if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
+        const bool full = flights_.size() >= options_.in_flight_max;
+        if (!closing() && !acquiring_ && !full) next = std::min(next, next_acquire_);
+        return next;
+    }
+
+    double jitter() { return random_.unit() * 0.5; }
+
+    template <class T>
+    static std::string message(const Result<T>& result) {
+        return result.error().message();
+    }
+
+    void warn(const std::string& text) const { log(LogLevel::warning, text); }
+    void log(LogLevel level, std::string_view text) const {
+        if (options_.log) options_.log(level, text);
+    }
+
+    Store& store_;
+    DispatcherOptions options_;
+    Random random_;
+    Uid worker_;
+    std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+    Watch watch_;
+    TimePoint now_{};
+    std::unordered_map<Id, Flight> flights_;
+    std::multimap<TimePoint, Id> retries_;
+    Outgoing begins_;
+    Outgoing settles_;
+    std::vector<Step> aside_;
+    Id last_id_ = 0;
+    bool acquiring_ = false;
+    bool wanted_ = false;
+    bool woken_ = false;  // Since the last acquisition began, which may not know of it.
+    std::uint32_t acquire_refusals_ = 0;
+    TimePoint next_acquire_{};
+    TimePoint last_heartbeat_ = never;
+    TimePoint next_heartbeat_{};
+    std::optional<TimePoint> close_at_;
+    bool retiring_ = false;
+    bool retired_ = false;
+    std::atomic<std::size_t> in_flight_{0};
+};
+
+}  // namespace routemaster

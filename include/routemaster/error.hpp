@@ -1,0 +1,102 @@
+/// @file
+/// What can go wrong, named by what the caller should do about it.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace routemaster {
+
+/// The few kinds of failure. Anything finer is told by the text of the `Error`.
+enum class Errc {
+    invalid = 1,  ///< The request itself is wrong. Never retry it; nothing was changed.
+    unavailable,  ///< It could not be done now (disk full, server away). Retry; nothing changed.
+    timed_out,    ///< In doubt: it may or may not have happened.
+    corrupted,    ///< Stored data is damaged. Retrying does not help.
+    cancelled,    ///< The one who asked, or a shutdown, called it off.
+};
+
+namespace detail {
+
+class ErrorCategory final : public std::error_category {
+public:
+    [[nodiscard]] const char* name() const noexcept override { return "routemaster"; }
+    [[nodiscard]] std::string message(int code) const override {
+        switch (static_cast<Errc>(code)) {
+            case Errc::invalid: return "invalid";
+            case Errc::unavailable: return "unavailable";
+            case Errc::timed_out: return "timed out";
+            case Errc::corrupted: return "corrupted";
+            case Errc::cancelled: return "cancelled";
+        }
+        return "unknown error";
+    }
+};
+
+}  // namespace detail
+
+/// The category of all `Errc` codes.
+inline const std::error_category& error_category() noexcept {
+    static const detail::ErrorCategory category;
+    return category;
+}
+
+/// Makes `Errc` usable where a `std::error_code` is wanted.
+inline std::error_code make_error_code(Errc code) noexcept {
+    return {static_cast<int>(code), error_category()};
+}
+
+}  // namespace routemaster
+
+/// Lets an `Errc` convert to a `std::error_code`.
+template <>
+struct std::is_error_code_enum<routemaster::Errc> : std::true_type {};
+
+namespace routemaster {
+
+/// A failure as a value: a code, and one line that says what it was about.
+///
+/// Thread safety: a value.
+class Error {
+public:
+    /// `context` names the thing that failed: a field, a file, an address.
+    Error(std::error_code code, std::string context) : code_{code}, context_{std::move(context)} {}
+
+    [[nodiscard]] const std::error_code& code() const noexcept { return code_; }
+    [[nodiscard]] const std::string& context() const noexcept { return context_; }
+
+    /// Whether doing the same again later may succeed. False for `timed_out`: whether repeating is
+    /// safe is for the caller to know.
+    [[nodiscard]] bool retryable() const noexcept { return code_ == Errc::unavailable; }
+
+    /// `context: code`, for logs and people.
+    [[nodiscard]] std::string message() const {
+        return context_.empty() ? code_.message() : context_ + ": " + code_.message();
+    }
+
+    friend bool operator==(const Error& a, const Error& b) noexcept { return a.code_ == b.code_; }
+
+private:
+    std::error_code code_;
+    std::string context_;
+};
+
+/// An `Error` thrown: by constructors, and by `Result::value()`.
+class Failure : public std::system_error {
+public:
+    explicit Failure(const Error& error) : std::system_error{error.code(), error.context()} {}
+
+    /// The value it was made of.
+    [[nodiscard]] Error error() const {
+        std::string text = what();
+        const std::string tail = ": " + code().message();
+        if (text.ends_with(tail)) text.resize(text.size() - tail.size());
+        return {code(), text};
+    }
+};
+
+}  // namespace routemaster

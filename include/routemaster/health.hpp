@@ -1,0 +1,47 @@
+/// @file
+/// How a subscriber's health slows down deliveries to it. Formulas of the original bus, and the
+/// wait between attempts that it lacked.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// Health of a subscriber that has not failed.
+inline constexpr int health_points_max = 100;
+
+/// How health changes and what it costs.
+struct HealthOptions {
+    int heal_rate = 1;             ///< Points gained by a delivery that succeeded; 1 to 100.
+    int damage_rate = -2;          ///< Points lost by one that failed; -100 to -1.
+    Duration backoff_max{60'000};  ///< The longest wait, at no health at all; 1 ms to 10 minutes.
+};
+
+/// Health after a change, held within 0 and 100.
+[[nodiscard]] constexpr int changed_health(int points, int change) noexcept {
+    return std::clamp(points + change, 0, health_points_max);
+}
+
+/// The wait that `points` ask for: round(backoff_max · 2^-points) milliseconds.
+[[nodiscard]] inline Duration health_backoff(int points, Duration backoff_max) noexcept {
+    return Duration{std::llround(std::ldexp(static_cast<double>(backoff_max.count()), -points))};
+}
+
+/// The wait after the n-th attempt failed, `points` being the health after that failure:
+/// max(health_backoff, min(backoff_max, 100 ms · 2^(n-1))), and up to half of it more by `jitter`,
+/// a number in [0, 0.5). The original had the first term only, without jitter: 45 retries at full
+/// speed before any pause.
+[[nodiscard]] inline Duration retry_wait(int points, std::uint32_t attempt, Duration backoff_max,
+                                         double jitter) noexcept {
+    const auto doublings = static_cast<int>(std::min<std::uint32_t>(attempt, 30)) - 1;
+    const Duration growing{std::int64_t{100} << std::max(doublings, 0)};
+    const auto wait = std::max(health_backoff(points, backoff_max), std::min(backoff_max, growing));
+    return Duration{std::llround(static_cast<double>(wait.count()) * (1.0 + jitter))};
+}
+
+}  // namespace routemaster

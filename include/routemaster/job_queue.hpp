@@ -1,0 +1,67 @@
+/// @file
+/// `JobQueue`: durable jobs, each at most once in its queue.
+
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "routemaster/clock.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/job.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// Settings of one push.
+struct PushOptions {
+    Duration delay{0};                  ///< From now to the job's falling due.
+    std::optional<TimePoint> run_at{};  ///< When it falls due; stands above `delay`.
+};
+
+/// One queue of a store. Any number of objects, in any processes, may share one.
+///
+/// A job that was `pushed` survives a crash as the store promises, and is done at least once.
+///
+/// Thread safety: all members may be called from any thread.
+class JobQueue {
+public:
+    /// The store and the clock must outlive the queue.
+    JobQueue(Store& store, std::string name, const Clock& clock = system_clock())
+        : store_{store}, name_{std::move(name)}, clock_{clock} {}
+
+    /// Puts a job into the queue. One that is there already, in whatever state, is a `duplicate`,
+    /// which is not an error.
+    Result<PushOutcome> push(const Job& job, PushOptions options = {}) {
+        const auto now = clock_.now();
+        return perform(store_, step(job, options, now), now);
+    }
+    void push(const Job& job, PushOptions options, std::function<void(Result<PushOutcome>)> done) {
+        const auto now = clock_.now();
+        submit(store_, step(job, options, now), now, std::move(done));
+    }
+
+    /// How many jobs there are in which state.
+    [[nodiscard]] Result<QueueStatus> status() const {
+        return perform(store_, CountJobs{name_}, clock_.now());
+    }
+    void status(std::function<void(Result<QueueStatus>)> done) const {
+        submit(store_, CountJobs{name_}, clock_.now(), std::move(done));
+    }
+
+private:
+    [[nodiscard]] PushJob step(const Job& job, const PushOptions& options, TimePoint now) const {
+        const auto due = options.run_at.value_or(saturating_add(now, options.delay));
+        return {name_, encode_job(job), due};
+    }
+
+    Store& store_;
+    std::string name_;
+    const Clock& clock_;
+};
+
+}  // namespace routemaster

@@ -1,0 +1,89 @@
+/// @file
+/// `Result<T>`: a value or an `Error`. A subset of `std::expected<T, Error>`.
+
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "routemaster/detail/assert.hpp"
+#include "routemaster/error.hpp"
+
+namespace routemaster {
+
+/// Either the `T` that was asked for, or the reason why there is none.
+///
+/// A loop branches on it; a `main` or an example calls `value()`, which throws `Failure`.
+/// Thread safety: as safe as `T`.
+template <class T>
+class [[nodiscard]] Result {
+public:
+    Result(T value) : state_{std::in_place_index<0>, std::move(value)} {}
+    Result(Error error) : state_{std::in_place_index<1>, std::move(error)} {}
+
+    /// Whether there is a value; the conversion to `bool` says the same.
+    [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+    explicit operator bool() const noexcept { return has_value(); }
+
+    /// The value; it is a bug to ask when there is none.
+    T& operator*() & { return checked(); }
+    const T& operator*() const& { return const_cast<Result*>(this)->checked(); }
+    T operator*() && { return std::move(checked()); }
+    T* operator->() { return &checked(); }
+    const T* operator->() const { return &const_cast<Result*>(this)->checked(); }
+
+    /// The value; throws `Failure` when there is none. Taken out of a temporary it is a value of
+    /// its own, so `for (auto& topic : bus.topics().value())` is safe.
+    T& value() & { return throwing(); }
+    const T& value() const& { return const_cast<Result*>(this)->throwing(); }
+    T value() && { return std::move(throwing()); }
+
+    /// The value, or `fallback` when there is none.
+    [[nodiscard]] T value_or(T fallback) const& { return has_value() ? **this : fallback; }
+
+    /// The reason; it is a bug to ask when there is a value.
+    [[nodiscard]] const Error& error() const {
+        ROUTEMASTER_ASSERT(!has_value());
+        return *std::get_if<1>(&state_);
+    }
+
+private:
+    T& checked() {
+        ROUTEMASTER_ASSERT(has_value());
+        return *std::get_if<0>(&state_);
+    }
+    T& throwing() {
+        if (!has_value()) throw Failure{error()};
+        return *std::get_if<0>(&state_);
+    }
+
+    std::variant<T, Error> state_;
+};
+
+/// Success without a value, or the reason of the failure.
+template <>
+class [[nodiscard]] Result<void> {
+public:
+    Result() = default;
+    Result(Error error) : error_{std::move(error)} {}
+
+    [[nodiscard]] bool has_value() const noexcept { return !error_; }
+    explicit operator bool() const noexcept { return has_value(); }
+
+    /// Throws `Failure` unless it succeeded.
+    void value() const {
+        if (error_) throw Failure{*error_};
+    }
+
+    /// The reason; it is a bug to ask after a success.
+    [[nodiscard]] const Error& error() const {
+        ROUTEMASTER_ASSERT(error_.has_value());
+        return *error_;
+    }
+
+private:
+    std::optional<Error> error_;
+};
+
+}  // namespace routemaster

@@ -1,0 +1,355 @@
+/// @file
+/// Steps: the atomic things that can be done to a store, as values.
+///
+/// A step can be batched with others, pipelined, recorded, forwarded, generated at random and
+/// compared between two stores. Each says what it does, what its reply means, and what repeating
+/// it does, which matters when a reply was lost (`timed_out`). All times come from outside.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/batch.hpp"
+#include "routemaster/counter.hpp"
+#include "routemaster/job.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/subscription.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/topic.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+
+// --- Replies that several steps share -----------------------------------------------------------
+
+/// The step was done; there is nothing else to tell.
+struct Done {
+    friend bool operator==(Done, Done) = default;
+};
+
+/// What became of a removal.
+enum class Removal {
+    removed,
+    unknown,    ///< There was no such thing; nothing was changed.
+    forbidden,  ///< It belongs to somebody else; nothing was changed.
+};
+
+/// What became of an attempt to settle a job.
+enum class Settlement {
+    settled,
+    lease_lost,  ///< The worker was taken for dead and the job handed on; nothing was changed.
+};
+
+/// A number of things, named by the step.
+struct Count {
+    std::uint64_t value = 0;
+    friend bool operator==(Count, Count) = default;
+};
+
+/// Which part of a long list to tell: entries whose key is greater than `after`, at most `limit`.
+struct Page {
+    std::string after{};          ///< Empty: from the beginning.
+    std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
+};
+
+// --- Topics and events --------------------------------------------------------------------------
+
+/// What became of a publication.
+enum class PublishOutcome {
+    published,
+    forbidden,  ///< The topic belongs to another publisher; nothing was changed.
+};
+
+/// Takes in one event for all subscribers of its topic.
+///
+/// Creates the topic when it is new, and claims it for `publisher` when it is unclaimed. Appends
+/// the message to the CURRENT batch of each subscriber, beginning one where there is none together
+/// with its delivery job, which falls due at min(timestamp, now) + the subscriber's timeout. A
+/// batch that is thereby full is sealed, and its job is READY.
+/// Counts `events.published`, `events.bytes` and, for each subscriber, `events.added`.
+/// Repeating it publishes the event a second time.
+struct PublishEvent {
+    using Reply = PublishOutcome;
+    std::string topic;  ///< Must satisfy `is_topic_name`, else `invalid`.
+    /// Who publishes. Nobody: the topic is not claimed, and must be unclaimed.
+    std::optional<std::string> publisher;
+    std::string message;  ///< The encoded event.
+    TimePoint timestamp;  ///< When it happened.
+    Uid uid;              ///< Fresh; batches that begin are named by its siblings.
+};
+
+/// Forgets a topic and its subscriptions. Events already in batches are delivered all the same.
+/// Repeating a removal that succeeded answers `unknown`.
+struct RemoveTopic {
+    using Reply = Removal;
+    std::string name;
+    std::optional<std::string> publisher;  ///< Who asks; nobody stands for the operator.
+};
+
+/// Tells the topics, by name.
+struct ListTopics {
+    using Reply = std::vector<Topic>;
+    Page page{};
+};
+
+// --- Subscribers --------------------------------------------------------------------------------
+
+/// Creates or changes a subscriber. Its topics become exactly `topics`; unknown ones are created
+/// unclaimed. Batches already queued are kept, and follow the new settings.
+/// Bad names or numbers answer `invalid` and change nothing. Repeating it changes nothing more.
+struct Subscribe {
+    using Reply = Done;
+    std::string token;  ///< Must satisfy `is_user_name`.
+    std::vector<std::string> topics;
+    SubscribeOptions options;
+};
+
+/// What became of an unsubscription.
+enum class Unsubscription {
+    unsubscribed,
+    unknown_subscriber,
+    unknown_topic,
+    not_subscribed,
+};
+
+/// Ends one subscription. Events already in batches are delivered all the same.
+/// Repeating one that succeeded answers `not_subscribed`.
+struct Unsubscribe {
+    using Reply = Unsubscription;
+    std::string token;
+    std::string topic;
+};
+
+/// Forgets a subscriber and its subscriptions. Its batches end, undelivered, when they fall due,
+/// unless it has subscribed again by then. Repeating it answers `unknown`.
+struct RemoveSubscriber {
+    using Reply = Removal;
+    std::string token;
+};
+
+/// Tells the subscribers, by token.
+struct ListSubscribers {
+    using Reply = std::vector<SubscriberStatus>;
+    Page page{};
+};
+
+/// Tells one subscriber; nothing when there is none of that token.
+struct FindSubscriber {
+    using Reply = std::optional<SubscriberStatus>;
+    std::string token;
+};
+
+/// Tells the batches that exist for a subscriber, whether or not it still exists, in delivery
+/// order, at most `limit`.
+struct ListBatches {
+    using Reply = std::vector<BatchStatus>;
+    std::string token;
+    std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
+};
+
+// --- API tokens ---------------------------------------------------------------------------------
+
+/// A credential and whom it was given to.
+struct ApiToken {
+    std::string token;
+    std::string name;
+    friend bool operator==(const ApiToken&, const ApiToken&) = default;
+};
+
+/// Makes a token valid, or renames one that is. Repeating it changes nothing more.
+struct PutToken {
+    using Reply = Done;
+    std::string token;  ///< Must satisfy `is_user_name`, else `invalid`.
+    std::string name;   ///< Must satisfy `is_user_name`, else `invalid`.
+};
+
+/// Makes a token invalid and forgets the subscriber of that name, as `RemoveSubscriber` does.
+/// Answers `unknown` when there is neither. Repeating it answers `unknown`.
+struct RemoveToken {
+    using Reply = Removal;
+    std::string token;
+};
+
+/// Tells the name that a token was given to; nothing when it is not valid.
+struct FindToken {
+    using Reply = std::optional<std::string>;
+    std::string token;
+};
+
+/// Tells the valid tokens, by token.
+struct ListTokens {
+    using Reply = std::vector<ApiToken>;
+    Page page{};
+};
+
+// --- Jobs ---------------------------------------------------------------------------------------
+
+/// What became of a push.
+enum class PushOutcome {
+    pushed,
+    duplicate,  ///< An equal job is in the queue, in whatever state; nothing was changed.
+};
+
+/// Puts a job into a queue. READY when `run_at` is not after `now`, else SCHEDULED.
+/// Repeating it answers `duplicate` for as long as the job exists.
+struct PushJob {
+    using Reply = PushOutcome;
+    std::string queue;  ///< 1 to 64 characters, else `invalid`.
+    std::string job;    ///< Encoded; its bytes are its identity. Not empty, else `invalid`.
+    TimePoint run_at;
+};
+
+/// What `AcquireJobs` got.
+struct Acquired {
+    std::vector<Lease> leases;
+    /// When the next scheduled job of the queue falls due, `never` when none waits. A job that is
+    /// READY now and was left because of `limit` makes it `now`.
+    TimePoint next_due = never;
+    friend bool operator==(const Acquired&, const Acquired&) = default;
+};
+
+/// Promotes what is due, then gives the longest READY jobs to a worker: they become PENDING.
+/// Also counts as a heartbeat of the worker. A worker may hold many jobs.
+/// When the reply is lost the jobs stay PENDING until the worker is scrubbed or retires.
+struct AcquireJobs {
+    using Reply = Acquired;
+    std::string queue;
+    Uid worker;
+    std::uint32_t limit = 1;  ///< At least 1, else `invalid`.
+};
+
+/// Forgets a job that was done.
+/// Repeating an ack that succeeded answers `lease_lost`.
+struct AckJob {
+    using Reply = Settlement;
+    Lease lease;
+};
+
+/// Gives a job back, to run again at `run_at`. It keeps its place in the order of its lane.
+/// Repeating a nack that succeeded answers `lease_lost`.
+struct NackJob {
+    using Reply = Settlement;
+    Lease lease;
+    TimePoint run_at;
+};
+
+/// Says that a worker is alive. Repeating it is harmless.
+struct Heartbeat {
+    using Reply = Done;
+    Uid worker;
+};
+
+/// Gives back at once what a worker holds, and forgets the worker: its clean end.
+/// Replies the number of jobs given back. Repeating it answers 0.
+struct RetireWorker {
+    using Reply = Count;
+    Uid worker;
+};
+
+/// Takes every worker for dead that has not been heard of for `silence` or longer, gives back what
+/// it held in any queue, as READY, and forgets it. Replies the number of jobs given back, each
+/// counted in `jobs.scrubbed`, and each worker in `workers.scrubbed`. Repeating it is harmless.
+struct ScrubWorkers {
+    using Reply = Count;
+    Duration silence;
+};
+
+/// Tells how many jobs a queue holds in which state.
+struct CountJobs {
+    using Reply = QueueStatus;
+    std::string queue;
+};
+
+// --- Deliveries ---------------------------------------------------------------------------------
+
+/// The queue of delivery jobs. A delivery job is `["batch", [uid]]`.
+inline constexpr const char* delivery_queue = "main";
+
+/// What to do about a delivery job.
+enum class Verdict {
+    deliver,     ///< Hand the batch over, then `SettleDelivery`.
+    throttled,   ///< The subscriber is being spared; the job was given back.
+    vanished,    ///< Batch or subscriber are gone; the batch was removed and the job is done.
+    lease_lost,  ///< The job was handed on; nothing was changed.
+};
+
+/// How a delivery begins.
+struct DeliveryStart {
+    Verdict verdict = Verdict::lease_lost;
+    Subscription subscription{};  ///< Set when `deliver`.
+    int health_points = 100;      ///< Set when `deliver`.
+    Uid batch{};                  ///< Set when `deliver`.
+    TimePoint created_at{};       ///< Set when `deliver`: the batch's beginning.
+    std::uint32_t attempt = 0;    ///< Set when `deliver`: 1 for the first.
+    MessageList messages{};       ///< Set when `deliver`.
+    friend bool operator==(const DeliveryStart&, const DeliveryStart&) = default;
+};
+
+/// Begins the delivery of the batch that a leased delivery job names.
+///
+/// A subscriber whose health is below its maximum is throttled when its last attempt is less than
+/// `health_backoff` ago: the job is then given back for that wait, lengthened by `jitter`, the
+/// attempt counts as throttled, and a CURRENT batch goes on taking events.
+/// Otherwise seals the batch when it is CURRENT, counts an attempt, and notes `now` as the
+/// subscriber's last one.
+/// Repeating it counts one attempt more. A job that is no delivery job answers `invalid`.
+struct BeginDelivery {
+    using Reply = DeliveryStart;
+    Lease lease;
+    Duration backoff_max;
+    double jitter = 0;  ///< In [0, 0.5).
+};
+
+/// Ends a delivery, in one step with its job.
+///
+/// Success removes the batch and acknowledges the job; failure gives the job back until `retry_at`.
+/// Either changes the health of the subscriber by `health_change`, if it still exists, and counts
+/// `delivery.events`, `.batches`, `.time`, `.time2`, and `latency.batches.*`.
+/// Repeating one that succeeded answers `lease_lost`.
+struct SettleDelivery {
+    using Reply = Settlement;
+    Lease lease;
+    bool delivered = false;
+    int health_change = 0;
+    TimePoint begun_at;    ///< When the attempt began.
+    TimePoint retry_at{};  ///< Read when it was not delivered.
+};
+
+// --- Counters -----------------------------------------------------------------------------------
+
+/// Adds to counters. Repeating it adds again.
+struct AddToCounters {
+    using Reply = Done;
+    std::vector<Counter> increments;
+};
+
+/// Tells all counters, by key.
+struct ListCounters {
+    using Reply = std::vector<Counter>;
+};
+
+// --- The sum of it ------------------------------------------------------------------------------
+
+/// Any step.
+using Step = std::variant<PublishEvent, RemoveTopic, ListTopics, Subscribe, Unsubscribe,
+                          RemoveSubscriber, ListSubscribers, FindSubscriber, ListBatches, PutToken,
+                          RemoveToken, FindToken, ListTokens, PushJob, AcquireJobs, AckJob, NackJob,
+                          Heartbeat, RetireWorker, ScrubWorkers, CountJobs, BeginDelivery,
+                          SettleDelivery, AddToCounters, ListCounters>;
+
+/// Any reply.
+using Reply = std::variant<Done, Removal, Settlement, Count, PublishOutcome, Unsubscription,
+                           PushOutcome, Acquired, QueueStatus, DeliveryStart, std::vector<Topic>,
+                           std::vector<SubscriberStatus>, std::optional<SubscriberStatus>,
+                           std::vector<BatchStatus>, std::optional<std::string>,
+                           std::vector<ApiToken>, std::vector<Counter>>;
+
+/// What a step came to: its reply, or why it was not done.
+using Outcome = Result<Reply>;
+
+}  // namespace routemaster

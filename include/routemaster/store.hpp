@@ -1,0 +1,134 @@
+/// @file
+/// The seam to storage: a store performs steps.
+
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "routemaster/result.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// Is given what the steps came to, in their order. It may move the outcomes away.
+using Completion = std::function<void(std::span<Outcome>)>;
+
+/// A standing wish to be woken. Ends with its destruction; after that no wake-up comes any more.
+class Watch {
+public:
+    /// One that watches nothing.
+    Watch() = default;
+    /// `cancel` is called once, when the watch ends.
+    explicit Watch(std::function<void()> cancel) : cancel_{std::move(cancel)} {}
+    Watch(Watch&& other) noexcept : cancel_{std::exchange(other.cancel_, nullptr)} {}
+    Watch& operator=(Watch&& other) noexcept {
+        std::swap(cancel_, other.cancel_);
+        return *this;
+    }
+    ~Watch() {
+        if (cancel_) cancel_();
+    }
+
+private:
+    std::function<void()> cancel_;
+};
+
+/// Keeps the bus, its jobs and its counters.
+///
+/// Thread safety: all members may be called from any thread.
+class Store {
+public:
+    virtual ~Store() = default;
+
+    /// Performs each step atomically, in order, as of `now`; calls `done` once the outcomes are as
+    /// durable as the store promises, and nothing they reveal can be lost any more.
+    ///
+    /// `done` is called exactly once: inside this call, or later from a thread of the store. It
+    /// must not block. The steps are moved from. Steps of one call that are in doubt or fail do so
+    /// each for itself.
+    virtual void submit(std::span<Step> steps, TimePoint now, Completion done) = 0;
+
+    /// Calls `wake`, from any thread, whenever a job of `queue` may be acquired sooner than the
+    /// last `AcquireJobs` said. `wake` must not block and must not call the store. Wake-ups may be
+    /// spurious, and a store in another process may lose one: keep a slow poll as a safety net.
+    [[nodiscard]] virtual Watch watch(const std::string& queue, std::function<void()> wake) = 0;
+};
+
+/// A store that passes everything on to another: derive from it to meter, trace or disturb.
+///
+/// Thread safety: as the store behind it, which must outlive it.
+class ForwardingStore : public Store {
+public:
+    explicit ForwardingStore(Store& next) : next_{next} {}
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        next_.submit(steps, now, std::move(done));
+    }
+    [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override {
+        return next_.watch(queue, std::move(wake));
+    }
+
+protected:
+    /// The store behind this one.
+    [[nodiscard]] Store& next() const noexcept { return next_; }
+
+private:
+    Store& next_;
+};
+
+/// Takes the reply of a step of type `S` out of its outcome.
+template <class S>
+[[nodiscard]] Result<typename S::Reply> reply_of(Outcome& outcome) {
+    if (!outcome) return outcome.error();
+    return std::get<typename S::Reply>(std::move(*outcome));
+}
+
+/// Performs one step; `done` gets its reply. See `Store::submit`.
+template <class S>
+void submit(Store& store, S step, TimePoint now,
+            std::function<void(Result<typename S::Reply>)> done) {
+    Step any{std::move(step)};
+    store.submit({&any, 1}, now, [done = std::move(done)](std::span<Outcome> outcomes) {
+        done(reply_of<S>(outcomes.front()));
+    });
+}
+
+/// Performs several steps and waits for what they came to.
+[[nodiscard]] inline std::vector<Outcome> perform_all(Store& store, std::span<Step> steps,
+                                                      TimePoint now) {
+    struct Waiting {
+        std::mutex mutex;  // Guards the two below.
+        std::condition_variable arrived;
+        std::optional<std::vector<Outcome>> outcomes;
+    } waiting;
+    store.submit(steps, now, [&waiting](std::span<Outcome> outcomes) {
+        std::vector<Outcome> taken{std::make_move_iterator(outcomes.begin()),
+                                   std::make_move_iterator(outcomes.end())};
+        // Notified under the lock: the waiter, and the condition with it, may be gone right after.
+        const std::lock_guard lock{waiting.mutex};
+        waiting.outcomes = std::move(taken);
+        waiting.arrived.notify_one();
+    });
+    std::unique_lock lock{waiting.mutex};
+    waiting.arrived.wait(lock, [&] { return waiting.outcomes.has_value(); });
+    return std::move(*waiting.outcomes);
+}
+
+/// Performs one step and waits for its reply: the blocking door.
+template <class S>
+[[nodiscard]] Result<typename S::Reply> perform(Store& store, S step, TimePoint now) {
+    Step any{std::move(step)};
+    auto outcomes = perform_all(store, {&any, 1}, now);
+    return reply_of<S>(outcomes.front());
+}
+
+}  // namespace routemaster

@@ -1,0 +1,63 @@
+/// @file
+/// The store inside the process: the state in memory, its truth in one SQLite file.
+
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "routemaster/log.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// When a step counts as done.
+enum class Durability {
+    strict,   ///< When it is on disk: it survives a crash of the machine.
+    relaxed,  ///< At once; on disk within 50 ms, which is what a crash may cost.
+};
+
+/// Settings of an `EmbeddedStore`.
+struct EmbeddedStoreOptions {
+    Durability durability = Durability::strict;
+    /// The journal may grow to twice what is alive and this many bytes before the oldest entries
+    /// are written again at its end and its head is freed.
+    std::uint64_t slack_max = 64U << 20U;
+    Log log{};
+};
+
+/// Keeps everything in memory and a journal of what each thing became in a file, whose format is
+/// described in docs/file-format.md.
+///
+/// Steps of all threads that wait at the same time share one commit (group commit). In `strict`
+/// nothing is answered before what the answer reveals is on disk. A full disk or an I/O error
+/// answers `unavailable` for what could not be written, undoes it, loses nothing acknowledged, and
+/// heals by itself when writing works again; until then all but listings is `unavailable`.
+/// Leases live as long as the process: after a restart, jobs that were PENDING are READY.
+///
+/// Thread safety: all members may be called from any thread. It has one thread of its own, which
+/// commits, and on which completions are called.
+class EmbeddedStore final : public Store {
+public:
+    /// Opens the file, or creates it. One process owns it at a time. Throws `Failure`:
+    /// `unavailable` when it is in use or cannot be opened or written; `corrupted` when it is
+    /// damaged; `invalid` when it is no file of ours or of a newer format. The text names the file.
+    explicit EmbeddedStore(const std::filesystem::path& file, EmbeddedStoreOptions options = {});
+
+    /// Finishes what was submitted, syncs, and closes the file.
+    ~EmbeddedStore() override;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override;
+    [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace routemaster

@@ -1,0 +1,88 @@
+/// @file
+/// A subscription: who wants which topics, where to, and in what batches.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "routemaster/names.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// What a subscriber asks for. Settings that are left out keep the value they had, or begin with
+/// their default; `uuid` alone is emptied, as in the original.
+struct SubscribeOptions {
+    std::string callback;  ///< `https://…`, or `local:NAME` for a callback in the process.
+    std::string uuid{};    ///< The user name that deliveries present. May be empty.
+    std::optional<Duration> timeout{};          ///< How long a batch may wait; 0 to 3,600,000 ms.
+    std::optional<std::uint32_t> max_events{};  ///< Events that fill a batch; at least 1.
+    std::optional<std::uint32_t> max_in_flight{};  ///< Batches under way at once; at least 1.
+};
+
+/// Where and how a subscriber's batches are delivered, as stored.
+struct Subscription {
+    std::string token;  ///< The subscriber.
+    std::string callback;
+    std::string uuid;
+    Duration timeout{500};            ///< From an event's publication to its batch falling due.
+    std::uint32_t max_events = 100;   ///< A batch of so many is full, and due at once.
+    std::uint32_t max_in_flight = 1;  ///< 1 keeps the batches in order.
+
+    friend bool operator==(const Subscription&, const Subscription&) = default;
+};
+
+/// A subscriber as an operator sees it.
+struct SubscriberStatus {
+    Subscription subscription;
+    std::vector<std::string> topics;   ///< In alphabetical order.
+    std::uint64_t events_queued = 0;   ///< Events in batches that exist.
+    std::uint64_t batches_queued = 0;  ///< Batches that exist.
+    int health_points = 100;           ///< 0 to 100; see health.hpp.
+    std::optional<TimePoint> last_attempted_at;
+
+    friend bool operator==(const SubscriberStatus&, const SubscriberStatus&) = default;
+};
+
+/// Longest `timeout` that may be asked for: an hour.
+inline constexpr Duration subscription_timeout_max{3'600'000};
+
+/// Checks the numbers of `options`. `invalid`, naming the field, when one is out of its range.
+[[nodiscard]] inline Result<void> check(const SubscribeOptions& options) {
+    if (options.timeout &&
+        (*options.timeout < Duration{0} || *options.timeout > subscription_timeout_max)) {
+        return Error{Errc::invalid, "timeout: must be 0 to 3600000 milliseconds"};
+    }
+    if (options.max_events && *options.max_events == 0) {
+        return Error{Errc::invalid, "max: must be at least 1"};
+    }
+    if (options.max_in_flight && *options.max_in_flight == 0) {
+        return Error{Errc::invalid, "max_in_flight: must be at least 1"};
+    }
+    return {};
+}
+
+/// Checks all that a subscriber asks for but the form of its callback, which is for whoever knows
+/// the transports. `invalid`, naming the field, when something is wrong.
+[[nodiscard]] inline Result<void> check(std::string_view token,
+                                        const std::vector<std::string>& topics,
+                                        const SubscribeOptions& options) {
+    if (!is_user_name(token)) {
+        return Error{Errc::invalid, "subscriber: must be 1 to 64 of a-z, 0-9, :, _ and -"};
+    }
+    if (options.callback.empty()) return Error{Errc::invalid, "callback: URL is missing"};
+    if (auto checked = check(options); !checked) return checked;
+    for (const auto& name : topics) {
+        if (!is_topic_name(name)) {
+            return Error{Errc::invalid, "topics: must be 1 to 64 of a-z and _ each"};
+        }
+    }
+    return {};
+}
+
+}  // namespace routemaster

@@ -1,0 +1,197 @@
+/// @file
+/// Conformance: leases, and what becomes of them when workers die.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routemaster/testing/conformance/case.hpp"
+
+namespace routemaster::testing {
+
+/// Expects that a lease gives no right to anything, and that trying changes nothing.
+inline void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here()) {
+    const auto before = s.snapshot();
+    expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "ack", at);
+    expect_equal(s.perform(NackJob{lease, s.now()}), Settlement::lease_lost, "nack", at);
+    expect_equal(s.begin(lease, 0, at).verdict, Verdict::lease_lost, "begin", at);
+    for (const bool delivered : {true, false}) {
+        const Attempt attempt{.delivered = delivered, .health_change = -5};
+        expect_equal(s.settle(lease, attempt, at), Settlement::lease_lost, "settle", at);
+    }
+    expect_unchanged(s.snapshot(), before, at);
+}
+
+/// Adds the cases about who holds a job.
+inline void add_lease_cases(StoreCases& add) {
+    add("a lease ends with its ack or nack", [](Scenario& s) {
+        s.push("a");
+        s.push("b");
+        const auto leases = s.acquire({.queue = work_queue}).leases;
+        expect_equal(s.perform(AckJob{leases[0]}), Settlement::settled, "ack");
+        expect_equal(s.perform(NackJob{leases[1], s.now() + Duration{9}}), Settlement::settled,
+                     "nack");
+        for (const auto& lease : leases) expect_lost(s, lease);
+    });
+
+    add("a lease that was never given is lost", [](Scenario& s) {
+        s.push("a");
+        s.push("b");
+        const auto lease = s.take_work();
+        auto forged = lease;
+        ++forged.fence;
+        expect_lost(s, forged);
+        forged = lease;
+        forged.worker = Scenario::worker(2);
+        expect_lost(s, forged);
+        forged = lease;
+        forged.job = "b";
+        expect_lost(s, forged);
+        forged = lease;
+        forged.queue = "other";
+        expect_lost(s, forged);
+        expect_lost(s, {});
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack of the true lease");
+    });
+
+    add("a worker that was taken for dead cannot touch the job of its heir", [](Scenario& s) {
+        s.push("a");
+        const auto dead = s.take_work(1);
+        s.advance(Duration{30'000});
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+        expect_lost(s, dead);
+        const auto heir = s.take_work(2);
+        expect_lost(s, dead);
+        expect_equal(s.perform(AckJob{heir}), Settlement::settled, "ack of the heir");
+        expect_lost(s, dead);
+    });
+
+    add("a worker cannot use an old lease of a job it holds again", [](Scenario& s) {
+        s.push("a");
+        const auto old = s.take_work(1);
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        const auto fresh = s.take_work(1);
+        expect_lost(s, old);
+        expect_equal(s.perform(NackJob{fresh, s.now()}), Settlement::settled, "nack");
+        const auto again = s.take_work(1);
+        expect_lost(s, old);
+        expect_lost(s, fresh);
+        expect_equal(s.perform(AckJob{again}), Settlement::settled, "ack");
+    });
+
+    add("a delivery by a worker that was taken for dead is not settled", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+        s.publish("orders");
+        const auto [dead, first] = s.begin_next(1);
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        expect_lost(s, dead);
+        const auto [heir, second] = s.begin_next(2);
+        expect_equal(second.attempt, 2U, "attempt of the heir");
+        expect_lost(s, dead);
+        expect_equal(s.settle(heir), Settlement::settled, "settling by the heir");
+        expect_lost(s, dead);
+    });
+}
+
+/// Adds the cases about workers that come and go.
+inline void add_worker_cases(StoreCases& add) {
+    add("a worker that retires gives back at once what it holds", [](Scenario& s) {
+        for (const char* job : {"a", "b", "c"}) s.push(job);
+        const auto leases = s.acquire({.worker = 1, .limit = 2, .queue = work_queue}).leases;
+        const auto other = s.take_work(2);
+        expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), Count{2}, "jobs given back");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "jobs");
+        for (const auto& lease : leases) expect_lost(s, lease);
+        expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), Count{0}, "retiring again");
+        expect_equal(s.perform(AckJob{other}), Settlement::settled, "ack by another worker");
+        expect_equal(s.acquire({.worker = 2, .queue = work_queue}).leases.size(), 2U,
+                     "jobs acquired");
+        expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}),
+                     std::optional<std::int64_t>{}, "jobs.scrubbed");
+    });
+
+    add("a worker is taken for dead after its silence and not one millisecond sooner",
+        [](Scenario& s) {
+            s.push("a");
+            s.take_work();
+            s.advance(Duration{29'999});
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+            expect_equal(s.queue(work_queue), QueueStatus{.pending = 1}, "jobs");
+            s.advance(Duration{1});
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+        });
+
+    add("heartbeats and acquisitions keep a worker alive", [](Scenario& s) {
+        s.push("a");
+        const auto lease = s.take_work();
+        for (int i = 0; i < 6; ++i) {
+            s.advance(Duration{20'000});
+            if (i < 3) {
+                s.perform(Heartbeat{Scenario::worker(1)});
+            } else {
+                s.expect_idle_until(never, work_queue);
+            }
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+        }
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+    });
+
+    add("when the clock is set back the silence of a worker counts from then", [](Scenario& s) {
+        s.push("a");
+        s.take_work();
+        s.advance(Duration{-3'600'000});
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+        s.advance(Duration{30'000});
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+    });
+
+    add("a heartbeat of one worker keeps no other alive", [](Scenario& s) {
+        s.push("a");
+        s.push("b");
+        const auto dead = s.take_work(1);
+        const auto living = s.take_work(2);
+        s.advance(Duration{30'000});
+        s.perform(Heartbeat{Scenario::worker(2)});
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+        expect_lost(s, dead);
+        expect_equal(s.perform(AckJob{living}), Settlement::settled, "ack by the living");
+    });
+
+    add("a heartbeat does not bring lost leases back", [](Scenario& s) {
+        s.push("a");
+        const auto lease = s.take_work();
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        s.perform(Heartbeat{Scenario::worker(1)});
+        expect_lost(s, lease);
+    });
+
+    add("scrubbing gives back what dead workers held in every queue, and counts it",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+            s.publish("orders");
+            for (const char* job : {"a", "b", "c"}) s.push(job);
+            s.acquire({.worker = 1, .limit = 2, .queue = work_queue});
+            s.acquire({.worker = 2, .queue = work_queue});
+            s.begin_next(2);
+            s.perform(Heartbeat{Scenario::worker(3)});
+            s.advance(Duration{30'000});
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{4}, "jobs given back");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
+            expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1}, "delivery jobs");
+            expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}), std::optional{3},
+                         "jobs.scrubbed");
+            expect_equal(s.counter({"jobs.scrubbed", {{"queue", delivery_queue}}}),
+                         std::optional{1}, "jobs.scrubbed of deliveries");
+            expect_equal(s.counter({"workers.scrubbed", {}}), std::optional{3}, "workers.scrubbed");
+        });
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,119 @@
+/// @file
+/// Conformance: how steps are submitted and answered.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/testing/conformance/case.hpp"
+#include "routemaster/testing/conformance/threads.hpp"
+
+namespace routemaster::testing {
+
+/// Adds the cases about submissions.
+inline void add_submission_cases(StoreCases& add) {
+    add("steps of one submission are performed in order, each seeing those before",
+        [](Scenario& s) {
+            const auto worker = Scenario::worker(1);
+            std::vector<Step> steps{CountJobs{work_queue},
+                                    PushJob{work_queue, "a", s.now()},
+                                    PushJob{work_queue, "a", s.now()},
+                                    AcquireJobs{.queue = work_queue, .worker = worker},
+                                    CountJobs{work_queue},
+                                    RetireWorker{worker},
+                                    CountJobs{work_queue}};
+            const auto outcomes = perform_all(s.store(), steps, s.now());
+            expect_equal(outcomes.size(), 7U, "outcomes");
+            const auto is = [&](std::size_t i, const auto& expected, Where at = Where::here()) {
+                expect(outcomes[i].has_value(), "step " + std::to_string(i) + " failed", at);
+                const auto* got = std::get_if<std::decay_t<decltype(expected)>>(&*outcomes[i]);
+                expect(got != nullptr, "a reply of another type, " + std::to_string(i), at);
+                expect_equal(*got, expected, "reply " + std::to_string(i), at);
+            };
+            is(0, QueueStatus{});
+            is(1, PushOutcome::pushed);
+            is(2, PushOutcome::duplicate);
+            expect_equal(std::get<Acquired>(*outcomes[3]).leases.size(), 1U, "jobs acquired");
+            is(4, QueueStatus{.pending = 1});
+            is(5, Count{1});
+            is(6, QueueStatus{.ready = 1});
+        });
+
+    add("a step that is refused holds up none of its submission", [](Scenario& s) {
+        std::vector<Step> steps{PushJob{work_queue, "a", s.now()}, PushJob{work_queue, "", s.now()},
+                                PushJob{work_queue, "b", s.now()}};
+        const auto outcomes = perform_all(s.store(), steps, s.now());
+        expect_equal(outcomes.size(), 3U, "outcomes");
+        expect(outcomes[0].has_value() && outcomes[2].has_value(), "the good steps must be done");
+        expect(!outcomes[1] && outcomes[1].error().code() == Errc::invalid,
+               "the bad step must be invalid");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2}, "jobs");
+    });
+
+    add("every submission is answered once, with as many outcomes as steps", [](Scenario& s) {
+        struct Answers {
+            std::mutex mutex;  // Guards `sizes`.
+            std::vector<std::size_t> sizes;
+        };
+        // Shared: an answer that comes too often may come late.
+        const auto answers = std::make_shared<Answers>();
+        const auto answered = std::make_shared<Signal>();
+        std::uint64_t submissions = 0;
+        for (const std::size_t size : {1U, 3U, 0U, 40U}) {
+            std::vector<Step> steps(size, Step{ListTopics{}});
+            s.store().submit(steps, s.now(), [=](std::span<Outcome> outcomes) {
+                {
+                    const std::lock_guard lock{answers->mutex};
+                    answers->sizes.push_back(outcomes.size());
+                }
+                answered->raise();
+            });
+            expect(answered->wait_beyond(submissions++, s.traits().patience), "no answer came");
+        }
+        s.perform(ListTopics{});
+        const std::lock_guard lock{answers->mutex};
+        expect_equal(answers->sizes, std::vector<std::size_t>{1, 3, 0, 40}, "outcomes told");
+    });
+
+    add("each of eight threads gets the answers to its own steps", [](Scenario& s) {
+        in_threads(8, [&](unsigned thread) {
+            const auto mine = "worker-" + std::to_string(thread);
+            for (int i = 0; i < 30; ++i) {
+                const auto name = "round-" + std::to_string(i);
+                std::vector<Step> steps{PutToken{mine, name}, FindToken{mine}};
+                const auto outcomes = perform_all(s.store(), steps, s.now());
+                expect(outcomes.at(1).has_value(), "finding must succeed");
+                expect_equal(std::get<std::optional<std::string>>(*outcomes[1]),
+                             std::optional{name}, "the token of thread " + mine);
+            }
+        });
+        expect_equal(s.perform(ListTokens{}).size(), 8U, "tokens");
+    });
+
+    add("a reply with more than a thousand entries arrives whole", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.max_events = 1});
+        std::vector<Step> steps;
+        for (int i = 0; i < 1'200; ++i) {
+            steps.push_back(PublishEvent{.topic = "orders",
+                                         .publisher = shop,
+                                         .message = std::to_string(i),
+                                         .timestamp = s.now(),
+                                         .uid = s.uid()});
+        }
+        expect_equal(perform_all(s.store(), steps, s.now()).size(), 1'200U, "outcomes");
+        expect_equal(s.batches("billing").size(), 1'200U, "batches");
+        expect_equal(s.perform(ListBatches{.token = "billing"}).size(), 1'000U,
+                     "batches told by default");
+    });
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,137 @@
+/// @file
+/// How values look in the messages of failures.
+
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "routemaster/step.hpp"
+
+namespace routemaster::testing {
+
+/// Makes text of whatever the steps take and answer. For people, not for parsing.
+class Text {
+public:
+    /// The value as it looks in a message.
+    static std::string of(bool truth) { return truth ? "true" : "false"; }
+    static std::string of(std::integral auto number) { return std::to_string(number); }
+    static std::string of(const char* text) { return of(std::string_view{text}); }
+    static std::string of(const std::string& text) { return of(std::string_view{text}); }
+    static std::string of(std::string_view text) {
+        constexpr std::string_view digits = "0123456789abcdef";
+        constexpr std::size_t longest = 100;
+        std::string out = "\"";
+        for (const char c : text.substr(0, longest)) {
+            const auto byte = static_cast<unsigned char>(c);
+            if (byte >= 0x20 && byte < 0x7f) {
+                out += c;
+            } else {
+                out.append("\\x").append({digits[byte >> 4U], digits[byte & 15U]});
+            }
+        }
+        return out + (text.size() > longest ? "...\"" : "\"");
+    }
+
+    static std::string of(Duration span) { return std::to_string(span.count()) + "ms"; }
+    static std::string of(TimePoint at) {
+        return at == never ? "never" : "@" + std::to_string(to_milliseconds(at));
+    }
+    static std::string of(const Uid& uid) { return std::string{uid.text()}; }
+    static std::string of(const MessageList& messages) {
+        return of(std::vector<std::string>{messages.begin(), messages.end()});
+    }
+
+    static std::string of(Done) { return "done"; }
+    static std::string of(Count count) { return std::to_string(count.value); }
+    static std::string of(Removal removal) {
+        return word(removal, {"removed", "unknown", "forbidden"});
+    }
+    static std::string of(Settlement settlement) {
+        return word(settlement, {"settled", "lease_lost"});
+    }
+    static std::string of(PublishOutcome outcome) {
+        return word(outcome, {"published", "forbidden"});
+    }
+    static std::string of(Unsubscription outcome) {
+        return word(outcome,
+                    {"unsubscribed", "unknown_subscriber", "unknown_topic", "not_subscribed"});
+    }
+    static std::string of(PushOutcome outcome) { return word(outcome, {"pushed", "duplicate"}); }
+    static std::string of(Verdict verdict) {
+        return word(verdict, {"deliver", "throttled", "vanished", "lease_lost"});
+    }
+
+    static std::string of(const Topic& topic) {
+        return record({of(topic.name), of(topic.publisher), of(topic.events)});
+    }
+    static std::string of(const Subscription& s) {
+        return record({of(s.token), of(s.callback), of(s.uuid), of(s.timeout), of(s.max_events),
+                       of(s.max_in_flight)});
+    }
+    static std::string of(const SubscriberStatus& s) {
+        return record({of(s.subscription), of(s.topics), of(s.events_queued), of(s.batches_queued),
+                       of(s.health_points), of(s.last_attempted_at)});
+    }
+    static std::string of(const BatchStatus& b) {
+        return record({of(b.uid), of(b.subscriber), of(b.created_at), of(b.attempts), of(b.events),
+                       b.current ? "CURRENT" : "READY"});
+    }
+    static std::string of(const ApiToken& token) {
+        return record({of(token.token), of(token.name)});
+    }
+    static std::string of(const QueueStatus& s) {
+        return record(
+            {"scheduled " + of(s.scheduled), "ready " + of(s.ready), "pending " + of(s.pending)});
+    }
+    static std::string of(const Lease& lease) {
+        return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence)});
+    }
+    static std::string of(const CounterKey& key) { return record({of(key.name), of(key.tags)}); }
+    static std::string of(const Counter& counter) {
+        return of(counter.key) + "=" + of(counter.value);
+    }
+
+    template <class T>
+    static std::string of(const std::optional<T>& maybe) {
+        return maybe ? of(*maybe) : "nothing";
+    }
+    template <class A, class B>
+    static std::string of(const std::pair<A, B>& both) {
+        return of(both.first) + ": " + of(both.second);
+    }
+    template <class T>
+    static std::string of(const std::vector<T>& list) {
+        return "[" + joined(list) + "]";
+    }
+    template <class K, class V>
+    static std::string of(const std::map<K, V>& map) {
+        return "{" + joined(map) + "}";
+    }
+
+private:
+    template <class Enum>
+    static std::string word(Enum value, const std::vector<std::string>& words) {
+        return words.at(static_cast<std::size_t>(value));
+    }
+
+    static std::string record(const std::vector<std::string>& fields) {
+        std::string out;
+        for (const auto& field : fields) out.append(out.empty() ? "" : " ").append(field);
+        return "{" + out + "}";
+    }
+
+    static std::string joined(const auto& range) {
+        std::string out;
+        for (const auto& item : range) out.append(out.empty() ? "" : ", ").append(of(item));
+        return out;
+    }
+};
+
+}  // namespace routemaster::testing

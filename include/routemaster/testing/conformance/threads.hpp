@@ -1,0 +1,70 @@
+/// @file
+/// How conformance cases act from several threads, and wait for a wake-up.
+
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "routemaster/time.hpp"
+
+namespace routemaster::testing {
+
+/// Calls `body` in so many threads, each with its number, and waits for all of them. Throws the
+/// first of what they threw.
+template <class Body>
+void in_threads(unsigned count, Body body) {
+    std::mutex mutex;  // Guards `thrown`.
+    std::exception_ptr thrown;
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned i = 0; i < count; ++i) {
+            threads.emplace_back([&, i] {
+                try {
+                    body(i);
+                } catch (...) {
+                    const std::lock_guard lock{mutex};
+                    if (!thrown) thrown = std::current_exception();
+                }
+            });
+        }
+    }
+    if (thrown) std::rethrow_exception(thrown);
+}
+
+/// Counts how often it was raised.
+///
+/// Thread safety: all members may be called from any thread.
+class Signal {
+public:
+    /// Counts one more.
+    void raise() {
+        const std::lock_guard lock{mutex_};
+        ++count_;
+        raised_.notify_all();
+    }
+
+    /// How often it was raised so far.
+    [[nodiscard]] std::uint64_t count() const {
+        const std::lock_guard lock{mutex_};
+        return count_;
+    }
+
+    /// Waits until it was raised more than `seen` times. False when that takes longer than
+    /// `patience` of real time.
+    [[nodiscard]] bool wait_beyond(std::uint64_t seen, Duration patience) const {
+        std::unique_lock lock{mutex_};
+        return raised_.wait_for(lock, patience, [&] { return count_ > seen; });
+    }
+
+private:
+    mutable std::mutex mutex_;  // Guards `count_`.
+    mutable std::condition_variable raised_;
+    std::uint64_t count_ = 0;
+};
+
+}  // namespace routemaster::testing

@@ -1,0 +1,106 @@
+/// @file
+/// A store that loses requests and replies, as a network does.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "routemaster/error.hpp"
+#include "routemaster/random.hpp"
+#include "routemaster/store.hpp"
+
+namespace routemaster::testing {
+
+/// What happens to one submission, with all its steps.
+enum class Fault {
+    none,
+    lost_request,  ///< Nothing is performed; every step answers `unavailable`.
+    lost_reply,    ///< Everything is performed; every step answers `timed_out`.
+};
+
+/// How often a `FaultyStore` fails by chance. The sum must not exceed 1.
+struct FaultOptions {
+    std::uint64_t seed = 1;
+    double lost_requests = 0;  ///< Probability, 0 to 1.
+    double lost_replies = 0;   ///< Probability, 0 to 1.
+};
+
+/// Passes submissions on to another store, and loses some: those that a script names, then by
+/// chance. What the script and the seed decide depends only on the order of the submissions.
+///
+/// Thread safety: as the store behind it, which must outlive it.
+class FaultyStore final : public ForwardingStore {
+public:
+    explicit FaultyStore(Store& next, FaultOptions options = {})
+        : ForwardingStore{next}, options_{options}, random_{options.seed} {}
+
+    /// Decides the fate of the next submissions, one each, after those decided before.
+    void script(const std::vector<Fault>& faults) {
+        const std::lock_guard lock{mutex_};
+        script_.insert(script_.end(), faults.begin(), faults.end());
+    }
+
+    /// From now on, fails by chance as `options` say, which begin their sequence anew.
+    void disturb(FaultOptions options) {
+        const std::lock_guard lock{mutex_};
+        options_ = options;
+        random_ = Random{options.seed};
+    }
+
+    /// How many submissions met with that fault so far.
+    [[nodiscard]] std::size_t count(Fault fault) const {
+        const std::lock_guard lock{mutex_};
+        return counts_[static_cast<std::size_t>(fault)];
+    }
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        switch (decide()) {
+            case Fault::none: return ForwardingStore::submit(steps, now, std::move(done));
+            case Fault::lost_request: return answer(steps.size(), lost_request, done);
+            case Fault::lost_reply:
+                return ForwardingStore::submit(
+                    steps, now, [done = std::move(done)](std::span<Outcome> outcomes) {
+                        answer(outcomes.size(), lost_reply, done);
+                    });
+        }
+    }
+
+private:
+    static Error lost_request() { return {Errc::unavailable, "faulty store: request lost"}; }
+    static Error lost_reply() { return {Errc::timed_out, "faulty store: reply lost"}; }
+
+    static void answer(std::size_t steps, Error (*error)(), const Completion& done) {
+        std::vector<Outcome> outcomes(steps, Outcome{error()});
+        done(outcomes);
+    }
+
+    Fault decide() {
+        const std::lock_guard lock{mutex_};
+        auto fault = Fault::none;
+        if (!script_.empty()) {
+            fault = script_.front();
+            script_.pop_front();
+        } else {
+            const double draw = random_.unit();
+            if (draw < options_.lost_requests + options_.lost_replies) {
+                fault = draw < options_.lost_requests ? Fault::lost_request : Fault::lost_reply;
+            }
+        }
+        ++counts_[static_cast<std::size_t>(fault)];
+        return fault;
+    }
+
+    mutable std::mutex mutex_;  // Guards the rest.
+    std::deque<Fault> script_;
+    FaultOptions options_;
+    Random random_;
+    std::size_t counts_[3] = {};
+};
+
+}  // namespace routemaster::testing

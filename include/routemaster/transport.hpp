@@ -1,0 +1,55 @@
+/// @file
+/// The seam to subscribers: a transport carries one batch to one callback and says how it went.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "routemaster/batch.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+
+/// One attempt to hand a batch over.
+struct Delivery {
+    Uid batch{};
+    std::string subscriber{};   ///< Whom it is for.
+    std::string callback{};     ///< Where it goes, as the subscriber asked.
+    std::string uuid{};         ///< The user name to present.
+    std::uint32_t attempt = 1;  ///< 1 for the first.
+    TimePoint created_at{};     ///< When the batch's first event was taken in.
+    MessageList messages{};     ///< Encoded events, in order.
+};
+
+/// How an attempt went.
+struct DeliveryReport {
+    /// Success, or why not. The text goes to the log.
+    Result<void> outcome{};
+    /// Messages that could not be decoded and were therefore left out.
+    std::uint64_t undecodable = 0;
+};
+
+/// Is told how a delivery went, once, from any thread.
+using DeliveryDone = std::function<void(DeliveryReport)>;
+
+/// Carries batches. Implemented over HTTP, for callbacks in the process, and for tests.
+///
+/// Thread safety: all members may be called from any thread.
+class Transport {
+public:
+    virtual ~Transport() = default;
+
+    /// Whether this transport can reach `callback`.
+    [[nodiscard]] virtual bool serves(std::string_view callback) const = 0;
+
+    /// Begins a delivery and returns at once. Calls `done` exactly once: inside this call, or
+    /// later, or, as `cancelled`, when the transport is destroyed first.
+    virtual void deliver(Delivery delivery, DeliveryDone done) = 0;
+};
+
+}  // namespace routemaster

@@ -1,0 +1,124 @@
+/// @file
+/// Delivers batches to callbacks in this process.
+
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "routemaster/batch.hpp"
+#include "routemaster/callbacks.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/transport.hpp"
+
+namespace routemaster {
+
+/// Settings of a `LocalTransport`.
+struct LocalTransportOptions {
+    /// Callbacks that run at once. Those of one subscriber do so only if its `max_in_flight`
+    /// allows it.
+    std::size_t threads = 1;
+};
+
+/// Calls the callback that a `local:` subscriber has in this process. To return is success, to
+/// throw is failure; having no callback is failure too, so batches wait for the program to name it.
+///
+/// Thread safety: all members may be called from any thread. Callbacks run on its own threads.
+class LocalTransport final : public Transport {
+public:
+    /// `callbacks` must outlive it.
+    explicit LocalTransport(Callbacks& callbacks, LocalTransportOptions options = {})
+        : callbacks_{callbacks} {
+        for (std::size_t i = 0; i < options.threads; ++i) {
+            threads_.emplace_back([this](const std::stop_token& stopped) { work(stopped); });
+        }
+    }
+
+    /// Waits for callbacks that run; cancels those that have not begun.
+    ~LocalTransport() override {
+        for (auto& thread : threads_) thread.request_stop();
+        threads_.clear();
+        for (auto& [delivery, done] : waiting_) {
+            done({Error{Errc::cancelled, "local transport is closing"}, 0});
+        }
+    }
+
+    [[nodiscard]] bool serves(std::string_view callback) const override {
+        return callback.starts_with(local_scheme);
+    }
+
+    void deliver(Delivery delivery, DeliveryDone done) override {
+        const std::lock_guard lock{mutex_};
+        waiting_.emplace_back(std::move(delivery), std::move(done));
+        arrived_.notify_one();
+    }
+
+private:
+    using Work = std::pair<Delivery, DeliveryDone>;
+
+    void work(const std::stop_token& stopped) {
+        while (auto next = take(stopped)) {
+            auto& [delivery, done] = *next;
+            done(call(delivery));
+        }
+    }
+
+    std::optional<Work> take(const std::stop_token& stopped) {
+        std::unique_lock lock{mutex_};
+        if (!arrived_.wait(lock, stopped, [this] { return !waiting_.empty(); })) return {};
+        if (stopped.stop_requested()) return {};
+        Work next = std::move(waiting_.front());
+        waiting_.pop_front();
+        return next;
+    }
+
+    DeliveryReport call(const Delivery& delivery) const {
+        const auto name = std::string_view{delivery.callback}.substr(local_scheme.size());
+        const auto handler = callbacks_.find(name);
+        if (handler == nullptr) {
+            return {Error{Errc::unavailable, "no callback named in this process"}, 0};
+        }
+        Batch batch{.uid = delivery.batch,
+                    .subscriber = delivery.subscriber,
+                    .attempt = delivery.attempt,
+                    .created_at = delivery.created_at,
+                    .events = {}};
+        batch.events.reserve(delivery.messages.size());
+        for (const auto message : delivery.messages) {
+            if (auto event = decode_message(message)) batch.events.push_back(*std::move(event));
+        }
+        const auto undecodable = delivery.messages.size() - batch.events.size();
+        return {run(*handler, batch), undecodable};
+    }
+
+    static Result<void> run(const BatchHandler& handler, const Batch& batch) {
+        try {
+            handler(batch);
+            return {};
+        } catch (const std::exception& failure) {
+            return Error{Errc::unavailable, std::string{"callback threw: "} + failure.what()};
+        } catch (...) {
+            return Error{Errc::unavailable, "callback threw something that is no exception"};
+        }
+    }
+
+    Callbacks& callbacks_;
+    std::mutex mutex_;  // Guards `waiting_`.
+    std::condition_variable_any arrived_;
+    std::deque<Work> waiting_;
+    std::vector<std::jthread> threads_;
+};
+
+}  // namespace routemaster

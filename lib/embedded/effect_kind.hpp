@@ -1,0 +1,29 @@
+/// @file
+/// The kinds of effects in a journal row, as numbered in docs/file-format.md.
+
+#pragma once
+
+#include <cstdint>
+
+namespace routemaster::embedded {
+
+/// Each effect is a MessagePack array that begins with its kind. Numbers are never used again for
+/// something else.
+enum class EffectKind : std::uint8_t {
+    topic = 1,            ///< [name, publisher or nil, events]
+    topic_gone = 2,       ///< [name]
+    subscriber = 3,       ///< [token, callback, uuid, timeout, max_events, max_in_flight,
+                          ///<  health_points, last_attempted_at or nil, [topic…]]
+    subscriber_gone = 4,  ///< [token]
+    token = 5,            ///< [token, name]
+    token_gone = 6,       ///< [token]
+    batch = 7,            ///< [uid, token, created_at, order, attempts, current, [message…]]
+    batch_changed = 8,    ///< [uid, attempts, current]
+    event = 9,            ///< [message, [uid…]]: put at the end of each batch
+    batch_gone = 10,      ///< [uid]
+    job = 11,             ///< [queue, job, run_at, order, lane or nil]
+    job_gone = 12,        ///< [queue, job]
+    counter = 13,         ///< [name, [[tag, value or nil]…], value]
+};
+
+}  // namespace routemaster::embedded

@@ -1,0 +1,253 @@
+#include "journal_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <system_error>
+#include <utility>
+
+#include <sqlite3.h>
+#include <zlib.h>
+
+namespace routemaster::embedded {
+namespace {
+
+/// "rmjl" as a number, in the header of the file: `file` and we ourselves tell it by that.
+constexpr std::int64_t application_id = 0x726d6a6c;
+
+constexpr std::int64_t format_version = 1;
+
+/// Rows are forgotten in groups: a delete in every commit would cost as much as the insert.
+constexpr std::uint64_t forgotten_min = 256;
+constexpr std::uint64_t forgotten_max = 1'024;
+
+/// Guards against a row that was damaged, and against one that stands in another's place.
+std::int64_t checksum(std::uint64_t row, std::string_view effects) {
+    std::array<unsigned char, sizeof row> number{};
+    for (std::size_t i = 0; i < number.size(); ++i) {
+        number[i] = static_cast<unsigned char>(row >> (8U * i));
+    }
+    auto sum = crc32_z(0, number.data(), number.size());
+    // Given no address, which is what SQLite tells of an empty or missing value, zlib would answer 0.
+    if (!effects.empty()) {
+        sum = crc32_z(sum, reinterpret_cast<const unsigned char*>(effects.data()), effects.size());
+    }
+    return static_cast<std::int64_t>(sum);
+}
+
+std::string_view blob(sqlite3_stmt* statement, int column) {
+    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
+    return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))};
+}
+
+Errc kind_of(int code) {
+    switch (code & 0xff) {
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB: return Errc::corrupted;
+        default: return Errc::unavailable;
+    }
+}
+
+}  // namespace
+
+void JournalFile::Closer::operator()(sqlite3* database) const noexcept { sqlite3_close(database); }
+void JournalFile::Closer::operator()(sqlite3_stmt* statement) const noexcept {
+    sqlite3_finalize(statement);
+}
+
+JournalFile::JournalFile(std::filesystem::path file) : path_{std::move(file)} {
+    check_size();
+    sqlite3* database = nullptr;
+    const int code =
+        sqlite3_open_v2(path_.c_str(), &database,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+    database_.reset(database);
+    if (code != SQLITE_OK) throw Failure{error("cannot open it")};
+    sqlite3_extended_result_codes(database, 1);
+    lock();
+    check_kind();
+    run("PRAGMA journal_mode=WAL").value();
+    run("PRAGMA synchronous=FULL").value();
+    prepare_statements();
+}
+
+JournalFile::~JournalFile() = default;
+
+/// SQLite takes a file of one byte for an empty one, and would overwrite it. Only its size is asked
+/// for: to open and close it here would end the locks that this process may hold on it already.
+void JournalFile::check_size() {
+    std::error_code missing;
+    if (std::filesystem::file_size(path_, missing) == 1 && !missing) {
+        throw Failure{{Errc::corrupted, path_.string() + ": cannot use it: not a database"}};
+    }
+}
+
+/// In exclusive mode SQLite keeps its lock until it is closed, and needs no shared memory. Nothing
+/// is written: the file may be somebody else's.
+void JournalFile::lock() {
+    auto locked = run("PRAGMA locking_mode=EXCLUSIVE");
+    if (locked) locked = run("BEGIN EXCLUSIVE");
+    if (locked) locked = run("COMMIT");
+    if (locked) return;
+    const int code = sqlite3_errcode(database_.get()) & 0xff;
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+        throw Failure{{Errc::unavailable, path_.string() + ": in use by another process"}};
+    }
+    throw Failure{locked.error()};
+}
+
+void JournalFile::check_kind() {
+    const auto kind = number("PRAGMA application_id");
+    const auto version = number("PRAGMA user_version");
+    const auto tables = number("SELECT count(*) FROM sqlite_master");
+    if (!kind) throw Failure{kind.error()};
+    if (!version) throw Failure{version.error()};
+    if (!tables) throw Failure{tables.error()};
+    if (*tables == 0 && *kind == 0) return create();
+    if (*kind != application_id) {
+        throw Failure{{Errc::invalid, path_.string() + ": a database, but not of routemaster"}};
+    }
+    if (*version > format_version) {
+        throw Failure{{Errc::invalid, path_.string() + ": format " + std::to_string(*version) +
+                                          " is newer than format " +
+                                          std::to_string(format_version) + ", which this reads"}};
+    }
+}
+
+void JournalFile::create() {
+    auto done = run("PRAGMA auto_vacuum=INCREMENTAL");
+    if (done) done = run("BEGIN EXCLUSIVE");
+    if (done) {
+        done = run(("PRAGMA application_id=" + std::to_string(application_id)).c_str());
+    }
+    if (done) done = run(("PRAGMA user_version=" + std::to_string(format_version)).c_str());
+    if (done) {
+        done =
+            run("CREATE TABLE journal (row INTEGER PRIMARY KEY, checksum INTEGER NOT NULL,"
+                " effects BLOB NOT NULL) STRICT");
+    }
+    if (done) {
+        done = run("CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT");
+    }
+    if (done) done = run("COMMIT");
+    if (!done) throw Failure{done.error()};
+}
+
+void JournalFile::prepare_statements() {
+    insert_ = prepare("INSERT INTO journal (row, checksum, effects) VALUES (?1, ?2, ?3)").value();
+    forget_ = prepare("DELETE FROM journal WHERE row < ?1 RETURNING length(effects)").value();
+}
+
+Result<void> JournalFile::read(const Reader& each) {
+    first_row_ = 1;
+    last_row_ = 0;
+    bytes_ = 0;
+    const auto statement = prepare("SELECT row, checksum, effects FROM journal ORDER BY row");
+    if (!statement) return statement.error();
+    const auto& rows = *statement;
+    int code = SQLITE_ROW;
+    while ((code = sqlite3_step(rows.get())) == SQLITE_ROW) {
+        const auto row = static_cast<std::uint64_t>(sqlite3_column_int64(rows.get(), 0));
+        const auto effects = blob(rows.get(), 2);
+        if (last_row_ == 0) first_row_ = row;
+        const bool gap = last_row_ != 0 && row != last_row_ + 1;
+        if (gap || sqlite3_column_int64(rows.get(), 1) != checksum(row, effects)) {
+            return Error{Errc::corrupted, path_.string() + ": row " + std::to_string(row) +
+                                              (gap ? " follows a gap" : " is damaged")};
+        }
+        last_row_ = row;
+        bytes_ += effects.size();
+        if (auto taken = each(row, effects); !taken) {
+            return Error{taken.error().code(), path_.string() + ": row " + std::to_string(row) +
+                                                   ": " + taken.error().context()};
+        }
+    }
+    if (code != SQLITE_DONE) return error("cannot read it");
+    return {};
+}
+
+Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed, bool urgent) {
+    const auto garbage = needed - std::min(needed, first_row_);
+    const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
+    auto done = worthwhile
+                    ? insert_and_forget(effects, std::min(needed, first_row_ + forgotten_max))
+                    : insert(effects);
+    if (!done) {
+        // After most errors SQLite has rolled back by itself, and this fails harmlessly.
+        sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+        return done;
+    }
+    ++last_row_;
+    bytes_ += effects.size();
+    return done;
+}
+
+Result<void> JournalFile::insert(std::string_view effects) {
+    const auto row = last_row_ + 1;
+    auto* statement = insert_.get();
+    sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
+    sqlite3_bind_int64(statement, 2, checksum(row, effects));
+    sqlite3_bind_blob64(statement, 3, effects.data(), effects.size(), SQLITE_STATIC);
+    const int code = sqlite3_step(statement);
+    auto result = code == SQLITE_DONE ? Result<void>{} : Result<void>{error("cannot write")};
+    sqlite3_reset(statement);
+    return result;
+}
+
+Result<void> JournalFile::insert_and_forget(std::string_view effects, std::uint64_t needed) {
+    if (auto done = run("BEGIN IMMEDIATE"); !done) return done;
+    if (auto done = insert(effects); !done) return done;
+    const auto freed = forget(needed);
+    if (!freed) return freed.error();
+    if (auto done = run("COMMIT"); !done) return done;
+    first_row_ = needed;
+    bytes_ -= std::min(bytes_, *freed);
+    return {};
+}
+
+Result<std::uint64_t> JournalFile::forget(std::uint64_t needed) {
+    auto* statement = forget_.get();
+    sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(needed));
+    std::uint64_t freed = 0;
+    int code = SQLITE_ROW;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        freed += static_cast<std::uint64_t>(sqlite3_column_int64(statement, 0));
+    }
+    Result<std::uint64_t> result{freed};
+    if (code != SQLITE_DONE) result = error("cannot write");
+    sqlite3_reset(statement);
+    return result;
+}
+
+Result<void> JournalFile::probe() {
+    auto done = run("INSERT OR REPLACE INTO probe (id, filler) VALUES (1, randomblob(65536))");
+    if (done) done = run("DELETE FROM probe");
+    return done;
+}
+
+Result<void> JournalFile::run(const char* sql) {
+    if (sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+    return error("cannot use it");
+}
+
+Result<std::int64_t> JournalFile::number(const char* sql) {
+    const auto statement = prepare(sql);
+    if (!statement) return statement.error();
+    if (sqlite3_step(statement->get()) != SQLITE_ROW) return error("cannot read it");
+    return static_cast<std::int64_t>(sqlite3_column_int64(statement->get(), 0));
+}
+
+Result<JournalFile::Statement> JournalFile::prepare(const char* sql) {
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v2(database_.get(), sql, -1, &statement, nullptr) != SQLITE_OK) {
+        return error("cannot read it");
+    }
+    return Statement{statement};
+}
+
+Error JournalFile::error(const char* doing) const {
+    return {kind_of(sqlite3_errcode(database_.get())),
+            path_.string() + ": " + doing + ": " + sqlite3_errmsg(database_.get())};
+}
+
+}  // namespace routemaster::embedded

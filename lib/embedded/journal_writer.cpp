@@ -1,0 +1,230 @@
+#include "journal_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace routemaster::embedded {
+
+using detail::BatchState;
+using detail::CounterState;
+using detail::Entity;
+using detail::JobState;
+using detail::SubscriberState;
+using detail::TokenState;
+using detail::TopicState;
+
+namespace {
+
+/// Bytes that are moved from the head of the journal to its end with one row at most, so that no
+/// commit grows long. A row that is longer by itself moves as much as it adds: else the head could
+/// fall behind.
+constexpr std::size_t moved_min = 256U << 10U;
+
+/// What a uid in the list of an event costs.
+constexpr std::size_t appended_bytes = Uid::length + 1;
+
+}  // namespace
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
+    for (auto* entity : dirty_) {
+        entity->dirty = false;
+        tell(*entity);
+    }
+    dirty_.clear();
+    const bool crowded = journal_bytes > 2 * live_bytes_ + slack_max_;
+    if (crowded) move_oldest();
+    const auto number = open_row_++;
+    const auto* oldest = by_age_.front();
+    const auto needed = oldest == nullptr ? number : oldest->row;
+    return {number, std::exchange(buffer_, {}), needed, crowded, std::exchange(ended_, {})};
+}
+
+void JournalWriter::move_oldest() {
+    const auto moved_max = buffer_.size() + std::max(moved_min, buffer_.size());
+    while (buffer_.size() < moved_max) {
+        auto* oldest = by_age_.front();
+        if (oldest == nullptr || oldest->row == open_row_) return;
+        tell(*oldest);
+    }
+}
+
+void JournalWriter::tell(Entity& entity) {
+    switch (entity.kind) {
+        case Entity::Kind::topic: return note(static_cast<TopicState&>(entity));
+        case Entity::Kind::subscriber: return note(static_cast<SubscriberState&>(entity));
+        case Entity::Kind::token: return note(static_cast<TokenState&>(entity));
+        case Entity::Kind::job: return note(static_cast<JobState&>(entity));
+        case Entity::Kind::batch: return note(static_cast<BatchState&>(entity));
+        case Entity::Kind::counter: return note(static_cast<CounterState&>(entity));
+    }
+}
+
+template <class State>
+void JournalWriter::note(State& state) {
+    const auto begun = buffer_.size();
+    tell(std::as_const(state));
+    restored(state, open_row_, buffer_.size() - begun, true);
+}
+
+void JournalWriter::restored(Entity& entity, std::uint64_t row, std::size_t bytes, bool whole) {
+    if (whole) {
+        if (entity.row != 0) by_age_.remove(entity);
+        by_age_.push_back(entity);
+        live_bytes_ -= entity.bytes;
+        entity.bytes = 0;
+        entity.row = row;
+    }
+    entity.bytes += static_cast<std::uint32_t>(bytes);
+    live_bytes_ += bytes;
+    entity.last_row = row;
+}
+
+void JournalWriter::unrestored(Entity& entity) {
+    if (entity.row != 0) by_age_.remove(entity);
+    entity.row = 0;
+    live_bytes_ -= entity.bytes;
+    entity.bytes = 0;
+    if (entity.dirty) std::erase(dirty_, &entity);
+}
+
+void JournalWriter::soil(Entity& entity) {
+    ++told_;
+    entity.last_row = open_row_;
+    if (std::exchange(entity.dirty, true)) return;
+    dirty_.push_back(&entity);
+}
+
+// --- What became of each ------------------------------------------------------------------------
+
+void JournalWriter::changed(TopicState& topic) { note(topic); }
+void JournalWriter::changed(SubscriberState& subscriber) { note(subscriber); }
+void JournalWriter::changed(TokenState& token) { note(token); }
+void JournalWriter::changed(JobState& job) { note(job); }
+
+void JournalWriter::lease_ended(const JobState& job) {
+    ended_.push_back({job.queue.name, job.job, job.worker, job.fence});
+}
+
+void JournalWriter::changed(BatchState& batch) {
+    if (batch.row == 0) return note(batch);
+    begin(EffectKind::batch_changed, 3);
+    out_.text(batch.uid.text());
+    out_.integer(batch.attempts);
+    out_.boolean(batch.current);
+    batch.last_row = open_row_;
+}
+
+void JournalWriter::appended(std::string_view message, std::span<BatchState* const> batches) {
+    begin(EffectKind::event, 2);
+    out_.text(message);
+    out_.begin_array(batches.size());
+    for (auto* batch : batches) {
+        out_.text(batch->uid.text());
+        restored(*batch, open_row_, message.size() + appended_bytes, false);
+    }
+}
+
+void JournalWriter::gone(TopicState& topic) {
+    begin(EffectKind::topic_gone, 1);
+    out_.text(topic.topic.name);
+    unrestored(topic);
+}
+
+void JournalWriter::gone(SubscriberState& subscriber) {
+    begin(EffectKind::subscriber_gone, 1);
+    out_.text(subscriber.subscription.token);
+    unrestored(subscriber);
+}
+
+void JournalWriter::gone(TokenState& token) {
+    begin(EffectKind::token_gone, 1);
+    out_.text(token.token.token);
+    unrestored(token);
+}
+
+void JournalWriter::gone(JobState& job) {
+    begin(EffectKind::job_gone, 2);
+    out_.text(job.queue.name);
+    out_.text(job.job);
+    unrestored(job);
+}
+
+void JournalWriter::gone(BatchState& batch) {
+    begin(EffectKind::batch_gone, 1);
+    out_.text(batch.uid.text());
+    unrestored(batch);
+}
+
+// --- Whole entities -----------------------------------------------------------------------------
+
+void JournalWriter::begin(EffectKind kind, std::size_t fields) {
+    ++told_;
+    out_.begin_array(fields + 1);
+    out_.integer(static_cast<std::int64_t>(kind));
+}
+
+void JournalWriter::tell(const TopicState& topic) {
+    begin(EffectKind::topic, 3);
+    out_.text(topic.topic.name);
+    topic.topic.publisher ? out_.text(*topic.topic.publisher) : out_.null();
+    out_.natural(topic.topic.events);
+}
+
+void JournalWriter::tell(const SubscriberState& subscriber) {
+    const auto& subscription = subscriber.subscription;
+    begin(EffectKind::subscriber, 9);
+    out_.text(subscription.token);
+    out_.text(subscription.callback);
+    out_.text(subscription.uuid);
+    out_.integer(subscription.timeout.count());
+    out_.integer(subscription.max_events);
+    out_.integer(subscription.max_in_flight);
+    out_.integer(subscriber.health_points);
+    const auto& attempted = subscriber.last_attempted_at;
+    attempted ? out_.integer(to_milliseconds(*attempted)) : out_.null();
+    out_.begin_array(subscriber.topics.size());
+    for (const auto& topic : subscriber.topics) out_.text(topic);
+}
+
+void JournalWriter::tell(const TokenState& token) {
+    begin(EffectKind::token, 2);
+    out_.text(token.token.token);
+    out_.text(token.token.name);
+}
+
+void JournalWriter::tell(const JobState& job) {
+    begin(EffectKind::job, 5);
+    out_.text(job.queue.name);
+    out_.text(job.job);
+    out_.integer(to_milliseconds(job.run_at));
+    out_.natural(job.order);
+    job.lane != nullptr ? out_.text(job.lane->name) : out_.null();
+}
+
+void JournalWriter::tell(const BatchState& batch) {
+    begin(EffectKind::batch, 7);
+    out_.text(batch.uid.text());
+    out_.text(batch.outbox.lane.name);
+    out_.integer(to_milliseconds(batch.created_at));
+    out_.natural(batch.order);
+    out_.integer(batch.attempts);
+    out_.boolean(batch.current);
+    out_.begin_array(batch.messages.size());
+    for (const auto message : batch.messages) out_.text(message);
+}
+
+void JournalWriter::tell(const CounterState& counter) {
+    begin(EffectKind::counter, 3);
+    out_.text(counter.key->name);
+    out_.begin_array(counter.key->tags.size());
+    for (const auto& [tag, value] : counter.key->tags) {
+        out_.begin_array(2);
+        out_.text(tag);
+        value ? out_.text(*value) : out_.null();
+    }
+    out_.integer(counter.value);
+}
+
+}  // namespace routemaster::embedded

@@ -1,0 +1,105 @@
+/// @file
+/// Writes down what each entity became, into the row that will be committed next.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "effect_kind.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/detail/intrusive_list.hpp"
+#include "routemaster/detail/state/machine.hpp"
+
+namespace routemaster::embedded {
+
+/// Collects the effects of the open row, and knows how old each entity's last telling is.
+///
+/// Entities hang on a list by the oldest row they need. When the journal has outgrown what is
+/// alive, the oldest are told again in the open row, so that the head of the journal can go: no
+/// snapshot, no pause, no second copy of the state. Not thread safe.
+class JournalWriter final : public detail::Effects {
+public:
+    /// `slack_max` as in `EmbeddedStoreOptions`.
+    explicit JournalWriter(std::uint64_t slack_max) : slack_max_{slack_max} {}
+
+    JournalWriter(const JournalWriter&) = delete;
+    JournalWriter& operator=(const JournalWriter&) = delete;
+
+    /// A row that is ready to be written.
+    struct Row {
+        std::uint64_t number = 0;
+        std::string effects;
+        std::uint64_t needed = 0;  ///< No row before this one is needed once it is written.
+        bool crowded = false;      ///< The journal has outgrown what is alive.
+        std::vector<Lease> ended;  ///< Leases that ended in it.
+    };
+
+    /// The row that effects go into now.
+    [[nodiscard]] std::uint64_t open_row() const noexcept { return open_row_; }
+    /// Whether the open row tells anything.
+    [[nodiscard]] bool has_effects() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
+
+    /// Leases that ended in the open row.
+    [[nodiscard]] const std::vector<Lease>& ended() const noexcept { return ended_; }
+
+    /// Grows with everything that is told.
+    [[nodiscard]] std::uint64_t told() const noexcept { return told_; }
+
+    /// Tells the numbers that changed, moves what is oldest, and opens the next row.
+    /// `journal_bytes` is the size of all rows written so far.
+    [[nodiscard]] Row close_row(std::uint64_t journal_bytes);
+
+    /// Notes that an entity stands in `row`, and takes about so many `bytes` more. For replaying.
+    void restored(detail::Entity& entity, std::uint64_t row, std::size_t bytes, bool whole);
+    /// Forgets an entity. For replaying.
+    void unrestored(detail::Entity& entity);
+    /// Effects go into `row` from now on. For replaying.
+    void open(std::uint64_t row) { open_row_ = row; }
+
+    void changed(detail::TopicState& topic) override;
+    void changed(detail::SubscriberState& subscriber) override;
+    void changed(detail::TokenState& token) override;
+    void changed(detail::JobState& job) override;
+    void lease_ended(const detail::JobState& job) override;
+    void changed(detail::BatchState& batch) override;
+    void appended(std::string_view message, std::span<detail::BatchState* const> batches) override;
+    void counted(detail::TopicState& topic) override { soil(topic); }
+    void counted(detail::CounterState& counter) override { soil(counter); }
+    void gone(detail::TopicState& topic) override;
+    void gone(detail::SubscriberState& subscriber) override;
+    void gone(detail::TokenState& token) override;
+    void gone(detail::JobState& job) override;
+    void gone(detail::BatchState& batch) override;
+
+private:
+    void begin(EffectKind kind, std::size_t fields);
+    void soil(detail::Entity& entity);
+    void tell(detail::Entity& entity);
+    void tell(const detail::TopicState& topic);
+    void tell(const detail::SubscriberState& subscriber);
+    void tell(const detail::TokenState& token);
+    void tell(const detail::JobState& job);
+    void tell(const detail::BatchState& batch);
+    void tell(const detail::CounterState& counter);
+    /// Tells an entity whole, and notes where.
+    template <class State>
+    void note(State& state);
+    void move_oldest();
+
+    std::uint64_t slack_max_;
+    std::uint64_t open_row_ = 1;
+    std::uint64_t live_bytes_ = 0;
+    std::uint64_t told_ = 0;
+    std::string buffer_;
+    detail::StringStream stream_{buffer_};
+    detail::MsgpackWriter<detail::StringStream> out_{stream_};
+    std::vector<detail::Entity*> dirty_;
+    std::vector<Lease> ended_;
+    detail::IntrusiveList<detail::Entity, &detail::Entity::age> by_age_;
+};
+
+}  // namespace routemaster::embedded

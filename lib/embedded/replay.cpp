@@ -1,0 +1,244 @@
+#include "replay.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <msgpack.hpp>
+
+#include "effect_kind.hpp"
+
+namespace routemaster::embedded {
+namespace {
+
+using Fields = std::span<const msgpack::object>;
+
+std::string_view text(const msgpack::object& field) { return field.as<std::string_view>(); }
+std::string string(const msgpack::object& field) { return field.as<std::string>(); }
+TimePoint time(const msgpack::object& field) { return from_milliseconds(field.as<std::int64_t>()); }
+Fields list(const msgpack::object& field) {
+    if (field.type != msgpack::type::ARRAY) throw msgpack::type_error{};
+    return {field.via.array.ptr, field.via.array.size};
+}
+std::optional<std::string> optional_string(const msgpack::object& field) {
+    return field.is_nil() ? std::nullopt : std::optional{string(field)};
+}
+Uid uid(const msgpack::object& field) {
+    const auto parsed = Uid::parse(text(field));
+    if (!parsed) throw msgpack::type_error{};
+    return *parsed;
+}
+
+/// Replays the effects of one row, one by one.
+class Replay {
+public:
+    Replay(std::uint64_t row, detail::Machine& machine, JournalWriter& writer)
+        : row_{row}, machine_{machine}, writer_{writer} {}
+
+    /// Applies one effect, which took `bytes`. Throws what msgpack-c throws when it is none.
+    void apply(const msgpack::object& effect, std::size_t bytes) {
+        const auto all = list(effect);
+        if (all.empty()) throw msgpack::type_error{};
+        bytes_ = bytes;
+        const auto kind = static_cast<EffectKind>(all.front().as<std::uint8_t>());
+        const auto fields = all.subspan(1);
+        if (fields.size() < fields_of(kind)) throw msgpack::type_error{};
+        switch (kind) {
+            case EffectKind::topic: return topic(fields);
+            case EffectKind::topic_gone: return topic_gone(fields);
+            case EffectKind::subscriber: return subscriber(fields);
+            case EffectKind::subscriber_gone: return subscriber_gone(fields);
+            case EffectKind::token: return token(fields);
+            case EffectKind::token_gone: return token_gone(fields);
+            case EffectKind::batch: return batch(fields);
+            case EffectKind::batch_changed: return batch_changed(fields);
+            case EffectKind::event: return event(fields);
+            case EffectKind::batch_gone: return batch_gone(fields);
+            case EffectKind::job: return job(fields);
+            case EffectKind::job_gone: return job_gone(fields);
+            case EffectKind::counter: return counter(fields);
+        }
+        throw msgpack::type_error{};
+    }
+
+private:
+    static std::size_t fields_of(EffectKind kind) {
+        switch (kind) {
+            case EffectKind::topic: return 3;
+            case EffectKind::subscriber: return 9;
+            case EffectKind::batch: return 7;
+            case EffectKind::batch_changed: return 3;
+            case EffectKind::job: return 5;
+            case EffectKind::counter: return 3;
+            case EffectKind::token:
+            case EffectKind::event:
+            case EffectKind::job_gone: return 2;
+            case EffectKind::topic_gone:
+            case EffectKind::subscriber_gone:
+            case EffectKind::token_gone:
+            case EffectKind::batch_gone: return 1;
+        }
+        return 0;
+    }
+
+    void whole(detail::Entity& entity) { writer_.restored(entity, row_, bytes_, true); }
+
+    void topic(Fields fields) {
+        auto& state = machine_.directory().restore_topic(string(fields[0]));
+        state.topic.publisher = optional_string(fields[1]);
+        state.topic.events = fields[2].as<std::uint64_t>();
+        whole(state);
+    }
+
+    void topic_gone(Fields fields) {
+        auto* state = machine_.directory().topic(string(fields[0]));
+        if (state == nullptr) return;
+        writer_.unrestored(*state);
+        machine_.directory().unrestore_topic(string(fields[0]));
+    }
+
+    void subscriber(Fields fields) {
+        auto& state = machine_.directory().restore_subscriber(string(fields[0]));
+        auto& subscription = state.subscription;
+        subscription.callback = string(fields[1]);
+        subscription.uuid = string(fields[2]);
+        subscription.timeout = Duration{fields[3].as<std::int64_t>()};
+        subscription.max_events = fields[4].as<std::uint32_t>();
+        subscription.max_in_flight = fields[5].as<std::uint32_t>();
+        state.health_points = fields[6].as<int>();
+        state.last_attempted_at.reset();
+        if (!fields[7].is_nil()) state.last_attempted_at = time(fields[7]);
+        state.topics.clear();
+        for (const auto& name : list(fields[8])) state.topics.insert(string(name));
+        whole(state);
+    }
+
+    void subscriber_gone(Fields fields) {
+        auto* state = machine_.directory().subscriber(string(fields[0]));
+        if (state == nullptr) return;
+        writer_.unrestored(*state);
+        machine_.directory().unrestore_subscriber(string(fields[0]));
+    }
+
+    void token(Fields fields) {
+        auto& state = machine_.directory().restore_token(string(fields[0]));
+        state.token.name = string(fields[1]);
+        whole(state);
+    }
+
+    void token_gone(Fields fields) {
+        auto* state = machine_.directory().token(string(fields[0]));
+        if (state == nullptr) return;
+        writer_.unrestored(*state);
+        machine_.directory().unrestore_token(string(fields[0]));
+    }
+
+    void batch(Fields fields) {
+        auto& outboxes = machine_.outboxes();
+        auto* state = outboxes.find(uid(fields[0]));
+        if (state == nullptr) {
+            state = &outboxes.restore(outboxes.open(string(fields[1])), uid(fields[0]),
+                                      time(fields[2]), fields[3].as<std::uint64_t>());
+        }
+        state->attempts = fields[4].as<std::uint32_t>();
+        state->current = fields[5].as<bool>();
+        state->messages = {};
+        for (const auto& message : list(fields[6])) state->messages.append(text(message));
+        whole(*state);
+    }
+
+    void batch_changed(Fields fields) {
+        auto* state = machine_.outboxes().find(uid(fields[0]));
+        if (state == nullptr) return;
+        state->attempts = fields[1].as<std::uint32_t>();
+        state->current = fields[2].as<bool>();
+        writer_.restored(*state, row_, 0, false);
+    }
+
+    void event(Fields fields) {
+        const auto message = text(fields[0]);
+        for (const auto& name : list(fields[1])) {
+            auto* state = machine_.outboxes().find(uid(name));
+            if (state == nullptr) continue;
+            state->messages.append(message);
+            writer_.restored(*state, row_, message.size(), false);
+        }
+    }
+
+    void batch_gone(Fields fields) {
+        auto* state = machine_.outboxes().find(uid(fields[0]));
+        if (state == nullptr) return;
+        writer_.unrestored(*state);
+        machine_.outboxes().unrestore(*state);
+    }
+
+    void job(Fields fields) {
+        auto& jobs = machine_.jobs();
+        auto& queue = jobs.queue(string(fields[0]));
+        auto* state = jobs.find(queue, text(fields[1]));
+        if (state == nullptr) {
+            const auto lane = optional_string(fields[4]);
+            state = &jobs.restore(queue, string(fields[1]), time(fields[2]),
+                                  fields[3].as<std::uint64_t>(),
+                                  lane ? &machine_.outboxes().open(*lane).lane : nullptr);
+        }
+        state->run_at = time(fields[2]);
+        whole(*state);
+    }
+
+    void job_gone(Fields fields) {
+        auto& jobs = machine_.jobs();
+        auto* state = jobs.find(jobs.queue(string(fields[0])), text(fields[1]));
+        if (state == nullptr) return;
+        writer_.unrestored(*state);
+        jobs.unrestore(*state);
+    }
+
+    void counter(Fields fields) {
+        CounterKey key{.name = string(fields[0])};
+        for (const auto& tag : list(fields[1])) {
+            const auto pair = list(tag);
+            if (pair.size() != 2) throw msgpack::type_error{};
+            key.tags.emplace_back(string(pair[0]), optional_string(pair[1]));
+        }
+        auto& state = machine_.counters().at(std::move(key));
+        state.value = fields[2].as<std::int64_t>();
+        whole(state);
+    }
+
+    std::uint64_t row_;
+    detail::Machine& machine_;
+    JournalWriter& writer_;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+Result<void> replay(std::string_view effects, std::uint64_t row, detail::Machine& machine,
+                    JournalWriter& writer) {
+    Replay replay{row, machine, writer};
+    // Texts stay in the row; only the lists are built, in memory that is used again.
+    const auto referenced = [](msgpack::type::object_type, std::size_t, void*) { return true; };
+    msgpack::zone zone;
+    std::size_t offset = 0;
+    try {
+        while (offset < effects.size()) {
+            const auto begun = offset;
+            bool in_place = false;
+            const auto effect =
+                msgpack::unpack(zone, effects.data(), effects.size(), offset, in_place, referenced);
+            replay.apply(effect, offset - begun);
+            zone.clear();
+        }
+    } catch (const msgpack::type_error&) {
+        return Error{Errc::corrupted, "an effect at byte " + std::to_string(offset) + " is none"};
+    } catch (const msgpack::unpack_error&) {
+        return Error{Errc::corrupted, "no effect at byte " + std::to_string(offset)};
+    }
+    return {};
+}
+
+}  // namespace routemaster::embedded

@@ -1,0 +1,22 @@
+/// @file
+/// Reads a journal row back into a state machine.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "journal_writer.hpp"
+#include "routemaster/detail/state/machine.hpp"
+#include "routemaster/result.hpp"
+
+namespace routemaster::embedded {
+
+/// Applies the effects of one row to a machine that is being restored, and tells the writer where
+/// each entity stands. `corrupted` when they are no effects that a writer writes. Effects on
+/// batches and jobs that are unknown are passed over: their beginning was forgotten because they
+/// are told again, or are gone, further on.
+Result<void> replay(std::string_view effects, std::uint64_t row, detail::Machine& machine,
+                    JournalWriter& writer);
+
+}  // namespace routemaster::embedded

@@ -1,0 +1,14 @@
+/// @file
+/// HTTP Basic authentication (RFC 7617).
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace routemaster::detail {
+
+/// `Basic …`, what an `Authorization` header says for this user and password.
+[[nodiscard]] std::string basic_credentials(std::string_view user, std::string_view password);
+
+}  // namespace routemaster::detail

@@ -1,0 +1,46 @@
+#include "call.hpp"
+
+#include "routemaster/log.hpp"
+
+namespace routemaster::api {
+namespace {
+
+constexpr const char* plain_text = "text/plain;charset=utf-8";
+constexpr const char* json = "application/json";
+
+}  // namespace
+
+void Call::answer(int status) { answer_with({status, {}, {}, {}}); }
+
+void Call::answer_text(int status, std::string text) {
+    answer_with({status, std::move(text), plain_text, {}});
+}
+
+void Call::answer_json(int status, std::string text) {
+    answer_with({status, std::move(text), json, {}});
+}
+
+void Call::answer_with(HttpResponse response) {
+    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+    respond_(std::move(response));
+}
+
+void Call::refuse(const Error& error) {
+    const auto told = [&](int status, std::string_view kind) {
+        HttpResponse response{status, std::string{kind} + ": " + error.context(), plain_text, {}};
+        if (status == 503) response.headers.emplace_back("Retry-After", "1");
+        answer_with(std::move(response));
+    };
+    if (error.code() == Errc::invalid) return answer_text(400, error.context());
+    if (error.code() == Errc::unavailable) return told(503, "unavailable");
+    if (error.code() == Errc::cancelled) return told(503, "cancelled");
+    if (error.code() == Errc::timed_out) return told(504, "timed out, it may have happened");
+    // What is broken inside is for the operator to know, not for clients.
+    if (options().log) {
+        options().log(LogLevel::error,
+                      "http api: " + request_.method + " failed: " + error.message());
+    }
+    answer_text(500, "internal error");
+}
+
+}  // namespace routemaster::api

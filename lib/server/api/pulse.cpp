@@ -1,0 +1,53 @@
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "handlers.hpp"
+
+namespace routemaster::api {
+namespace {
+
+/// As Ruby prints a time, in UTC.
+std::string printed(TimePoint at) {
+    const auto day = std::chrono::floor<std::chrono::days>(at);
+    const std::chrono::year_month_day date{day};
+    const std::chrono::hh_mm_ss time{std::chrono::floor<std::chrono::seconds>(at - day)};
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%04d-%02u-%02u %02d:%02d:%02d +0000",
+                  static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                  static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+                  static_cast<int>(time.minutes().count()),
+                  static_cast<int>(time.seconds().count()));
+    return text.data();
+}
+
+}  // namespace
+
+void tell_health(Call& call) { call.answer_json(200, "{}"); }
+
+void tell_time(Call& call) {
+    call.answer_json(200, R"({"pong":")" + printed(call.now()) + R"("})");
+}
+
+/// Adds nothing: that fails when the store cannot be reached or takes no changes, and otherwise
+/// waits for what it has yet to make durable.
+void tell_pulse(Call& call) {
+    call.perform(AddToCounters{}, call.now(), [](Call& done, Done) { done.answer(204); });
+}
+
+void tell_load(Call& call) {
+    const auto ahead = saturating_add(call.now(), call.options().scaling_deadline);
+    call.perform(CountJobs{.queue = delivery_queue}, ahead,
+                 [](Call& done, const QueueStatus& queue) {
+                     const bool busy = queue.ready >= done.options().scaling_threshold;
+                     done.answer_with({204,
+                                       {},
+                                       {},
+                                       {{"Routemaster-Jobs-Due", std::to_string(queue.ready)},
+                                        {"Routemaster-Busy", busy ? "true" : "false"}}});
+                 });
+}
+
+}  // namespace routemaster::api

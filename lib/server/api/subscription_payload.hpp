@@ -1,0 +1,24 @@
+/// @file
+/// The subscription that a subscriber asks for.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "routemaster/result.hpp"
+#include "routemaster/server/http_api.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/value.hpp"
+
+namespace routemaster::api {
+
+/// The longest user name for deliveries, in bytes: it travels in a header.
+inline constexpr std::size_t uuid_length_max = 1024;
+
+/// The step that `payload`, a JSON object, asks for on behalf of `token`, checked in every respect.
+/// `invalid`, naming the field, otherwise.
+[[nodiscard]] Result<Subscribe> subscription_of(std::string token, const Value& payload,
+                                                const HttpApiOptions& options);
+
+}  // namespace routemaster::api

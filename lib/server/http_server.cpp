@@ -1,0 +1,60 @@
+#include "routemaster/server/http_server.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "http_server_listener.hpp"
+#include "http_server_loop.hpp"
+
+namespace routemaster {
+namespace {
+
+unsigned threads_of(const HttpServerOptions& options) {
+    if (options.threads != 0) return options.threads;
+    return std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+struct HttpServer::Impl {
+    Impl(HttpServerOptions given, HttpHandler served)
+        : options{std::move(given)},
+          handler{std::move(served)},
+          listener{options.address, options.port, options.connections_max} {
+        detail::Loop::Mailboxes mailboxes;
+        for (unsigned i = 0; i < threads_of(options); ++i) {
+            loops.emplace_back(options, handler, listener);
+            mailboxes.push_back(loops.back().mailbox());
+        }
+        // One loop accepts for all, so that they carry equally many connections.
+        for (auto& loop : loops) loop.start(std::exchange(mailboxes, {}));
+    }
+
+    void stop(Duration grace) {
+        const std::lock_guard lock{stopping};
+        const auto deadline = std::chrono::steady_clock::now() + grace;
+        for (auto& loop : loops) loop.mailbox()->stop(deadline);
+        for (auto& loop : loops) loop.join();
+    }
+
+    HttpServerOptions options;
+    HttpHandler handler;
+    detail::Listener listener;
+    std::list<detail::Loop> loops;
+    std::mutex stopping;  ///< Held by the one who stops; a second one waits until it is done.
+};
+
+HttpServer::HttpServer(HttpServerOptions options, HttpHandler handler)
+    : impl_{std::make_unique<Impl>(std::move(options), std::move(handler))} {}
+
+HttpServer::~HttpServer() { stop(Duration::zero()); }
+
+std::uint16_t HttpServer::port() const { return impl_->listener.port(); }
+
+void HttpServer::stop(Duration grace) { impl_->stop(grace); }
+
+}  // namespace routemaster

@@ -1,0 +1,38 @@
+/// @file
+/// A socket that is closed by whoever holds it last.
+
+#pragma once
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace routemaster::detail {
+
+/// Owns one file descriptor; -1 is none. Thread safety: a value.
+class Socket {
+public:
+    Socket() = default;
+    explicit Socket(int descriptor) noexcept : descriptor_{descriptor} {}
+    Socket(Socket&& other) noexcept : descriptor_{other.release()} {}
+    Socket& operator=(Socket&& other) noexcept {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+    ~Socket() { close(); }
+
+    [[nodiscard]] int get() const noexcept { return descriptor_; }
+    explicit operator bool() const noexcept { return descriptor_ >= 0; }
+
+    /// Gives the descriptor away; the caller closes it.
+    [[nodiscard]] int release() noexcept { return std::exchange(descriptor_, -1); }
+
+    void close() noexcept {
+        if (descriptor_ >= 0) ::close(release());
+    }
+
+private:
+    int descriptor_ = -1;
+};
+
+}  // namespace routemaster::detail

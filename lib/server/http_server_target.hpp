@@ -1,0 +1,17 @@
+/// @file
+/// The path that a request line asks for.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace routemaster::detail {
+
+/// The decoded path of a request target whose query was cut off. None when a `%` is not followed
+/// by two hexadecimal digits. A target in absolute form (`http://host/path`, RFC 9112 §3.2.2)
+/// yields its path.
+[[nodiscard]] std::optional<std::string> path_of_target(std::string_view target);
+
+}  // namespace routemaster::detail

@@ -1,0 +1,123 @@
+#include "bus_client.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "routemaster/error.hpp"
+
+namespace routemaster::service {
+namespace {
+
+constexpr long connect_timeout_ms = 5'000;
+/// Longer than a bus that is overloaded should ever take.
+constexpr long answer_timeout_ms = 60'000;
+/// An answer is at most a list of some thousand subscribers.
+constexpr std::size_t answer_max = std::size_t{64} << 20U;
+
+std::size_t collect(char* bytes, std::size_t, std::size_t size, void* into) {
+    auto& body = *static_cast<std::string*>(into);
+    if (body.size() + size > answer_max) return 0;
+    body.append(bytes, size);
+    return size;
+}
+
+template <class T>
+void set(CURL* curl, CURLoption option, T value) {
+    if (const auto code = curl_easy_setopt(curl, option, value); code != CURLE_OK) {
+        throw Failure{
+            Error{Errc::unavailable, std::string{"libcurl: "} + curl_easy_strerror(code)}};
+    }
+}
+
+}  // namespace
+
+void declare_bus(CLI::App& app, BusSettings& settings, const std::string& token_flag,
+                 const std::string& token_variable) {
+    app.add_option("--bus", settings.bus, "The bus")
+        ->type_name("URL")
+        ->envname("ROUTEMASTER_BUS")
+        ->capture_default_str();
+    app.add_option(token_flag, settings.token, "Who asks")
+        ->required()
+        ->type_name("TOKEN")
+        ->envname(token_variable);
+}
+
+std::string BusClient::Answer::refusal() const {
+    auto text = body;
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+    return "the bus answered " + std::to_string(status) + (text.empty() ? "" : ": " + text);
+}
+
+struct BusClient::Impl {
+    explicit Impl(const BusSettings& settings) : bus{settings.bus} {
+        while (bus.ends_with('/')) bus.pop_back();
+        if (curl == nullptr) throw Failure{Error{Errc::unavailable, "libcurl"}};
+        headers = curl_slist_append(nullptr, "Content-Type: application/json");
+        headers = curl_slist_append(headers, "Expect:");
+        set(curl, CURLOPT_HTTPHEADER, headers);
+        set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+        set(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+        set(curl, CURLOPT_USERNAME, settings.token.c_str());
+        set(curl, CURLOPT_PASSWORD, "x");
+        set(curl, CURLOPT_CONNECTTIMEOUT_MS, connect_timeout_ms);
+        set(curl, CURLOPT_TIMEOUT_MS, answer_timeout_ms);
+        set(curl, CURLOPT_NOSIGNAL, 1L);
+        set(curl, CURLOPT_WRITEFUNCTION, &collect);
+        set(curl, CURLOPT_ERRORBUFFER, problem);
+    }
+    ~Impl() {
+        curl_slist_free_all(headers);
+        curl_easy_cleanup(curl);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    std::string bus;
+    CURL* curl = curl_easy_init();
+    curl_slist* headers = nullptr;
+    char problem[CURL_ERROR_SIZE] = "";
+};
+
+BusClient::BusClient(const BusSettings& settings) : impl_{std::make_unique<Impl>(settings)} {}
+BusClient::~BusClient() = default;
+
+Result<BusClient::Answer> BusClient::ask(std::string_view method, const std::string& path,
+                                         std::string_view body) {
+    auto* const curl = impl_->curl;
+    Answer answer;
+    impl_->problem[0] = '\0';
+    set(curl, CURLOPT_URL, (impl_->bus + path).c_str());
+    set(curl, CURLOPT_WRITEDATA, &answer.body);
+    // POST sends the length of the body even when there is none; the method is put in its place.
+    set(curl, CURLOPT_POST, method == "POST" ? 1L : 0L);
+    if (method == "POST") {
+        set(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+        set(curl, CURLOPT_POSTFIELDS, body.data());
+    } else {
+        set(curl, CURLOPT_HTTPGET, 1L);
+    }
+    const std::string verb{method};
+    set(curl, CURLOPT_CUSTOMREQUEST, verb.c_str());
+    if (const auto code = curl_easy_perform(curl); code != CURLE_OK) {
+        const std::string why =
+            impl_->problem[0] != '\0' ? impl_->problem : curl_easy_strerror(code);
+        return Error{Errc::unavailable, impl_->bus + ": " + why};
+    }
+    long status = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    answer.status = static_cast<int>(status);
+    return answer;
+}
+
+BusClient::Answer BusClient::demand(std::string_view method, const std::string& path,
+                                    std::string_view body) {
+    auto answer = ask(method, path, body).value();
+    if (!answer.accepted()) throw std::runtime_error{answer.refusal()};
+    return answer;
+}
+
+}  // namespace routemaster::service

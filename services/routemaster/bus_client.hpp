@@ -1,0 +1,60 @@
+/// @file
+/// Talks to a running bus over HTTP.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "routemaster/result.hpp"
+
+namespace routemaster::service {
+
+/// Which bus, and as whom.
+struct BusSettings {
+    std::string bus = "http://127.0.0.1:17890";
+    std::string token;
+};
+
+/// Declares `--bus` and the flag of the token. `settings` must outlive the parsing.
+void declare_bus(CLI::App& app, BusSettings& settings, const std::string& token_flag = "--token",
+                 const std::string& token_variable = "ROUTEMASTER_TOKEN");
+
+/// One kept-alive connection to a bus.
+///
+/// Thread safety: one thread at a time.
+class BusClient {
+public:
+    /// What the bus said.
+    struct Answer {
+        int status = 0;
+        std::string body;
+
+        [[nodiscard]] bool accepted() const noexcept { return status >= 200 && status < 300; }
+        /// Why it was not accepted, in one line.
+        [[nodiscard]] std::string refusal() const;
+    };
+
+    /// Connects with the first request. Throws `Failure` when libcurl cannot be set up.
+    explicit BusClient(const BusSettings& settings);
+    ~BusClient();
+    BusClient(const BusClient&) = delete;
+    BusClient& operator=(const BusClient&) = delete;
+
+    /// Sends a request and waits for the answer, whatever its status. `unavailable` when there is
+    /// none.
+    Result<Answer> ask(std::string_view method, const std::string& path,
+                       std::string_view body = {});
+
+    /// The same, but anything but a 2xx throws `Failure` too.
+    Answer demand(std::string_view method, const std::string& path, std::string_view body = {});
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace routemaster::service

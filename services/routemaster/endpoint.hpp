@@ -1,0 +1,27 @@
+/// @file
+/// Where to listen, as people write it.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "routemaster/result.hpp"
+
+namespace routemaster::service {
+
+/// A numeric address and perhaps a port.
+struct Endpoint {
+    std::string address = "127.0.0.1";
+    std::optional<std::uint16_t> port{};
+};
+
+/// Reads `ADDRESS`, `ADDRESS:PORT` or, for IPv6, `[ADDRESS]:PORT`.
+[[nodiscard]] Result<Endpoint> parse_endpoint(std::string_view text);
+
+/// The URL of a server that listens there.
+[[nodiscard]] std::string url_of(const std::string& address, std::uint16_t port);
+
+}  // namespace routemaster::service

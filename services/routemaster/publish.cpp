@@ -1,0 +1,178 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "bus_client.hpp"
+#include "command.hpp"
+#include "publisher.hpp"
+#include "routemaster/codec/json.hpp"
+#include "routemaster/names.hpp"
+
+namespace routemaster::service {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+struct PublishSettings {
+    BusSettings bus{};
+    std::string topic;
+    std::string type;
+    std::string url;
+    std::string data;
+    std::optional<std::int64_t> timestamp;
+    std::string file;
+    std::size_t connections = 1;
+    bool topic_order = false;
+};
+
+double seconds_since(SteadyClock::time_point began) {
+    return std::chrono::duration<double>(SteadyClock::now() - began).count();
+}
+
+/// A line on a terminal that tells how far we are. Silent when standard error is none.
+class Progress {
+public:
+    void tell(const Publisher& publisher) {
+        if (!terminal_ || SteadyClock::now() < next_) return;
+        next_ = SteadyClock::now() + std::chrono::milliseconds{200};
+        const auto published = publisher.totals().published;
+        std::fprintf(stderr, "\rpublished %llu events (%.0f/s) ",
+                     static_cast<unsigned long long>(published),
+                     static_cast<double>(published) / seconds_since(began_));
+        shown_ = true;
+    }
+
+    /// Makes way for other text.
+    void clear() {
+        if (std::exchange(shown_, false)) std::fputs("\r\x1b[K", stderr);
+    }
+
+    [[nodiscard]] double seconds() const { return seconds_since(began_); }
+
+private:
+    const bool terminal_ = isatty(STDERR_FILENO) == 1;
+    const SteadyClock::time_point began_ = SteadyClock::now();
+    SteadyClock::time_point next_ = began_;
+    bool shown_ = false;
+};
+
+/// Reads `{"topic": …, "type": …, "url": …}`. It is sent as it is: the bus takes the topic from the
+/// path, and ignores the one in the body.
+Result<Line> parse_line(std::string text, std::uint64_t number) {
+    const auto event = parse_json(text);
+    if (!event) return event.error();
+    const auto* name = event->find("topic");
+    const auto* topic = name == nullptr ? nullptr : name->get_if<std::string>();
+    if (topic == nullptr || !is_topic_name(*topic)) {
+        return Error{Errc::invalid, "topic: must be a text of 1 to 64 of a-z and _"};
+    }
+    return Line{number, *topic, std::move(text)};
+}
+
+void publish_lines(std::istream& input, Publisher& publisher, Progress& progress) {
+    std::uint64_t number = 0;
+    for (std::string text; std::getline(input, text);) {
+        ++number;
+        if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
+        auto line = parse_line(std::move(text), number);
+        if (!line) {
+            publisher.reject(number, line.error().context());
+        } else if (!publisher.publish(*std::move(line))) {
+            return;
+        }
+        progress.tell(publisher);
+    }
+}
+
+int publish_many(const PublishSettings& settings) {
+    std::ifstream file;
+    if (!settings.file.empty()) {
+        file.open(settings.file);
+        if (!file) throw std::runtime_error{"cannot read " + settings.file};
+    }
+    Publisher publisher{settings.bus, settings.connections, settings.topic_order};
+    Progress progress;
+    publish_lines(settings.file.empty() ? std::cin : file, publisher, progress);
+    const auto totals = publisher.finish();
+    const auto seconds = progress.seconds();
+    progress.clear();
+    std::printf("published %llu events in %.2f s (%.0f/s), %llu failed\n",
+                static_cast<unsigned long long>(totals.published), seconds,
+                static_cast<double>(totals.published) / seconds,
+                static_cast<unsigned long long>(totals.failed));
+    std::fflush(stdout);
+    if (totals.failed == 0) return 0;
+    throw std::runtime_error{"line " + std::to_string(totals.first_failed) + ": " + totals.why};
+}
+
+int publish_one(const PublishSettings& settings) {
+    Value::Map event{{"type", settings.type}, {"url", settings.url}};
+    if (settings.timestamp) event.emplace_back("timestamp", Value{*settings.timestamp});
+    if (!settings.data.empty()) {
+        auto data = parse_json(settings.data);
+        if (!data) throw CLI::ValidationError("--data", data.error().context());
+        event.emplace_back("data", *std::move(data));
+    }
+    std::string body;
+    append_json(body, Value{std::move(event)});
+    BusClient{settings.bus}.demand("POST", "/topics/" + settings.topic, body);
+    return 0;
+}
+
+int publish(const PublishSettings& settings) {
+    if (settings.topic.empty()) return publish_many(settings);
+    if (settings.type.empty()) throw CLI::RequiredError("--type");
+    if (settings.url.empty()) throw CLI::RequiredError("--url");
+    return publish_one(settings);
+}
+
+}  // namespace
+
+Run declare_publish(CLI::App& app) {
+    const auto settings = std::make_shared<PublishSettings>();
+    declare_bus(app, settings->bus);
+
+    auto* const topic = app.add_option("topic", settings->topic,
+                                       "The topic of one event; without it, lines of JSON are read "
+                                       "from standard input: {\"topic\":…,\"type\":…,\"url\":…}");
+    topic->check([](const std::string& name) {
+        return is_topic_name(name) ? "" : "must be 1 to 64 of a-z and _";
+    });
+    app.add_option("--type", settings->type, "What happened")
+        ->check(CLI::IsMember{{"create", "update", "delete", "noop"}})
+        ->needs(topic);
+    app.add_option("--url", settings->url, "Where the thing lives")->type_name("URL")->needs(topic);
+    app.add_option("--data", settings->data, "A small object")->type_name("JSON")->needs(topic);
+    app.add_option("--timestamp", settings->timestamp, "When it happened, in ms since 1970 [now]")
+        ->type_name("MS")
+        ->needs(topic);
+
+    auto* const file =
+        app.add_option("--file", settings->file, "Read the lines from this file instead")
+            ->type_name("FILE")
+            ->excludes(topic);
+    app.add_option("--connections", settings->connections,
+                   "Requests under way at once; more than 1 is faster and gives up the order of "
+                   "the lines")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str()
+        ->excludes(topic);
+    app.add_flag("--topic-order", settings->topic_order,
+                 "Keep the order of the lines of each topic all the same")
+        ->excludes(topic);
+    file->group("Many events");
+    app.get_option("--connections")->group("Many events");
+    app.get_option("--topic-order")->group("Many events");
+    return [settings] { return publish(*settings); };
+}
+
+}  // namespace routemaster::service

@@ -1,0 +1,111 @@
+#include "publisher.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace routemaster::service {
+
+/// One connection, its queue, and the thread that empties it.
+struct Publisher::Lane {
+    static constexpr std::size_t queue_max = 256;
+
+    explicit Lane(const BusSettings& settings) : client{settings} {}
+
+    void put(Line line) {
+        std::unique_lock lock{mutex};
+        changed.wait(lock, [this] { return queue.size() < queue_max; });
+        queue.push_back(std::move(line));
+        changed.notify_all();
+    }
+
+    /// The next event; nothing when there will be no more.
+    std::optional<Line> take() {
+        std::unique_lock lock{mutex};
+        changed.wait(lock, [this] { return !queue.empty() || closed; });
+        if (queue.empty()) return std::nullopt;
+        auto line = std::move(queue.front());
+        queue.pop_front();
+        changed.notify_all();
+        return line;
+    }
+
+    void close() {
+        const std::lock_guard lock{mutex};
+        closed = true;
+        changed.notify_all();
+    }
+
+    std::mutex mutex;  // Guards `queue` and `closed`.
+    std::condition_variable changed;
+    std::deque<Line> queue;
+    bool closed = false;
+    BusClient client;
+    std::jthread thread;
+};
+
+Publisher::Publisher(const BusSettings& settings, std::size_t connections, bool by_topic)
+    : by_topic_{by_topic} {
+    for (std::size_t i = 0; i < connections; ++i) {
+        lanes_.push_back(std::make_unique<Lane>(settings));
+    }
+    for (auto& lane : lanes_) {
+        lane->thread = std::jthread{[this, &each = *lane] { work(each); }};
+    }
+}
+
+Publisher::~Publisher() { finish(); }
+
+bool Publisher::publish(Line line) {
+    {
+        const std::lock_guard lock{mutex_};
+        if (unreachable_) return false;
+    }
+    const auto lane = by_topic_ ? std::hash<std::string>{}(line.topic) : next_lane_++;
+    lanes_[lane % lanes_.size()]->put(std::move(line));
+    return true;
+}
+
+void Publisher::reject(std::uint64_t number, const std::string& why) { fail(number, why, false); }
+
+PublishTotals Publisher::finish() {
+    for (auto& lane : lanes_) lane->close();
+    for (auto& lane : lanes_) {
+        if (lane->thread.joinable()) lane->thread.join();
+    }
+    return totals();
+}
+
+PublishTotals Publisher::totals() const {
+    const std::lock_guard lock{mutex_};
+    return totals_;
+}
+
+void Publisher::work(Lane& lane) {
+    while (const auto line = lane.take()) send(lane.client, *line);
+}
+
+void Publisher::send(BusClient& client, const Line& line) {
+    {
+        const std::lock_guard lock{mutex_};
+        if (unreachable_) {
+            ++totals_.failed;
+            return;
+        }
+    }
+    const auto answer = client.ask("POST", "/topics/" + line.topic, line.body);
+    if (!answer) return fail(line.number, answer.error().context(), true);
+    if (!answer->accepted()) return fail(line.number, answer->refusal(), false);
+    const std::lock_guard lock{mutex_};
+    ++totals_.published;
+}
+
+void Publisher::fail(std::uint64_t number, const std::string& why, bool unreachable) {
+    const std::lock_guard lock{mutex_};
+    unreachable_ = unreachable_ || unreachable;
+    ++totals_.failed;
+    if (totals_.first_failed != 0 && totals_.first_failed < number) return;
+    totals_.first_failed = number;
+    totals_.why = why;
+}
+
+}  // namespace routemaster::service

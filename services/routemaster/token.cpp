@@ -1,0 +1,83 @@
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "bus_client.hpp"
+#include "command.hpp"
+#include "routemaster/codec/json.hpp"
+
+namespace routemaster::service {
+namespace {
+
+struct TokenSettings {
+    BusSettings bus{};
+    std::string name;
+    std::string token;
+};
+
+std::string text_of(const Value& object, std::string_view key) {
+    const auto* value = object.find(key);
+    const auto* text = value == nullptr ? nullptr : value->get_if<std::string>();
+    if (text == nullptr) throw std::runtime_error{"the bus answered something unknown"};
+    return *text;
+}
+
+int add(const TokenSettings& settings) {
+    Value::Map wanted{{"name", settings.name}};
+    if (!settings.token.empty()) wanted.emplace_back("token", settings.token);
+    std::string body;
+    append_json(body, Value{std::move(wanted)});
+    const auto answer = BusClient{settings.bus}.demand("POST", "/api_tokens", body);
+    std::cout << text_of(parse_json(answer.body).value(), "token") << '\n';
+    return 0;
+}
+
+int list(const TokenSettings& settings) {
+    const auto answer = BusClient{settings.bus}.demand("GET", "/api_tokens");
+    // No content stands for no tokens.
+    if (answer.body.empty()) return 0;
+    const auto tokens = parse_json(answer.body).value();
+    const auto* entries = tokens.get_if<Value::Array>();
+    if (entries == nullptr) throw std::runtime_error{"the bus answered something unknown"};
+    for (const auto& entry : *entries) {
+        std::cout << std::left << std::setw(24) << text_of(entry, "name") << ' '
+                  << text_of(entry, "token") << '\n';
+    }
+    return 0;
+}
+
+int remove(const TokenSettings& settings) {
+    BusClient{settings.bus}.demand("DELETE", "/api_tokens/" + settings.token);
+    return 0;
+}
+
+}  // namespace
+
+Run declare_token(CLI::App& app) {
+    const auto settings = std::make_shared<TokenSettings>();
+    const auto run = std::make_shared<Run>();
+    declare_bus(app, settings->bus, "--root-key", "ROUTEMASTER_ROOT_KEY");
+    app.require_subcommand(1);
+    app.fallthrough();
+    const auto declare = [&](const char* name, const char* summary,
+                             int (*work)(const TokenSettings&)) {
+        auto* const action = app.add_subcommand(name, summary);
+        action->callback(
+            [settings, run, work] { *run = [settings, work] { return work(*settings); }; });
+        return action;
+    };
+
+    auto* const adding = declare("add", "Let a client in, and print its token", add);
+    adding->add_option("name", settings->name, "Whom it is for")->required();
+    adding->add_option("--token", settings->token, "The token [one is made up]");
+    declare("list", "Tell who is let in", list);
+    auto* const removing = declare("rm", "Make a token invalid and forget its subscriber", remove);
+    removing->add_option("token", settings->token, "The token")->required();
+
+    return [run] { return (*run)(); };
+}
+
+}  // namespace routemaster::service

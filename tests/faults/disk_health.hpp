@@ -1,0 +1,41 @@
+/// @file
+/// What an embedded store logs about its disk, for a test to wait for.
+
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "routemaster/log.hpp"
+#include "routemaster/testing/conformance/threads.hpp"
+
+namespace routemaster::test {
+
+/// Takes the place of a log. Must outlive the store.
+class DiskHealth {
+public:
+    [[nodiscard]] Log log() {
+        return [this](LogLevel, std::string_view text) {
+            if (text.find("cannot write the journal") != std::string::npos) failed_.raise();
+            if (text.find("the journal can be written again") != std::string::npos) healed_.raise();
+        };
+    }
+
+    /// How often the disk failed so far.
+    [[nodiscard]] std::uint64_t failures() const { return failed_.count(); }
+
+    void wait_for_failure() const { REQUIRE(failed_.wait_beyond(0, patience)); }
+
+    /// Waits until it has healed as often as it failed.
+    void wait_until_healed() const { REQUIRE(healed_.wait_beyond(failed_.count() - 1, patience)); }
+
+private:
+    static constexpr Duration patience{20'000};
+
+    testing::Signal failed_;
+    testing::Signal healed_;
+};
+
+}  // namespace routemaster::test

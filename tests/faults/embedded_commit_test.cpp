@@ -1,0 +1,229 @@
+/// @file
+/// When the embedded store answers: not before what it says is on disk, and once.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "disk.hpp"
+#include "file_scene.hpp"
+#include "routemaster/testing/conformance/threads.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+using routemaster::testing::Signal;
+
+namespace {
+
+constexpr Duration patience{20'000};
+
+/// Submits a step; tells whether it was answered so far, and waits until it is.
+template <class S>
+class Submission {
+public:
+    Submission(FileScene& scene, S step) {
+        submit(*scene.store, std::move(step), scene.now, [this](Result<typename S::Reply> reply) {
+            reply_ = std::move(reply);
+            answered_.raise();
+        });
+    }
+
+    [[nodiscard]] bool answered() const { return answered_.count() > 0; }
+    typename S::Reply wait() {
+        REQUIRE(answered_.wait_beyond(0, patience));
+        return reply_->value();
+    }
+
+private:
+    std::optional<Result<typename S::Reply>> reply_;
+    Signal answered_;
+};
+
+}  // namespace
+
+TEST_CASE("nothing is acknowledged before it is synced, nor is anything told of it") {
+    Disk disk;
+    FileScene scene;
+    scene.subscribe("billing");
+    scene.must(PutToken{"old", "shop"});
+
+    HeldSyncs held{disk};
+    Submission publication{scene, scene.event("1")};
+    held.wait();
+    CHECK(!publication.answered());
+
+    // These wait for the same sync or the next one: their answers tell what is not on disk.
+    Submission status{scene, FindSubscriber{"billing"}};
+    Submission delivery{scene, AcquireJobs{delivery_queue, scene.worker, 1}};
+    Submission push{scene, scene.job("a")};
+    Submission duplicate{scene, scene.job("a")};
+    Submission acquisition{scene, AcquireJobs{"work", scene.worker, 1}};
+    Submission counters{scene, ListCounters{}};
+    CHECK(!status.answered());
+    CHECK(!delivery.answered());
+    CHECK(!push.answered());
+    CHECK(!duplicate.answered());
+    CHECK(!acquisition.answered());
+    CHECK(!counters.answered());
+
+    // These tell nothing that a crash could take back.
+    Submission token{scene, FindToken{"old"}};
+    Submission heartbeat{scene, Heartbeat{scene.worker}};
+    CHECK(token.answered());
+    CHECK(heartbeat.answered());
+
+    CHECK(!publication.answered());
+    held.release();
+    CHECK(publication.wait() == PublishOutcome::published);
+    CHECK(status.wait()->events_queued == 1);
+    CHECK(delivery.wait().leases.size() == 1);
+    CHECK(push.wait() == PushOutcome::pushed);
+    CHECK(duplicate.wait() == PushOutcome::duplicate);
+    CHECK(acquisition.wait().leases.size() == 1);
+    CHECK(!counters.wait().empty());
+}
+
+TEST_CASE("a delivery does not begin before its batch is on disk as sealed") {
+    Disk disk;
+    FileScene scene;
+    scene.subscribe("billing");
+    scene.publish("1");
+    const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    HeldSyncs held{disk};
+    Submission begin{scene, BeginDelivery{lease, Duration{1}}};
+    held.wait();
+    CHECK(!begin.answered());
+    held.release();
+    CHECK(begin.wait().verdict == Verdict::deliver);
+}
+
+TEST_CASE("a settlement is not answered before it is on disk, nor is one that lost its lease") {
+    Disk disk;
+    FileScene scene;
+    scene.must(scene.job("a"));
+    const auto lease = scene.must(AcquireJobs{"work", scene.worker, 1}).leases.at(0);
+    HeldSyncs held{disk};
+    Submission ack{scene, AckJob{lease}};
+    Submission again{scene, AckJob{lease}};
+    held.wait();
+    CHECK(!ack.answered());
+    CHECK_MESSAGE(!again.answered(), "that the lease is lost tells of the first ack");
+    held.release();
+    CHECK(ack.wait() == Settlement::settled);
+    CHECK(again.wait() == Settlement::lease_lost);
+}
+
+TEST_CASE("relaxed answers at once, and is on disk soon after") {
+    Disk disk;
+    FileScene scene{{.durability = Durability::relaxed}};
+    HeldSyncs held{disk};
+    Submission publication{scene, scene.event("1")};
+    CHECK(publication.answered());
+    // Nobody waits for it, and still it is synced.
+    held.wait();
+    held.release();
+}
+
+TEST_CASE("those who wait together share a sync") {
+    Disk disk;
+    FileScene scene;
+    HeldSyncs held{disk};
+    Submission first{scene, scene.event("first")};
+    held.wait();
+    const auto before = disk.syncs();
+    constexpr std::uint64_t many = 1'000;
+    Signal answered;
+    for (std::uint64_t i = 0; i < many; ++i) {
+        submit(*scene.store, scene.event(std::to_string(i)), scene.now,
+               [&](const Result<PublishOutcome>& reply) {
+                   if (reply) answered.raise();
+               });
+    }
+    held.release();
+    first.wait();
+    REQUIRE(answered.wait_beyond(many - 1, patience));
+    CHECK_MESSAGE(disk.syncs() - before <= 4, "one for the first, one for all others");
+}
+
+TEST_CASE("steps of one submission are on disk together") {
+    FileScene scene;
+    scene.subscribe("billing", 1);
+    std::vector<Step> steps;
+    for (int i = 1; i <= 50; ++i) steps.emplace_back(scene.event(std::to_string(i)));
+    for (const auto& outcome : perform_all(*scene.store, steps, scene.now)) CHECK(outcome);
+    scene.close();
+    scene.open();
+    CHECK(joined(scene.drain()) == joined(numbers(1, 50)));
+}
+
+TEST_CASE("submissions of no steps are answered") {
+    FileScene scene;
+    CHECK(perform_all(*scene.store, {}, scene.now).empty());
+}
+
+TEST_CASE("eight threads publish, and each publication is acknowledged once and kept") {
+    constexpr std::size_t threads = 8;
+    constexpr std::size_t each = 5'000;
+    FileScene scene;
+    scene.subscribe("billing", 100);
+    std::vector<std::atomic<int>> answers(threads * each);
+    std::atomic<int> failed = 0;
+    Signal answered;
+    testing::in_threads(threads, [&](unsigned thread) {
+        for (std::size_t i = 0; i < each; ++i) {
+            const auto number = thread * each + i;
+            submit(*scene.store, scene.event(std::to_string(number)), scene.now,
+                   [&, number](const Result<PublishOutcome>& reply) {
+                       if (!reply) ++failed;
+                       ++answers[number];
+                       answered.raise();
+                   });
+        }
+    });
+    REQUIRE(answered.wait_beyond(threads * each - 1, patience));
+    scene.close();
+    int not_once = 0;
+    for (const auto& count : answers) not_once += count == 1 ? 0 : 1;
+    CHECK(not_once == 0);
+    CHECK(failed == 0);
+
+    scene.open();
+    CHECK(scene.status("billing").events_queued == threads * each);
+    const auto messages = scene.drain();
+    CHECK(messages.size() == threads * each);
+    std::vector<std::size_t> next(threads, 0);
+    bool in_order = true;
+    for (const auto& message : messages) {
+        const auto number = std::stoul(message);
+        in_order = in_order && number % each == next[number / each]++;
+    }
+    CHECK_MESSAGE(in_order, "each thread's events stay in the order it published them");
+}
+
+TEST_CASE("what was submitted before the end is still answered") {
+    std::atomic<int> answered = 0;
+    FileScene scene;
+    for (int i = 0; i < 100; ++i) {
+        submit(*scene.store, scene.event("x"), scene.now,
+               [&](const Result<PublishOutcome>& reply) { answered += reply ? 1 : 0; });
+    }
+    scene.close();
+    CHECK(answered == 100);
+}
+
+TEST_CASE("a completion may submit further steps") {
+    FileScene scene;
+    Signal answered;
+    submit(*scene.store, scene.job("a"), scene.now, [&](const Result<PushOutcome>&) {
+        submit(*scene.store, scene.job("b"), scene.now,
+               [&](const Result<PushOutcome>&) { answered.raise(); });
+    });
+    REQUIRE(answered.wait_beyond(0, patience));
+    CHECK(scene.queue("work").ready == 2);
+}

@@ -1,0 +1,113 @@
+/// @file
+/// The journal of the embedded store is compacted as it grows.
+
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "file_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The answer of a query for one number, in a file that nobody uses.
+std::int64_t ask(const fs::path& file, const char* sql) {
+    sqlite3* database = nullptr;
+    REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+    sqlite3_stmt* statement = nullptr;
+    REQUIRE(sqlite3_prepare_v2(database, sql, -1, &statement, nullptr) == SQLITE_OK);
+    REQUIRE(sqlite3_step(statement) == SQLITE_ROW);
+    const auto answer = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return answer;
+}
+
+/// Pushes and acknowledges jobs, `each` in one submission.
+void push_and_ack(FileScene& scene, int count, int each) {
+    for (int done = 0; done < count; done += each) {
+        std::vector<Step> steps;
+        for (int i = 0; i < each; ++i) steps.emplace_back(scene.job("job" + std::to_string(i)));
+        steps.emplace_back(AcquireJobs{"work", scene.worker, static_cast<std::uint32_t>(each)});
+        auto outcomes = perform_all(*scene.store, steps, scene.now);
+        auto acquired = reply_of<AcquireJobs>(outcomes.back()).value();
+        REQUIRE(acquired.leases.size() == static_cast<std::size_t>(each));
+        steps.clear();
+        for (auto& lease : acquired.leases) steps.emplace_back(AckJob{std::move(lease)});
+        for (auto& outcome : perform_all(*scene.store, steps, scene.now)) {
+            REQUIRE(reply_of<AckJob>(outcome).value() == Settlement::settled);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("100,000 jobs that come and go leave a small file, and forget its first rows") {
+    FileScene scene{{.slack_max = 4'096}};
+    scene.subscribe("billing");
+    scene.publish("kept");
+    push_and_ack(scene, 20'000, 200);
+    const auto early = fs::file_size(scene.file) + fs::file_size(scene.file.string() + "-wal");
+    push_and_ack(scene, 80'000, 200);
+    const auto late = fs::file_size(scene.file) + fs::file_size(scene.file.string() + "-wal");
+    CHECK(late <= early + 64 * 1'024);
+    scene.close();
+    CHECK(ask(scene.file, "SELECT min(row) FROM journal") > 500);
+    CHECK(ask(scene.file, "SELECT sum(length(effects)) FROM journal") < 40'000);
+    CHECK(ask(scene.file, "SELECT count(*) FROM journal") < 600);
+
+    scene.open();
+    CHECK(scene.queue("work") == QueueStatus{});
+    CHECK(joined(scene.drain()) == "kept");
+}
+
+TEST_CASE("compaction keeps everything that is alive, and goes on after reopening") {
+    FileScene scene{{.slack_max = 4'096}};
+    scene.subscribe("billing", 7);
+    scene.subscribe("audit", 3);
+    scene.must(PutToken{"key", "shop"});
+    scene.must(PushJob{"later", "stays", scene.now + Duration{1'000'000}});
+    int published = 0;
+    std::int64_t first_row = 0;
+    for (int life = 0; life < 4; ++life) {
+        for (int i = 0; i < 25; ++i) scene.publish(std::to_string(++published));
+        push_and_ack(scene, 3'000, 30);
+        scene.close();
+        const auto row = ask(scene.file, "SELECT min(row) FROM journal");
+        CHECK(row > first_row);
+        first_row = row;
+        scene.open({.slack_max = 4'096});
+    }
+    CHECK(scene.must(FindToken{"key"}) == "shop");
+    CHECK(scene.queue("later").scheduled == 1);
+    CHECK(scene.status("billing").batches_queued == 15);
+    CHECK(scene.status("audit").batches_queued == 34);
+    CHECK(scene.must(ListTopics{}).at(0).events == 100);
+    auto messages = scene.drain();
+    std::vector<std::string> expected;
+    for (int n = 1; n <= published; ++n) expected.insert(expected.end(), 2, std::to_string(n));
+    std::sort(messages.begin(), messages.end());
+    std::sort(expected.begin(), expected.end());
+    CHECK(joined(messages) == joined(expected));
+}
+
+TEST_CASE("a batch that is alive for long is told again, whole, and keeps growing") {
+    FileScene scene{{.slack_max = 4'096}};
+    scene.subscribe("billing", 1'000);
+    for (int n = 1; n <= 30; ++n) {
+        scene.publish(std::to_string(n));
+        push_and_ack(scene, 100, 4);
+    }
+    scene.close();
+    CHECK(ask(scene.file, "SELECT min(row) FROM journal") > 1'000);
+    scene.open();
+    CHECK(joined(scene.drain()) == joined(numbers(1, 30)));
+}

@@ -1,0 +1,156 @@
+/// @file
+/// A day of steps of many kinds on an embedded store, during which the disk fails once, at every
+/// operation in turn.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "disk.hpp"
+#include "disk_health.hpp"
+#include "file_scene.hpp"
+#include "support/told.hpp"
+#include "twin.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// The steps of the day. Whatever the store answers, a store in memory that does what was answered
+/// is its equal.
+class FaultyDay {
+public:
+    FaultyDay(Disk& disk, bool for_good) : disk_{disk}, for_good_{for_good} {
+        scene_.close();
+        scene_.open({.slack_max = 1'000, .log = health_.log()});
+    }
+
+    void pass() {
+        for (int round = 0; round < 3; ++round) {
+            perform_at_last(
+                Subscribe{"billing",
+                          {"orders"},
+                          {.callback = "local:b", .timeout = Duration{0}, .max_events = 2}});
+            for (int n = 0; n < 3; ++n) perform_at_last(scene_.event("event"));
+            perform_at_last(PutToken{"key" + std::to_string(round), "shop"});
+            for (const char* job : {"a", "b", "c"}) perform_at_last(PushJob{"work", job, soon()});
+            scene_.now += Duration{100};
+            acquire("work", 2);
+            acquire(delivery_queue, 1);
+            if (leases_.size() >= 4) settle_all(false);
+            perform_at_last(RemoveTopic{"none", std::nullopt});
+            perform_at_last(AddToCounters{{{{"counted", {}}, 1}}});
+        }
+        recover();
+    }
+
+    /// Leases that were held when the disk failed can still be settled. Then compares with the
+    /// store in memory, before and after a restart.
+    void check() {
+        settle_all(true);
+        const auto before = tell_of(*scene_.store);
+        CHECK(before == tell_of(twin_.memory()));
+        check_gauges(*scene_.store, scene_.now);
+        scene_.close();
+        scene_.open();
+        CHECK(tell_of(*scene_.store) == before);
+    }
+
+    /// How often the store noticed that the disk failed.
+    [[nodiscard]] std::uint64_t failures() const { return health_.failures(); }
+
+private:
+    /// Everything but what is counted by the number of an attempt.
+    Told tell_of(Store& store) const {
+        auto told = tell(store, {"billing"}, scene_.now);
+        std::erase_if(told.counters, [](const Counter& counter) {
+            return counter.key.name.starts_with("latency.batches");
+        });
+        return told;
+    }
+
+    /// When jobs fall due: not at once, and each at an instant of its own, so that they are
+    /// promoted in the same order whether or not the state was made anew meanwhile.
+    [[nodiscard]] TimePoint soon() const { return scene_.now + Duration{50}; }
+
+    /// Performs a step; when it is refused, lets the disk heal and performs it again. Time passes
+    /// with each.
+    template <class S>
+    typename S::Reply perform_at_last(S step) {
+        scene_.now += Duration{1};
+        auto reply = twin_.perform(*scene_.store, step, scene_.now);
+        if (reply) return *std::move(reply);
+        CHECK(reply.error().code() == Errc::unavailable);
+        CHECK(reply.error().context().starts_with(scene_.file.string() + ": "));
+        if (for_good_) {
+            CHECK(!twin_.perform(*scene_.store, scene_.event("refused"), scene_.now));
+            CHECK(perform(*scene_.store, ListTopics{}, scene_.now));
+        }
+        recover();
+        return twin_.perform(*scene_.store, std::move(step), scene_.now).value();
+    }
+
+    void recover() {
+        if (health_.failures() == 0) return;
+        disk_.heal();
+        health_.wait_until_healed();
+    }
+
+    void acquire(const char* queue, std::uint32_t limit) {
+        for (auto& lease : perform_at_last(AcquireJobs{queue, scene_.worker, limit}).leases) {
+            leases_.push_back(std::move(lease));
+        }
+    }
+
+    void settle_all(bool well) {
+        for (const auto& lease : std::exchange(leases_, {})) settle(lease, well);
+    }
+
+    void settle(const Lease& lease, bool well) {
+        if (lease.queue == "work") {
+            const auto settled =
+                well ? perform_at_last(AckJob{lease}) : perform_at_last(NackJob{lease, soon()});
+            CHECK(settled == Settlement::settled);
+            return;
+        }
+        CHECK(perform_at_last(BeginDelivery{lease, Duration{0}}).verdict == Verdict::deliver);
+        CHECK(perform_at_last(SettleDelivery{.lease = lease,
+                                             .delivered = well,
+                                             .health_change = well ? 1 : -2,
+                                             .begun_at = scene_.now,
+                                             .retry_at = soon()}) == Settlement::settled);
+    }
+
+    Disk& disk_;
+    bool for_good_;
+    DiskHealth health_;
+    FileScene scene_;
+    Twin twin_;
+    std::vector<Lease> leases_;
+};
+
+}  // namespace
+
+TEST_CASE("whichever change fails, steps are done and kept, or unavailable and undone") {
+    for (const bool for_good : {false, true}) {
+        CAPTURE(for_good);
+        int refusing = 0;
+        for (std::uint64_t nth = 1;; ++nth) {
+            CAPTURE(nth);
+            REQUIRE(nth < 10'000);
+            Disk disk;
+            FaultyDay day{disk, for_good};
+            disk.fail_changes(nth, for_good);
+            day.pass();
+            if (disk.failures() == 0) break;
+            refusing += day.failures() > 0 ? 1 : 0;
+            disk.heal();
+            day.check();
+        }
+        CHECK(refusing > 50);
+    }
+}

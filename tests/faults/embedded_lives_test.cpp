@@ -1,0 +1,115 @@
+/// @file
+/// The embedded store goes on after each restart as if there had been none.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "file_scene.hpp"
+#include "support/random_steps.hpp"
+#include "support/seed.hpp"
+#include "support/told.hpp"
+#include "twin.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+const std::vector<std::string> tokens{RandomSteps::tokens.begin(), RandomSteps::tokens.end()};
+
+/// Performs random steps, ten in each submission.
+void live(FileScene& scene, Twin& twin, RandomSteps& random, int submissions) {
+    for (int i = 0; i < submissions; ++i) {
+        std::vector<Step> steps;
+        for (int n = 0; n < 10; ++n) steps.push_back(random.next(scene.now));
+        for (const auto& outcome : twin.perform(*scene.store, std::move(steps), scene.now)) {
+            const auto* acquired = outcome ? std::get_if<Acquired>(&*outcome) : nullptr;
+            if (acquired != nullptr) random.got(acquired->leases);
+        }
+        scene.now += random.pause();
+    }
+}
+
+/// Brings everything into a state that a restart keeps: no job is held or READY, each waits for an
+/// instant of its own, and what was attempted was settled. Width lets all deliveries be reached.
+void come_to_rest(FileScene& scene, Twin& twin) {
+    auto& store = *scene.store;
+    const auto subscribers = perform(store, ListSubscribers{}, scene.now).value();
+    const auto subscribe_all = [&](bool wide) {
+        for (const auto& status : subscribers) {
+            const auto& wanted = status.subscription;
+            twin.perform(store,
+                         Subscribe{wanted.token,
+                                   status.topics,
+                                   {.callback = wanted.callback,
+                                    .uuid = wanted.uuid,
+                                    .max_in_flight = wide ? 100'000 : wanted.max_in_flight}},
+                         scene.now)
+                .value();
+        }
+    };
+    scene.now += Duration{1'000'000};
+    for (const auto& worker : RandomSteps::workers()) {
+        twin.perform(store, RetireWorker{worker}, scene.now).value();
+    }
+    subscribe_all(true);
+    auto later = scene.now + Duration{1};
+    const auto acquire = [&](const char* queue) {
+        return twin.perform(store, AcquireJobs{queue, scene.worker, 100'000}, scene.now)
+            .value()
+            .leases;
+    };
+    for (auto leases = acquire(delivery_queue); !leases.empty(); leases = acquire(delivery_queue)) {
+        for (const auto& lease : leases) {
+            twin.perform(store, BeginDelivery{lease, Duration{0}}, scene.now).value();
+            twin.perform(store,
+                         SettleDelivery{.lease = lease,
+                                        .delivered = false,
+                                        .health_change = 1,
+                                        .begun_at = scene.now,
+                                        .retry_at = later += Duration{1}},
+                         scene.now)
+                .value();
+        }
+    }
+    for (const auto& lease : acquire("work")) {
+        twin.perform(store, NackJob{lease, later += Duration{1}}, scene.now).value();
+    }
+    twin.perform(store, RetireWorker{scene.worker}, scene.now).value();
+    subscribe_all(false);
+}
+
+}  // namespace
+
+TEST_CASE("20,000 random steps with 20 restarts come to the same as in memory") {
+    const auto number = seed(21);
+    ROUTEMASTER_TELL_SEED(number);
+    FileScene scene{{.slack_max = 4'096}};
+    Twin twin;
+    for (std::uint64_t life = 0; life < 20; ++life) {
+        CAPTURE(life);
+        RandomSteps random{number * 1'000 + life, life % 2 == 0 ? 1U : 4U};
+        live(scene, twin, random, 100);
+        come_to_rest(scene, twin);
+        scene.close();
+        scene.open({.slack_max = 4'096});
+        twin.forget_leases();
+        const auto now = scene.now;
+        CHECK(perform(*scene.store, ListSubscribers{}, now).value() ==
+              perform(twin.memory(), ListSubscribers{}, now).value());
+        for (const auto& token : tokens) {
+            CHECK(perform(*scene.store, ListBatches{token}, now).value() ==
+                  perform(twin.memory(), ListBatches{token}, now).value());
+        }
+        REQUIRE(tell(*scene.store, tokens, now) == tell(twin.memory(), tokens, now));
+        check_gauges(*scene.store, now);
+        // Jobs that wait for others of their lane are SCHEDULED in the one and READY in the other.
+        for (const char* queue : {delivery_queue, "work"}) {
+            CHECK(twin.perform(*scene.store, AcquireJobs{queue, scene.worker, 1}, now)
+                      .value()
+                      .leases.empty());
+        }
+    }
+}

@@ -1,0 +1,201 @@
+/// @file
+/// Which files the embedded store opens, and what it says of the others.
+
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "file_scene.hpp"
+#include "routemaster/open_store.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string bytes_of(const fs::path& file) {
+    std::ifstream stream{file, std::ios::binary};
+    return {std::istreambuf_iterator<char>{stream}, {}};
+}
+
+void write_file(const fs::path& file, const std::string& bytes) {
+    std::ofstream{file, std::ios::binary} << bytes;
+}
+
+/// Runs SQL on a database that nobody else uses.
+void run_sql(const fs::path& file, const char* sql) {
+    sqlite3* database = nullptr;
+    REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+    CHECK(sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+    sqlite3_close(database);
+}
+
+/// Opens a file in another process: 0 when it could, 1 when it was `unavailable` and the text named
+/// the file, 2 otherwise.
+int open_elsewhere(const fs::path& file) {
+    const pid_t child = fork();
+    if (child == 0) {
+        const auto refusal = refusal_of(file);
+        if (!refusal) _exit(0);
+        const bool named = refusal->context().find(file.string()) != std::string::npos;
+        _exit(refusal->code() == Errc::unavailable && named ? 1 : 2);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/// Checks that a file is refused with that code and a text that names it, and stays as it was.
+void check_refused(const fs::path& file, Errc code, const std::string& part) {
+    const bool existed = fs::is_regular_file(file);
+    const auto before = existed ? bytes_of(file) : std::string{};
+    const auto refusal = refusal_of(file);
+    REQUIRE(refusal);
+    CAPTURE(refusal->message());
+    CHECK(refusal->code() == code);
+    CHECK(refusal->context().starts_with(file.string() + ": "));
+    CHECK(refusal->context().find(part) != std::string::npos);
+    CHECK(fs::is_regular_file(file) == existed);
+    if (existed) CHECK(bytes_of(file) == before);
+    CHECK(!fs::exists(file.string() + "-wal"));
+    CHECK(!fs::exists(file.string() + "-journal"));
+}
+
+}  // namespace
+
+TEST_CASE("a file that does not exist is created, and found again") {
+    FileScene scene;
+    scene.subscribe("billing");
+    scene.publish("1");
+    scene.close();
+    CHECK(fs::exists(scene.file));
+    scene.open();
+    CHECK(joined(scene.drain()) == "1");
+}
+
+TEST_CASE("an empty file is taken for a new one") {
+    const TemporaryFolder folder;
+    write_file(folder.path() / "bus.db", "");
+    CHECK(!refusal_of(folder.path() / "bus.db"));
+}
+
+TEST_CASE("a store that is closed leaves one file") {
+    FileScene scene;
+    scene.publish("1");
+    scene.close();
+    CHECK(std::distance(fs::directory_iterator{scene.folder.path()}, {}) == 1);
+}
+
+TEST_CASE("a file that another process has open is refused, naming it") {
+    FileScene scene;
+    CHECK(open_elsewhere(scene.file) == 1);
+    scene.publish("1");
+    CHECK(open_elsewhere(scene.file) == 1);
+    scene.close();
+    CHECK(open_elsewhere(scene.file) == 0);
+}
+
+TEST_CASE("a file that this process has open is refused, and stays locked against others") {
+    FileScene scene;
+    scene.publish("1");
+    const auto refusal = refusal_of(scene.file);
+    REQUIRE(refusal);
+    CHECK(refusal->code() == Errc::unavailable);
+    CHECK(refusal->context() == scene.file.string() + ": in use by another process");
+    CHECK(open_elsewhere(scene.file) == 1);
+    scene.publish("2");
+    CHECK(open_elsewhere(scene.file) == 1);
+}
+
+TEST_CASE("the owner goes on undisturbed by those who were refused") {
+    FileScene scene;
+    scene.subscribe("billing");
+    for (int i = 1; i <= 20; ++i) {
+        scene.publish(std::to_string(i));
+        CHECK(refusal_of(scene.file).has_value());
+        if (i % 5 == 0) CHECK(open_elsewhere(scene.file) == 1);
+    }
+    scene.close();
+    scene.open();
+    CHECK(joined(scene.drain()) == joined(numbers(1, 20)));
+}
+
+TEST_CASE("a file that is no database is refused") {
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "notes.txt";
+    for (const std::string& content :
+         {std::string{"x"}, std::string{"Dear diary,\n"}, std::string(100'000, 'z'),
+          std::string(4'096, '\0'), std::string{"SQLite format 3"}}) {
+        write_file(file, content);
+        check_refused(file, Errc::corrupted, "");
+    }
+}
+
+TEST_CASE("a database of somebody else is refused") {
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "shop.db";
+    run_sql(file, "CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (42)");
+    check_refused(file, Errc::invalid, "not of routemaster");
+
+    SUBCASE("with a kind of its own") {
+        run_sql(file, "PRAGMA application_id=1234");
+        check_refused(file, Errc::invalid, "not of routemaster");
+    }
+    SUBCASE("in WAL mode") {
+        run_sql(file, "PRAGMA journal_mode=WAL; INSERT INTO orders VALUES (43)");
+        check_refused(file, Errc::invalid, "not of routemaster");
+    }
+    SUBCASE("without tables, but marked") {
+        fs::remove(file);
+        run_sql(file, "PRAGMA application_id=1234");
+        check_refused(file, Errc::invalid, "not of routemaster");
+    }
+}
+
+TEST_CASE("a file of a newer format is refused") {
+    FileScene scene;
+    scene.publish("1");
+    scene.close();
+    run_sql(scene.file, "PRAGMA user_version=2");
+    check_refused(scene.file, Errc::invalid, "format 2 is newer than format 1");
+    run_sql(scene.file, "PRAGMA user_version=1");
+    CHECK(!refusal_of(scene.file));
+}
+
+TEST_CASE("a folder that is missing, and one that stands in place of the file, are refused") {
+    const TemporaryFolder folder;
+    check_refused(folder.path() / "missing" / "bus.db", Errc::unavailable, "cannot open it");
+    check_refused(folder.path(), Errc::unavailable, "cannot open it");
+}
+
+TEST_CASE("a store is opened by its URL, and refused as a result") {
+    const TemporaryFolder folder;
+    const auto url = "file:" + (folder.path() / "bus.db").string();
+    {
+        const auto store = open_store(url);
+        REQUIRE(store);
+        const auto second = open_store(url);
+        REQUIRE(!second);
+        CHECK(second.error().code() == Errc::unavailable);
+        CHECK(second.error().context() ==
+              (folder.path() / "bus.db").string() + ": in use by another process");
+    }
+    CHECK(open_store(url + "?durability=relaxed"));
+    CHECK(open_store("memory:"));
+    for (const std::string bad : {"", "bus.db", "file:", "file://", "redis:x",
+                                  "file:x?durability=perhaps", "file:x?sync=1"}) {
+        const auto refused = open_store(bad);
+        REQUIRE(!refused);
+        CHECK(refused.error().code() == Errc::invalid);
+        CHECK(refused.error().context().starts_with("store URL '" + bad + "': "));
+    }
+}

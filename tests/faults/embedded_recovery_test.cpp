@@ -1,0 +1,147 @@
+/// @file
+/// What the embedded store finds in its file is what it knew when it was closed.
+
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "routemaster/store/embedded.hpp"
+#include "routemaster/store/memory.hpp"
+#include "support/random_steps.hpp"
+#include "support/seed.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/told.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+const TimePoint epoch = from_milliseconds(1'800'000'000'000);
+const std::vector<std::string> tokens{RandomSteps::tokens.begin(), RandomSteps::tokens.end()};
+
+bool same(Outcome& a, Outcome& b) {
+    if (a.has_value() != b.has_value()) return false;
+    return a ? *a == *b : a.error() == b.error();
+}
+
+std::int64_t asked(const std::filesystem::path& file, const char* sql) {
+    sqlite3* database = nullptr;
+    REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+    sqlite3_stmt* statement = nullptr;
+    REQUIRE(sqlite3_prepare_v2(database, sql, -1, &statement, nullptr) == SQLITE_OK);
+    REQUIRE(sqlite3_step(statement) == SQLITE_ROW);
+    const auto answer = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return answer;
+}
+
+}  // namespace
+
+TEST_CASE("random steps come to the same in memory and in a file, and outlive reopening it") {
+    const auto first = seed(1);
+    for (std::uint64_t number = first; number < first + 16; ++number) {
+        ROUTEMASTER_TELL_SEED(number);
+        const TemporaryFolder folder;
+        const auto file = folder.path() / "bus.db";
+        const bool compacted = number % 2 == 0;
+        const bool in_order = number % 3 != 0;
+        // Most of them relaxed, so that the test takes a moment only: the rows are the same.
+        const EmbeddedStoreOptions options{
+            .durability = number % 4 == 0 ? Durability::strict : Durability::relaxed,
+            .slack_max = compacted ? 2'000U : 1'000'000U};
+        RandomSteps steps{number, in_order ? 1U : 5U};
+        MemoryStore memory;
+        auto now = epoch;
+        Told before;
+        {
+            EmbeddedStore embedded{file, options};
+            for (int i = 0; i < 500; ++i) {
+                now += steps.pause();
+                auto step = steps.next(now);
+                auto twin = step;
+                auto expected = perform_all(memory, {&step, 1}, now);
+                auto got = perform_all(embedded, {&twin, 1}, now);
+                REQUIRE(same(got.front(), expected.front()));
+                const auto* acquired = got.front() ? std::get_if<Acquired>(&*got.front()) : nullptr;
+                if (acquired != nullptr) steps.got(acquired->leases);
+            }
+            for (const auto& worker : RandomSteps::workers()) {
+                CHECK(perform(embedded, RetireWorker{worker}, now).value() ==
+                      perform(memory, RetireWorker{worker}, now).value());
+            }
+            before = tell(embedded, tokens, now);
+            REQUIRE(before == tell(memory, tokens, now));
+        }
+        EmbeddedStore embedded{file, options};
+        REQUIRE(tell(embedded, tokens, now) == before);
+        check_gauges(embedded, now);
+        // Long after, so that nothing waits any more and nobody is spared.
+        const auto later = now + Duration{1'000'000};
+        auto after = deliver_all(embedded, later);
+        auto expected = deliver_all(memory, later);
+        if (!in_order) {
+            // What may overtake within a lane may do so differently after a restart.
+            for (auto* arrivals : {&after, &expected}) {
+                for (auto& [token, messages] : *arrivals)
+                    std::sort(messages.begin(), messages.end());
+            }
+        }
+        CHECK(after == expected);
+    }
+}
+
+TEST_CASE("what is gone leaves the file, and its space is used again") {
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "bus.db";
+    const Uid worker{1, 1};
+    std::uintmax_t size_early = 0;
+    {
+        EmbeddedStore store{file, {.slack_max = 20'000}};
+        // What stays while others come and go must be moved on, or the head could never be freed.
+        perform(store, Subscribe{"audit", {"cats"}, {.callback = "https://example.com/"}}, epoch)
+            .value();
+        perform(store, PushJob{"later", "stays", epoch + Duration{1'000'000}}, epoch).value();
+        for (int i = 0; i < 1'500; ++i) {
+            Step push = PushJob{"work", "job " + std::to_string(i), epoch};
+            store.submit({&push, 1}, epoch, [](std::span<Outcome>) {});
+            const auto got = perform(store, AcquireJobs{"work", worker, 1}, epoch).value();
+            REQUIRE(got.leases.size() == 1);
+            REQUIRE(perform(store, AckJob{got.leases.front()}, epoch).value() ==
+                    Settlement::settled);
+            if (i == 500) size_early = std::filesystem::file_size(file);
+        }
+    }
+    CHECK(asked(file, "SELECT min(row) FROM journal") > 1);
+    CHECK(asked(file, "SELECT sum(length(effects)) FROM journal") < 50'000);
+    CHECK(std::filesystem::file_size(file) < size_early + 100'000);
+    EmbeddedStore store{file};
+    CHECK(perform(store, CountJobs{"later"}, epoch).value().scheduled == 1);
+    CHECK(perform(store, FindSubscriber{"audit"}, epoch).value().has_value());
+    CHECK(perform(store, CountJobs{"work"}, epoch).value() == QueueStatus{});
+}
+
+TEST_CASE("jobs that were PENDING are READY after a restart, in the order they were pushed") {
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "bus.db";
+    {
+        EmbeddedStore store{file};
+        for (const char* job : {"one", "two", "three"}) {
+            perform(store, PushJob{"work", job, epoch}, epoch).value();
+        }
+        CHECK(perform(store, AcquireJobs{"work", {1, 1}, 2}, epoch).value().leases.size() == 2);
+    }
+    EmbeddedStore store{file};
+    CHECK(perform(store, CountJobs{"work"}, epoch).value() == QueueStatus{0, 3, 0});
+    const auto got = perform(store, AcquireJobs{"work", {1, 1}, 5}, epoch).value();
+    REQUIRE(got.leases.size() == 3);
+    CHECK(got.leases[0].job == "one");
+    CHECK(got.leases[1].job == "two");
+    CHECK(got.leases[2].job == "three");
+}

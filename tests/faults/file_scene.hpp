@@ -1,0 +1,124 @@
+/// @file
+/// An embedded store in a file of its own, and short words for what tests do with it.
+
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "routemaster/store/embedded.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace routemaster::test {
+
+/// Settings that a test may leave out.
+struct FileOptions {
+    Durability durability = Durability::strict;
+    std::uint64_t slack_max = 64U << 20U;
+    Log log{};
+};
+
+/// Why a file cannot be opened as a store; nothing when it can.
+inline std::optional<Error> refusal_of(const std::filesystem::path& file) {
+    try {
+        const EmbeddedStore store{file};
+        return std::nullopt;
+    } catch (const Failure& failure) {
+        return failure.error();
+    }
+}
+
+/// A store in a file. `now` stands still unless a test moves it.
+struct FileScene {
+    explicit FileScene(const FileOptions& options = {}) { open(options); }
+
+    void open(const FileOptions& options = {}) { open_at(file, options); }
+    void open_at(const std::filesystem::path& at, const FileOptions& options = {}) {
+        store.emplace(at, EmbeddedStoreOptions{.durability = options.durability,
+                                               .slack_max = options.slack_max,
+                                               .log = options.log});
+    }
+    void close() { store.reset(); }
+
+    /// Performs a step, whatever comes of it.
+    template <class S>
+    Result<typename S::Reply> perform(S step) {
+        return routemaster::perform(*store, std::move(step), now);
+    }
+
+    /// Performs a step that must be done.
+    template <class S>
+    typename S::Reply must(S step) {
+        return perform(std::move(step)).value();
+    }
+
+    void subscribe(const std::string& token, std::uint32_t max_events = 100) {
+        must(Subscribe{
+            token,
+            {"orders"},
+            {.callback = "local:" + token, .timeout = Duration{0}, .max_events = max_events}});
+    }
+
+    /// A step that publishes `message` in the topic `orders`.
+    PublishEvent event(std::string message) {
+        return {.topic = "orders",
+                .publisher = std::nullopt,
+                .message = std::move(message),
+                .timestamp = now,
+                .uid = uids.next()};
+    }
+    void publish(std::string message) { must(event(std::move(message))); }
+
+    /// A step that pushes a job into the queue `work`.
+    [[nodiscard]] PushJob job(std::string name) const { return {"work", std::move(name), now}; }
+
+    [[nodiscard]] SubscriberStatus status(const std::string& token) {
+        return must(FindSubscriber{token}).value();
+    }
+    [[nodiscard]] QueueStatus queue(const std::string& name) { return must(CountJobs{name}); }
+
+    /// Delivers all batches of everybody, and returns the messages in the order they came.
+    std::vector<std::string> drain() {
+        std::vector<std::string> messages;
+        while (true) {
+            const auto acquired = must(AcquireJobs{delivery_queue, worker, 1'000});
+            if (acquired.leases.empty()) return messages;
+            for (const auto& lease : acquired.leases) {
+                const auto start = must(BeginDelivery{lease, Duration{0}});
+                if (start.verdict != Verdict::deliver) continue;
+                for (const auto message : start.messages) messages.emplace_back(message);
+                must(SettleDelivery{.lease = lease, .delivered = true, .begun_at = now});
+            }
+        }
+    }
+
+    TemporaryFolder folder;
+    std::filesystem::path file = folder.path() / "bus.db";
+    TimePoint now = from_milliseconds(1'700'000'000'000);
+    UidSource uids{0x9e3779b97f4a7c15U, 0xbf58476d1ce4e5b9U};
+    Uid worker{1, 1};
+    std::optional<EmbeddedStore> store;
+};
+
+/// `first` to `last` as texts.
+inline std::vector<std::string> numbers(int first, int last) {
+    std::vector<std::string> all;
+    for (int n = first; n <= last; ++n) all.push_back(std::to_string(n));
+    return all;
+}
+
+/// One line of text, so that a failed check shows what differs.
+inline std::string joined(const std::vector<std::string>& texts) {
+    std::string all;
+    for (const auto& text : texts) all.append(all.empty() ? "" : " ").append(text);
+    return all;
+}
+
+}  // namespace routemaster::test

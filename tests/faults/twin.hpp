@@ -1,0 +1,104 @@
+/// @file
+/// A store in a file beside one in memory: what is done to one is done to the other.
+
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/store/memory.hpp"
+#include "routemaster/testing/conformance/text.hpp"
+
+namespace routemaster::test {
+
+/// Performs steps in a store under test, and those it did in a `MemoryStore`, which knows what must
+/// come of them. Steps bear the leases of the store under test. Only fences may differ, and
+/// the numbers of attempts: those under way are forgotten when the disk fails.
+class Twin {
+public:
+    /// What the store under test made of some steps, in their order. Steps that were `unavailable`
+    /// are not done in memory; any other difference fails the test.
+    std::vector<Outcome> perform(Store& store, std::vector<Step> steps, TimePoint now) {
+        auto twins = steps;
+        auto outcomes = perform_all(store, steps, now);
+        REQUIRE(outcomes.size() == twins.size());
+        for (std::size_t i = 0; i < outcomes.size(); ++i) {
+            if (!outcomes[i] && outcomes[i].error().code() == Errc::unavailable) continue;
+            auto& twin = twins[i];
+            std::visit([this](auto& any) { translate(any); }, twin);
+            compare(outcomes[i], perform_all(memory_, {&twin, 1}, now).front());
+        }
+        return outcomes;
+    }
+
+    /// The same for one step.
+    template <class S>
+    Result<typename S::Reply> perform(Store& store, S step, TimePoint now) {
+        std::vector<Step> steps;
+        steps.emplace_back(std::move(step));
+        auto outcomes = perform(store, std::move(steps), now);
+        return reply_of<S>(outcomes.front());
+    }
+
+    [[nodiscard]] MemoryStore& memory() noexcept { return memory_; }
+
+    /// The store under test was reopened: no lease is valid any more.
+    void forget_leases() { leases_.clear(); }
+
+private:
+    template <class S>
+    void translate(S& step) {
+        if constexpr (std::is_same_v<S, AckJob> || std::is_same_v<S, NackJob> ||
+                      std::is_same_v<S, BeginDelivery> || std::is_same_v<S, SettleDelivery>) {
+            const auto known = std::find_if(leases_.begin(), leases_.end(), [&](const auto& pair) {
+                return pair.first == step.lease;
+            });
+            if (known != leases_.end()) {
+                step.lease = known->second;
+            } else {
+                step.lease.fence = 0;
+            }
+        }
+    }
+
+    void compare(Outcome& got, const Outcome& expected) {
+        REQUIRE(got.has_value() == expected.has_value());
+        if (!got) {
+            CHECK(got.error().message() == expected.error().message());
+        } else if (auto* acquired = std::get_if<Acquired>(&*got)) {
+            pair(*acquired, std::get<Acquired>(*expected));
+        } else {
+            const auto* start = std::get_if<DeliveryStart>(&*got);
+            auto wanted = *expected;
+            if (start != nullptr) std::get<DeliveryStart>(wanted).attempt = start->attempt;
+            REQUIRE(*got == wanted);
+        }
+    }
+
+    /// Jobs that are READY may change places when the state is made anew: they are compared as a
+    /// set.
+    void pair(Acquired got, Acquired expected) {
+        CHECK(got.next_due == expected.next_due);
+        REQUIRE(got.leases.size() == expected.leases.size());
+        for (auto* leases : {&got.leases, &expected.leases}) {
+            std::sort(leases->begin(), leases->end(),
+                      [](const Lease& a, const Lease& b) { return a.job < b.job; });
+        }
+        for (std::size_t i = 0; i < got.leases.size(); ++i) {
+            REQUIRE(got.leases[i].job == expected.leases[i].job);
+            leases_.emplace_back(got.leases[i], expected.leases[i]);
+        }
+    }
+
+    MemoryStore memory_;
+    std::vector<std::pair<Lease, Lease>> leases_;  // Of the store under test, and in memory.
+};
+
+}  // namespace routemaster::test

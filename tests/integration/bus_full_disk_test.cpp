@@ -1,0 +1,118 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/batch_receiver.hpp"
+#include "support/running_bus.hpp"
+#include "support/small_disk.hpp"
+
+using namespace routemaster;
+using test::RunningBus;
+
+// A machine where we may not mount has no disk that we may fill.
+#define REQUIRE_A_DISK(disk)                                                          \
+    do {                                                                              \
+        WARN_MESSAGE((disk).available(), "skipped: mounting a tmpfs is not allowed"); \
+        if (!(disk).available()) return;                                              \
+    } while (false)
+
+namespace {
+
+/// Publishes orders one after the other and keeps what was acknowledged.
+class Shop {
+public:
+    explicit Shop(const RunningBus& bus) : bus_{bus} {}
+
+    /// Publishes `count` orders, or until one is refused. The status of the last.
+    int publish(int count) {
+        test::HttpClient client{bus_.port()};
+        for (int i = 0; i < count; ++i) {
+            const auto url = "https://shop.example/orders/" + std::to_string(++number_);
+            const auto reply = client.ask("POST", "/topics/orders", RunningBus::event_json(url),
+                                          test::authorization("shop"));
+            if (reply.status != 200) return reply.status;
+            acknowledged_.push_back(url);
+        }
+        return 200;
+    }
+
+    [[nodiscard]] const std::vector<std::string>& acknowledged() const { return acknowledged_; }
+
+private:
+    const RunningBus& bus_;
+    int number_ = 0;
+    std::vector<std::string> acknowledged_;
+};
+
+/// More than fit onto the disks here.
+constexpr int too_many = 100'000;
+
+bool counts(const RunningBus& bus, std::size_t events) {
+    return bus.ask("GET", "/topics", test::root_key)
+               .body.find("\"events\":" + std::to_string(events) + '}') != std::string::npos;
+}
+
+/// Publishes until the bus takes events again; false when it does not.
+bool heals(Shop& shop) {
+    for (int i = 0; i < 300; ++i) {
+        if (shop.publish(1) == 200) return true;
+        // The bus tries the disk again from time to time, and tells nobody.
+        ::usleep(20'000);
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("a full disk refuses events with 503, keeps what was acknowledged, and heals") {
+    const test::SmallDisk disk{8};
+    REQUIRE_A_DISK(disk);
+    RunningBus bus{disk.path()};
+    const test::BatchReceiver receiver;
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(), R"("timeout":100)").status ==
+            204);
+    Shop shop{bus};
+    REQUIRE(shop.publish(50) == 200);
+    disk.fill_up();
+    CHECK(shop.publish(too_many) == 503);
+    CHECK(shop.publish(1) == 503);
+    CHECK(bus.subscribe("audit", R"(["orders"])", receiver.url()).status == 503);
+    CHECK(counts(bus, shop.acknowledged().size()));
+    CHECK(bus.ask("GET", "/subscribers", test::root_key).body.find("audit") == std::string::npos);
+
+    SUBCASE("while it runs") { disk.make_room(); }
+    SUBCASE("after it was killed") {
+        bus.kill();
+        disk.make_room();
+        bus.start();
+    }
+    REQUIRE(heals(shop));
+    REQUIRE(shop.publish(20) == 200);
+    CHECK(counts(bus, shop.acknowledged().size()));
+    REQUIRE(receiver.await_event(shop.acknowledged().back()));
+    std::vector<std::string> arrived;
+    for (const auto& url : receiver.accepted()) {
+        // The kill may repeat the batch under way.
+        if (std::find(arrived.begin(), arrived.end(), url) == arrived.end()) arrived.push_back(url);
+    }
+    CHECK(arrived == shop.acknowledged());
+    CHECK(bus.stop() == 0);
+}
+
+TEST_CASE("a bus whose disk is read-only says so in one line that names the file") {
+    const test::SmallDisk disk{8};
+    REQUIRE_A_DISK(disk);
+    {
+        RunningBus bus{disk.path()};
+        REQUIRE(bus.stop() == 0);
+    }
+    REQUIRE(disk.make_read_only());
+    test::Process process{{test::routemaster_binary, "serve", "--listen", "127.0.0.1:0",
+                           "--root-key", "r", "--data-dir", disk.path().string()}};
+    CHECK(process.wait() == 1);
+    const auto complaint = process.errors();
+    CHECK(complaint.find((disk.path() / "routemaster.db").string()) != std::string::npos);
+    CHECK(complaint.find('\n') == complaint.size() - 1);
+}

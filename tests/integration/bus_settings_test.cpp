@@ -1,0 +1,161 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/batch_receiver.hpp"
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+
+namespace {
+
+using Environment = test::Process::Environment;
+
+/// A bus that is started with nothing but these settings.
+struct Configured {
+    explicit Configured(const std::vector<std::string>& flags, const Environment& environment = {})
+        : process{command(flags), environment}, port{test::announced_port(process.line())} {}
+
+    static std::vector<std::string> command(const std::vector<std::string>& flags) {
+        std::vector<std::string> words{
+            test::routemaster_binary, "serve", "--listen", "127.0.0.1:0", "--store", "memory:"};
+        words.insert(words.end(), flags.begin(), flags.end());
+        return words;
+    }
+
+    [[nodiscard]] bool takes_root_key(const std::string& key) const {
+        test::HttpClient client{port};
+        return client.ask("GET", "/pulse", {}, test::authorization(key)).status == 204;
+    }
+
+    test::Process process;
+    std::uint16_t port;
+};
+
+std::string complaint_about(const std::vector<std::string>& flags,
+                            const Environment& environment = {}) {
+    test::Process process{Configured::command(flags), environment};
+    CHECK(process.wait() == 2);
+    const auto complaint = process.errors();
+    CHECK(std::count(complaint.begin(), complaint.end(), '\n') == 1);
+    return complaint;
+}
+
+bool names(const std::string& complaint, const std::string& what) {
+    return complaint.find(what) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a flag wins over a variable, and a variable over the file") {
+    const test::TemporaryFolder folder;
+    const auto file = (folder.path() / "bus.toml").string();
+    std::ofstream{file} << "root-key = \"of-the-file\"\nstop-grace = 3  # seconds\n";
+    const Environment variable{{"ROUTEMASTER_ROOT_KEY", "of-the-variable"}};
+
+    const Configured from_file{{"--config", file}};
+    CHECK(from_file.takes_root_key("of-the-file"));
+
+    const Configured from_variable{{"--config", file}, variable};
+    CHECK(from_variable.takes_root_key("of-the-variable"));
+    CHECK_FALSE(from_variable.takes_root_key("of-the-file"));
+
+    const Configured from_flag{{"--config", file, "--root-key", "of-the-flag"}, variable};
+    CHECK(from_flag.takes_root_key("of-the-flag"));
+    CHECK_FALSE(from_flag.takes_root_key("of-the-variable"));
+}
+
+TEST_CASE("the variables of the original are read") {
+    const test::TemporaryFolder folder;
+    const auto log = (folder.path() / "bus.log").string();
+    test::BatchReceiver receiver;
+    Configured bus{{"--allow-http-callbacks"},
+                   {{"ROUTEMASTER_ROOT_KEY", "r"},
+                    {"ROUTEMASTER_CLIENTS", "shop--1,billing"},
+                    {"ROUTEMASTER_LOG_FILE", log},
+                    {"ROUTEMASTER_LOG_LEVEL", "DEBUG"},
+                    {"ROUTEMASTER_MAX_EVENT_DATA", "10"},
+                    {"ROUTEMASTER_TIMEOUT", "0.2"},
+                    {"MAX_BACKOFF_MS", "1"},
+                    {"ROUTEMASTER_SSL_VERIFY", "no"}}};
+    const auto ask = [&](const std::string& method, const std::string& path,
+                         const std::string& token, const std::string& body = {}) {
+        test::HttpClient client{bus.port};
+        return client.ask(method, path, body, test::authorization(token));
+    };
+    CHECK(ask("GET", "/api_tokens", "r").body ==
+          R"([{"name":"billing","token":"billing"},{"name":"shop","token":"shop--1"}])");
+    CHECK(ask("POST", "/topics/orders", "shop--1",
+              R"({"type":"noop","url":"https://a.example","data":{"a":"12345678"}})")
+              .status == 400);
+
+    // A delivery that takes longer than the timeout fails, and comes again without much of a wait.
+    receiver.hold();
+    REQUIRE(ask("POST", "/subscription", "billing",
+                R"({"topics":["orders"],"max":1,"callback":")" + receiver.url() + R"("})")
+                .status == 204);
+    REQUIRE(ask("POST", "/topics/orders", "shop--1",
+                R"({"type":"noop","url":"https://a.example","data":{"a":1}})")
+                .status == 200);
+    REQUIRE(receiver.await_deliveries(3));
+    receiver.release();
+    bus.process.signal(SIGTERM);
+    CHECK(bus.process.wait() == 0);
+    CHECK(bus.process.errors().empty());
+
+    std::ifstream stream{log};
+    const std::string lines{std::istreambuf_iterator<char>{stream}, {}};
+    CHECK(names(lines, "WARN: failed to deliver 1 events to 'billing', attempt 1: "));
+    CHECK(names(lines, "INFO: stopped\n"));
+}
+
+TEST_CASE("PORT names the port to listen at") {
+    // A port that was free a moment ago.
+    const auto port = [] {
+        const test::BatchReceiver brief;
+        return brief.url("").substr(std::string{"http://127.0.0.1:"}.size());
+    }();
+    test::Process process{
+        {test::routemaster_binary, "serve", "--store", "memory:", "--root-key", "r"},
+        {{"PORT", port}}};
+    CHECK(process.line() == "routemaster: listening on http://127.0.0.1:" + port);
+}
+
+TEST_CASE("a setting that makes no sense is refused by its names") {
+    const Environment root{{"ROUTEMASTER_ROOT_KEY", "r"}};
+    const auto with = [&](const std::string& variable, const std::string& value) {
+        Environment environment = root;
+        environment[variable] = value;
+        return complaint_about({}, environment);
+    };
+    CHECK(names(with("PORT", "99999"), "--port (PORT): "));
+    CHECK(names(with("MAX_BACKOFF_MS", "0"), "--max-backoff (MAX_BACKOFF_MS): "));
+    CHECK(names(with("ROUTEMASTER_HP_DAMAGE_RATE", "1"), "(ROUTEMASTER_HP_DAMAGE_RATE)"));
+    CHECK(names(with("ROUTEMASTER_HP_HEAL_RATE", "fast"), "(ROUTEMASTER_HP_HEAL_RATE)"));
+    CHECK(names(with("ROUTEMASTER_SSL_VERIFY", "perhaps"), "(ROUTEMASTER_SSL_VERIFY)"));
+    CHECK(names(with("ROUTEMASTER_LOG_LEVEL", "loud"), "(ROUTEMASTER_LOG_LEVEL)"));
+    CHECK(names(complaint_about({"--listen", "localhost:1"}, root), "--listen"));
+    CHECK(names(complaint_about({"--colour", "red"}, root), "--colour"));
+
+    const test::TemporaryFolder folder;
+    const auto file = (folder.path() / "bus.toml").string();
+    const auto complaint_about_file = [&](const std::string& text) {
+        std::ofstream{file} << text << '\n';
+        return complaint_about({"--config", file}, root);
+    };
+    CHECK(names(complaint_about_file("colour = \"red\""), "'colour'"));
+    CHECK(names(complaint_about_file("body-max = 0"), "--body-max"));
+    CHECK(names(complaint_about_file("log-file = \"a#b\""), "line 1"));
+    CHECK(names(complaint_about({"--config", file + ".none"}, root), "bus.toml.none"));
+}
+
+TEST_CASE("a client token that cannot be one keeps the bus from starting") {
+    test::Process process{{test::routemaster_binary, "serve", "--listen", "127.0.0.1:0", "--store",
+                           "memory:", "--root-key", "r", "--clients", "good,No Good"}};
+    CHECK(process.wait() == 1);
+    CHECK(names(process.errors(), "--clients: 'No Good'"));
+}

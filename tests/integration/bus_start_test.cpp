@@ -1,0 +1,155 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::RunningBus;
+
+namespace {
+
+/// What a bus says that cannot start.
+struct Refusal {
+    int status = 0;
+    std::string output;
+    std::string complaint;
+
+    [[nodiscard]] bool names(const std::string& what) const {
+        return complaint.find(what) != std::string::npos;
+    }
+    [[nodiscard]] bool is_one_line() const {
+        return std::count(complaint.begin(), complaint.end(), '\n') == 1;
+    }
+};
+
+Refusal refusal_of(const std::vector<std::string>& flags,
+                   const test::Process::Environment& environment = {}) {
+    std::vector<std::string> command{test::routemaster_binary, "serve"};
+    command.insert(command.end(), flags.begin(), flags.end());
+    test::Process process{command, environment};
+    const int status = process.wait();
+    return {status, process.output(), process.errors()};
+}
+
+Refusal refusal_to_open(const std::filesystem::path& folder) {
+    return refusal_of(
+        {"--listen", "127.0.0.1:0", "--root-key", "r", "--data-dir", folder.string()});
+}
+
+/// A folder with the file of a bus that has been used and was stopped.
+void leave_a_file(const std::filesystem::path& folder) {
+    RunningBus bus{folder};
+    REQUIRE(
+        bus.subscribe("billing", R"(["orders"])", "https://billing.example", R"("timeout":9999)")
+            .status == 204);
+    for (int i = 0; i < 50; ++i) {
+        REQUIRE(bus.publish("orders", "https://shop.example/" + std::to_string(i)).status == 200);
+    }
+    REQUIRE(bus.stop() == 0);
+}
+
+void overwrite(const std::filesystem::path& file, std::streamoff at, const std::string& bytes) {
+    std::fstream stream{file, std::ios::in | std::ios::out | std::ios::binary};
+    stream.seekp(at);
+    stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    REQUIRE(stream.flush());
+}
+
+}  // namespace
+
+TEST_CASE("a file in use is refused in one line that names it, and its owner goes on") {
+    const test::TemporaryFolder folder;
+    RunningBus bus{folder.path()};
+    const auto second = refusal_to_open(folder.path());
+    CHECK(second.status == 1);
+    CHECK(second.is_one_line());
+    CHECK(second.names((folder.path() / "routemaster.db").string()));
+    CHECK(second.names("in use"));
+    CHECK(second.output.empty());
+    CHECK(bus.publish("orders", "https://shop.example/1").status == 200);
+    CHECK(bus.stop() == 0);
+}
+
+TEST_CASE("a file of a newer format is refused in one line that names it, and is left alone") {
+    const test::TemporaryFolder folder;
+    leave_a_file(folder.path());
+    const auto file = folder.path() / "routemaster.db";
+    // SQLite keeps the user version there, the highest byte first.
+    overwrite(file, 60, std::string{"\0\0\0\x63", 4});
+    const auto size = std::filesystem::file_size(file);
+    const auto newer = refusal_to_open(folder.path());
+    CHECK(newer.status == 1);
+    CHECK(newer.is_one_line());
+    CHECK(newer.names(file.string()));
+    CHECK(newer.names("99"));
+    CHECK(std::filesystem::file_size(file) == size);
+
+    overwrite(file, 60, std::string{"\0\0\0\x01", 4});
+    const RunningBus bus{folder.path()};
+    CHECK(bus.ask("GET", "/subscribers", test::root_key).body.find(R"("queued":50)") !=
+          std::string::npos);
+}
+
+TEST_CASE("a damaged file is refused in one line that names it") {
+    const test::TemporaryFolder folder;
+    leave_a_file(folder.path());
+    const auto file = folder.path() / "routemaster.db";
+    const auto size = std::filesystem::file_size(file);
+    SUBCASE("in the middle") {
+        overwrite(file, static_cast<std::streamoff>(size / 2), std::string(2'000, 'x'));
+    }
+    SUBCASE("everywhere behind the header") { overwrite(file, 100, std::string(size - 100, 'x')); }
+    SUBCASE("it was never one") { overwrite(file, 0, std::string(size, 'x')); }
+    const auto damaged = refusal_to_open(folder.path());
+    CHECK(damaged.status == 1);
+    CHECK(damaged.is_one_line());
+    CHECK(damaged.names(file.string()));
+}
+
+TEST_CASE("a file that cannot be opened is refused in one line that names it") {
+    const test::TemporaryFolder folder;
+    SUBCASE("it is a folder") {
+        std::filesystem::create_directory(folder.path() / "routemaster.db");
+        const auto refusal = refusal_to_open(folder.path());
+        CHECK(refusal.status == 1);
+        CHECK(refusal.is_one_line());
+        CHECK(refusal.names((folder.path() / "routemaster.db").string()));
+    }
+    SUBCASE("its folder is a file") {
+        std::ofstream{folder.path() / "file"} << "x";
+        const auto refusal = refusal_to_open(folder.path() / "file");
+        CHECK(refusal.status == 1);
+        CHECK(refusal.is_one_line());
+        CHECK(refusal.names((folder.path() / "file").string()));
+    }
+    SUBCASE("no store has such a URL") {
+        const auto refusal =
+            refusal_of({"--listen", "127.0.0.1:0", "--root-key", "r", "--store", "tape:1"});
+        CHECK(refusal.status == 1);
+        CHECK(refusal.is_one_line());
+        CHECK(refusal.names("tape:1"));
+    }
+}
+
+TEST_CASE("a port in use is refused in one line that names it") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    const auto address = "127.0.0.1:" + std::to_string(bus.port());
+    const auto second = refusal_of({"--listen", address, "--root-key", "r", "--store", "memory:"});
+    CHECK(second.status == 1);
+    CHECK(second.is_one_line());
+    CHECK(second.names(address));
+}
+
+TEST_CASE("without a root key the bus does not start") {
+    const auto refusal = refusal_of({"--store", "memory:"});
+    CHECK(refusal.status == 2);
+    CHECK(refusal.is_one_line());
+    CHECK(refusal.names("ROUTEMASTER_ROOT_KEY"));
+}

@@ -1,0 +1,94 @@
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "support/batch_receiver.hpp"
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::RunningBus;
+
+namespace {
+
+const std::string first = "https://shop.example/orders/1";
+const std::string second = "https://shop.example/orders/2";
+
+/// Two batches for `billing`, of which the first is at the receiver, unanswered.
+void leave_a_delivery_in_flight(const RunningBus& bus, test::BatchReceiver& receiver) {
+    receiver.hold();
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
+    REQUIRE(bus.publish("orders", first).status == 200);
+    REQUIRE(bus.publish("orders", second).status == 200);
+    REQUIRE(receiver.await_deliveries(1));
+}
+
+}  // namespace
+
+TEST_CASE("a bus with nothing to do stops at once, by either signal") {
+    const test::TemporaryFolder folder;
+    RunningBus bus{folder.path()};
+    for (const int signal : {SIGTERM, SIGINT}) {
+        const auto began = std::chrono::steady_clock::now();
+        CHECK(bus.stop(signal) == 0);
+        CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{2});
+        CHECK(bus.process().errors().find("INFO: stopped\n") != std::string::npos);
+        bus.start();
+    }
+}
+
+TEST_CASE("a delivery in flight may end while the bus stops") {
+    const test::TemporaryFolder folder;
+    RunningBus bus{folder.path(), {"--stop-grace", "20"}};
+    test::BatchReceiver receiver;
+    leave_a_delivery_in_flight(bus, receiver);
+
+    bus.process().signal(SIGTERM);
+    REQUIRE(bus.process().await_error("INFO: stopping\n"));
+    receiver.release();
+    CHECK(bus.process().wait() == 0);
+
+    // The first was settled, and does not come again.
+    bus.start();
+    REQUIRE(receiver.await_event(second));
+    CHECK(receiver.accepted() == std::vector<std::string>{first, second});
+}
+
+TEST_CASE("a delivery that does not end within the grace goes back to the queue") {
+    const test::TemporaryFolder folder;
+    RunningBus bus{folder.path(), {"--stop-grace", "0.5"}};
+    test::BatchReceiver receiver;
+    leave_a_delivery_in_flight(bus, receiver);
+
+    const auto began = std::chrono::steady_clock::now();
+    CHECK(bus.stop() == 0);
+    const auto took = std::chrono::steady_clock::now() - began;
+    CHECK(took >= std::chrono::milliseconds{400});
+    CHECK(took < std::chrono::seconds{5});
+
+    // The receiver has it, but the bus cannot know: it comes again.
+    receiver.release();
+    bus.start();
+    REQUIRE(receiver.await_event(second));
+    CHECK(receiver.accepted() == std::vector<std::string>{first, first, second});
+}
+
+TEST_CASE("a second signal ends the bus at once, and nothing is lost") {
+    const test::TemporaryFolder folder;
+    RunningBus bus{folder.path(), {"--stop-grace", "600"}};
+    test::BatchReceiver receiver;
+    leave_a_delivery_in_flight(bus, receiver);
+
+    bus.process().signal(SIGTERM);
+    REQUIRE(bus.process().await_error("INFO: stopping\n"));
+    bus.process().signal(SIGINT);
+    CHECK(bus.process().wait() == 128 + SIGINT);
+
+    receiver.release();
+    bus.start();
+    REQUIRE(receiver.await_event(second));
+    CHECK(receiver.accepted() == std::vector<std::string>{first, first, second});
+}

@@ -1,0 +1,203 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/batch_receiver.hpp"
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::RunningBus;
+
+namespace {
+
+/// What a command did.
+struct Ran {
+    int status = 0;
+    std::string output;
+    std::string errors;
+};
+
+Ran run(const std::vector<std::string>& words, const test::Process::Environment& environment = {},
+        const std::string& input = {}) {
+    std::vector<std::string> command{test::routemaster_binary};
+    command.insert(command.end(), words.begin(), words.end());
+    test::Process process{command, environment, input};
+    const int status = process.wait();
+    return {status, process.output(), process.errors()};
+}
+
+test::Process::Environment as(const RunningBus& bus, const std::string& token) {
+    return {{"ROUTEMASTER_BUS", bus.url()}, {"ROUTEMASTER_TOKEN", token}};
+}
+
+bool is_one_line(const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n') == 1;
+}
+
+std::string line_of(int number) {
+    return R"({"topic":"orders","type":"create","url":"https://shop.example/)" +
+           std::to_string(number) + "\"}\n";
+}
+
+}  // namespace
+
+TEST_CASE("tokens are added, listed and removed from the command line") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    const test::Process::Environment root{{"ROUTEMASTER_BUS", bus.url()},
+                                          {"ROUTEMASTER_ROOT_KEY", test::root_key}};
+    CHECK(run({"token", "add", "new", "--token", "new--1"}, root).output == "new--1\n");
+    const auto made = run({"token", "add", "other"}, root).output;
+    CHECK(made.starts_with("other--"));
+    CHECK(made.size() == std::string{"other--"}.size() + 32 + 1);
+    const auto list = run({"token", "list"}, root).output;
+    CHECK(list.find("new--1\n") != std::string::npos);
+    CHECK(list.find(made) != std::string::npos);
+    CHECK(run({"token", "rm", "new--1"}, root).status == 0);
+    CHECK(run({"token", "list"}, root).output.find("new--1") == std::string::npos);
+
+    const auto refused = run({"token", "add", "No Name"}, root);
+    CHECK(refused.status == 1);
+    CHECK(is_one_line(refused.errors));
+    CHECK(refused.errors.find("the bus answered 400") != std::string::npos);
+    CHECK(run({"token", "list", "--root-key", "wrong", "--bus", bus.url()}).status == 1);
+    CHECK(run({"token"}, root).status == 2);
+    CHECK(run({"token", "add"}, root).status == 2);
+}
+
+TEST_CASE("events are subscribed to, published and listened to from the command line") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    test::Process listener{{test::routemaster_binary, "listen", "--port", "0"}};
+    const auto port = test::announced_port(listener.line());
+    const auto callback = "http://127.0.0.1:" + std::to_string(port) + "/billing";
+    REQUIRE(run({"subscribe", "orders", "refunds", "--callback", callback, "--uuid", "billing",
+                 "--timeout", "60000", "--max", "2", "--max-in-flight", "3"},
+                as(bus, "billing"))
+                .status == 0);
+    CHECK(bus.ask("GET", "/subscribers", test::root_key)
+              .body.starts_with(R"([{"subscriber":"billing","uuid":"billing","callback":")" +
+                                callback + R"(","max_events":2,"timeout":60000,)"));
+
+    const auto many =
+        run({"publish"}, as(bus, "shop"),
+            R"({"topic":"refunds","type":"create","url":"https://shop.example/r/1"})");
+    CHECK(many.status == 0);
+    CHECK(many.output.starts_with("published 1 events in "));
+    CHECK(many.output.ends_with(", 0 failed\n"));
+
+    REQUIRE(run({"publish", "orders", "--type", "update", "--url", "https://shop.example/1",
+                 "--data", R"({"total": 3})", "--timestamp", "1795222853691"},
+                as(bus, "shop"))
+                .status == 0);
+
+    CHECK(listener.line() == "/billing: 2 events");
+    CHECK(listener.line() == "    refunds create https://shop.example/r/1");
+    CHECK(listener.line() == R"(    orders update https://shop.example/1 {"total":3})");
+    listener.signal(SIGINT);
+    CHECK(listener.line() == "received 2 events in 1 batches");
+    CHECK(listener.wait() == 0);
+}
+
+TEST_CASE("lines are published in their order, or by topic over several connections") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    const test::BatchReceiver receiver;
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url()).status == 204);
+    std::string input;
+    std::vector<std::string> urls;
+    for (int i = 0; i < 600; ++i) {
+        input += line_of(i);
+        urls.push_back("https://shop.example/" + std::to_string(i));
+    }
+    std::vector<std::string> words{"publish"};
+    SUBCASE("one connection") {}
+    SUBCASE("several") { words.insert(words.end(), {"--connections", "8", "--topic-order"}); }
+    CHECK(run(words, as(bus, "shop"), input).output.starts_with("published 600 events in "));
+    REQUIRE(receiver.await_event(urls.back()));
+    CHECK(receiver.accepted() == urls);
+}
+
+TEST_CASE("many connections publish every line once") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    const auto file = (folder.path() / "events.jsonl").string();
+    std::ofstream stream{file};
+    for (int i = 0; i < 3'000; ++i) stream << line_of(i);
+    stream.close();
+    const auto ran = run({"publish", "--file", file, "--connections", "16"}, as(bus, "shop"));
+    CHECK(ran.output.starts_with("published 3000 events in "));
+    CHECK(bus.ask("GET", "/topics", test::root_key).body.find(R"("events":3000)") !=
+          std::string::npos);
+}
+
+TEST_CASE("a line that cannot be published is named, and the others are published") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    const auto ran =
+        run({"publish"}, as(bus, "shop"),
+            line_of(1) + "\n" + line_of(2) + "{\"topic\":\"orders\"}\nnonsense\n" + line_of(3));
+    CHECK(ran.status == 1);
+    CHECK(ran.output.starts_with("published 3 events in "));
+    CHECK(ran.output.ends_with(", 2 failed\n"));
+    CHECK(is_one_line(ran.errors));
+    CHECK(ran.errors.starts_with("routemaster publish: line 4: the bus answered 400: "));
+    CHECK(bus.ask("GET", "/topics", test::root_key).body.find(R"("events":3)") !=
+          std::string::npos);
+}
+
+TEST_CASE("a command that is refused or fails says so in one line") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    const auto fails = [](int status, const Ran& ran, const std::string& why) {
+        CAPTURE(ran.errors);
+        CHECK(ran.status == status);
+        CHECK(is_one_line(ran.errors));
+        CHECK(ran.errors.find(why) != std::string::npos);
+        CHECK(ran.output.empty());
+    };
+    const std::vector<std::string> publish{"publish", "orders", "--type",
+                                           "noop",    "--url",  "https://shop.example/1"};
+    fails(1, run(publish, as(bus, "nobody")), "401");
+    fails(1, run(publish, {{"ROUTEMASTER_BUS", "http://127.0.0.1:1"}, {"ROUTEMASTER_TOKEN", "t"}}),
+          "http://127.0.0.1:1");
+    fails(2, run(publish, {{"ROUTEMASTER_BUS", bus.url()}}), "ROUTEMASTER_TOKEN");
+    fails(2, run({"publish", "orders", "--url", "https://a"}, as(bus, "shop")), "--type");
+    fails(2, run({"publish", "orders", "--type", "grow", "--url", "https://a"}, as(bus, "shop")),
+          "--type");
+    fails(2, run({"publish", "Orders", "--type", "noop", "--url", "https://a"}, as(bus, "shop")),
+          "topic");
+    fails(2,
+          run({"publish", "orders", "--type", "noop", "--url", "https://a", "--data", "{"},
+              as(bus, "shop")),
+          "--data");
+    fails(1, run({"publish", "--file", "no-such-file"}, as(bus, "shop")), "no-such-file");
+    fails(1, run({"subscribe", "orders", "--callback", "ftp://a"}, as(bus, "billing")), "callback");
+    fails(1,
+          run({"subscribe", "orders", "--callback", "https://a.example", "--max", "0"},
+              as(bus, "billing")),
+          "max");
+    fails(2, run({"subscribe", "--callback", "https://a.example"}, as(bus, "billing")), "topics");
+    fails(2, run({"listen", "--port", "nowhere"}), "--port");
+    fails(1, run({"listen", "--port", std::to_string(bus.port())}), "127.0.0.1");
+    fails(2, run({"sevre"}), "sevre");
+    fails(2, run({}), "");
+    CHECK(run({"--help"}).output.find("subscribe") != std::string::npos);
+    CHECK(run({"serve", "--help"}).output.find("ROUTEMASTER_ROOT_KEY") != std::string::npos);
+    CHECK(run({"--version"}).output.starts_with("routemaster "));
+}
+
+TEST_CASE("the example of scripts/run delivers every event once and in order") {
+    const auto build = std::filesystem::path{test::routemaster_binary}.parent_path() / ".." / "..";
+    const auto script = std::string{ROUTEMASTER_SOURCE_DIR} + "/scripts/lib/run-bus";
+    test::Process process{{script, build.string(), "--once"}};
+    CHECK(process.wait() == 0);
+    CHECK(process.output().find("billing: all ") != std::string::npos);
+    CHECK(process.output().find("audit: all ") != std::string::npos);
+    CHECK(process.errors().empty());
+}

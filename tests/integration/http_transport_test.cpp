@@ -1,0 +1,459 @@
+#include "routemaster/transport/http.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "routemaster/codec/msgpack.hpp"
+#include "support/delivery_reports.hpp"
+#include "support/full_listener.hpp"
+#include "support/scripted_receiver.hpp"
+#include "support/tls_peer.hpp"
+
+using namespace routemaster;
+using namespace std::chrono_literals;
+using test::DeliveryReports;
+using test::ReceivedRequest;
+using test::ScriptedReceiver;
+using test::ScriptedReply;
+using test::silence;
+using test::status;
+
+namespace {
+
+const HttpTransportOptions local{.allow_http = true, .allow_loopback = true};
+
+HttpTransportOptions local_within(Duration total) {
+    HttpTransportOptions options = local;
+    options.total_timeout = total;
+    return options;
+}
+
+/// A delivery of one event.
+Delivery delivery(std::string url) {
+    Delivery delivery{.subscriber = "billing", .callback = std::move(url), .uuid = "secret"};
+    delivery.messages.append(encode_message({.topic = "cats",
+                                             .type = EventType::create,
+                                             .url = "https://example.com/cats/1",
+                                             .timestamp = from_milliseconds(1795222853691)},
+                                            TimePoint{}));
+    return delivery;
+}
+
+/// Delivers and waits for the end.
+DeliveryReport deliver(HttpTransport& transport, Delivery delivery) {
+    DeliveryReports reports;
+    transport.deliver(std::move(delivery), reports.keep());
+    return reports.wait_for(1).front();
+}
+
+std::chrono::microseconds processor_time() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return std::chrono::seconds{usage.ru_utime.tv_sec + usage.ru_stime.tv_sec} +
+           std::chrono::microseconds{usage.ru_utime.tv_usec + usage.ru_stime.tv_usec};
+}
+
+/// Lets this process have as many descriptors as it may.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// A port at which nobody listens.
+std::string deserted_url() {
+    const ScriptedReceiver gone{[](const ReceivedRequest&) { return silence(); }};
+    return gone.url();
+}
+
+}  // namespace
+
+TEST_CASE("a delivery is the request that the original bus sends") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransport transport{local};
+    const auto report = deliver(transport, delivery(receiver.url()));
+    CHECK(report.outcome);
+    CHECK(report.undecodable == 0);
+    REQUIRE(receiver.requests().size() == 1);
+    CHECK(receiver.requests().front().bytes ==
+          "POST /events HTTP/1.1\r\n"
+          "Host: 127.0.0.1:" +
+              std::to_string(receiver.port()) +
+              "\r\n"
+              "Accept: */*\r\n"
+              "User-Agent: routemaster-faraday-0.11.0\r\n"
+              "Authorization: Basic c2VjcmV0Ong=\r\n"
+              "Content-Type: application/json\r\n"
+              "Content-Length: 87\r\n"
+              "\r\n"
+              R"([{"topic":"cats","type":"create","url":"https://example.com/cats/1",)"
+              R"("t":1795222853691}])");
+}
+
+TEST_CASE("credentials come from the uuid, whatever the callback says") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransport transport{local};
+    const auto authorization = [&](Delivery delivery) {
+        REQUIRE(deliver(transport, std::move(delivery)).outcome);
+        const std::string bytes = receiver.requests().back().bytes;
+        const auto start = bytes.find("Authorization: ");
+        REQUIRE(start != std::string::npos);
+        CHECK(bytes.find("Authorization: ", start + 1) == std::string::npos);
+        return bytes.substr(start, bytes.find("\r\n", start) - start);
+    };
+    auto with_user = delivery("http://user:password@127.0.0.1:" + std::to_string(receiver.port()));
+    CHECK(authorization(with_user) == "Authorization: Basic c2VjcmV0Ong=");
+    auto nobody = delivery(receiver.url());
+    nobody.uuid = "";
+    CHECK(authorization(nobody) == "Authorization: Basic Ong=");
+    auto longer = delivery(receiver.url());
+    longer.uuid = "ab";
+    CHECK(authorization(longer) == "Authorization: Basic YWI6eA==");
+    longer.uuid = "a\r\nX: \xff";
+    CHECK(authorization(longer) == "Authorization: Basic YQ0KWDog/zp4");
+}
+
+TEST_CASE("large bodies arrive whole, without asking first") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransport transport{local};
+    Delivery large = delivery(receiver.url());
+    const std::string message{*large.messages.begin()};
+    for (int i = 1; i < 20'000; ++i) large.messages.append(message);
+    REQUIRE(deliver(transport, std::move(large)).outcome);
+    REQUIRE(receiver.requests().size() == 1);
+    const ReceivedRequest request = receiver.requests().front();
+    CHECK(request.body().size() == 20'000 * 86 + 1);
+    CHECK(request.body().ends_with("\"t\":1795222853691}]"));
+    CHECK(request.bytes.find("Expect") == std::string::npos);
+}
+
+TEST_CASE("messages that cannot be decoded are left out and reported") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransport transport{local};
+    Delivery damaged{.subscriber = "billing", .callback = receiver.url()};
+    damaged.messages.append("garbage");
+    const auto report = deliver(transport, std::move(damaged));
+    CHECK(report.outcome);
+    CHECK(report.undecodable == 1);
+    CHECK(receiver.requests().back().body() == "[]");
+}
+
+TEST_CASE(
+    "any status of the two hundreds is success, no other is, and redirects are not followed") {
+    ScriptedReceiver receiver{[](const ReceivedRequest& request) {
+        const int code = std::stoi(std::string{request.target().substr(1)});
+        ScriptedReply reply = status(code);
+        if (code == 301 || code == 302) {
+            reply.bytes.insert(reply.bytes.find("\r\n") + 2, "Location: /200\r\n");
+        }
+        return reply;
+    }};
+    HttpTransport transport{local};
+    for (const int code : {200, 204, 205, 299}) {
+        CAPTURE(code);
+        CHECK(deliver(transport, delivery(receiver.url("/" + std::to_string(code)))).outcome);
+    }
+    for (const int code : {301, 302, 404, 410, 429, 500, 503}) {
+        CAPTURE(code);
+        const auto report = deliver(transport, delivery(receiver.url("/" + std::to_string(code))));
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().code() == Errc::unavailable);
+        CHECK(report.outcome.error().context() == "HTTP " + std::to_string(code));
+    }
+    CHECK(receiver.requests().size() == 11);
+}
+
+TEST_CASE("nobody at the port is unavailable") {
+    HttpTransport transport{local};
+    const auto report = deliver(transport, delivery(deserted_url()));
+    REQUIRE_FALSE(report.outcome);
+    CHECK(report.outcome.error().code() == Errc::unavailable);
+    CHECK(report.outcome.error().context().find("connect") != std::string::npos);
+}
+
+TEST_CASE("a connection that closes before the answer is complete is unavailable") {
+    for (const auto* answer :
+         {"", "HTTP/1.1 20", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"}) {
+        CAPTURE(answer);
+        ScriptedReceiver receiver{
+            [=](const ReceivedRequest&) { return ScriptedReply{.bytes = answer, .close = true}; }};
+        HttpTransport transport{local};
+        const auto report = deliver(transport, delivery(receiver.url()));
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().code() == Errc::unavailable);
+        CHECK_FALSE(report.outcome.error().context().empty());
+    }
+}
+
+TEST_CASE("a receiver that does not answer times out") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
+    HttpTransport transport{local_within(150ms)};
+    const auto begin = std::chrono::steady_clock::now();
+    const auto report = deliver(transport, delivery(receiver.url()));
+    REQUIRE_FALSE(report.outcome);
+    CHECK(report.outcome.error().code() == Errc::timed_out);
+    CHECK_FALSE(report.outcome.error().context().empty());
+    CHECK(std::chrono::steady_clock::now() - begin >= 150ms);
+}
+
+TEST_CASE("a machine that does not take connections times out sooner") {
+    const test::FullListener listener;
+    HttpTransportOptions options = local;
+    options.connect_timeout = 150ms;
+    HttpTransport transport{options};
+    const auto report = deliver(
+        transport, delivery("http://127.0.0.1:" + std::to_string(listener.port()) + "/events"));
+    REQUIRE_FALSE(report.outcome);
+    CHECK(report.outcome.error().code() == Errc::timed_out);
+}
+
+TEST_CASE("deliveries one after another share a connection") {
+    ScriptedReceiver receiver{
+        [](const ReceivedRequest& request) { return status(request.number == 1 ? 500 : 200); }};
+    HttpTransport transport{local};
+    for (int i = 0; i < 5; ++i) std::ignore = deliver(transport, delivery(receiver.url()));
+    CHECK(receiver.requests().size() == 5);
+    CHECK(receiver.connections() == 1);
+}
+
+TEST_CASE("a receiver that closed an idle connection gets the next delivery over another") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransport transport{local};
+    REQUIRE(deliver(transport, delivery(receiver.url())).outcome);
+    receiver.close_connections();
+    CHECK(deliver(transport, delivery(receiver.url())).outcome);
+    CHECK(receiver.connections() == 2);
+}
+
+TEST_CASE("a kept connection that turns out to be dead is replaced") {
+    ScriptedReceiver receiver{[](const ReceivedRequest& request) {
+        return request.number == 1 ? ScriptedReply{.close = true} : status(204);
+    }};
+    HttpTransport transport{local};
+    REQUIRE(deliver(transport, delivery(receiver.url())).outcome);
+    CHECK(deliver(transport, delivery(receiver.url())).outcome);
+    CHECK(receiver.requests().size() == 3);
+}
+
+TEST_CASE("this very machine is refused as a target, under whatever name") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransport transport{{.allow_http = true}};
+    const std::string port = std::to_string(receiver.port());
+    for (const auto* host : {"127.0.0.1", "127.8.9.10", "localhost", "0.0.0.0", "[::1]", "[::]",
+                             "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]", "2130706433", "0x7f.1"}) {
+        CAPTURE(host);
+        const auto report =
+            deliver(transport, delivery("http://" + std::string{host} + ":" + port + "/events"));
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().code() == Errc::invalid);
+        CHECK(report.outcome.error().context().ends_with("leads back to this machine"));
+    }
+    CHECK(receiver.connections() == 0);
+}
+
+TEST_CASE("only https is served, and http when it is allowed") {
+    HttpTransport strict{{.allow_loopback = true}};
+    CHECK(strict.serves("https://billing.example/events"));
+    CHECK(strict.serves("HTTPS://billing.example/events"));
+    CHECK_FALSE(strict.serves("http://billing.example/events"));
+    CHECK_FALSE(strict.serves("https://"));
+    CHECK_FALSE(strict.serves("local:billing"));
+    CHECK_FALSE(strict.serves(""));
+    HttpTransport lenient{local};
+    CHECK(lenient.serves("http://billing.example/events"));
+    CHECK_FALSE(lenient.serves("ftp://billing.example/events"));
+
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    const auto report = deliver(strict, delivery(receiver.url()));
+    REQUIRE_FALSE(report.outcome);
+    CHECK(report.outcome.error().code() == Errc::invalid);
+    CHECK(receiver.connections() == 0);
+}
+
+TEST_CASE("a callback that is no URL is invalid") {
+    HttpTransport transport{local};
+    for (const auto* url : {"http://", "http:// /", "http://127.0.0.1:99999/", "http://[::1/",
+                            "http://127.0.0.1/\r\nX: y"}) {
+        CAPTURE(url);
+        const auto report = deliver(transport, delivery(url));
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().code() == Errc::invalid);
+    }
+}
+
+TEST_CASE("answers are read up to a bound") {
+    ScriptedReceiver receiver{[](const ReceivedRequest& request) {
+        const std::size_t size = request.target() == "/large" ? 100'001 : 100'000;
+        return ScriptedReply{.bytes = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) +
+                                      "\r\n\r\n" + std::string(size, 'x')};
+    }};
+    HttpTransportOptions options = local;
+    options.response_max = 100'000;
+    HttpTransport transport{options};
+    CHECK(deliver(transport, delivery(receiver.url("/fits"))).outcome);
+    const auto report = deliver(transport, delivery(receiver.url("/large")));
+    REQUIRE_FALSE(report.outcome);
+    CHECK(report.outcome.error().code() == Errc::unavailable);
+    CHECK(report.outcome.error().context() == "the answer has more than 100000 bytes");
+    CHECK(deliver(transport, delivery(receiver.url("/fits"))).outcome);
+}
+
+TEST_CASE("a transport that goes away cancels its deliveries, each once") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
+    DeliveryReports reports;
+    {
+        HttpTransportOptions options = local;
+        options.connections_max = 10;
+        HttpTransport transport{options};
+        for (int i = 0; i < 30; ++i) transport.deliver(delivery(receiver.url()), reports.keep());
+        receiver.wait_for_requests(10);
+    }
+    CHECK(receiver.requests().size() == 10);
+    CHECK(reports.all().size() == 30);
+    for (const auto& report : reports.all()) {
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().code() == Errc::cancelled);
+    }
+}
+
+TEST_CASE("a delivery begun while the transport goes away is cancelled at once") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
+    DeliveryReports reports;
+    auto transport = std::make_unique<HttpTransport>(local);
+    HttpTransport& alive = *transport;
+    alive.deliver(delivery(receiver.url()),
+                  [&](DeliveryReport) { alive.deliver(delivery(receiver.url()), reports.keep()); });
+    receiver.wait_for_requests(1);
+    transport.reset();
+    REQUIRE(reports.all().size() == 1);
+    REQUIRE_FALSE(reports.all().front().outcome);
+    CHECK(reports.all().front().outcome.error().code() == Errc::cancelled);
+}
+
+TEST_CASE("deliveries beyond the bound on connections wait for their turn, untimed") {
+    ScriptedReceiver receiver{[](const ReceivedRequest& request) {
+        return request.number == 0 ? silence() : status(204);
+    }};
+    HttpTransportOptions options = local_within(300ms);
+    options.connections_max = 1;
+    HttpTransport transport{options};
+    DeliveryReports reports;
+    for (int i = 0; i < 4; ++i) transport.deliver(delivery(receiver.url()), reports.keep());
+    const auto all = reports.wait_for(4);
+    CHECK_FALSE(all[0].outcome);
+    CHECK(all[1].outcome);
+    CHECK(all[2].outcome);
+    CHECK(all[3].outcome);
+}
+
+TEST_CASE("two thousand deliveries to a silent receiver do not slow down another") {
+    raise_descriptor_limit();
+    ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
+    ScriptedReceiver prompt{[](const ReceivedRequest&) { return status(204); }};
+    DeliveryReports held;
+    {
+        HttpTransportOptions options = local_within(120s);
+        options.connections_max = 2'100;
+        HttpTransport transport{options};
+        for (int i = 0; i < 2'000; ++i) transport.deliver(delivery(silent.url()), held.keep());
+        silent.wait_for_requests(2'000);
+        std::vector<std::chrono::steady_clock::duration> times;
+        for (int i = 0; i < 50; ++i) {
+            const auto begin = std::chrono::steady_clock::now();
+            REQUIRE(deliver(transport, delivery(prompt.url())).outcome);
+            times.push_back(std::chrono::steady_clock::now() - begin);
+        }
+        std::sort(times.begin(), times.end());
+        CHECK(times[25] < 50ms);
+        CHECK(prompt.connections() == 1);
+        CHECK(held.all().empty());
+    }
+    CHECK(held.all().size() == 2'000);
+}
+
+TEST_CASE("many threads deliver at once, and every delivery ends once") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    DeliveryReports reports;
+    HttpTransport transport{local};
+    {
+        std::vector<std::jthread> threads;
+        for (int t = 0; t < 4; ++t) {
+            threads.emplace_back([&] {
+                for (int i = 0; i < 250; ++i) {
+                    transport.deliver(delivery(receiver.url()), reports.keep());
+                }
+            });
+        }
+    }
+    const auto all = reports.wait_for(1'000);
+    CHECK(all.size() == 1'000);
+    CHECK(std::all_of(all.begin(), all.end(), [](const auto& r) { return r.outcome.has_value(); }));
+    CHECK(receiver.requests().size() == 1'000);
+}
+
+TEST_CASE("a delivery may be begun by the end of another") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    DeliveryReports reports;
+    HttpTransport transport{local};
+    transport.deliver(delivery(receiver.url()), [&](DeliveryReport) {
+        transport.deliver(delivery(receiver.url()), reports.keep());
+    });
+    CHECK(reports.wait_for(1).front().outcome);
+    CHECK(receiver.requests().size() == 2);
+}
+
+TEST_CASE("a transport with nothing to do takes no processor time") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransport transport{local};
+    DeliveryReports reports;
+    for (int i = 0; i < 20; ++i) transport.deliver(delivery(receiver.url()), reports.keep());
+    std::ignore = reports.wait_for(20);
+    // Connections closed by the peer would stay readable for ever.
+    receiver.close_connections();
+    const auto before = processor_time();
+    std::this_thread::sleep_for(500ms);
+    CHECK(processor_time() - before < 50ms);
+}
+
+TEST_CASE("a certificate that nobody vouches for is refused, unless verification is off") {
+    test::TlsPeer peer;
+    HttpTransportOptions options{.allow_loopback = true};
+    {
+        HttpTransport transport{options};
+        const auto report = deliver(transport, delivery(peer.url()));
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().code() == Errc::unavailable);
+        CHECK(report.outcome.error().context().find("certificate") != std::string::npos);
+    }
+    options.verify_tls = false;
+    HttpTransport transport{options};
+    DeliveryReports reports;
+    transport.deliver(delivery(peer.url()), reports.keep());
+    peer.wait_for("\"t\":1795222853691}]");
+    peer.say("HTTP/1.1 204 No Content\r\n\r\n");
+    CHECK(reports.wait_for(1).front().outcome);
+}
+
+TEST_CASE("options that make no sense are refused by name") {
+    const auto refused = [](HttpTransportOptions options) -> std::string {
+        try {
+            const HttpTransport transport{options};
+        } catch (const Failure& failure) {
+            return failure.error().context();
+        }
+        return "accepted";
+    };
+    CHECK(refused({.connect_timeout = 0ms}) == "connect_timeout: must be positive");
+    CHECK(refused({.total_timeout = -1ms}) == "total_timeout: must be positive");
+    CHECK(refused({.connections_max = 0}) == "connections_max: must not be 0");
+    CHECK(refused({.user_agent = "a\r\nX: y"}) == "user_agent: contains control characters");
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Finds clocks, sleeps, randomness and printing in the public headers.
+
+The core is told the time and carries its own seeded randomness, so that every run can be replayed.
+The exceptions are the headers made for the purpose; what is compiled in lib/ is not checked.
+"""
+
+import re
+
+import checker
+
+# (what it looks like in code, why it is banned, the headers that may)
+BANNED = [
+    (r"::now\s*\(", "reads a clock", {"clock.hpp", "runner.hpp"}),
+    (r"\b\w*sleep(_for|_until)?\s*\(", "sleeps", {"runner.hpp"}),
+    (r"\brandom_device\b", "takes randomness from the system", {"entropy.hpp"}),
+    (r"\bs?rand\s*\(", "uses the C library's randomness", set()),
+    (r"\bstd::\w+_distribution\b", "differs between standard libraries", set()),
+    (r"\bstd::(mt19937|minstd_rand|default_random_engine)", "is not our generator", set()),
+    (r"#\s*include\s*<random>", "is for entropy.hpp alone", {"entropy.hpp"}),
+    (r"\bstd::(cout|cerr|clog)\b", "prints", set()),
+    (r"\bv?printf\s*\(|\bputs\s*\(", "prints", set()),
+    # An assertion that fails has nobody else to tell.
+    (r"\bv?fprintf\s*\(", "prints", {"detail/assert.hpp"}),
+]
+
+
+def check(root):
+    """Complaints about the public headers."""
+    for path, name in checker.headers(root):
+        code = checker.code_only(path.read_text(encoding="utf-8"))
+        for number, line in enumerate(code.splitlines(), 1):
+            for pattern, why, allowed in BANNED:
+                match = re.search(pattern, line)
+                if match and name not in allowed:
+                    yield path.relative_to(root), number, f"{match.group().strip()} {why}"
+
+
+def header(name, line):
+    """A planted tree: the header `name` with one line of code."""
+    return {f"include/routemaster/{name}.hpp": f"#pragma once\n{line}\n"}
+
+
+def planted(line, part):
+    """A violation: `line` in a header that has no exception."""
+    return ("include/routemaster/bus.hpp", 2, part, header("bus", line))
+
+
+CLEAN = [
+    header("clock", "auto now = std::chrono::system_clock::now();"),
+    header("entropy", "#include <random>\ninline auto seed() { return std::random_device{}(); }"),
+    header("bus", "// std::this_thread::sleep_for(1s), rand() and Clock::now() are banned."),
+    header("bus", 'inline auto text = "sleep(1)"; auto t = clock.now(); int operand(int);'),
+    header("detail/assert", 'inline void f() { std::fprintf(stderr, "x"); }'),
+    {"lib/http/a.cpp": "auto now = std::chrono::steady_clock::now();\n"},
+]
+
+VIOLATIONS = [
+    planted("auto t = std::chrono::steady_clock::now();", "reads a clock"),
+    planted("std::this_thread::sleep_for(ms);", "sleeps"),
+    planted("usleep(10);", "sleeps"),
+    planted("std::random_device device;", "randomness"),
+    planted("int n = rand ();", "C library's"),
+    planted("std::uniform_int_distribution<int> d{1, 6};", "differs"),
+    planted("std::mt19937_64 engine;", "not our generator"),
+    planted("#include <random>", "entropy.hpp alone"),
+    planted('std::cerr << "x";', "prints"),
+    planted('std::printf("x");', "prints"),
+    planted('std::fprintf(stderr, "x");', "prints"),
+]
+
+if __name__ == "__main__":
+    checker.main(check, CLEAN, VIOLATIONS)

@@ -1,0 +1,146 @@
+/// @file
+/// A subscriber's web server: it takes batches, keeps them, and can be told to fail or to dawdle.
+
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "routemaster/codec/json.hpp"
+#include "routemaster/server/http_server.hpp"
+
+namespace routemaster::test {
+
+/// Listens on a free port. Answers 204 unless told otherwise.
+///
+/// Thread safety: all members may be called from any thread.
+class BatchReceiver {
+public:
+    /// One delivery, accepted or not.
+    struct Delivery {
+        HttpRequest request;
+        std::vector<std::string> urls;  ///< Of its events.
+        int status = 0;
+    };
+
+    BatchReceiver()
+        : server_{{}, [this](HttpRequest request, HttpResponder respond) {
+                      take(std::move(request), std::move(respond));
+                  }} {}
+    ~BatchReceiver() { release(); }
+    BatchReceiver(const BatchReceiver&) = delete;
+    BatchReceiver& operator=(const BatchReceiver&) = delete;
+
+    [[nodiscard]] std::string url(const std::string& path = "/events") const {
+        return "http://127.0.0.1:" + std::to_string(server_.port()) + path;
+    }
+
+    /// Answers the next deliveries with these statuses, then 204 again.
+    void answer(std::vector<int> statuses) {
+        const std::lock_guard lock{mutex_};
+        statuses_.assign(statuses.rbegin(), statuses.rend());
+    }
+
+    /// Leaves deliveries unanswered from now on, until `release`.
+    void hold() {
+        const std::lock_guard lock{mutex_};
+        holding_ = true;
+    }
+
+    /// Answers what is held, and the rest at once.
+    void release() {
+        std::vector<std::function<void()>> held;
+        {
+            const std::lock_guard lock{mutex_};
+            holding_ = false;
+            held.swap(held_);
+        }
+        for (auto& respond : held) respond();
+    }
+
+    /// Waits until so many deliveries have come; false when they do not.
+    [[nodiscard]] bool await_deliveries(std::size_t count) const {
+        return await([&] { return deliveries_.size() >= count; });
+    }
+
+    /// Waits until an event with this URL has been accepted; false when it does not come.
+    [[nodiscard]] bool await_event(const std::string& url) const {
+        return await([&] {
+            for (const auto& delivery : deliveries_) {
+                if (delivery.status != 204) continue;
+                for (const auto& each : delivery.urls) {
+                    if (each == url) return true;
+                }
+            }
+            return false;
+        });
+    }
+
+    [[nodiscard]] std::vector<Delivery> deliveries() const {
+        const std::lock_guard lock{mutex_};
+        return deliveries_;
+    }
+
+    /// The URLs of all events in accepted deliveries, in the order they came.
+    [[nodiscard]] std::vector<std::string> accepted() const {
+        const std::lock_guard lock{mutex_};
+        std::vector<std::string> urls;
+        for (const auto& delivery : deliveries_) {
+            if (delivery.status != 204) continue;
+            urls.insert(urls.end(), delivery.urls.begin(), delivery.urls.end());
+        }
+        return urls;
+    }
+
+private:
+    template <class Condition>
+    bool await(Condition condition) const {
+        std::unique_lock lock{mutex_};
+        return changed_.wait_for(lock, std::chrono::seconds{20}, condition);
+    }
+
+    static std::vector<std::string> urls_of(const std::string& body) {
+        std::vector<std::string> urls;
+        const auto batch = parse_json(body).value();
+        for (const auto& event : *batch.get_if<Value::Array>()) {
+            urls.push_back(*event.find("url")->get_if<std::string>());
+        }
+        return urls;
+    }
+
+    void take(HttpRequest request, HttpResponder respond) {
+        auto urls = urls_of(request.body);
+        std::unique_lock lock{mutex_};
+        int status = 204;
+        if (!statuses_.empty()) {
+            status = statuses_.back();
+            statuses_.pop_back();
+        }
+        deliveries_.push_back({std::move(request), std::move(urls), status});
+        changed_.notify_all();
+        if (holding_) {
+            held_.emplace_back([respond = std::move(respond), status] {
+                respond({status, {}, {}, {}});
+            });
+            return;
+        }
+        lock.unlock();
+        respond({status, {}, {}, {}});
+    }
+
+    mutable std::mutex mutex_;  // Guards everything but the server.
+    mutable std::condition_variable changed_;
+    std::vector<Delivery> deliveries_;
+    std::vector<int> statuses_;  // The next one last.
+    bool holding_ = false;
+    std::vector<std::function<void()>> held_;
+    HttpServer server_;
+};
+
+}  // namespace routemaster::test

@@ -1,0 +1,143 @@
+/// @file
+/// A store that disturbs chosen kinds of steps: it refuses them, loses their replies, or keeps
+/// their replies back until the test lets them go.
+
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/error.hpp"
+#include "routemaster/store.hpp"
+
+namespace routemaster::test {
+
+/// Passes steps on to another store, except that it disturbs those the test named by their type.
+///
+/// Thread safety: as the store behind it, which must outlive it.
+class DisturbedStore final : public ForwardingStore {
+public:
+    explicit DisturbedStore(Store& next) : ForwardingStore{next} {}
+
+    /// The next `times` steps of type `S` are not done and answer `unavailable`.
+    template <class S>
+    void refuse(std::size_t times) {
+        const std::lock_guard lock{mutex_};
+        plan<S>().refused += times;
+    }
+
+    /// The next `times` steps of type `S` are done and answer `timed_out`.
+    template <class S>
+    void lose_replies(std::size_t times) {
+        const std::lock_guard lock{mutex_};
+        plan<S>().lost += times;
+    }
+
+    /// Submissions that contain a step of type `S` are done, but not answered until `release`.
+    template <class S>
+    void hold() {
+        const std::lock_guard lock{mutex_};
+        plan<S>().held = true;
+    }
+
+    /// Answers all that was kept back, in order, and keeps nothing back any more.
+    void release() {
+        std::vector<std::pair<Completion, std::vector<Outcome>>> kept;
+        {
+            const std::lock_guard lock{mutex_};
+            for (auto& [kind, plan] : plans_) plan.held = false;
+            kept = std::exchange(kept_, {});
+        }
+        for (auto& [done, outcomes] : kept) done(outcomes);
+    }
+
+    /// When steps of type `S` were submitted so far, disturbed or not.
+    template <class S>
+    [[nodiscard]] std::vector<TimePoint> times_of() {
+        const std::lock_guard lock{mutex_};
+        return plan<S>().times;
+    }
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        std::vector<Fate> fates;
+        std::vector<Step> passed_on;
+        bool held = false;
+        {
+            const std::lock_guard lock{mutex_};
+            for (auto& step : steps) {
+                auto& plan = plans_[step.index()];
+                plan.times.push_back(now);
+                held = held || plan.held;
+                fates.push_back(fate(plan));
+                if (fates.back() != Fate::refused) passed_on.push_back(std::move(step));
+            }
+        }
+        next().submit(passed_on, now,
+                      [this, fates = std::move(fates), held,
+                       done = std::move(done)](std::span<Outcome> passed) {
+                          auto outcomes = merge(fates, passed);
+                          if (!held) return done(outcomes);
+                          const std::lock_guard lock{mutex_};
+                          kept_.emplace_back(done, std::move(outcomes));
+                      });
+    }
+
+private:
+    enum class Fate { undisturbed, refused, lost };
+
+    struct Plan {
+        std::size_t refused = 0;
+        std::size_t lost = 0;
+        bool held = false;
+        std::vector<TimePoint> times{};
+    };
+
+    template <class S>
+    Plan& plan() {
+        return plans_[Step{S{}}.index()];
+    }
+
+    static Fate fate(Plan& plan) {
+        if (plan.refused > 0) {
+            --plan.refused;
+            return Fate::refused;
+        }
+        if (plan.lost > 0) {
+            --plan.lost;
+            return Fate::lost;
+        }
+        return Fate::undisturbed;
+    }
+
+    static std::vector<Outcome> merge(const std::vector<Fate>& fates, std::span<Outcome> passed) {
+        std::vector<Outcome> outcomes;
+        std::size_t next = 0;
+        for (const auto fate : fates) {
+            if (fate == Fate::refused) {
+                outcomes.emplace_back(Error{Errc::unavailable, "disturbed: refused"});
+                continue;
+            }
+            auto& outcome = passed[next++];
+            if (fate == Fate::lost) {
+                outcomes.emplace_back(Error{Errc::timed_out, "disturbed: reply lost"});
+            } else {
+                outcomes.push_back(std::move(outcome));
+            }
+        }
+        return outcomes;
+    }
+
+    std::mutex mutex_;  // Guards the rest.
+    std::map<std::size_t, Plan> plans_;
+    std::vector<std::pair<Completion, std::vector<Outcome>>> kept_;
+};
+
+}  // namespace routemaster::test

@@ -1,0 +1,52 @@
+/// @file
+/// A port at which connecting takes for ever.
+
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+namespace routemaster::test {
+
+/// Listens at 127.0.0.1 with a queue that is full: Linux drops further attempts to connect, as a
+/// machine does that is not there.
+class FullListener {
+public:
+    FullListener() {
+        address_.sin_family = AF_INET;
+        address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address_;
+        const int listener = open();
+        if (::bind(listener, any(), size) != 0 || ::listen(listener, 0) != 0 ||
+            ::getsockname(listener, any(), &size) != 0) {
+            throw std::runtime_error{"cannot listen"};
+        }
+        // One connection more than the queue of length 0 takes, and one to spare.
+        for (int i = 0; i < 3; ++i) ::connect(open(), any(), size);
+    }
+    ~FullListener() {
+        for (const int socket : sockets_) ::close(socket);
+    }
+    FullListener(const FullListener&) = delete;
+    FullListener& operator=(const FullListener&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const { return ntohs(address_.sin_port); }
+
+private:
+    int open() {
+        sockets_.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        return sockets_.back();
+    }
+    sockaddr* any() { return reinterpret_cast<sockaddr*>(&address_); }
+
+    sockaddr_in address_{};
+    std::vector<int> sockets_;
+};
+
+}  // namespace routemaster::test

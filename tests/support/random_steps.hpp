@@ -1,0 +1,113 @@
+/// @file
+/// Random steps of every kind, as a bus with a few topics, subscribers and workers would do them.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "routemaster/random.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster::test {
+
+/// Draws steps. Give it what `AcquireJobs` answered, so that it can settle leases.
+class RandomSteps {
+public:
+    /// Subscribers have up to `in_flight_max` deliveries under way.
+    RandomSteps(std::uint64_t seed, std::uint32_t in_flight_max)
+        : random_{seed}, in_flight_max_{in_flight_max} {}
+
+    /// The workers it lets act.
+    static std::array<Uid, 2> workers() { return {Uid{1, 1}, Uid{2, 2}}; }
+    static constexpr std::array<const char*, 3> tokens{"audit", "billing", "mail"};
+
+    Step next(TimePoint now) {
+        const auto what = random_.below(100);
+        if (what < 35) return publish(now);
+        if (what < 43) return subscribe();
+        if (what < 55) return PushJob{"work", job(), now + delay()};
+        if (what < 70) return AcquireJobs{any_queue(), any_worker(), limit()};
+        if (what < 90 && !leases_.empty()) return use_lease(now);
+        if (what < 92) return PutToken{any_token(), "someone"};
+        if (what < 94) return RemoveToken{any_token()};
+        if (what < 95) return RemoveTopic{any_topic(), {}};
+        if (what < 96) return RemoveSubscriber{any_token()};
+        if (what < 97) return Unsubscribe{any_token(), any_topic()};
+        if (what < 98) return ScrubWorkers{Duration{200}};
+        return AddToCounters{{{{"process", {{"status", "start"}}}, 1}}};
+    }
+
+    /// Takes note of leases that were given.
+    void got(const std::vector<Lease>& leases) {
+        leases_.insert(leases_.end(), leases.begin(), leases.end());
+    }
+
+    /// How far the clock may go until the next step.
+    Duration pause() { return Duration{random_.below(20)}; }
+
+private:
+    Step publish(TimePoint now) {
+        return PublishEvent{.topic = any_topic(),
+                            .publisher = {},
+                            .message = "message " + std::to_string(++messages_),
+                            .timestamp = now - Duration{random_.below(50)},
+                            .uid = Uid{random_.next(), random_.next()}};
+    }
+
+    Step subscribe() {
+        std::vector<std::string> topics;
+        for (const auto* topic : topics_) {
+            if (random_.below(2) == 0) topics.emplace_back(topic);
+        }
+        const auto up_to = [&](std::uint32_t most) {
+            return static_cast<std::uint32_t>(1 + random_.below(most));
+        };
+        return Subscribe{any_token(),
+                         topics,
+                         {.callback = "https://example.com/" + std::to_string(random_.below(9)),
+                          .uuid = "x",
+                          .timeout = Duration{random_.below(200)},
+                          .max_events = up_to(5),
+                          .max_in_flight = up_to(in_flight_max_)}};
+    }
+
+    Step use_lease(TimePoint now) {
+        const auto place = static_cast<std::ptrdiff_t>(random_.below(leases_.size()));
+        const auto lease = leases_[static_cast<std::size_t>(place)];
+        if (lease.queue == delivery_queue && random_.below(3) == 0) {
+            return BeginDelivery{lease, Duration{300}, 0.25};
+        }
+        leases_.erase(leases_.begin() + place);
+        if (lease.queue == delivery_queue) {
+            const bool delivered = random_.below(3) != 0;
+            return SettleDelivery{.lease = lease,
+                                  .delivered = delivered,
+                                  .health_change = delivered ? 1 : -2,
+                                  .begun_at = now - Duration{3},
+                                  .retry_at = now + delay()};
+        }
+        if (random_.below(3) == 0) return NackJob{lease, now + delay()};
+        return AckJob{lease};
+    }
+
+    std::string job() { return "job " + std::to_string(random_.below(200)); }
+    Duration delay() { return Duration{random_.below(100)}; }
+    std::uint32_t limit() { return static_cast<std::uint32_t>(1 + random_.below(4)); }
+    Uid any_worker() { return workers()[random_.below(2)]; }
+    std::string any_queue() { return random_.below(3) == 0 ? "work" : delivery_queue; }
+    std::string any_topic() { return topics_[random_.below(topics_.size())]; }
+    std::string any_token() { return tokens[random_.below(tokens.size())]; }
+
+    static constexpr std::array<const char*, 3> topics_{"cats", "dogs", "fish"};
+
+    Random random_;
+    std::uint32_t in_flight_max_;
+    std::vector<Lease> leases_;
+    std::uint64_t messages_ = 0;
+};
+
+}  // namespace routemaster::test

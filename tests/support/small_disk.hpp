@@ -1,0 +1,57 @@
+/// @file
+/// A file system of a few megabytes, to be filled up.
+
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "support/temporary_folder.hpp"
+
+namespace routemaster::test {
+
+/// A tmpfs of its own. Mounting takes privileges: ask `available` first.
+class SmallDisk {
+public:
+    explicit SmallDisk(int megabytes) {
+        const auto size = "size=" + std::to_string(megabytes) + "m";
+        available_ = ::mount("tmpfs", path().c_str(), "tmpfs", 0, size.c_str()) == 0;
+    }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+    ~SmallDisk() {
+        if (available_) ::umount2(path().c_str(), MNT_DETACH);
+    }
+
+    [[nodiscard]] bool available() const noexcept { return available_; }
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_.path(); }
+
+    /// Takes all the space that is left.
+    void fill_up() const {
+        const int file = ::open(ballast().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        const std::string block(4'096, 'x');
+        while (::write(file, block.data(), block.size()) > 0) {
+        }
+        ::close(file);
+    }
+
+    /// Gives it back.
+    void make_room() const { std::filesystem::remove(ballast()); }
+
+    /// Lets nothing be written from now on. No file may be open for writing.
+    [[nodiscard]] bool make_read_only() const {
+        return ::mount("tmpfs", path().c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, "") == 0;
+    }
+
+private:
+    [[nodiscard]] std::filesystem::path ballast() const { return path() / "ballast"; }
+
+    TemporaryFolder folder_;
+    bool available_ = false;
+};
+
+}  // namespace routemaster::test

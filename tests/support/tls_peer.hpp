@@ -1,0 +1,110 @@
+/// @file
+/// An HTTPS receiver with a self-signed certificate: `openssl s_server`, spoken for by the test.
+
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace routemaster::test {
+
+/// Takes TLS connections one after another. What they say can be waited for, and answered.
+class TlsPeer {
+public:
+    TlsPeer() {
+        std::string folder = (std::filesystem::temp_directory_path() / "tls-peer-XXXXXX").string();
+        if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error{"no temporary folder"};
+        folder_ = folder;
+        const std::string make =
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256"
+            " -nodes -days 2 -subj /CN=localhost -keyout '" +
+            folder + "/key.pem' -out '" + folder + "/certificate.pem' 2>/dev/null";
+        if (std::system(make.c_str()) != 0) throw std::runtime_error{"cannot make a certificate"};
+        start();
+        constexpr std::string_view greeting = "ACCEPT 127.0.0.1:";
+        wait_for(greeting);
+        const auto at = heard_.find(greeting) + greeting.size();
+        while (heard_.find('\n', at) == std::string::npos) listen();
+        port_ = heard_.substr(at, heard_.find('\n', at) - at);
+    }
+
+    ~TlsPeer() {
+        ::kill(child_, SIGKILL);
+        ::waitpid(child_, nullptr, 0);
+        ::close(to_);
+        ::close(from_);
+        std::filesystem::remove_all(folder_);
+    }
+
+    TlsPeer(const TlsPeer&) = delete;
+    TlsPeer& operator=(const TlsPeer&) = delete;
+
+    [[nodiscard]] std::string url() const { return "https://127.0.0.1:" + port_ + "/events"; }
+
+    /// Waits until the peers have said `text`. Throws when they do not.
+    void wait_for(std::string_view text) {
+        while (heard_.find(text) == std::string::npos) listen();
+    }
+
+    /// Sends `text` over the present connection.
+    void say(std::string_view text) const {
+        if (::write(to_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+            throw std::runtime_error{"openssl takes no answer"};
+        }
+    }
+
+private:
+    void start() {
+        std::array<int, 2> in{};
+        std::array<int, 2> out{};
+        if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) {
+            throw std::runtime_error{"no pipes"};
+        }
+        const std::string key = (folder_ / "key.pem").string();
+        const std::string certificate = (folder_ / "certificate.pem").string();
+        child_ = ::fork();
+        if (child_ == 0) {
+            ::dup2(in[0], STDIN_FILENO);
+            ::dup2(out[1], STDOUT_FILENO);
+            ::dup2(out[1], STDERR_FILENO);
+            ::execlp("openssl", "openssl", "s_server", "-accept", "127.0.0.1:0", "-key",
+                     key.c_str(), "-cert", certificate.c_str(), static_cast<char*>(nullptr));
+            ::_exit(127);
+        }
+        ::close(in[0]);
+        ::close(out[1]);
+        to_ = in[1];
+        from_ = out[0];
+    }
+
+    /// Waits for openssl to say something.
+    void listen() {
+        pollfd ready{.fd = from_, .events = POLLIN, .revents = 0};
+        std::array<char, 4'096> bytes;
+        constexpr int patience = 60'000;
+        const bool is_ready = ::poll(&ready, 1, patience) == 1;
+        const auto size = is_ready ? ::read(from_, bytes.data(), bytes.size()) : 0;
+        if (size <= 0) throw std::runtime_error{"openssl says no more than: " + heard_};
+        heard_.append(bytes.data(), static_cast<std::size_t>(size));
+    }
+
+    std::filesystem::path folder_;
+    pid_t child_ = -1;
+    int to_ = -1;
+    int from_ = -1;
+    std::string port_;
+    std::string heard_;
+};
+
+}  // namespace routemaster::test

@@ -1,0 +1,84 @@
+/// @file
+/// Everything that a store tells of itself, to compare two stores, or one with its former self.
+
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "routemaster/step.hpp"
+#include "routemaster/store.hpp"
+
+namespace routemaster::test {
+
+/// All that can be listed.
+struct Told {
+    std::vector<Topic> topics;
+    std::vector<SubscriberStatus> subscribers;
+    std::vector<ApiToken> tokens;
+    std::vector<std::vector<BatchStatus>> batches;
+    std::vector<QueueStatus> queues;
+    std::vector<Counter> counters;
+    friend bool operator==(const Told&, const Told&) = default;
+};
+
+/// Lists it. `tokens` are the subscribers whose batches are told. Attempts that were begun and not
+/// ended are left out: a restart forgets them.
+inline Told tell(Store& store, const std::vector<std::string>& tokens, TimePoint now) {
+    Told told{.topics = perform(store, ListTopics{}, now).value(),
+              .subscribers = perform(store, ListSubscribers{}, now).value(),
+              .tokens = perform(store, ListTokens{}, now).value(),
+              .batches = {},
+              .queues = {perform(store, CountJobs{"work"}, now).value(),
+                         perform(store, CountJobs{delivery_queue}, now).value()},
+              .counters = perform(store, ListCounters{}, now).value()};
+    for (auto& subscriber : told.subscribers) subscriber.last_attempted_at.reset();
+    for (const auto& token : tokens) {
+        auto& batches =
+            told.batches.emplace_back(perform(store, ListBatches{token, 100'000}, now).value());
+        for (auto& batch : batches) batch.attempts = 0;
+    }
+    return told;
+}
+
+/// Gauges must equal a recount over the batches, with at most one CURRENT batch a subscriber.
+inline void check_gauges(Store& store, TimePoint now) {
+    for (const auto& subscriber : perform(store, ListSubscribers{}, now).value()) {
+        const auto& token = subscriber.subscription.token;
+        std::uint64_t events = 0;
+        int current = 0;
+        const auto batches = perform(store, ListBatches{token, 1'000'000}, now).value();
+        for (const auto& batch : batches) {
+            events += batch.events;
+            current += batch.current ? 1 : 0;
+        }
+        CHECK(subscriber.events_queued == events);
+        CHECK(subscriber.batches_queued == batches.size());
+        CHECK(current <= 1);
+    }
+}
+
+/// Delivers all that waits, and tells it by subscriber, in the order of delivery.
+inline std::map<std::string, std::vector<std::string>> deliver_all(Store& store, TimePoint now) {
+    std::map<std::string, std::vector<std::string>> messages;
+    const Uid worker{7, 7};
+    while (true) {
+        const auto got = perform(store, AcquireJobs{delivery_queue, worker, 100}, now).value();
+        if (got.leases.empty()) return messages;
+        for (const auto& lease : got.leases) {
+            const auto start = perform(store, BeginDelivery{lease, Duration{1}, 0}, now).value();
+            if (start.verdict != Verdict::deliver) continue;
+            auto& arrived = messages[start.subscription.token];
+            for (const auto message : start.messages) arrived.emplace_back(message);
+            const SettleDelivery settle{
+                .lease = lease, .delivered = true, .health_change = 1, .begun_at = now};
+            REQUIRE(perform(store, settle, now).value() == Settlement::settled);
+        }
+    }
+}
+
+}  // namespace routemaster::test

@@ -1,0 +1,228 @@
+#include "routemaster/bus.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "routemaster/store/memory.hpp"
+#include "routemaster/testing/faulty_store.hpp"
+#include "routemaster/testing/manual_clock.hpp"
+
+using namespace routemaster;
+
+namespace {
+
+Event order(int number) {
+    return {.topic = "orders", .url = "https://shop.example/orders/" + std::to_string(number)};
+}
+
+const Event broken{.topic = "orders", .url = "ftp://shop.example"};
+
+struct Shop {
+    testing::ManualClock clock;
+    MemoryStore store;
+    Bus bus{store, {.publisher = "shop--key", .clock = &clock}};
+
+    /// Events queued for a subscriber.
+    [[nodiscard]] std::uint64_t queued(const std::string& token) {
+        return bus.subscriber(token).status().value().value().events_queued;
+    }
+    void subscribe(const std::string& token, std::uint32_t max_events = 100) {
+        bus.subscriber(token)
+            .subscribe({"orders"}, {.callback = "https://a.example", .max_events = max_events})
+            .value();
+    }
+    [[nodiscard]] std::int64_t counter(const std::string& name) const {
+        for (const auto& counter : bus.counters().value()) {
+            if (counter.key.name == name) return counter.value;
+        }
+        return 0;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("an event that is published is queued for each subscriber of its topic") {
+    Shop shop;
+    shop.subscribe("billing");
+    shop.subscribe("audit");
+    CHECK(shop.bus.publish(order(1)).value() == PublishOutcome::published);
+    CHECK(shop.queued("billing") == 1);
+    CHECK(shop.queued("audit") == 1);
+    CHECK(shop.counter("events.published") == 1);
+}
+
+TEST_CASE("an event is published as of the time of the clock") {
+    Shop shop;
+    shop.subscribe("billing", 1);
+    shop.bus.publish(order(1)).value();
+    const auto acquired =
+        perform(shop.store, AcquireJobs{delivery_queue, Uid{1, 1}, 1}, shop.clock.now()).value();
+    const auto start =
+        perform(shop.store, BeginDelivery{acquired.leases.at(0), Duration{1}}, shop.clock.now())
+            .value();
+    CHECK(start.created_at == shop.clock.now());
+    CHECK(decode_message(*start.messages.begin())->timestamp == shop.clock.now());
+}
+
+TEST_CASE("a topic belongs to who publishes in it first") {
+    Shop shop;
+    Bus rival{shop.store, {.publisher = "rival--key"}};
+    Bus nobody{shop.store};
+    CHECK(nobody.publish(order(1)).value() == PublishOutcome::published);
+    CHECK(!shop.bus.topics().value().at(0).publisher);
+    CHECK(shop.bus.publish(order(2)).value() == PublishOutcome::published);
+    CHECK(shop.bus.topics().value().at(0).publisher == "shop--key");
+    CHECK(rival.publish(order(3)).value() == PublishOutcome::forbidden);
+    CHECK(nobody.publish(order(4)).value() == PublishOutcome::forbidden);
+    CHECK(rival.remove_topic("orders").value() == Removal::forbidden);
+    CHECK(shop.bus.topics().value().at(0).events == 2);
+    CHECK(shop.bus.remove_topic("orders").value() == Removal::removed);
+    CHECK(rival.publish(order(5)).value() == PublishOutcome::published);
+}
+
+TEST_CASE("what is wrong with an event is told by the name of the field, and nothing changes") {
+    Shop shop;
+    auto event = order(1);
+    event.topic = "no topic";
+    CHECK(shop.bus.publish(event).error().context().starts_with("topic:"));
+    CHECK(shop.bus.publish(broken).error().context().starts_with("url:"));
+    event = order(1);
+    event.data = Value{Value::Map{{"k", Value{std::string(100, 'v')}}}};
+    CHECK(shop.bus.publish(event).error().context().starts_with("data:"));
+    CHECK(shop.bus.topics().value().empty());
+
+    Bus generous{shop.store, {.event_data_max = 200}};
+    CHECK(generous.publish(event));
+}
+
+TEST_CASE("many events are published in order, and invalid ones do not keep back the others") {
+    Shop shop;
+    shop.subscribe("billing");
+    const std::vector<Event> events{order(1), broken, order(2), broken, broken, order(3)};
+
+    std::vector<Result<PublishOutcome>> replies;
+    SUBCASE("waiting") { replies = shop.bus.publish_many(events); }
+    SUBCASE("with a completion") {
+        shop.bus.publish_many(events, [&](auto all) { replies = std::move(all); });
+    }
+    REQUIRE(replies.size() == 6);
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        const bool good = i == 0 || i == 2 || i == 5;
+        CHECK(replies[i].has_value() == good);
+        if (!good) CHECK(replies[i].error().context().starts_with("url:"));
+    }
+    CHECK(shop.queued("billing") == 3);
+    shop.clock.advance(Duration{500});
+    const auto acquired =
+        perform(shop.store, AcquireJobs{delivery_queue, Uid{1, 1}, 1}, shop.clock.now()).value();
+    const auto start =
+        perform(shop.store, BeginDelivery{acquired.leases.at(0), Duration{1}}, shop.clock.now())
+            .value();
+    std::string urls;
+    for (const auto message : start.messages) urls += decode_message(message)->url.back();
+    CHECK(urls == "123");
+}
+
+TEST_CASE("publishing many takes no or only invalid events, too") {
+    Shop shop;
+    CHECK(shop.bus.publish_many({}).empty());
+    const std::vector<Event> events{broken, broken};
+    CHECK(shop.bus.publish_many(events).size() == 2);
+    std::size_t told = 0;
+    shop.bus.publish_many(events, [&](const auto& replies) { told = replies.size(); });
+    CHECK(told == 2);
+    shop.bus.publish_many({}, [&](const auto& replies) { told = replies.size(); });
+    CHECK(told == 0);
+}
+
+TEST_CASE("many events of which some are forbidden tell so for each") {
+    Shop shop;
+    Bus rival{shop.store, {.publisher = "rival--key"}};
+    CHECK(rival.publish({.topic = "refunds", .url = "https://rival.example"}));
+    const std::vector<Event> events{
+        order(1), {.topic = "refunds", .url = "https://shop.example"}, order(2)};
+    const auto replies = shop.bus.publish_many(events);
+    CHECK(replies.at(0).value() == PublishOutcome::published);
+    CHECK(replies.at(1).value() == PublishOutcome::forbidden);
+    CHECK(replies.at(2).value() == PublishOutcome::published);
+}
+
+TEST_CASE("a store that fails is told as its error") {
+    Shop shop;
+    testing::FaultyStore faulty{shop.store};
+    Bus bus{faulty, {.clock = &shop.clock}};
+    using testing::Fault;
+    faulty.script({Fault::lost_request, Fault::lost_reply, Fault::lost_request});
+    CHECK(bus.publish(order(1)).error().code() == Errc::unavailable);
+    CHECK(bus.publish(order(2)).error().code() == Errc::timed_out);
+    const std::vector<Event> events{order(3), broken};
+    const auto replies = bus.publish_many(events);
+    CHECK(replies.at(0).error().code() == Errc::unavailable);
+    CHECK(replies.at(1).error().code() == Errc::invalid);
+    CHECK(shop.counter("events.published") == 1);
+}
+
+TEST_CASE("topics and subscribers are told page by page") {
+    Shop shop;
+    for (const char* token : {"a", "b", "c", "d", "e"}) shop.subscribe(token);
+    for (const char* topic : {"x", "y", "z"}) {
+        shop.bus.publish({.topic = topic, .url = "https://shop.example"}).value();
+    }
+    std::string tokens;
+    for (Page page{.limit = 2};;) {
+        const auto some = shop.bus.subscribers(page).value();
+        if (some.empty()) break;
+        for (const auto& each : some) tokens += each.subscription.token;
+        tokens += ' ';
+        page.after = some.back().subscription.token;
+    }
+    CHECK(tokens == "ab cd e ");
+    const auto topics = shop.bus.topics({.after = "x", .limit = 1}).value();
+    REQUIRE(topics.size() == 1);
+    CHECK(topics.front().name == "y");
+}
+
+TEST_CASE("every call of a bus has a form with a completion") {
+    Shop shop;
+    shop.subscribe("billing");
+    int told = 0;
+    shop.bus.publish(order(1), [&](Result<PublishOutcome> reply) {
+        told += reply.value() == PublishOutcome::published ? 1 : 0;
+    });
+    shop.bus.publish(broken, [&](const Result<PublishOutcome>& reply) {
+        told += reply.error().code() == Errc::invalid ? 1 : 0;
+    });
+    shop.bus.topics({}, [&](Result<std::vector<Topic>> reply) {
+        told += reply.value().at(0).name == "orders" ? 1 : 0;
+    });
+    shop.bus.subscribers({}, [&](Result<std::vector<SubscriberStatus>> reply) {
+        told += reply.value().at(0).events_queued == 1 ? 1 : 0;
+    });
+    shop.bus.counters(
+        [&](Result<std::vector<Counter>> reply) { told += reply.value().empty() ? 0 : 1; });
+    shop.bus.remove_topic("orders", [&](Result<Removal> reply) {
+        told += reply.value() == Removal::removed ? 1 : 0;
+    });
+    CHECK(told == 6);
+}
+
+TEST_CASE("threads publish through one bus at the same time") {
+    Shop shop;
+    shop.subscribe("billing", 1);
+    {
+        std::vector<std::jthread> threads;
+        for (int thread = 0; thread < 4; ++thread) {
+            threads.emplace_back([&shop] {
+                for (int i = 0; i < 500; ++i) shop.bus.publish(order(i)).value();
+            });
+        }
+    }
+    // A batch each: had two of them got the same id, they would share it.
+    const auto status = shop.bus.subscriber("billing").status().value().value();
+    CHECK(status.events_queued == 2'000);
+    CHECK(status.batches_queued == 2'000);
+}

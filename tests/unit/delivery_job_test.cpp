@@ -1,0 +1,26 @@
+#include "routemaster/detail/delivery_job.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace routemaster;
+
+TEST_CASE("a delivery job has the bytes of the original") {
+    const auto uid = *Uid::parse("abcdefghijklmnopqrst");
+    CHECK(detail::delivery_job(uid) ==
+          "\x92\xa5"
+          "batch\x91\xb4"
+          "abcdefghijklmnopqrst");
+    CHECK(detail::batch_of(detail::delivery_job(uid)) == uid);
+}
+
+TEST_CASE("other jobs are for no batch") {
+    const auto job = detail::delivery_job(*Uid::parse("abcdefghijklmnopqrst"));
+    for (const std::string& other :
+         {std::string{}, std::string{"\x92\xa7monitor\x90"}, job + "x",
+          job.substr(0, job.size() - 1), job.substr(0, job.size() - 1) + "!",
+          std::string{"\x93"} + job.substr(1)}) {
+        CHECK_FALSE(detail::batch_of(other).has_value());
+    }
+}

@@ -1,0 +1,142 @@
+/// @file
+/// What the dispatcher does when the store cannot do a step, or its reply is lost.
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "support/delivery_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// Milliseconds between the times, from the first on.
+std::vector<long> gaps(const std::vector<TimePoint>& times) {
+    std::vector<long> gaps;
+    for (std::size_t i = 1; i < times.size(); ++i)
+        gaps.push_back((times[i] - times[i - 1]).count());
+    return gaps;
+}
+
+}  // namespace
+
+TEST_CASE("a settlement that the store refuses is repeated until it is done") {
+    DeliveryScene scene;
+    scene.subscribe("billing", {.max_events = 1});
+    scene.publish(2);
+    scene.run();
+    scene.disturbed.refuse<SettleDelivery>(6);
+    scene.answer_all();
+    CHECK(scene.dispatcher.in_flight() == 1);
+    scene.run_for(Duration{10'000});
+    CHECK(gaps(scene.disturbed.times_of<SettleDelivery>()) ==
+          std::vector<long>{100, 200, 400, 800, 1'000, 1'000});
+    CHECK_MESSAGE(scene.delivered_to("billing") == "1 2", "not delivered a second time");
+    CHECK(scene.log.count(LogLevel::warning, "the store failed") == 1);
+    scene.answer_all();
+    CHECK(scene.queue() == QueueStatus{});
+    CHECK(scene.counter("delivery.batches", "billing", "success") == 2);
+}
+
+TEST_CASE("a failure whose settlement the store refuses is settled as a failure") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.publish();
+    scene.run();
+    scene.disturbed.refuse<SettleDelivery>(1);
+    scene.answer_all(refusal());
+    scene.run_for(Duration{10'000});
+    CHECK(scene.delivered_to("billing") == "1 1");
+    CHECK(scene.counter("delivery.batches", "billing", "failure") == 1);
+    CHECK(scene.status("billing").health_points == 98);
+}
+
+TEST_CASE("a beginning that the store refuses is repeated until it is done") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.disturbed.refuse<BeginDelivery>(3);
+    scene.publish();
+    scene.run_for(Duration{699});
+    CHECK(scene.deliveries() == 0);
+    scene.run_for(Duration{1});
+    CHECK(scene.delivered_to("billing") == "1");
+    CHECK(scene.transport.deliveries().front().attempt == 1);
+    CHECK(gaps(scene.disturbed.times_of<BeginDelivery>()) == std::vector<long>{100, 200, 400});
+}
+
+TEST_CASE("an acquisition that the store refuses is repeated with growing waits") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.publish();
+    scene.disturbed.refuse<AcquireJobs>(7);
+    scene.run_for(Duration{4'499});
+    CHECK(scene.deliveries() == 0);
+    scene.run_for(Duration{1});
+    CHECK(scene.delivered_to("billing") == "1");
+    auto waits = gaps(scene.disturbed.times_of<AcquireJobs>());
+    waits.resize(7);
+    CHECK(waits == std::vector<long>{100, 200, 400, 800, 1'000, 1'000, 1'000});
+    CHECK(scene.log.count(LogLevel::warning, "cannot acquire jobs") == 1);
+
+    // What went well makes the next wait short again.
+    const auto before = scene.disturbed.times_of<AcquireJobs>().size();
+    scene.disturbed.refuse<AcquireJobs>(1);
+    scene.run_for(Duration{1'500});
+    const auto times = scene.disturbed.times_of<AcquireJobs>();
+    const std::vector<TimePoint> later{times.begin() + static_cast<long>(before), times.end()};
+    CHECK(gaps(later).front() == 100);
+}
+
+TEST_CASE("a settlement that was done though its reply was lost ends quietly") {
+    DeliveryScene scene;
+    scene.subscribe("billing", {.max_events = 1});
+    scene.publish(2);
+    scene.run();
+    scene.disturbed.lose_replies<SettleDelivery>(1);
+    scene.answer_all();
+    scene.run_for(Duration{1'000});
+    CHECK(scene.delivered_to("billing") == "1 2");
+    CHECK(scene.log.count(LogLevel::warning, "lost the lease") == 0);
+    CHECK(scene.counter("delivery.batches", "billing", "success") == 1);
+    scene.answer_all();
+    CHECK(scene.dispatcher.in_flight() == 0);
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("a beginning whose reply was lost is begun again") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.disturbed.lose_replies<BeginDelivery>(1);
+    scene.publish();
+    scene.run_for(Duration{100});
+    CHECK(scene.delivered_to("billing") == "1");
+    CHECK_MESSAGE(scene.transport.deliveries().front().attempt == 2, "the attempt counts");
+}
+
+TEST_CASE("jobs whose acquisition was lost go to another when the dispatcher ends") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.disturbed.lose_replies<AcquireJobs>(1);
+    scene.publish();
+    scene.run_for(Duration{1'000});
+    CHECK_MESSAGE(scene.queue().pending == 1, "nobody knows of the lease");
+
+    scene.close(scene.clock.now());
+    CHECK(scene.dispatcher.closed());
+    Dispatcher other{scene.store, scene.complete({})};
+    HandRunner{other}.run(scene.clock.now());
+    CHECK(scene.delivered_to("billing") == "1");
+}
+
+TEST_CASE("steps aside do no harm when they are refused") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.disturbed.refuse<Heartbeat>(100);
+    scene.disturbed.refuse<ScrubWorkers>(100);
+    scene.publish();
+    scene.run_for(Duration{3'000});
+    CHECK(scene.delivered_to("billing") == "1");
+    CHECK(scene.disturbed.times_of<Heartbeat>().size() == 4);
+}

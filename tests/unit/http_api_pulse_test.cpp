@@ -1,0 +1,51 @@
+#include "http_api_scenario.hpp"
+
+using namespace http_api_test;
+
+TEST_CASE("http api: health and ping are JSON, the time is printed as Ruby prints it") {
+    Scenario bus;
+    const auto health = bus.get("/health", "");
+    CHECK(health.status == 200);
+    CHECK(health.content_type == "application/json");
+    CHECK(health.body == "{}");
+    for (const char* path : {"/health/ping", "/health/ping.json"}) {
+        const auto ping = bus.get(path, "");
+        CHECK(ping.status == 200);
+        CHECK(ping.content_type == "application/json");
+        CHECK(ping.body == R"({"pong":"2026-11-21 01:01:41 +0000"})");
+    }
+}
+
+TEST_CASE("http api: the pulse is 204 without a body") {
+    Scenario bus;
+    for (const char* user : {root, shop}) {
+        const auto answer = bus.get("/pulse", user);
+        CHECK(answer.status == 204);
+        CHECK(answer.body.empty());
+    }
+}
+
+TEST_CASE("http api: the pulse for scaling tells how many jobs are due, and whether that is many") {
+    auto options = default_options();
+    options.scaling_threshold = 3;
+    Scenario bus{options};
+    const auto push = [&](const char* job, rm::Duration wait) {
+        done(bus.store, rm::PushJob{rm::delivery_queue, job, noon + wait});
+    };
+    const auto told = [&](const char* due, const char* busy) {
+        const auto answer = bus.get("/pulse/scaling", shop);
+        CHECK(answer.status == 204);
+        CHECK(answer.body.empty());
+        CHECK(header(answer, "Routemaster-Jobs-Due") == due);
+        CHECK(header(answer, "Routemaster-Busy") == busy);
+    };
+    told("0", "false");
+    push("ready", rm::Duration{0});
+    push("due in a second", rm::Duration{1000});
+    push("due later", rm::Duration{1001});
+    told("2", "false");
+    push("ready too", rm::Duration{-5});
+    told("3", "true");
+    // Looking ahead promotes nothing.
+    CHECK(done(bus.store, rm::CountJobs{rm::delivery_queue}) == rm::QueueStatus{2, 2, 0});
+}

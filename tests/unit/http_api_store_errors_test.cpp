@@ -1,0 +1,195 @@
+#include <deque>
+#include <thread>
+
+#include "http_api_scenario.hpp"
+
+using namespace http_api_test;
+
+namespace {
+
+/// Fails the steps of one kind, or all of them.
+class FailingStore final : public rm::ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    void submit(std::span<rm::Step> steps, rm::TimePoint now, rm::Completion done) override {
+        const bool spared = spare_lookups && std::holds_alternative<rm::FindToken>(steps.front());
+        if (!failure || spared) return next().submit(steps, now, std::move(done));
+        std::vector<rm::Outcome> outcomes(steps.size(), rm::Outcome{*failure});
+        done(outcomes);
+    }
+
+    std::optional<rm::Error> failure;
+    bool spare_lookups = true;
+};
+
+/// Keeps steps back until it is told to perform them.
+class LateStore final : public rm::ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    void submit(std::span<rm::Step> steps, rm::TimePoint now, rm::Completion done) override {
+        kept_.push_back({{steps.begin(), steps.end()}, now, std::move(done)});
+    }
+
+    /// Performs all steps that wait, and those they lead to, in another thread.
+    void release() {
+        std::thread{[this] {
+            for (; !kept_.empty(); kept_.pop_front()) {
+                auto& [steps, now, done] = kept_.front();
+                next().submit(steps, now, std::move(done));
+            }
+        }}.join();
+    }
+
+    /// Forgets all steps that wait.
+    void drop() { kept_.clear(); }
+
+private:
+    struct Kept {
+        std::vector<rm::Step> steps;
+        rm::TimePoint now;
+        rm::Completion done;
+    };
+    std::deque<Kept> kept_;
+};
+
+template <class Between>
+struct Behind {
+    explicit Behind(rm::Log log = {}) {
+        done(memory, rm::PutToken{shop, "shop"});
+        auto options = default_options();
+        options.clock = &clock;
+        options.log = std::move(log);
+        api.emplace(store, std::move(options));
+    }
+
+    rm::testing::ManualClock clock{noon};
+    rm::MemoryStore memory;
+    Between store{memory};
+    std::optional<rm::HttpApi> api;
+};
+
+/// Every route that asks the store for more than who calls.
+std::vector<rm::HttpRequest> every_request() {
+    const std::string event = R"({"type":"update","url":"https://shop.example/1"})";
+    const std::string wish = R"({"topics":["orders"],"callback":"https://b.example"})";
+    return {
+        request("POST", "/topics/orders", shop, event),
+        request("GET", "/topics", shop),
+        request("DELETE", "/topics/orders", root),
+        request("POST", "/subscription", shop, wish),
+        request("POST", "/subscriber", shop, wish),
+        request("GET", "/subscriptions", root),
+        request("GET", "/subscribers", shop),
+        request("DELETE", "/subscriber", shop),
+        request("DELETE", "/subscriber/topics/orders", shop),
+        request("GET", "/api_tokens", root),
+        request("POST", "/api_tokens", root, R"({"name":"a"})"),
+        request("DELETE", "/api_tokens/a", root),
+        request("GET", "/pulse", root),
+        request("GET", "/pulse/scaling", shop),
+    };
+}
+
+}  // namespace
+
+TEST_CASE("http api: every route tells what the store's failure asks the client to do") {
+    Behind<FailingStore> bus;
+    const auto expect = [&](const rm::Error& failure, int status, const std::string& text) {
+        bus.store.failure = failure;
+        for (const auto& asking : every_request()) {
+            INFO(asking.method << " " << asking.path);
+            const auto answer = ask_at_once(*bus.api, asking);
+            CHECK(answer.status == status);
+            CHECK(answer.body == text);
+            CHECK(answer.content_type == "text/plain;charset=utf-8");
+            CHECK(header(answer, "X-Content-Type-Options") == "nosniff");
+            CHECK(header(answer, "Retry-After") == (status == 503 ? "1" : ""));
+        }
+    };
+    expect({rm::Errc::unavailable, "bus.db: disk full"}, 503, "unavailable: bus.db: disk full");
+    expect({rm::Errc::cancelled, "bus.db: closing"}, 503, "cancelled: bus.db: closing");
+    expect({rm::Errc::timed_out, "redis"}, 504, "timed out, it may have happened: redis");
+    expect({rm::Errc::invalid, "topic: too odd"}, 400, "topic: too odd");
+    expect({rm::Errc::corrupted, "bus.db: row 7"}, 500, "internal error");
+    expect({std::make_error_code(std::errc::io_error), "x"}, 500, "internal error");
+}
+
+TEST_CASE("http api: who calls cannot be told without the store") {
+    Behind<FailingStore> bus;
+    bus.store.spare_lookups = false;
+    bus.store.failure = rm::Error{rm::Errc::unavailable, "bus.db"};
+    const auto answer = ask_at_once(*bus.api, request("GET", "/topics", shop));
+    CHECK(answer.status == 503);
+    CHECK(answer.body == "unavailable: bus.db");
+    CHECK(ask_at_once(*bus.api, request("GET", "/health", "")).status == 200);
+    CHECK(ask_at_once(*bus.api, request("GET", "/nothing", shop)).status == 404);
+    bus.store.failure.reset();
+    CHECK(ask_at_once(*bus.api, request("GET", "/topics", shop)).status == 200);
+}
+
+TEST_CASE("http api: damage is told to the log, without secrets") {
+    std::vector<std::string> lines;
+    Behind<FailingStore> bus{[&](rm::LogLevel level, std::string_view line) {
+        CHECK(level == rm::LogLevel::error);
+        lines.emplace_back(line);
+    }};
+    bus.store.failure = rm::Error{rm::Errc::corrupted, "bus.db: row 7"};
+    CHECK(ask_at_once(*bus.api, request("GET", "/topics", shop)).status == 500);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines.front() == "http api: GET failed: bus.db: row 7: corrupted");
+    bus.store.failure = rm::Error{rm::Errc::unavailable, "bus.db: disk full"};
+    CHECK(ask_at_once(*bus.api, request("GET", "/topics", shop)).status == 503);
+    CHECK(lines.size() == 1);
+}
+
+TEST_CASE("http api: an answer waits for the store without holding the caller") {
+    Behind<LateStore> bus;
+    const auto statuses = [&](bool late) {
+        std::vector<int> answers;
+        for (const auto& asking : every_request()) {
+            const auto before = answers.size();
+            bus.api->handle(asking,
+                            [&](rm::HttpResponse answer) { answers.push_back(answer.status); });
+            CHECK(answers.size() == before);
+            if (late) bus.store.release();
+        }
+        if (!late) bus.store.release();
+        return answers;
+    };
+    const std::vector<int> expected{200, 200, 204, 204, 204, 200, 200,
+                                    204, 404, 200, 201, 204, 204, 204};
+    SUBCASE("one after another") { CHECK(statuses(true) == expected); }
+    SUBCASE("all under way at once") { CHECK(statuses(false).size() == expected.size()); }
+}
+
+TEST_CASE("http api: what is refused at once never reaches the store") {
+    Behind<LateStore> bus;
+    const auto answer = ask_at_once(*bus.api, request("POST", "/api_tokens", root, "{}"));
+    CHECK(answer.status == 400);
+    CHECK(ask_at_once(*bus.api, request("GET", "/topics", "Not-A-Token")).status == 401);
+    CHECK(ask_at_once(*bus.api, request("GET", "/topics", "")).status == 401);
+}
+
+TEST_CASE("http api: an event is not published before its publisher is known") {
+    Behind<LateStore> bus;
+    int status = 0;
+    bus.api->handle(request("POST", "/topics/orders", "stranger",
+                            R"({"type":"update","url":"https://shop.example/1"})"),
+                    [&](rm::HttpResponse answer) { status = answer.status; });
+    bus.store.release();
+    CHECK(status == 401);
+    CHECK(holdings(bus.memory).topics.empty());
+    CHECK(holdings(bus.memory).counters.empty());
+}
+
+TEST_CASE("http api: a store that forgets a step lets the responder go uncalled") {
+    Behind<LateStore> bus;
+    const auto answers = std::make_shared<int>(0);
+    bus.api->handle(request("GET", "/topics", shop), [answers](rm::HttpResponse) { ++*answers; });
+    CHECK(answers.use_count() == 2);
+    bus.store.drop();
+    CHECK(answers.use_count() == 1);
+    CHECK(*answers == 0);
+}

@@ -1,0 +1,71 @@
+#include "http_api_scenario.hpp"
+
+using namespace http_api_test;
+
+namespace {
+
+const std::string event = R"({"type":"update","url":"https://shop.example/1"})";
+
+}  // namespace
+
+TEST_CASE("http api: topics are listed by name, with publisher and count") {
+    Scenario bus;
+    CHECK(bus.get("/topics", shop).body == "[]");
+    for (const char* topic : {"/topics/refunds", "/topics/orders", "/topics/orders"}) {
+        CHECK(bus.post(topic, shop, event).status == 200);
+    }
+    done(bus.store, rm::Subscribe{billing, {"invoices"}, {.callback = "https://b.example"}});
+    const auto answer = bus.get("/topics", root);
+    CHECK(answer.status == 200);
+    CHECK(answer.content_type == "application/json");
+    CHECK(header(answer, "X-Content-Type-Options") == "nosniff");
+    CHECK(answer.body ==
+          R"([{"name":"invoices","publisher":null,"events":0},)"
+          R"({"name":"orders","publisher":"shop--0123456789abcdef0123456789abcdef","events":2},)"
+          R"({"name":"refunds","publisher":"shop--0123456789abcdef0123456789abcdef","events":1}])");
+}
+
+TEST_CASE("http api: the publisher deletes its topic, and root any") {
+    Scenario bus;
+    for (const auto& user : {std::string{shop}, std::string{root}}) {
+        CHECK(bus.post("/topics/orders", shop, event).status == 200);
+        const auto answer = bus.remove("/topics/orders", user);
+        CHECK(answer.status == 204);
+        CHECK(answer.body.empty());
+        CHECK(holdings(bus.store).topics.empty());
+        refused(bus, request("DELETE", "/topics/orders", user), 404, "");
+    }
+}
+
+TEST_CASE("http api: nobody else deletes a topic") {
+    Scenario bus;
+    const std::string text = "only the publisher of a topic, or root, may delete it";
+    CHECK(bus.post("/topics/orders", shop, event).status == 200);
+    refused(bus, request("DELETE", "/topics/orders", billing), 403, text);
+    done(bus.store, rm::Subscribe{billing, {"unclaimed"}, {.callback = "https://b.example"}});
+    refused(bus, request("DELETE", "/topics/unclaimed", billing), 403, text);
+    CHECK(bus.remove("/topics/unclaimed", root).status == 204);
+}
+
+TEST_CASE("http api: a topic whose name is bad does not exist") {
+    Scenario bus;
+    refused(bus, request("DELETE", "/topics/Bad-Name", root), 404, "");
+}
+
+TEST_CASE("http api: deleting a topic unsubscribes from it, and breaks nobody") {
+    Scenario bus;
+    CHECK(bus.post("/topics/orders", shop, event).status == 200);
+    const std::string wish = R"({"topics":["orders","refunds"],"callback":"https://b.example"})";
+    CHECK(bus.post("/subscription", billing, wish).status == 204);
+    CHECK(bus.remove("/topics/orders", shop).status == 204);
+
+    CHECK(bus.get("/subscribers", billing).body.find(R"("topics":["refunds"])") !=
+          std::string::npos);
+    refused(bus, request("DELETE", "/subscriber/topics/orders", billing), 404, "topic not found");
+    // Who publishes it anew does not bring old subscriptions back.
+    CHECK(bus.post("/topics/orders", shop, event).status == 200);
+    CHECK(holdings(bus.store).batches.empty());
+    CHECK(bus.post("/subscription", billing, wish).status == 204);
+    CHECK(bus.remove("/subscriber", billing).status == 204);
+    CHECK(bus.remove(std::string{"/api_tokens/"} + billing, root).status == 204);
+}

@@ -1,0 +1,98 @@
+#include "routemaster/job_queue.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+
+#include "routemaster/store/memory.hpp"
+#include "routemaster/testing/manual_clock.hpp"
+
+using namespace routemaster;
+
+namespace {
+
+struct Queue {
+    /// Jobs that can be acquired now.
+    [[nodiscard]] std::vector<Job> acquire() {
+        const auto acquired =
+            perform(store, AcquireJobs{"work", Uid{1, 1}, 100}, clock.now()).value();
+        std::vector<Job> all;
+        for (const auto& lease : acquired.leases) all.push_back(decode_job(lease.job).value());
+        return all;
+    }
+
+    testing::ManualClock clock;
+    MemoryStore store;
+    JobQueue jobs{store, "work", clock};
+};
+
+const Job resize{"resize", {Value{42}, Value{"large"}}};
+
+}  // namespace
+
+TEST_CASE("a job that is pushed can be acquired at once") {
+    Queue queue;
+    CHECK(queue.jobs.push(resize).value() == PushOutcome::pushed);
+    CHECK(queue.jobs.status().value() == QueueStatus{0, 1, 0});
+    CHECK(queue.acquire() == std::vector<Job>{resize});
+    CHECK(queue.jobs.status().value() == QueueStatus{0, 0, 1});
+}
+
+TEST_CASE(
+    "an equal job is a duplicate whatever its delay, and another argument makes another job") {
+    Queue queue;
+    CHECK(queue.jobs.push(resize).value() == PushOutcome::pushed);
+    CHECK(queue.jobs.push(resize, {.delay = Duration{500}}).value() == PushOutcome::duplicate);
+    CHECK(queue.jobs.push({"resize", {Value{43}}}).value() == PushOutcome::pushed);
+    JobQueue other{queue.store, "other", queue.clock};
+    CHECK(other.push(resize).value() == PushOutcome::pushed);
+}
+
+TEST_CASE("a delayed job is due after its delay") {
+    Queue queue;
+    CHECK(queue.jobs.push(resize, {.delay = Duration{500}}).value() == PushOutcome::pushed);
+    CHECK(queue.jobs.status().value() == QueueStatus{1, 0, 0});
+    queue.clock.advance(Duration{499});
+    CHECK(queue.acquire().empty());
+    queue.clock.advance(Duration{1});
+    CHECK(queue.acquire() == std::vector<Job>{resize});
+}
+
+TEST_CASE("an instant stands above a delay") {
+    Queue queue;
+    const auto at = queue.clock.now() + Duration{100};
+    queue.jobs.push(resize, {.delay = Duration{9'000}, .run_at = at}).value();
+    queue.clock.set(at);
+    CHECK(queue.acquire() == std::vector<Job>{resize});
+}
+
+TEST_CASE("a delay beyond the end of time is never due") {
+    Queue queue;
+    CHECK(queue.jobs.push(resize, {.delay = Duration::max()}).value() == PushOutcome::pushed);
+    queue.clock.advance(Duration{1'000'000'000'000});
+    CHECK(queue.acquire().empty());
+}
+
+TEST_CASE("a queue whose name is too long or missing refuses jobs, naming the field") {
+    Queue queue;
+    for (const auto& name : {std::string{}, std::string(65, 'q')}) {
+        JobQueue bad{queue.store, name, queue.clock};
+        const auto refused = bad.push(resize);
+        REQUIRE(!refused);
+        CHECK(refused.error().code() == Errc::invalid);
+        CHECK(refused.error().context().starts_with("queue:"));
+    }
+    JobQueue longest{queue.store, std::string(64, 'q'), queue.clock};
+    CHECK(longest.push(resize));
+}
+
+TEST_CASE("every call of a queue has a form with a completion") {
+    Queue queue;
+    std::optional<PushOutcome> pushed;
+    queue.jobs.push(resize, {}, [&](Result<PushOutcome> reply) { pushed = reply.value(); });
+    CHECK(pushed == PushOutcome::pushed);
+    std::optional<QueueStatus> status;
+    queue.jobs.status([&](Result<QueueStatus> reply) { status = reply.value(); });
+    CHECK(status == QueueStatus{0, 1, 0});
+}

@@ -1,0 +1,229 @@
+#include "routemaster/detail/state/jobs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "routemaster/random.hpp"
+#include "support/seed.hpp"
+
+using namespace routemaster;
+using namespace routemaster::detail;
+
+namespace {
+
+constexpr TimePoint start = from_milliseconds(1'000);
+
+/// A job table with one queue.
+struct Table {
+    NoEffects effects;
+    CounterTable counters{effects};
+    JobTable jobs{effects, counters};
+    QueueState& queue = jobs.queue("q");
+    Uid worker{1U << 8U, 0};
+
+    JobState& push(std::string job, Lane* lane = nullptr, TimePoint run_at = start) {
+        return jobs.push(queue, std::move(job), run_at, jobs.next_order(), lane, start);
+    }
+
+    /// Acquires up to `limit` jobs and tells which.
+    std::string acquire(TimePoint now = start, std::uint32_t limit = 100) {
+        std::string names;
+        for (const auto& lease : jobs.acquire(queue, worker, limit, now).leases) {
+            names += lease.job;
+        }
+        return names;
+    }
+};
+
+/// An empty lane.
+Lane lane_of(std::uint32_t width) {
+    Lane lane;
+    lane.width = width;
+    return lane;
+}
+
+}  // namespace
+
+TEST_CASE("a lane lets in as many as it is wide, and the next when one leaves") {
+    Table t;
+    auto lane = lane_of(2);
+    std::map<std::string, JobState*> jobs;
+    for (const auto* name : {"a", "b", "c", "d"}) jobs[name] = &t.push(name, &lane);
+    CHECK(t.acquire() == "ab");
+    CHECK(t.acquire().empty());
+    t.jobs.remove(*jobs["b"]);
+    CHECK(t.acquire() == "c");
+    t.jobs.remove(*jobs["d"]);
+    t.jobs.remove(*jobs["a"]);
+    t.jobs.remove(*jobs["c"]);
+    CHECK(lane.jobs.empty());
+    CHECK(lane.admitted == 0);
+    CHECK(lane.edge == nullptr);
+    CHECK(t.queue.jobs.empty());
+}
+
+TEST_CASE("jobs outside of lanes are not held up by lanes") {
+    Table t;
+    auto lane = lane_of(1);
+    t.push("a", &lane);
+    t.push("b", &lane);
+    t.push("x");
+    CHECK(t.acquire() == "ax");
+    CHECK(JobTable::count(t.queue, start) == QueueStatus{.ready = 1, .pending = 2});
+}
+
+TEST_CASE("a job given back keeps its place in its lane") {
+    Table t;
+    auto lane = lane_of(1);
+    auto& a = t.push("a", &lane);
+    t.push("b", &lane);
+    CHECK(t.acquire() == "a");
+    t.jobs.give_back(a, start + Duration{10}, start);
+    CHECK(t.acquire().empty());
+    CHECK(t.acquire(start + Duration{10}) == "a");
+}
+
+TEST_CASE("a lane that becomes narrower keeps out the last that are not under way") {
+    Table t;
+    auto lane = lane_of(4);
+    for (const auto* name : {"a", "b", "c", "d", "e"}) t.push(name, &lane);
+    CHECK(t.acquire(start, 2) == "ab");
+    t.jobs.widen(lane, 1);
+    CHECK(lane.admitted == 2);
+    CHECK(t.acquire().empty());
+    t.jobs.widen(lane, 3);
+    CHECK(t.acquire() == "c");
+    t.jobs.widen(lane, 1);
+    t.jobs.give_back(*t.jobs.find(t.queue, "a"), start, start);
+    // `a` stands before others that are under way, so it could not be kept out.
+    CHECK(t.acquire() == "a");
+    for (const auto* name : {"c", "b", "a"}) {
+        t.jobs.give_back(*t.jobs.find(t.queue, name), start, start);
+    }
+    CHECK(lane.admitted == 1);
+    CHECK(t.acquire() == "a");
+    CHECK(JobTable::count(t.queue, start) == QueueStatus{.ready = 4, .pending = 1});
+}
+
+TEST_CASE("a scheduled job waits in its lane like any other") {
+    Table t;
+    auto lane = lane_of(1);
+    t.push("a", &lane, start + Duration{50});
+    t.push("b", &lane);
+    CHECK(t.jobs.acquire(t.queue, t.worker, 1, start).next_due == start + Duration{50});
+    CHECK(t.acquire(start + Duration{50}) == "a");
+}
+
+TEST_CASE("a job can be moved to another instant until it is acquired") {
+    Table t;
+    auto& a = t.push("a", nullptr, start + Duration{100});
+    t.push("b", nullptr, start + Duration{50});
+    t.jobs.reschedule(a, start + Duration{10}, start);
+    CHECK(t.acquire(start + Duration{10}) == "a");
+    t.jobs.reschedule(*t.jobs.find(t.queue, "b"), start, start + Duration{10});
+    CHECK(t.acquire(start + Duration{10}) == "b");
+}
+
+TEST_CASE("a queue wakes once for all that happened since it was asked") {
+    Table t;
+    t.push("a");
+    CHECK(t.jobs.take_woken().empty());
+    t.acquire();
+    t.push("b");
+    t.push("c");
+    CHECK(t.jobs.take_woken() == std::vector<std::string>{"q"});
+    CHECK(t.jobs.take_woken().empty());
+    t.acquire();
+    t.push("d", nullptr, start + Duration{100});
+    CHECK(t.jobs.take_woken() == std::vector<std::string>{"q"});
+    t.acquire();
+    t.push("e", nullptr, start + Duration{200});
+    CHECK(t.jobs.take_woken().empty());
+    t.push("f", nullptr, start + Duration{50});
+    CHECK(t.jobs.take_woken() == std::vector<std::string>{"q"});
+}
+
+TEST_CASE("restored jobs stand where they stood, and leases can be reinstated") {
+    Table t;
+    auto lane = lane_of(1);
+    t.jobs.restore(t.queue, "b", start, 2, &lane);
+    t.jobs.restore(t.queue, "x", start, 3, nullptr);
+    t.jobs.restore(t.queue, "a", start, 1, &lane);
+    t.jobs.unrestore(t.jobs.restore(t.queue, "gone", start, 4, nullptr));
+    t.jobs.settle_restored();
+    CHECK(t.jobs.next_order() == 5);
+    const Lease lease{"q", "a", t.worker, 77};
+    t.jobs.reinstate(lease, start);
+    t.jobs.reinstate({"q", "gone", t.worker, 78}, start);
+    t.jobs.skip_fences(77);
+    CHECK(t.jobs.leases() == std::vector<Lease>{lease});
+    CHECK(t.jobs.held(lease) == t.jobs.find(t.queue, "a"));
+    CHECK(t.acquire() == "x");
+    CHECK(t.jobs.fence() == 78);
+    t.jobs.remove(*t.jobs.held(lease));
+    CHECK(t.acquire() == "b");
+}
+
+TEST_CASE("a random walk keeps the books of queue and lanes straight") {
+    const auto number = test::seed(3);
+    ROUTEMASTER_TELL_SEED(number);
+    Random random{number};
+    Table t;
+    Lane lanes[3]{lane_of(1), lane_of(2), lane_of(3)};
+    std::vector<Lease> leases;
+    auto now = start;
+    for (int step = 0; step < 5'000; ++step) {
+        const auto pick = random.below(4);
+        auto* lane = pick < 3 ? &lanes[pick] : nullptr;
+        switch (random.below(6)) {
+            case 0:
+            case 1:
+                t.jobs.push(t.queue, std::to_string(step), now + Duration{random.below(20)},
+                            t.jobs.next_order(), lane, now);
+                break;
+            case 2: {
+                auto acquired = t.jobs.acquire(t.queue, t.worker, 3, now).leases;
+                leases.insert(leases.end(), acquired.begin(), acquired.end());
+                break;
+            }
+            case 3:
+                if (lane != nullptr)
+                    t.jobs.widen(*lane, static_cast<std::uint32_t>(1 + random.below(4)));
+                break;
+            case 4: now += Duration{random.below(10)}; break;
+            default:
+                if (leases.empty()) break;
+                std::swap(leases[random.below(leases.size())], leases.back());
+                auto& job = *t.jobs.held(leases.back());
+                leases.pop_back();
+                if (random.below(2) == 0) {
+                    t.jobs.remove(job);
+                } else {
+                    t.jobs.give_back(job, now + Duration{random.below(20)}, now);
+                }
+        }
+        const auto status = JobTable::count(t.queue, now);
+        REQUIRE(status.pending == leases.size());
+        REQUIRE(status.scheduled + status.ready + status.pending == t.queue.jobs.size());
+        for (auto& one : lanes) {
+            std::size_t admitted = 0;
+            JobState* edge = nullptr;
+            for (auto* job = one.jobs.front(); job != nullptr; job = one.jobs.next(*job)) {
+                if (job->admitted) {
+                    REQUIRE(edge == nullptr);
+                    ++admitted;
+                } else if (edge == nullptr) {
+                    edge = job;
+                }
+            }
+            REQUIRE(one.admitted == admitted);
+            REQUIRE(one.edge == edge);
+            REQUIRE((edge == nullptr || admitted >= one.width));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+#include "routemaster/publication.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+
+using namespace routemaster;
+
+namespace {
+
+const Event order{
+    .topic = "orders", .type = EventType::update, .url = "https://shop.example/orders/42"};
+const TimePoint now = from_milliseconds(1'700'000'000'000);
+
+Result<PublishEvent> publish(const Event& event, std::size_t data_max = event_data_max_default) {
+    return publication(event, "shop--key", data_max, Uid{1, 2}, now);
+}
+
+/// An order whose data takes exactly so many bytes of MessagePack.
+Event with_data_of(std::size_t bytes) {
+    auto event = order;
+    // A map of one, a key of one character, and a text with a length of one byte.
+    event.data = Value{Value::Map{{"k", Value{std::string(bytes - 5, 'v')}}}};
+    REQUIRE(encoded_size(*event.data) == bytes);
+    return event;
+}
+
+/// Why an event is refused; empty when it is not.
+std::string refusal_of(const Event& event) {
+    const auto step = publish(event);
+    if (step) return {};
+    CHECK(step.error().code() == Errc::invalid);
+    return step.error().context();
+}
+
+}  // namespace
+
+TEST_CASE("an event becomes a step that carries its encoding") {
+    const auto step = publish(order);
+    REQUIRE(step);
+    CHECK(step->topic == "orders");
+    CHECK(step->publisher == "shop--key");
+    CHECK(step->uid == Uid{1, 2});
+    CHECK(step->timestamp == now);
+    CHECK(step->message == encode_message(order, now));
+    const auto decoded = decode_message(step->message);
+    REQUIRE(decoded);
+    CHECK(decoded->timestamp == now);
+}
+
+TEST_CASE("an event that says when it happened keeps that time") {
+    auto event = order;
+    event.timestamp = from_milliseconds(77);
+    const auto step = publish(event);
+    REQUIRE(step);
+    CHECK(step->timestamp == from_milliseconds(77));
+    CHECK(decode_message(step->message)->timestamp == from_milliseconds(77));
+}
+
+TEST_CASE("what is wrong with an event is told by the name of the field") {
+    CHECK(refusal_of(order).empty());
+    auto bad = order;
+    bad.topic = "Orders";
+    CHECK(refusal_of(bad).starts_with("topic:"));
+    bad = order;
+    bad.topic.clear();
+    CHECK(refusal_of(bad).starts_with("topic:"));
+    bad = order;
+    bad.url = "http://shop.example/orders/42";
+    CHECK(refusal_of(bad).starts_with("url:"));
+    bad.url.clear();
+    CHECK(refusal_of(bad).starts_with("url:"));
+    bad = order;
+    bad.data = Value{Value::Array{}};
+    CHECK(refusal_of(bad).starts_with("data:"));
+}
+
+TEST_CASE("data may take 64 bytes of MessagePack and not one more") {
+    CHECK(publish(with_data_of(64)));
+    const auto refused = publish(with_data_of(65));
+    REQUIRE(!refused);
+    CHECK(refused.error().code() == Errc::invalid);
+    CHECK(refused.error().context() == "data: takes more than 64 bytes of MessagePack");
+}
+
+TEST_CASE("another limit for data can be set") {
+    CHECK(publish(with_data_of(200), 200));
+    CHECK(!publish(with_data_of(201), 200));
+}

@@ -1,0 +1,200 @@
+#include "routemaster/runner.hpp"
+
+#include <doctest/doctest.h>
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "routemaster/testing/manual_clock.hpp"
+
+using namespace routemaster;
+
+namespace {
+
+/// An active object that tells what was done to it, and lets the test wait for it.
+class Witness final : public Active {
+public:
+    /// `polls_to_close`: polls it takes after `close` until it is closed.
+    explicit Witness(int polls_to_close = 0) : polls_to_close_{polls_to_close} {}
+
+    TimePoint poll(TimePoint now) override {
+        const std::lock_guard lock{mutex_};
+        ++polls_;
+        last_poll_ = now;
+        if (deadline_) {
+            ++polls_after_close_;
+        }
+        changed_.notify_all();
+        return next_;
+    }
+    void wake_with(std::function<void()> wake) override {
+        const std::lock_guard lock{mutex_};
+        wake_ = std::move(wake);
+    }
+    void close(TimePoint deadline) override {
+        const std::lock_guard lock{mutex_};
+        ++closes_;
+        deadline_ = deadline;
+        if (polls_to_close_ > 0) next_ = TimePoint::min();
+    }
+    [[nodiscard]] bool closed() const override {
+        const std::lock_guard lock{mutex_};
+        return deadline_ && polls_after_close_ > polls_to_close_;
+    }
+
+    /// Does what an inbox does when a letter comes.
+    void wake() {
+        const std::lock_guard lock{mutex_};
+        if (wake_) wake_();
+    }
+    [[nodiscard]] bool can_be_woken() const {
+        const std::lock_guard lock{mutex_};
+        return static_cast<bool>(wake_);
+    }
+
+    /// The answer of `poll` from now on.
+    void ask_for(TimePoint next) {
+        const std::lock_guard lock{mutex_};
+        next_ = next;
+    }
+
+    /// Waits until it was polled more than `count` times, and tells how often it was.
+    int wait_beyond(int count) {
+        std::unique_lock lock{mutex_};
+        REQUIRE(changed_.wait_for(lock, std::chrono::seconds{20}, [&] { return polls_ > count; }));
+        return polls_;
+    }
+
+    [[nodiscard]] int polls() const {
+        const std::lock_guard lock{mutex_};
+        return polls_;
+    }
+    [[nodiscard]] int closes() const {
+        const std::lock_guard lock{mutex_};
+        return closes_;
+    }
+    [[nodiscard]] std::optional<TimePoint> deadline() const {
+        const std::lock_guard lock{mutex_};
+        return deadline_;
+    }
+    [[nodiscard]] int polls_after_close() const {
+        const std::lock_guard lock{mutex_};
+        return polls_after_close_;
+    }
+    [[nodiscard]] TimePoint last_poll() const {
+        const std::lock_guard lock{mutex_};
+        return last_poll_;
+    }
+
+private:
+    mutable std::mutex mutex_;  // Guards the rest.
+    std::condition_variable changed_;
+    std::function<void()> wake_;
+    TimePoint next_ = never;
+    TimePoint last_poll_{};
+    std::optional<TimePoint> deadline_;
+    int polls_to_close_;
+    int polls_ = 0;
+    int polls_after_close_ = 0;
+    int closes_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a runner polls at once, with the time of its clock") {
+    testing::ManualClock clock;
+    Witness witness;
+    Runner runner{witness, clock};
+    witness.wait_beyond(0);
+    CHECK(witness.last_poll() == clock.now());
+}
+
+TEST_CASE("a runner that sleeps is woken promptly") {
+    testing::ManualClock clock;
+    Witness witness;
+    Runner runner{witness, clock};
+    const auto begun = std::chrono::steady_clock::now();
+    // Far more wake-ups than could pass if each waited for the end of a sleep.
+    int polls = witness.wait_beyond(0);
+    for (int i = 0; i < 200; ++i) {
+        witness.wake();
+        polls = witness.wait_beyond(polls);
+    }
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{20});
+    CHECK(polls >= 201);
+}
+
+TEST_CASE("a runner polls again at once when it is asked to, and sleeps until asked for else") {
+    Witness witness;
+    SystemClock clock;
+    const auto at = clock.now() + Duration{30};
+    witness.ask_for(at);
+    Runner runner{witness, clock};
+    const int first = witness.wait_beyond(0);
+    witness.wait_beyond(first);
+    CHECK(witness.last_poll() >= at);
+    // From then on the instant is past, and it is polled without a pause.
+    witness.wait_beyond(50);
+}
+
+TEST_CASE("stopping closes in an orderly way, by the end of the grace") {
+    testing::ManualClock clock;
+    Witness witness{3};
+    Runner runner{witness, clock};
+    witness.wait_beyond(0);
+    runner.stop(Duration{5'000});
+    CHECK(witness.closes() == 1);
+    CHECK(witness.deadline() == clock.now() + Duration{5'000});
+    CHECK(witness.polls_after_close() == 4);
+    CHECK(witness.closed());
+    CHECK(!witness.can_be_woken());
+}
+
+TEST_CASE("stopping again does nothing") {
+    testing::ManualClock clock;
+    Witness witness;
+    {
+        Runner runner{witness, clock};
+        runner.stop(Duration{0});
+        const int polls = witness.polls();
+        runner.stop(Duration{1'000});
+        CHECK(witness.polls() == polls);
+    }
+    CHECK(witness.closes() == 1);
+    CHECK(witness.deadline() == clock.now());
+}
+
+TEST_CASE("the end of a runner closes without a grace") {
+    testing::ManualClock clock;
+    Witness witness;
+    { const Runner runner{witness, clock}; }
+    CHECK(witness.closes() == 1);
+    CHECK(witness.deadline() == clock.now());
+}
+
+TEST_CASE("a grace without end is no overflow") {
+    testing::ManualClock clock;
+    Witness witness;
+    Runner runner{witness, clock};
+    runner.stop(Duration::max());
+    CHECK(witness.deadline() == never);
+}
+
+TEST_CASE("wake-ups from many threads meet an end at any moment") {
+    testing::ManualClock clock;
+    for (int round = 0; round < 50; ++round) {
+        Witness witness;
+        std::optional<Runner> runner;
+        runner.emplace(witness, clock);
+        std::jthread waker{[&](const std::stop_token& stopped) {
+            while (!stopped.stop_requested()) witness.wake();
+        }};
+        witness.wait_beyond(1);
+        runner.reset();
+        CHECK(witness.closed());
+    }
+}

@@ -1,0 +1,114 @@
+#include "routemaster/testing/store_conformance.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "routemaster/store/memory.hpp"
+
+using namespace routemaster;
+using namespace routemaster::testing;
+
+namespace {
+
+/// A store that loses every nack but answers that it was done.
+class ForgetfulStore final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        for (auto& step : steps) {
+            if (auto* nack = std::get_if<NackJob>(&step)) nack->run_at = never;
+        }
+        ForwardingStore::submit(steps, now, std::move(done));
+    }
+};
+
+std::string text_of_failure(void (*act)(Scenario&)) {
+    MemoryStore memory;
+    ForgetfulStore store{memory};
+    const StoreTraits traits;
+    Scenario scenario{store, traits};
+    try {
+        act(scenario);
+    } catch (const ConformanceFailure& failure) {
+        return failure.what();
+    }
+    return "no failure";
+}
+
+}  // namespace
+
+TEST_CASE("conformance cases are sentences that differ") {
+    std::set<std::string> names;
+    for (const auto& one : store_conformance()) {
+        CHECK_MESSAGE(names.insert(one.name).second, one.name);
+        CHECK_MESSAGE(one.name.find(' ') != std::string::npos, one.name);
+        // doctest and ctest give these a meaning in names.
+        CHECK_MESSAGE(one.name.find_first_of("*?[];\"\\") == std::string::npos, one.name);
+    }
+    CHECK(names.size() > 100);
+}
+
+TEST_CASE("a failure names the place of the expectation, and what was expected and found") {
+    int line = 0;
+    try {
+        line = __LINE__ + 1;
+        expect_equal(PushOutcome::pushed, PushOutcome::duplicate, "pushing");
+    } catch (const ConformanceFailure& failure) {
+        CHECK(failure.what() == std::string{__FILE__} + ":" + std::to_string(line) +
+                                    ": pushing: expected duplicate, got pushed");
+    }
+    CHECK(line != 0);
+}
+
+TEST_CASE("a scenario ends at the first thing that goes wrong") {
+    CHECK(text_of_failure([](Scenario& s) {
+              s.push("a");
+              s.perform(NackJob{s.take_work(), s.now()});
+              s.take_work();
+          }).ends_with("jobs acquired from work: expected 1, got 0"));
+    CHECK(text_of_failure([](Scenario& s) {
+              s.push("");
+          }).ends_with("the step failed: job: must not be empty: invalid"));
+    CHECK(text_of_failure([](Scenario& s) {
+              s.expect_refused(ListTopics{}, "limit");
+          }).ends_with("a step with a bad limit was done"));
+    CHECK(text_of_failure([](Scenario& s) {
+              s.expect_refused(ListTopics{{.after = "", .limit = 0}}, "after");
+          }).ends_with("an error about after must name it: limit: must be at least 1: invalid"));
+    CHECK(text_of_failure([](Scenario& s) {
+              const auto before = s.snapshot();
+              s.publish("orders");
+              expect_unchanged(s.snapshot(), before);
+          }).find("topics, which must not change: expected [], got [{\"orders\"") !=
+          std::string::npos);
+}
+
+TEST_CASE("the suite finds a store that breaks a promise") {
+    int failed = 0;
+    for (const auto& one : store_conformance()) {
+        class Owned final : public Store {
+        public:
+            void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+                outer_.submit(steps, now, std::move(done));
+            }
+            [[nodiscard]] Watch watch(const std::string& queue,
+                                      std::function<void()> wake) override {
+                return outer_.watch(queue, std::move(wake));
+            }
+
+        private:
+            MemoryStore inner_;
+            ForgetfulStore outer_{inner_};
+        };
+        try {
+            one.run({.open = [] { return std::make_unique<Owned>(); },
+                     .traits = {.patience = Duration{1}, .walk_steps = 200}});
+        } catch (const ConformanceFailure&) {
+            ++failed;
+        }
+    }
+    CHECK(failed >= 5);
+}

@@ -1,0 +1,146 @@
+#include "routemaster/store.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "routemaster/detail/watchers.hpp"
+#include "routemaster/store/memory.hpp"
+#include "routemaster/testing/faulty_store.hpp"
+
+using namespace routemaster;
+using testing::Fault;
+using testing::FaultyStore;
+
+namespace {
+
+constexpr TimePoint now = from_milliseconds(1'000);
+
+Result<PushOutcome> push(Store& store, const std::string& job) {
+    return perform(store, PushJob{"q", job, now}, now);
+}
+
+std::uint64_t ready(Store& store) { return perform(store, CountJobs{"q"}, now).value().ready; }
+
+}  // namespace
+
+TEST_CASE("one step can be performed with a completion or waited for") {
+    MemoryStore store;
+    CHECK(push(store, "a").value() == PushOutcome::pushed);
+    std::optional<QueueStatus> told;
+    submit(store, CountJobs{"q"}, now, [&](Result<QueueStatus> reply) { told = reply.value(); });
+    CHECK(told == QueueStatus{.ready = 1});
+    const auto refused = push(store, "");
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code() == Errc::invalid);
+}
+
+TEST_CASE("a watch ends once, however it is moved") {
+    int ends = 0;
+    {
+        Watch watch{[&] { ++ends; }};
+        Watch moved{std::move(watch)};
+        Watch assigned;
+        assigned = std::move(moved);
+        CHECK(ends == 0);
+    }
+    CHECK(ends == 1);
+    Watch replaced{[&] { ++ends; }};
+    replaced = Watch{};
+    CHECK(ends == 2);
+}
+
+TEST_CASE("watchers are woken by the name of their queue alone") {
+    detail::Watchers watchers;
+    int a = 0;
+    int aa = 0;
+    const auto watch_a = watchers.add("a", [&] { ++a; });
+    const auto watch_aa = watchers.add("aa", [&] { ++aa; });
+    watchers.wake({"a", "b"});
+    CHECK(std::pair{a, aa} == std::pair{1, 0});
+    watchers.wake({});
+    watchers.wake({"aa"});
+    CHECK(std::pair{a, aa} == std::pair{1, 1});
+}
+
+TEST_CASE("a watch may outlive its store") {
+    int woken = 0;
+    std::optional<MemoryStore> store{std::in_place};
+    {
+        const auto watch = store->watch("q", [&] { ++woken; });
+        store.reset();
+    }
+    CHECK(woken == 0);
+}
+
+TEST_CASE("a lost request is not performed, a lost reply is") {
+    MemoryStore memory;
+    FaultyStore store{memory};
+    store.script({Fault::lost_request, Fault::lost_reply, Fault::none});
+    const auto unheard = push(store, "a");
+    REQUIRE_FALSE(unheard.has_value());
+    CHECK(unheard.error().code() == Errc::unavailable);
+    CHECK(unheard.error().retryable());
+    CHECK(ready(memory) == 0);
+    const auto in_doubt = push(store, "a");
+    REQUIRE_FALSE(in_doubt.has_value());
+    CHECK(in_doubt.error().code() == Errc::timed_out);
+    CHECK(ready(memory) == 1);
+    CHECK(push(store, "a").value() == PushOutcome::duplicate);
+    CHECK(push(store, "b").value() == PushOutcome::pushed);
+    CHECK(store.count(Fault::lost_request) == 1);
+    CHECK(store.count(Fault::lost_reply) == 1);
+    CHECK(store.count(Fault::none) == 2);
+}
+
+TEST_CASE("a fault meets every step of its submission") {
+    MemoryStore memory;
+    FaultyStore store{memory};
+    for (const auto fault : {Fault::lost_request, Fault::lost_reply}) {
+        store.script({fault});
+        std::vector<Step> steps{PushJob{"q", "a", now}, PushJob{"q", "b", now}, ListTopics{}};
+        const auto outcomes = perform_all(store, steps, now);
+        CHECK(outcomes.size() == 3);
+        for (const auto& outcome : outcomes) CHECK_FALSE(outcome.has_value());
+        CHECK(ready(memory) == (fault == Fault::lost_request ? 0 : 2));
+    }
+}
+
+TEST_CASE("faults by chance are as frequent as asked for and replay alike") {
+    const auto faults = [](testing::FaultOptions options) {
+        MemoryStore memory;
+        FaultyStore store{memory, options};
+        std::string pattern;
+        for (int i = 0; i < 1'000; ++i) {
+            const auto reply = perform(store, ListTopics{}, now);
+            pattern += reply ? '.' : reply.error().code() == Errc::timed_out ? 'r' : 'q';
+        }
+        return pattern;
+    };
+    const testing::FaultOptions options{.seed = 5, .lost_requests = 0.2, .lost_replies = 0.1};
+    const auto pattern = faults(options);
+    CHECK(faults(options) == pattern);
+    CHECK(faults({.seed = 6, .lost_requests = 0.2, .lost_replies = 0.1}) != pattern);
+    const auto requests = std::count(pattern.begin(), pattern.end(), 'q');
+    const auto replies = std::count(pattern.begin(), pattern.end(), 'r');
+    CHECK(requests > 150);
+    CHECK(requests < 250);
+    CHECK(replies > 70);
+    CHECK(replies < 130);
+}
+
+TEST_CASE("a store can be disturbed for a while") {
+    MemoryStore memory;
+    FaultyStore store{memory};
+    CHECK(push(store, "a").has_value());
+    store.disturb({.lost_requests = 1});
+    CHECK_FALSE(push(store, "b").has_value());
+    store.disturb({});
+    CHECK(push(store, "b").value() == PushOutcome::pushed);
+}

@@ -1,0 +1,173 @@
+#include "routemaster/subscriber.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routemaster/bus.hpp"
+#include "routemaster/store/memory.hpp"
+#include "routemaster/testing/manual_clock.hpp"
+
+using namespace routemaster;
+
+namespace {
+
+struct Billing {
+    testing::ManualClock clock;
+    MemoryStore store;
+    Bus bus{store, {.clock = &clock}};
+    Subscriber subscriber = bus.subscriber("billing");
+
+    /// Why a subscription is refused.
+    [[nodiscard]] std::string refusal(std::vector<std::string> topics, SubscribeOptions options) {
+        const auto reply = subscriber.subscribe(std::move(topics), std::move(options));
+        if (reply) return {};
+        CHECK(reply.error().code() == Errc::invalid);
+        CHECK(!subscriber.status().value());
+        return reply.error().context();
+    }
+
+    /// Calls the callback in the process, as a `LocalTransport` does.
+    void call(const std::string& token) {
+        const auto handler = bus.callbacks().find(token);
+        REQUIRE(handler != nullptr);
+        (*handler)(Batch{});
+    }
+};
+
+const std::string url = "https://billing.example/events";
+
+}  // namespace
+
+TEST_CASE("a subscriber that does not exist has no status") {
+    Billing billing;
+    CHECK(billing.subscriber.token() == "billing");
+    CHECK(!billing.subscriber.status().value());
+    CHECK(billing.subscriber.remove().value() == Removal::unknown);
+    CHECK(billing.subscriber.unsubscribe("orders").value() == Unsubscription::unknown_subscriber);
+}
+
+TEST_CASE("a subscription is as it was asked for") {
+    Billing billing;
+    billing.subscriber
+        .subscribe({"refunds", "orders"}, {.callback = url,
+                                           .uuid = "secret",
+                                           .timeout = Duration{1'500},
+                                           .max_events = 7,
+                                           .max_in_flight = 2})
+        .value();
+    const auto status = billing.subscriber.status().value().value();
+    CHECK(status.subscription == Subscription{"billing", url, "secret", Duration{1'500}, 7, 2});
+    CHECK(status.topics == std::vector<std::string>{"orders", "refunds"});
+    CHECK(status.health_points == 100);
+}
+
+TEST_CASE("settings that are left out begin with their defaults and are kept") {
+    Billing billing;
+    billing.subscriber.subscribe({"orders"}, {.callback = url}).value();
+    CHECK(billing.subscriber.status().value()->subscription ==
+          Subscription{"billing", url, "", Duration{500}, 100, 1});
+    billing.subscriber.subscribe({"orders"}, {.callback = url, .max_events = 5}).value();
+    billing.subscriber.subscribe({"refunds"}, {.callback = url, .uuid = "u"}).value();
+    const auto status = billing.subscriber.status().value().value();
+    CHECK(status.subscription == Subscription{"billing", url, "u", Duration{500}, 5, 1});
+    CHECK(status.topics == std::vector<std::string>{"refunds"});
+}
+
+TEST_CASE("what is wrong with a subscription is told by the name of the field") {
+    Billing billing;
+    CHECK(billing.refusal({"orders"}, {.callback = ""}).starts_with("callback:"));
+    CHECK(billing.refusal({"orders"}, {.callback = "ftp://a.example"}).starts_with("callback:"));
+    CHECK(billing.refusal({"orders"}, {.callback = url + "?a=b"}).starts_with("callback:"));
+    CHECK(billing.refusal({"Orders"}, {.callback = url}).starts_with("topics:"));
+    CHECK(billing.refusal({"orders"}, {.callback = url, .timeout = Duration{-1}})
+              .starts_with("timeout:"));
+    CHECK(billing.refusal({"orders"}, {.callback = url, .timeout = Duration{3'600'001}})
+              .starts_with("timeout:"));
+    CHECK(billing.refusal({"orders"}, {.callback = url, .max_events = 0}).starts_with("max:"));
+    CHECK(billing.refusal({"orders"}, {.callback = url, .max_in_flight = 0})
+              .starts_with("max_in_flight:"));
+    auto unnamed = billing.bus.subscriber("No Name");
+    CHECK(unnamed.subscribe({"orders"}, {.callback = url})
+              .error()
+              .context()
+              .starts_with("subscriber:"));
+    CHECK(billing.bus.topics().value().empty());
+}
+
+TEST_CASE("a callback in the process is known under the subscriber's name") {
+    Billing billing;
+    int calls = 0;
+    billing.subscriber.subscribe({"orders"}, [&](const Batch&) { ++calls; }, {.max_events = 3})
+        .value();
+    const auto status = billing.subscriber.status().value().value();
+    CHECK(status.subscription.callback == "local:billing");
+    CHECK(status.subscription.max_events == 3);
+    billing.call("billing");
+    CHECK(calls == 1);
+    CHECK(billing.subscriber.remove().value() == Removal::removed);
+    CHECK(billing.bus.callbacks().find("billing") == nullptr);
+}
+
+TEST_CASE("a subscription that is refused leaves the callback in the process as it was") {
+    Billing billing;
+    std::string calls;
+    const auto subscribe = [&](char mark, std::uint32_t max_events) {
+        return billing.subscriber.subscribe({"orders"},
+                                            [&calls, mark](const Batch&) { calls += mark; },
+                                            {.max_events = max_events});
+    };
+    CHECK(!subscribe('a', 0));
+    CHECK(billing.bus.callbacks().find("billing") == nullptr);
+    subscribe('b', 1).value();
+    CHECK(!subscribe('c', 0));
+    billing.call("billing");
+    CHECK(calls == "b");
+    Result<void> told;
+    billing.subscriber.subscribe(
+        {"No Topic"}, [&](const Batch&) { calls += 'd'; }, {},
+        [&](Result<void> reply) { told = std::move(reply); });
+    CHECK(!told);
+    billing.call("billing");
+    CHECK(calls == "bb");
+}
+
+TEST_CASE("one topic can be left") {
+    Billing billing;
+    billing.subscriber.subscribe({"orders", "refunds"}, {.callback = url}).value();
+    CHECK(billing.subscriber.unsubscribe("orders").value() == Unsubscription::unsubscribed);
+    CHECK(billing.subscriber.unsubscribe("orders").value() == Unsubscription::not_subscribed);
+    CHECK(billing.subscriber.unsubscribe("none").value() == Unsubscription::unknown_topic);
+    CHECK(billing.subscriber.status().value()->topics == std::vector<std::string>{"refunds"});
+}
+
+TEST_CASE("copies of a handle are the same subscriber") {
+    Billing billing;
+    auto copy = billing.subscriber;
+    copy.subscribe({"orders"}, {.callback = url}).value();
+    CHECK(billing.subscriber.status().value());
+}
+
+TEST_CASE("every call of a subscriber has a form with a completion") {
+    Billing billing;
+    int told = 0;
+    billing.subscriber.subscribe({"orders"}, {.callback = url},
+                                 [&](const Result<void>& reply) { told += reply ? 1 : 0; });
+    billing.subscriber.subscribe({"orders"}, {.callback = "nowhere"},
+                                 [&](const Result<void>& reply) { told += reply ? 0 : 1; });
+    billing.subscriber.subscribe(
+        {"orders", "refunds"}, [](const Batch&) {}, {},
+        [&](const Result<void>& reply) { told += reply ? 1 : 0; });
+    billing.subscriber.status([&](Result<std::optional<SubscriberStatus>> reply) {
+        told += reply.value()->subscription.callback == "local:billing" ? 1 : 0;
+    });
+    billing.subscriber.unsubscribe("refunds", [&](Result<Unsubscription> reply) {
+        told += reply.value() == Unsubscription::unsubscribed ? 1 : 0;
+    });
+    billing.subscriber.remove(
+        [&](Result<Removal> reply) { told += reply.value() == Removal::removed ? 1 : 0; });
+    CHECK(told == 6);
+    CHECK(billing.bus.callbacks().find("billing") == nullptr);
+}
