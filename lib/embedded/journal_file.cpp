@@ -28,7 +28,7 @@ std::int64_t checksum(std::uint64_t row, std::string_view effects) {
         number[i] = static_cast<unsigned char>(row >> (8U * i));
     }
     auto sum = crc32_z(0, number.data(), number.size());
-    // Given no address, which is what SQLite tells of an empty or missing value, zlib would answer 0.
+    // Given no address, which is what SQLite tells of an empty or missing value, zlib answers 0.
     if (!effects.empty()) {
         sum = crc32_z(sum, reinterpret_cast<const unsigned char*>(effects.data()), effects.size());
     }
