@@ -65,6 +65,10 @@ public:
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
     /// Bytes of all messages, and four more for each.
     [[nodiscard]] std::size_t bytes() const noexcept { return block_.size(); }
+    /// Bytes of all messages.
+    [[nodiscard]] std::size_t payload_bytes() const noexcept {
+        return block_.size() - count_ * prefix;
+    }
 
     [[nodiscard]] Iterator begin() const noexcept { return Iterator{block_.data()}; }
     [[nodiscard]] Iterator end() const noexcept { return Iterator{block_.data() + block_.size()}; }

@@ -47,7 +47,8 @@ struct DispatcherOptions {
     Duration heartbeat_interval{1'000};  ///< How often it says that it is alive.
     Duration worker_silence{4'000};      ///< Other workers silent for so long are taken for dead.
     Duration poll_interval{1'000};       ///< A look at the queue even when nobody woke it.
-    std::uint64_t seed = entropy();      ///< Of the jitter and of its name as a worker.
+    Duration wake_grace{20};         ///< After a wake-up in vain, how long no other is followed.
+    std::uint64_t seed = entropy();  ///< Of the jitter and of its name as a worker.
     Log log{};
 };
 
@@ -156,7 +157,9 @@ private:
     void acquire() {
         const auto free =
             options_.in_flight_max - std::min<std::size_t>(options_.in_flight_max, flights_.size());
-        if (acquiring_ || free == 0 || (now_ < next_acquire_ && !woken_)) return;
+        const bool woken = woken_ && now_ >= rested_at_;
+        if (acquiring_ || free == 0 || (now_ < next_acquire_ && !woken)) return;
+        only_woken_ = now_ < next_acquire_;
         wanted_ = true;
     }
 
@@ -165,7 +168,7 @@ private:
         acquiring_ = true;
         woken_ = false;
         const auto limit = static_cast<std::uint32_t>(std::min<std::size_t>(free, acquired_max));
-        submit(store_, AcquireJobs{delivery_queue, worker_, limit}, now_,
+        submit(store_, AcquireJobs{delivery_queue, worker_, limit, newest_fence_}, now_,
                [inbox = inbox_](Result<Acquired> reply) { inbox->put(GotJobs{std::move(reply)}); });
     }
 
@@ -177,9 +180,16 @@ private:
             return;
         }
         acquire_refusals_ = 0;
-        next_acquire_ = std::min(got.acquired->next_due, now_ + options_.poll_interval);
+        // Woken in vain when another worker was faster. Where many workers share a queue, each job
+        // wakes all of them, and those who are never the first need not come each time.
+        if (only_woken_ && got.acquired->leases.empty() && got.acquired->next_due >= next_due_) {
+            rested_at_ = now_ + options_.wake_grace;
+        }
+        next_due_ = got.acquired->next_due;
+        next_acquire_ = std::min(next_due_, now_ + options_.poll_interval);
         for (auto& lease : got.acquired->leases) {
             const auto id = ++last_id_;
+            newest_fence_ = std::max(newest_fence_, lease.fence);
             flights_.emplace(id, Flight{.lease = std::move(lease)});
             begin(id);
         }
@@ -350,6 +360,7 @@ private:
     /// The clock was set back: what waits for an instant must not wait for it twice.
     void start_over(TimePoint now) {
         next_acquire_ = std::min(next_acquire_, now);
+        rested_at_ = std::min(rested_at_, now);
         const auto waiting = std::exchange(retries_, {});
         for (const auto& [at, id] : waiting) retries_.emplace(std::min(at, now), id);
     }
@@ -426,7 +437,9 @@ private:
         if (closing()) next = std::min(next, *close_at_);
         if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
         const bool full = flights_.size() >= options_.in_flight_max;
-        if (!closing() && !acquiring_ && !full) next = std::min(next, next_acquire_);
+        if (!closing() && !acquiring_ && !full) {
+            next = std::min({next, next_acquire_, woken_ ? rested_at_ : never});
+        }
         return next;
     }
 
@@ -455,11 +468,15 @@ private:
     Outgoing settles_;
     std::vector<Step> aside_;
     Id last_id_ = 0;
+    std::uint64_t newest_fence_ = 0;
     bool acquiring_ = false;
     bool wanted_ = false;
     bool woken_ = false;  // Since the last acquisition began, which may not know of it.
     std::uint32_t acquire_refusals_ = 0;
     TimePoint next_acquire_{};
+    TimePoint next_due_{};     // As the last acquisition told.
+    bool only_woken_ = false;  // The last acquisition was not due by itself.
+    TimePoint rested_at_{};    // When a wake-up is followed again.
     TimePoint last_heartbeat_ = never;
     TimePoint next_heartbeat_{};
     std::optional<TimePoint> close_at_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "routemaster/active.hpp"
+#include "routemaster/autodrop.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/callbacks.hpp"
@@ -17,10 +18,13 @@
 #include "routemaster/job.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/log.hpp"
+#include "routemaster/measurement.hpp"
+#include "routemaster/monitor.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/publication.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/result.hpp"
+#include "routemaster/room.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"

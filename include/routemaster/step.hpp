@@ -215,12 +215,16 @@ struct Acquired {
 
 /// Promotes what is due, then gives the longest READY jobs to a worker: they become PENDING.
 /// Also counts as a heartbeat of the worker. A worker may hold many jobs.
-/// When the reply is lost the jobs stay PENDING until the worker is scrubbed or retires.
+/// When the reply is lost, the worker gets the same leases with its next acquisition, before any
+/// new ones, if it says which it knows; else they stay until it is scrubbed or retires.
 struct AcquireJobs {
     using Reply = Acquired;
     std::string queue;
     Uid worker;
     std::uint32_t limit = 1;  ///< At least 1, else `invalid`.
+    /// The greatest fence the worker was told of, 0 before the first. Leases beyond it are told
+    /// again, even more than `limit`. By default none is.
+    std::uint64_t known = UINT64_MAX;
 };
 
 /// Forgets a job that was done.
@@ -320,6 +324,34 @@ struct SettleDelivery {
     TimePoint retry_at{};  ///< Read when it was not delivered.
 };
 
+// --- Room ---------------------------------------------------------------------------------------
+
+/// How much room the store takes.
+struct StoreUse {
+    std::uint64_t bytes = 0;  ///< In memory. What counts is for the store to say.
+    friend bool operator==(StoreUse, StoreUse) = default;
+};
+
+/// Tells how much room the store takes.
+struct MeasureUse {
+    using Reply = StoreUse;
+};
+
+/// What was dropped.
+struct Dropped {
+    std::uint64_t batches = 0;
+    std::uint64_t events = 0;
+    friend bool operator==(Dropped, Dropped) = default;
+};
+
+/// Ends the oldest batches, whoever they are for, and their delivery jobs with them: the last
+/// resort when there is no room left. Batches under delivery are passed over.
+/// Counts `events.autodropped` and `events.removed` for each subscriber. Repeating it drops more.
+struct DropOldestBatches {
+    using Reply = Dropped;
+    std::uint32_t limit = 100;  ///< Batches to drop at most. At least 1, else `invalid`.
+};
+
 // --- Counters -----------------------------------------------------------------------------------
 
 /// Adds to counters. Repeating it adds again.
@@ -333,21 +365,35 @@ struct ListCounters {
     using Reply = std::vector<Counter>;
 };
 
+// --- Repeating ----------------------------------------------------------------------------------
+
+/// Whether a step whose reply was lost may simply be done again: what it says of repeating it is
+/// then all that can come of it.
+template <class S>
+inline constexpr bool repeatable = true;
+template <>
+inline constexpr bool repeatable<PublishEvent> = false;
+template <>
+inline constexpr bool repeatable<AddToCounters> = false;
+template <>
+inline constexpr bool repeatable<DropOldestBatches> = false;
+
 // --- The sum of it ------------------------------------------------------------------------------
 
 /// Any step.
-using Step = std::variant<PublishEvent, RemoveTopic, ListTopics, Subscribe, Unsubscribe,
-                          RemoveSubscriber, ListSubscribers, FindSubscriber, ListBatches, PutToken,
-                          RemoveToken, FindToken, ListTokens, PushJob, AcquireJobs, AckJob, NackJob,
-                          Heartbeat, RetireWorker, ScrubWorkers, CountJobs, BeginDelivery,
-                          SettleDelivery, AddToCounters, ListCounters>;
+using Step =
+    std::variant<PublishEvent, RemoveTopic, ListTopics, Subscribe, Unsubscribe, RemoveSubscriber,
+                 ListSubscribers, FindSubscriber, ListBatches, PutToken, RemoveToken, FindToken,
+                 ListTokens, PushJob, AcquireJobs, AckJob, NackJob, Heartbeat, RetireWorker,
+                 ScrubWorkers, CountJobs, BeginDelivery, SettleDelivery, MeasureUse,
+                 DropOldestBatches, AddToCounters, ListCounters>;
 
 /// Any reply.
 using Reply = std::variant<Done, Removal, Settlement, Count, PublishOutcome, Unsubscription,
-                           PushOutcome, Acquired, QueueStatus, DeliveryStart, std::vector<Topic>,
-                           std::vector<SubscriberStatus>, std::optional<SubscriberStatus>,
-                           std::vector<BatchStatus>, std::optional<std::string>,
-                           std::vector<ApiToken>, std::vector<Counter>>;
+                           PushOutcome, Acquired, QueueStatus, DeliveryStart, StoreUse, Dropped,
+                           std::vector<Topic>, std::vector<SubscriberStatus>,
+                           std::optional<SubscriberStatus>, std::vector<BatchStatus>,
+                           std::optional<std::string>, std::vector<ApiToken>, std::vector<Counter>>;
 
 /// What a step came to: its reply, or why it was not done.
 using Outcome = Result<Reply>;

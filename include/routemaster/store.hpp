@@ -92,14 +92,28 @@ template <class S>
     return std::get<typename S::Reply>(std::move(*outcome));
 }
 
-/// Performs one step; `done` gets its reply. See `Store::submit`.
+/// How often the doors below do a repeatable step again whose reply was lost, before they tell that
+/// it is in doubt.
+inline constexpr int repeats_max = 2;
+
+/// Performs one step; `done` gets its reply. See `Store::submit`. A step that is `repeatable` is
+/// repeated when its reply is lost, `repeats` times at most; of any other, that is `timed_out`.
 template <class S>
 void submit(Store& store, S step, TimePoint now,
-            std::function<void(Result<typename S::Reply>)> done) {
+            std::function<void(Result<typename S::Reply>)> done, int repeats = repeats_max) {
+    std::optional<S> again;
+    if (repeatable<S> && repeats > 0) again = step;
     Step any{std::move(step)};
-    store.submit({&any, 1}, now, [done = std::move(done)](std::span<Outcome> outcomes) {
-        done(reply_of<S>(outcomes.front()));
-    });
+    store.submit({&any, 1}, now,
+                 [&store, now, repeats, again = std::move(again),
+                  done = std::move(done)](std::span<Outcome> outcomes) mutable {
+                     auto& outcome = outcomes.front();
+                     if (again && !outcome && outcome.error().code() == Errc::timed_out) {
+                         submit(store, *std::move(again), now, std::move(done), repeats - 1);
+                     } else {
+                         done(reply_of<S>(outcome));
+                     }
+                 });
 }
 
 /// Performs several steps and waits for what they came to.
@@ -123,12 +137,17 @@ void submit(Store& store, S step, TimePoint now,
     return std::move(*waiting.outcomes);
 }
 
-/// Performs one step and waits for its reply: the blocking door.
+/// Performs one step and waits for its reply: the blocking door. Repeats as `submit` does.
 template <class S>
 [[nodiscard]] Result<typename S::Reply> perform(Store& store, S step, TimePoint now) {
-    Step any{std::move(step)};
-    auto outcomes = perform_all(store, {&any, 1}, now);
-    return reply_of<S>(outcomes.front());
+    for (int repeats = repeatable<S> ? repeats_max : 0;; --repeats) {
+        Step any{repeats > 0 ? Step{step} : Step{std::move(step)}};
+        auto outcomes = perform_all(store, {&any, 1}, now);
+        auto& outcome = outcomes.front();
+        if (outcome || repeats == 0 || outcome.error().code() != Errc::timed_out) {
+            return reply_of<S>(outcome);
+        }
+    }
 }
 
 }  // namespace routemaster

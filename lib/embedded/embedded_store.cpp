@@ -53,7 +53,8 @@ bool only_tells(const Step& step) {
            std::holds_alternative<FindSubscriber>(step) ||
            std::holds_alternative<ListBatches>(step) || std::holds_alternative<FindToken>(step) ||
            std::holds_alternative<ListTokens>(step) || std::holds_alternative<CountJobs>(step) ||
-           std::holds_alternative<ListCounters>(step) || std::holds_alternative<Heartbeat>(step);
+           std::holds_alternative<ListCounters>(step) || std::holds_alternative<Heartbeat>(step) ||
+           std::holds_alternative<MeasureUse>(step);
 }
 
 }  // namespace

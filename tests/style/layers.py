@@ -19,16 +19,16 @@ LAYERS = {
         detail/assert detail/intrusive_list
     """,
     1: """
-        value event topic subscription batch job timer counter health names
-        codec/ detail/delivery_job
+        value event topic subscription batch job timer counter health names room measurement
+        codec/ detail/delivery_job detail/published_tags
     """,
     2: """
         step store transport callbacks active publication
-        detail/state/ detail/watchers
+        detail/state/ detail/step_check detail/watchers
     """,
     3: """
-        bus subscriber job_queue dispatcher
-        detail/inbox
+        bus subscriber job_queue dispatcher autodrop monitor
+        detail/inbox detail/rounds
     """,
     4: """
         store/ transport/ server/

@@ -17,9 +17,10 @@ namespace routemaster::test {
 /// Draws steps. Give it what `AcquireJobs` answered, so that it can settle leases.
 class RandomSteps {
 public:
-    /// Subscribers have up to `in_flight_max` deliveries under way.
-    RandomSteps(std::uint64_t seed, std::uint32_t in_flight_max)
-        : random_{seed}, in_flight_max_{in_flight_max} {}
+    /// Subscribers have up to `in_flight_max` deliveries under way. All spans of time are whole
+    /// numbers of `unit`.
+    RandomSteps(std::uint64_t seed, std::uint32_t in_flight_max, Duration unit = Duration{1})
+        : random_{seed}, in_flight_max_{in_flight_max}, unit_{unit} {}
 
     /// The workers it lets act.
     static std::array<Uid, 2> workers() { return {Uid{1, 1}, Uid{2, 2}}; }
@@ -30,14 +31,15 @@ public:
         if (what < 35) return publish(now);
         if (what < 43) return subscribe();
         if (what < 55) return PushJob{"work", job(), now + delay()};
-        if (what < 70) return AcquireJobs{any_queue(), any_worker(), limit()};
+        if (what < 69) return AcquireJobs{any_queue(), any_worker(), limit()};
+        if (what < 70) return rare();
         if (what < 90 && !leases_.empty()) return use_lease(now);
         if (what < 92) return PutToken{any_token(), "someone"};
         if (what < 94) return RemoveToken{any_token()};
         if (what < 95) return RemoveTopic{any_topic(), {}};
         if (what < 96) return RemoveSubscriber{any_token()};
         if (what < 97) return Unsubscribe{any_token(), any_topic()};
-        if (what < 98) return ScrubWorkers{Duration{200}};
+        if (what < 98) return ScrubWorkers{200 * unit_};
         return AddToCounters{{{{"process", {{"status", "start"}}}, 1}}};
     }
 
@@ -47,14 +49,25 @@ public:
     }
 
     /// How far the clock may go until the next step.
-    Duration pause() { return Duration{random_.below(20)}; }
+    Duration pause() { return random_.below(20) * unit_; }
 
 private:
+    Step rare() {
+        switch (random_.below(6)) {
+            case 0: return RetireWorker{any_worker()};
+            case 1: return Heartbeat{any_worker()};
+            case 2: return DropOldestBatches{1};
+            case 3: return ListBatches{.token = any_token(), .limit = limit()};
+            case 4: return FindSubscriber{any_token()};
+            default: return CountJobs{any_queue()};
+        }
+    }
+
     Step publish(TimePoint now) {
         return PublishEvent{.topic = any_topic(),
                             .publisher = {},
                             .message = "message " + std::to_string(++messages_),
-                            .timestamp = now - Duration{random_.below(50)},
+                            .timestamp = now - random_.below(50) * unit_,
                             .uid = Uid{random_.next(), random_.next()}};
     }
 
@@ -70,7 +83,7 @@ private:
                          topics,
                          {.callback = "https://example.com/" + std::to_string(random_.below(9)),
                           .uuid = "x",
-                          .timeout = Duration{random_.below(200)},
+                          .timeout = random_.below(200) * unit_,
                           .max_events = up_to(5),
                           .max_in_flight = up_to(in_flight_max_)}};
     }
@@ -79,7 +92,7 @@ private:
         const auto place = static_cast<std::ptrdiff_t>(random_.below(leases_.size()));
         const auto lease = leases_[static_cast<std::size_t>(place)];
         if (lease.queue == delivery_queue && random_.below(3) == 0) {
-            return BeginDelivery{lease, Duration{300}, 0.25};
+            return BeginDelivery{lease, 256 * unit_, 0.25};
         }
         leases_.erase(leases_.begin() + place);
         if (lease.queue == delivery_queue) {
@@ -87,7 +100,7 @@ private:
             return SettleDelivery{.lease = lease,
                                   .delivered = delivered,
                                   .health_change = delivered ? 1 : -2,
-                                  .begun_at = now - Duration{3},
+                                  .begun_at = now - 3 * unit_,
                                   .retry_at = now + delay()};
         }
         if (random_.below(3) == 0) return NackJob{lease, now + delay()};
@@ -95,7 +108,7 @@ private:
     }
 
     std::string job() { return "job " + std::to_string(random_.below(200)); }
-    Duration delay() { return Duration{random_.below(100)}; }
+    Duration delay() { return random_.below(100) * unit_; }
     std::uint32_t limit() { return static_cast<std::uint32_t>(1 + random_.below(4)); }
     Uid any_worker() { return workers()[random_.below(2)]; }
     std::string any_queue() { return random_.below(3) == 0 ? "work" : delivery_queue; }
@@ -106,6 +119,7 @@ private:
 
     Random random_;
     std::uint32_t in_flight_max_;
+    Duration unit_;
     std::vector<Lease> leases_;
     std::uint64_t messages_ = 0;
 };

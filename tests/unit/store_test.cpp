@@ -88,7 +88,8 @@ TEST_CASE("a lost request is not performed, a lost reply is") {
     CHECK(unheard.error().code() == Errc::unavailable);
     CHECK(unheard.error().retryable());
     CHECK(ready(memory) == 0);
-    const auto in_doubt = push(store, "a");
+    Step step{PushJob{"q", "a", now}};
+    const auto in_doubt = perform_all(store, {&step, 1}, now).front();
     REQUIRE_FALSE(in_doubt.has_value());
     CHECK(in_doubt.error().code() == Errc::timed_out);
     CHECK(ready(memory) == 1);
@@ -97,6 +98,41 @@ TEST_CASE("a lost request is not performed, a lost reply is") {
     CHECK(store.count(Fault::lost_request) == 1);
     CHECK(store.count(Fault::lost_reply) == 1);
     CHECK(store.count(Fault::none) == 2);
+}
+
+TEST_CASE("a step in doubt is done again when that does no harm") {
+    MemoryStore memory;
+    FaultyStore store{memory};
+    store.script({Fault::lost_reply, Fault::lost_reply});
+    CHECK(push(store, "a").value() == PushOutcome::duplicate);
+    CHECK(store.count(Fault::lost_reply) == 2);
+    store.script({Fault::lost_reply});
+    bool told = false;
+    submit(store, PushJob{"q", "b", now}, now,
+           [&](Result<PushOutcome> outcome) { told = outcome.value() == PushOutcome::duplicate; });
+    CHECK(told);
+    CHECK(ready(memory) == 2);
+}
+
+TEST_CASE("a step that stays in doubt is not done again for ever") {
+    MemoryStore memory;
+    FaultyStore store{memory, {.lost_replies = 1}};
+    CHECK(push(store, "a").error().code() == Errc::timed_out);
+    CHECK(store.count(Fault::lost_reply) == repeats_max + 1);
+    std::optional<std::error_code> told;
+    submit(store, PushJob{"q", "b", now}, now,
+           [&](const Result<PushOutcome>& outcome) { told = outcome.error().code(); });
+    CHECK(told == Errc::timed_out);
+    CHECK(store.count(Fault::lost_reply) == 2 * (repeats_max + 1));
+}
+
+TEST_CASE("an event whose publication is in doubt is not published again") {
+    MemoryStore memory;
+    FaultyStore store{memory};
+    store.script({Fault::lost_reply});
+    const PublishEvent step{.topic = "orders", .message = "1", .timestamp = now};
+    CHECK(perform(store, step, now).error().code() == Errc::timed_out);
+    CHECK(perform(memory, ListTopics{}, now).value().at(0).events == 1);
 }
 
 TEST_CASE("a fault meets every step of its submission") {
@@ -118,7 +154,8 @@ TEST_CASE("faults by chance are as frequent as asked for and replay alike") {
         FaultyStore store{memory, options};
         std::string pattern;
         for (int i = 0; i < 1'000; ++i) {
-            const auto reply = perform(store, ListTopics{}, now);
+            Step step{ListTopics{}};
+            const auto reply = perform_all(store, {&step, 1}, now).front();
             pattern += reply ? '.' : reply.error().code() == Errc::timed_out ? 'r' : 'q';
         }
         return pattern;

@@ -20,6 +20,7 @@
 #include "routemaster/testing/conformance/jobs.hpp"
 #include "routemaster/testing/conformance/lanes.hpp"
 #include "routemaster/testing/conformance/leases.hpp"
+#include "routemaster/testing/conformance/room.hpp"
 #include "routemaster/testing/conformance/submissions.hpp"
 #include "routemaster/testing/conformance/subscribers.hpp"
 #include "routemaster/testing/conformance/topics.hpp"
@@ -42,9 +43,11 @@ namespace routemaster::testing {
     add_push_cases(add);
     add_acquire_cases(add);
     add_lease_cases(add);
+    add_lost_reply_cases(add);
     add_worker_cases(add);
     add_delivery_cases(add);
     add_health_cases(add);
+    add_room_cases(add);
     add_counter_cases(add);
     add_watch_cases(add);
     add_submission_cases(add);

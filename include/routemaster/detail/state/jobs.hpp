@@ -164,16 +164,21 @@ public:
         effects_.changed(job);
     }
 
-    Acquired acquire(QueueState& queue, const Uid& worker, std::uint32_t limit, TimePoint now) {
+    Acquired acquire(QueueState& queue, const AcquireJobs& step, TimePoint now) {
         promote(queue, now);
-        auto& holder = workers_[worker];
+        auto& holder = workers_[step.worker];
         holder.seen = now;
         Acquired acquired;
-        while (acquired.leases.size() < limit && !queue.ready.empty()) {
+        for (auto lost = holder.jobs.upper_bound(step.known); lost != holder.jobs.end(); ++lost) {
+            const auto& job = *lost->second;
+            if (&job.queue != &queue) continue;
+            acquired.leases.push_back({queue.name, job.job, step.worker, job.fence});
+        }
+        while (acquired.leases.size() < step.limit && !queue.ready.empty()) {
             auto& job = *queue.ready.front();
             queue.ready.remove(job);
-            hold(job, worker, ++fence_);
-            acquired.leases.push_back({queue.name, job.job, worker, job.fence});
+            hold(job, step.worker, ++fence_);
+            acquired.leases.push_back({queue.name, job.job, step.worker, job.fence});
         }
         if (!queue.ready.empty()) {
             acquired.next_due = now;
@@ -308,7 +313,7 @@ private:
     };
 
     /// Jobs promoted by one step at most; the rest waits for the next.
-    static constexpr int promoted_max = 10'000;
+    static constexpr int promoted_max = 1'000;
 
     void wake(QueueState& queue) {
         if (!queue.hungry || queue.woken) return;
@@ -412,7 +417,6 @@ private:
         }
         while (lane.admitted > lane.width) {
             auto& job = *(lane.edge == nullptr ? lane.jobs.back() : lane.jobs.previous(*lane.edge));
-            if (job.state == JobState::State::pending) return;
             if (job.state == JobState::State::ready) {
                 job.queue.ready.remove(job);
                 ++job.queue.held;

@@ -16,13 +16,14 @@
 #include <vector>
 
 #include "routemaster/detail/delivery_job.hpp"
+#include "routemaster/detail/published_tags.hpp"
 #include "routemaster/detail/state/counters.hpp"
 #include "routemaster/detail/state/directory.hpp"
 #include "routemaster/detail/state/entity.hpp"
 #include "routemaster/detail/state/jobs.hpp"
 #include "routemaster/detail/state/outboxes.hpp"
+#include "routemaster/detail/step_check.hpp"
 #include "routemaster/health.hpp"
-#include "routemaster/names.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 
@@ -47,6 +48,7 @@ public:
         reveals_ = everything;
         return std::visit(
             [this](auto& any) -> Outcome {
+                if (auto checked = check_step(any); !checked) return checked.error();
                 auto reply = apply(any);
                 if (!reply) return reply.error();
                 return Reply{std::move(*reply)};
@@ -74,12 +76,10 @@ public:
 
 private:
     static Error invalid(const char* text) { return {Errc::invalid, text}; }
-    static Error nothing_asked() { return invalid("limit: must be at least 1"); }
 
     // --- Topics and events ----------------------------------------------------------------------
 
     Result<PublishEvent::Reply> apply(PublishEvent& step) {
-        if (!is_topic_name(step.topic)) return invalid("topic: must be 1 to 64 of a-z and _");
         auto* topic = directory_.topic(step.topic);
         if (topic == nullptr) {
             topic = &directory_.create_topic(step.topic, step.publisher);
@@ -124,7 +124,7 @@ private:
 
     void count_published(TopicState& topic, std::size_t bytes) {
         if (topic.published == nullptr) {
-            const auto tags = published_tags(topic.topic);
+            const auto tags = published_tags(topic.topic.name, topic.topic.publisher);
             topic.published = &counters_.at({"events.published", tags});
             topic.bytes = &counters_.at({"events.bytes", tags});
         }
@@ -132,16 +132,6 @@ private:
         counters_.add(*topic.bytes, static_cast<std::int64_t>(bytes));
         ++topic.topic.events;
         effects_.counted(topic);
-    }
-
-    /// The publisher's tag leaves out the secret part of its token, after `--`.
-    static std::vector<CounterKey::Tag> published_tags(const Topic& topic) {
-        std::string publisher = "null";
-        if (topic.publisher) {
-            const auto end = topic.publisher->find("--");
-            publisher = end == std::string::npos ? "malformed" : topic.publisher->substr(0, end);
-        }
-        return {{"publisher", publisher}, {"topic", topic.name}};
     }
 
     Result<RemoveTopic::Reply> apply(RemoveTopic& step) {
@@ -152,17 +142,11 @@ private:
         return Removal::removed;
     }
 
-    Result<ListTopics::Reply> apply(ListTopics& step) {
-        if (step.page.limit == 0) return nothing_asked();
-        return directory_.topics(step.page);
-    }
+    Result<ListTopics::Reply> apply(ListTopics& step) { return directory_.topics(step.page); }
 
     // --- Subscribers ----------------------------------------------------------------------------
 
     Result<Subscribe::Reply> apply(Subscribe& step) {
-        if (auto checked = check(step.token, step.topics, step.options); !checked) {
-            return checked.error();
-        }
         auto& subscriber = directory_.open_subscriber(step.token);
         auto& subscription = subscriber.subscription;
         subscription.callback = step.options.callback;
@@ -201,12 +185,17 @@ private:
     Result<RemoveSubscriber::Reply> apply(RemoveSubscriber& step) {
         auto* subscriber = directory_.subscriber(step.token);
         if (subscriber == nullptr) return Removal::unknown;
-        directory_.remove(*subscriber);
+        remove(*subscriber);
         return Removal::removed;
     }
 
+    /// Its batches end one after the other, whatever it had asked for.
+    void remove(SubscriberState& subscriber) {
+        jobs_.widen(subscriber.outbox->lane, 1);
+        directory_.remove(subscriber);
+    }
+
     Result<ListSubscribers::Reply> apply(ListSubscribers& step) {
-        if (step.page.limit == 0) return nothing_asked();
         return directory_.subscribers(step.page);
     }
 
@@ -217,7 +206,6 @@ private:
     }
 
     Result<ListBatches::Reply> apply(ListBatches& step) {
-        if (step.limit == 0) return nothing_asked();
         std::vector<BatchStatus> all;
         const auto* outbox = outboxes_.find(step.token);
         if (outbox == nullptr) return all;
@@ -232,12 +220,6 @@ private:
     // --- API tokens -----------------------------------------------------------------------------
 
     Result<PutToken::Reply> apply(PutToken& step) {
-        if (!is_user_name(step.token)) {
-            return invalid("token: must be 1 to 64 of a-z, 0-9, :, _ and -");
-        }
-        if (!is_user_name(step.name)) {
-            return invalid("name: must be 1 to 64 of a-z, 0-9, :, _ and -");
-        }
         directory_.put_token({step.token, step.name});
         return Done{};
     }
@@ -246,7 +228,7 @@ private:
         auto* subscriber = directory_.subscriber(step.token);
         auto* token = directory_.token(step.token);
         if (subscriber == nullptr && token == nullptr) return Removal::unknown;
-        if (subscriber != nullptr) directory_.remove(*subscriber);
+        if (subscriber != nullptr) remove(*subscriber);
         if (token != nullptr) directory_.remove(*token);
         return Removal::removed;
     }
@@ -258,18 +240,11 @@ private:
         return std::optional{token->token.name};
     }
 
-    Result<ListTokens::Reply> apply(ListTokens& step) {
-        if (step.page.limit == 0) return nothing_asked();
-        return directory_.tokens(step.page);
-    }
+    Result<ListTokens::Reply> apply(ListTokens& step) { return directory_.tokens(step.page); }
 
     // --- Jobs -----------------------------------------------------------------------------------
 
     Result<PushJob::Reply> apply(PushJob& step) {
-        if (step.queue.empty() || step.queue.size() > name_length_max) {
-            return invalid("queue: must be 1 to 64 characters");
-        }
-        if (step.job.empty()) return invalid("job: must not be empty");
         auto& queue = jobs_.queue(step.queue);
         if (const auto* present = jobs_.find(queue, step.job)) {
             reveals_ = present->last_row;
@@ -280,10 +255,9 @@ private:
     }
 
     Result<AcquireJobs::Reply> apply(AcquireJobs& step) {
-        if (step.limit == 0) return nothing_asked();
         reveals_ = 0;
         auto& queue = jobs_.queue(step.queue);
-        auto acquired = jobs_.acquire(queue, step.worker, step.limit, now_);
+        auto acquired = jobs_.acquire(queue, step, now_);
         for (const auto& lease : acquired.leases) reveal(*jobs_.held(lease));
         return acquired;
     }
@@ -436,6 +410,16 @@ private:
     }
 
     static const std::string& token_of(const BatchState& batch) { return batch.outbox.lane.name; }
+
+    // --- Room -----------------------------------------------------------------------------------
+
+    Result<MeasureUse::Reply> apply(MeasureUse&) { return StoreUse{outboxes_.bytes()}; }
+
+    Result<DropOldestBatches::Reply> apply(DropOldestBatches& step) {
+        return outboxes_.drop_oldest(step.limit, [this](const std::string& token) {
+            return directory_.subscriber(token) != nullptr;
+        });
+    }
 
     // --- Counters -------------------------------------------------------------------------------
 

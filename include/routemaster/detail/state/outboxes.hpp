@@ -44,6 +44,7 @@ struct BatchState : Entity {
     JobState* job = nullptr;
     MessageList messages;
     ListHook<BatchState> in_outbox;
+    ListHook<BatchState> in_age;
 };
 
 /// What is counted for each subscriber.
@@ -63,10 +64,11 @@ enum class OutboxCounter : std::uint8_t {
     first_attempts,
     first_attempt_latency,
     last_attempt_latency,
+    autodropped,
 };
 
 /// Under which name and status each is told, in the order of `OutboxCounter`.
-inline constexpr std::array<std::pair<const char*, const char*>, 15> outbox_counter_names{{
+inline constexpr std::array<std::pair<const char*, const char*>, 16> outbox_counter_names{{
     {"events.added", nullptr},
     {"events.removed", nullptr},
     {"delivery.batches", "success"},
@@ -82,6 +84,7 @@ inline constexpr std::array<std::pair<const char*, const char*>, 15> outbox_coun
     {"latency.batches.count", nullptr},
     {"latency.batches.first_attempt", nullptr},
     {"latency.batches.last_attempt", nullptr},
+    {"events.autodropped", nullptr},
 }};
 
 /// All batches for one subscriber, whether or not it still exists.
@@ -126,6 +129,7 @@ public:
     BatchState& begin(Outbox& outbox, const Uid& uid, TimePoint due, TimePoint now) {
         auto& batch = restore(outbox, uid, now, jobs_.next_order());
         outbox.batches.push_back(batch);
+        by_age_.push_back(batch);
         outbox.current = &batch;
         effects_.changed(batch);
         batch.job = &jobs_.push(jobs_.queue(delivery_queue), delivery_job(uid), due, batch.order,
@@ -136,6 +140,7 @@ public:
     /// Puts a message at the end of a CURRENT batch. The caller tells the effects.
     void append(BatchState& batch, std::string_view message) {
         batch.messages.append(message);
+        bytes_ += message.size();
         ++batch.outbox.events;
         count(batch.outbox, OutboxCounter::added, 1);
     }
@@ -155,9 +160,31 @@ public:
         if (outbox.current == &batch) outbox.current = nullptr;
         if (batch.job != nullptr) jobs_.remove(*batch.job);
         outbox.batches.remove(batch);
+        by_age_.remove(batch);
+        bytes_ -= batch.messages.payload_bytes();
         effects_.gone(batch);
         batches_.erase(batch.uid);
         if (!subscriber_exists) close(outbox);
+    }
+
+    /// Bytes of all messages in all batches.
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+    /// Ends the oldest batches, passing over those under delivery, at most `limit`.
+    template <class Exists>
+    Dropped drop_oldest(std::uint32_t limit, Exists exists) {
+        Dropped dropped;
+        for (auto* batch = by_age_.front(); batch != nullptr && dropped.batches < limit;) {
+            auto& oldest = *batch;
+            batch = by_age_.next(oldest);
+            if (oldest.job->state == JobState::State::pending) continue;
+            const auto events = oldest.messages.size();
+            ++dropped.batches;
+            dropped.events += events;
+            count(oldest.outbox, OutboxCounter::autodropped, static_cast<std::int64_t>(events));
+            remove(oldest, exists(oldest.outbox.lane.name));
+        }
+        return dropped;
     }
 
     /// Adds to one of the counters of a subscriber.
@@ -201,6 +228,8 @@ public:
         for (auto* batch : all) {
             auto& outbox = batch->outbox;
             outbox.batches.push_back(*batch);
+            by_age_.push_back(*batch);
+            bytes_ += batch->messages.payload_bytes();
             outbox.events += batch->messages.size();
             if (batch->current) outbox.current = batch;
             batch->job = jobs_.find(queue, delivery_job(batch->uid));
@@ -226,6 +255,8 @@ private:
     JobTable& jobs_;
     std::map<std::string, Outbox> outboxes_;
     std::unordered_map<Uid, std::unique_ptr<BatchState>> batches_;
+    IntrusiveList<BatchState, &BatchState::in_age> by_age_;
+    std::uint64_t bytes_ = 0;
 };
 
 }  // namespace routemaster::detail

@@ -98,6 +98,41 @@ inline void add_lease_cases(StoreCases& add) {
     });
 }
 
+/// Adds the cases about acquisitions whose reply was lost.
+inline void add_lost_reply_cases(StoreCases& add) {
+    add("a worker gets the leases whose reply was lost with its next acquisition", [](Scenario& s) {
+        for (const char* job : {"a", "b", "c", "d"}) s.push(job);
+        AcquireJobs step{.queue = work_queue, .worker = Scenario::worker(1), .known = 0};
+        const auto told = s.perform(step).leases;
+        expect_equal(told.size(), 1U, "leases that were told");
+        step.known = told.front().fence;
+        step.limit = 2;
+        const auto lost = s.perform(step).leases;
+        expect_equal(lost.size(), 2U, "leases whose reply is lost");
+        expect_equal(s.perform(step).leases, lost, "told again");
+        step.limit = 3;
+        const auto more = s.perform(step).leases;
+        expect_equal(more.size(), 3U, "told again, and a new one");
+        expect_equal(std::vector<Lease>(more.begin(), more.end() - 1), lost, "the first of them");
+        expect_equal(s.queue(work_queue), QueueStatus{.pending = 4}, "jobs");
+        for (const auto& lease : more) {
+            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+        }
+        expect_equal(s.perform(step).leases, std::vector<Lease>{}, "after the acks");
+    });
+
+    add("leases are told again to nobody else, and for no other queue", [](Scenario& s) {
+        s.push("a");
+        s.take_work(1);
+        const AcquireJobs other{.queue = work_queue, .worker = Scenario::worker(2), .known = 0};
+        expect_equal(s.perform(other).leases, std::vector<Lease>{}, "told to another worker");
+        const AcquireJobs elsewhere{.queue = "other", .worker = Scenario::worker(1), .known = 0};
+        expect_equal(s.perform(elsewhere).leases, std::vector<Lease>{}, "told for another queue");
+        const AcquireJobs unasked{.queue = work_queue, .worker = Scenario::worker(1)};
+        expect_equal(s.perform(unasked).leases, std::vector<Lease>{}, "told without being asked");
+    });
+}
+
 /// Adds the cases about workers that come and go.
 inline void add_worker_cases(StoreCases& add) {
     add("a worker that retires gives back at once what it holds", [](Scenario& s) {

@@ -75,7 +75,6 @@ inline void add_watch_cases(StoreCases& add) {
         lease = s.take();
         expect_woken(s, delivery_queue, "a higher max_in_flight",
                      [&] { s.subscribe("billing", {"orders"}, {.max_in_flight = 2}); });
-        s.take();
         s.perform(RemoveSubscriber{"billing"});
         expect_woken(s, delivery_queue, "a vanished batch", [&] { s.begin(lease); });
     });

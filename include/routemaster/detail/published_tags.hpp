@@ -1,0 +1,25 @@
+/// @file
+/// The tags of what is counted when an event is published.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routemaster/counter.hpp"
+
+namespace routemaster::detail {
+
+/// The publisher's tag leaves out the secret part of its token, after `--`; the original's rule.
+[[nodiscard]] inline std::vector<CounterKey::Tag> published_tags(
+    const std::string& topic, const std::optional<std::string>& publisher) {
+    std::string tag = "null";
+    if (publisher) {
+        const auto end = publisher->find("--");
+        tag = end == std::string::npos ? "malformed" : publisher->substr(0, end);
+    }
+    return {{"publisher", tag}, {"topic", topic}};
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,57 @@
+/// @file
+/// When something that is done every so often is due, and how it ends in an orderly way.
+
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// Rounds of work that takes several polls: one every interval, the first at once, and never two
+/// at the same time. One that took longer than the interval is followed by the next at once.
+class Rounds {
+public:
+    /// An interval below 1 ms counts as 1 ms.
+    explicit Rounds(Duration interval) : interval_{std::max(interval, Duration{1})} {}
+
+    /// Tells what time it is: at the beginning of every poll.
+    void tell(TimePoint now) {
+        // The clock was set back: what waits for an instant must not wait for it twice.
+        if (now < now_) next_ = std::min(next_, now);
+        now_ = now;
+    }
+
+    /// Whether a round begins now. If so, it is under way until `end`.
+    bool begin() {
+        if (under_way_ || closing() || now_ < next_) return false;
+        under_way_ = true;
+        next_ = saturating_add(now_, interval_);
+        return true;
+    }
+    void end() { under_way_ = false; }
+
+    /// Begins no round any more; the one under way may end until `deadline`.
+    void close(TimePoint deadline) { close_at_ = deadline; }
+    [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
+    [[nodiscard]] bool closed() const noexcept {
+        return closing() && (!under_way_ || now_ >= *close_at_);
+    }
+
+    /// When to poll again, if nothing comes from elsewhere.
+    [[nodiscard]] TimePoint next_poll() const {
+        if (closing()) return closed() ? never : *close_at_;
+        return under_way_ ? never : next_;
+    }
+
+private:
+    Duration interval_;
+    TimePoint now_ = TimePoint::min();
+    TimePoint next_ = TimePoint::min();
+    bool under_way_ = false;
+    std::optional<TimePoint> close_at_;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,72 @@
+/// @file
+/// What is wrong with a step by itself, whatever the state of the store.
+
+#pragma once
+
+#include <string>
+
+#include "routemaster/names.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/subscription.hpp"
+
+namespace routemaster::detail {
+
+/// Nothing is wrong with most steps.
+template <class S>
+[[nodiscard]] Result<void> check_step(const S&) {
+    return {};
+}
+
+[[nodiscard]] inline Result<void> check_asked(std::uint32_t limit) {
+    if (limit == 0) return Error{Errc::invalid, "limit: must be at least 1"};
+    return {};
+}
+
+[[nodiscard]] inline Result<void> check_step(const PublishEvent& step) {
+    if (is_topic_name(step.topic)) return {};
+    return Error{Errc::invalid, "topic: must be 1 to 64 of a-z and _"};
+}
+
+[[nodiscard]] inline Result<void> check_step(const Subscribe& step) {
+    return check(step.token, step.topics, step.options);
+}
+
+[[nodiscard]] inline Result<void> check_step(const PutToken& step) {
+    for (const auto& [field, name] : {std::pair{"token", &step.token}, {"name", &step.name}}) {
+        if (!is_user_name(*name)) {
+            return Error{Errc::invalid,
+                         std::string{field} + ": must be 1 to 64 of a-z, 0-9, :, _ and -"};
+        }
+    }
+    return {};
+}
+
+[[nodiscard]] inline Result<void> check_step(const PushJob& step) {
+    if (step.queue.empty() || step.queue.size() > name_length_max) {
+        return Error{Errc::invalid, "queue: must be 1 to 64 characters"};
+    }
+    if (step.job.empty()) return Error{Errc::invalid, "job: must not be empty"};
+    return {};
+}
+
+[[nodiscard]] inline Result<void> check_step(const ListTopics& step) {
+    return check_asked(step.page.limit);
+}
+[[nodiscard]] inline Result<void> check_step(const ListSubscribers& step) {
+    return check_asked(step.page.limit);
+}
+[[nodiscard]] inline Result<void> check_step(const ListTokens& step) {
+    return check_asked(step.page.limit);
+}
+[[nodiscard]] inline Result<void> check_step(const ListBatches& step) {
+    return check_asked(step.limit);
+}
+[[nodiscard]] inline Result<void> check_step(const AcquireJobs& step) {
+    return check_asked(step.limit);
+}
+[[nodiscard]] inline Result<void> check_step(const DropOldestBatches& step) {
+    return check_asked(step.limit);
+}
+
+}  // namespace routemaster::detail

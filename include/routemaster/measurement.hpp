@@ -1,0 +1,51 @@
+/// @file
+/// A measurement: one number about the bus at one moment, for whoever watches it.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace routemaster {
+
+/// Names and values that say what a measurement is about.
+using MeasurementTags = std::vector<std::pair<std::string, std::string>>;
+
+/// A number that was measured.
+struct Measurement {
+    /// How measurements of one name relate.
+    enum class Kind {
+        gauge,    ///< What there is now; comes and goes.
+        counter,  ///< What there was since the beginning; only grows.
+    };
+
+    Kind kind = Kind::gauge;
+    std::string name;
+    std::int64_t value = 0;
+    MeasurementTags tags{};
+
+    friend bool operator==(const Measurement&, const Measurement&) = default;
+};
+
+/// The word for a kind: `gauge` or `counter`.
+[[nodiscard]] constexpr std::string_view to_string(Measurement::Kind kind) noexcept {
+    return kind == Measurement::Kind::gauge ? "gauge" : "counter";
+}
+
+/// A line as the original bus prints it: `counter:events.published:3 (topic:cats,publisher:pub)`.
+[[nodiscard]] inline std::string to_string(const Measurement& measurement) {
+    std::string line{to_string(measurement.kind)};
+    line.append(":").append(measurement.name).append(":");
+    line.append(std::to_string(measurement.value)).append(" (");
+    const char* separator = "";
+    for (const auto& [name, value] : measurement.tags) {
+        line.append(separator).append(name).append(":").append(value);
+        separator = ",";
+    }
+    return line.append(")");
+}
+
+}  // namespace routemaster

@@ -1,0 +1,218 @@
+/// @file
+/// `Monitor`: measures the bus every so often, for whoever watches it.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/active.hpp"
+#include "routemaster/detail/inbox.hpp"
+#include "routemaster/detail/rounds.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/measurement.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/room.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// Settings of a `Monitor`.
+struct MonitorOptions {
+    Duration interval{10'000};                        ///< From one look to the next.
+    std::vector<std::string> queues{delivery_queue};  ///< Whose jobs are counted.
+    MeasurementTags tags{};                           ///< Put before those of each measurement.
+    std::optional<RoomOptions> room{};  ///< Told as `store.max_mem`, `.low_mark`, `.high_mark`.
+    /// Is given what was measured. Called from the polling thread; must not block for long.
+    std::function<void(std::vector<Measurement>)> report{};
+    Log log{};
+};
+
+/// Reports every interval what the store tells of itself, under the names of the original bus:
+///
+/// - gauges `subscriber.queue.batches` and `subscriber.queue.events` (tag `subscriber`),
+///   `jobs.count` (tags `queue`, and `status`: `instant` for READY, `scheduled`),
+///   `store.bytes_used`;
+/// - every counter of the store.
+///
+/// What the store cannot tell is left out, and logged. Numbers too great for a measurement are told
+/// as the greatest. Any number of monitors may watch a store; each reports all of it.
+///
+/// Thread safety: as `Active` says.
+class Monitor final : public Active {
+public:
+    /// The store must outlive it.
+    Monitor(Store& store, MonitorOptions options)
+        : store_{store}, options_{std::move(options)}, rounds_{options_.interval} {}
+
+    Monitor(const Monitor&) = delete;
+    Monitor& operator=(const Monitor&) = delete;
+
+    TimePoint poll(TimePoint now) override {
+        now_ = now;
+        rounds_.tell(now);
+        for (auto& letter : inbox_->take().letters) {
+            std::visit([this](auto& any) { on(any); }, letter);
+        }
+        if (rounds_.begin()) begin();
+        return inbox_->empty() ? rounds_.next_poll() : now;
+    }
+
+    void wake_with(std::function<void()> wake) override { inbox_->wake_with(std::move(wake)); }
+
+    /// Lets a step under way end, and reports nothing more.
+    void close(TimePoint deadline) override { rounds_.close(deadline); }
+
+    [[nodiscard]] bool closed() const override { return rounds_.closed(); }
+
+private:
+    using Subscribers = std::vector<SubscriberStatus>;
+
+    // What comes back from the store; one of them is under way at most.
+    struct GotSubscribers {
+        Result<Subscribers> page;
+    };
+    struct GotRest {
+        std::vector<Outcome> outcomes;  ///< A CountJobs for each queue, MeasureUse, ListCounters.
+    };
+    using Letter = std::variant<GotSubscribers, GotRest>;
+    using Inbox = detail::Inbox<Letter>;
+
+    void begin() {
+        failure_.reset();
+        list_subscribers({});
+    }
+
+    void list_subscribers(std::string after) {
+        submit(store_, ListSubscribers{{.after = std::move(after)}}, now_,
+               [inbox = inbox_](Result<Subscribers> page) {
+                   inbox->put(GotSubscribers{std::move(page)});
+               });
+    }
+
+    void on(GotSubscribers& got) {
+        if (rounds_.closing()) return rounds_.end();
+        if (!got.page) {
+            failed(got.page.error());
+            return ask_rest();
+        }
+        for (const auto& subscriber : *got.page) add(subscriber);
+        if (got.page->size() < Page{}.limit) return ask_rest();
+        list_subscribers(std::move(got.page->back().subscription.token));
+    }
+
+    void ask_rest() {
+        std::vector<Step> steps;
+        for (const auto& queue : options_.queues) steps.emplace_back(CountJobs{queue});
+        steps.emplace_back(MeasureUse{});
+        steps.emplace_back(ListCounters{});
+        store_.submit(steps, now_, [inbox = inbox_](std::span<Outcome> outcomes) {
+            inbox->put(GotRest{{std::make_move_iterator(outcomes.begin()),
+                                std::make_move_iterator(outcomes.end())}});
+        });
+    }
+
+    void on(GotRest& got) {
+        rounds_.end();
+        if (rounds_.closing()) return;
+        std::size_t next = 0;
+        for (const auto& queue : options_.queues) {
+            add(reply_of<CountJobs>(got.outcomes[next++]),
+                [&](const QueueStatus& status) { add(queue, status); });
+        }
+        add(reply_of<MeasureUse>(got.outcomes[next++]), [this](StoreUse use) { add(use); });
+        add(reply_of<ListCounters>(got.outcomes[next++]),
+            [this](const std::vector<Counter>& counters) {
+                for (const auto& counter : counters) add(counter);
+            });
+        tell();
+    }
+
+    void tell() {
+        if (failure_ && !std::exchange(failed_, true)) {
+            log("cannot measure everything: " + failure_->message());
+        }
+        failed_ = failure_.has_value();
+        auto measured = std::exchange(measured_, {});
+        if (!measured.empty() && options_.report) options_.report(std::move(measured));
+    }
+
+    void failed(const Error& error) {
+        if (!failure_) failure_ = error;
+    }
+
+    // --- What is measured -----------------------------------------------------------------------
+
+    template <class T, class Use>
+    void add(const Result<T>& reply, Use use) {
+        reply ? use(*reply) : failed(reply.error());
+    }
+
+    void add(const SubscriberStatus& status) {
+        const MeasurementTags tags{{"subscriber", status.subscription.token}};
+        gauge("subscriber.queue.batches", status.batches_queued, tags);
+        gauge("subscriber.queue.events", status.events_queued, tags);
+    }
+
+    void add(const std::string& queue, const QueueStatus& status) {
+        gauge("jobs.count", status.ready, {{"queue", queue}, {"status", "instant"}});
+        gauge("jobs.count", status.scheduled, {{"queue", queue}, {"status", "scheduled"}});
+    }
+
+    void add(StoreUse use) {
+        gauge("store.bytes_used", use.bytes, {});
+        if (!options_.room) return;
+        gauge("store.max_mem", options_.room->bytes_max, {});
+        gauge("store.low_mark", options_.room->low_mark(), {});
+        gauge("store.high_mark", options_.room->high_mark(), {});
+    }
+
+    void add(const Counter& counter) {
+        MeasurementTags tags;
+        // The original prints a tag without a value in this way.
+        for (const auto& [name, value] : counter.key.tags)
+            tags.emplace_back(name, value.value_or(""));
+        measure(Measurement::Kind::counter, counter.key.name, counter.value, tags);
+    }
+
+    void gauge(const char* name, std::uint64_t value, const MeasurementTags& tags) {
+        constexpr std::uint64_t greatest = std::numeric_limits<std::int64_t>::max();
+        measure(Measurement::Kind::gauge, name,
+                static_cast<std::int64_t>(std::min(value, greatest)), tags);
+    }
+
+    void measure(Measurement::Kind kind, std::string name, std::int64_t value,
+                 const MeasurementTags& tags) {
+        auto& added = measured_.emplace_back(Measurement{
+            .kind = kind, .name = std::move(name), .value = value, .tags = options_.tags});
+        added.tags.insert(added.tags.end(), tags.begin(), tags.end());
+    }
+
+    void log(const std::string& text) const {
+        if (options_.log) options_.log(LogLevel::warning, text);
+    }
+
+    Store& store_;
+    MonitorOptions options_;
+    std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+    detail::Rounds rounds_;
+    TimePoint now_{};
+    std::vector<Measurement> measured_;  // In the round under way.
+    std::optional<Error> failure_;       // The first one of the round under way.
+    bool failed_ = false;                // The last round had one, and it was told.
+};
+
+}  // namespace routemaster

@@ -1,0 +1,317 @@
+#include "routemaster/autodrop.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/bus.hpp"
+#include "routemaster/store/memory.hpp"
+#include "routemaster/testing/manual_clock.hpp"
+#include "support/disturbed_store.hpp"
+#include "support/hand_runner.hpp"
+#include "support/recorded_log.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// Tells that it takes the room the test says, whatever there is in it.
+class WeighedStore final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        const bool asked = steps.size() == 1 && std::holds_alternative<MeasureUse>(steps.front());
+        if (!asked || !bytes) return next().submit(steps, now, std::move(done));
+        std::vector<Outcome> outcomes{Outcome{Reply{StoreUse{*bytes}}}};
+        done(outcomes);
+    }
+
+    std::optional<std::uint64_t> bytes;  ///< Nothing: what the store says.
+};
+
+/// A bus in which each event is a batch, and an autodrop that watches it.
+struct Scene {
+    explicit Scene(RoomOptions room)
+        : autodrop{disturbed, {.room = room, .interval = Duration{10'000}, .log = log.sink()}} {
+        bus.subscriber("billing")
+            .subscribe({"orders"}, {.callback = "https://billing.example", .max_events = 1})
+            .value();
+    }
+
+    /// Publishes orders, numbered through the whole scene from 1.
+    void publish(int count) {
+        for (int i = 0; i < count; ++i) {
+            bus.publish({.topic = "orders",
+                         .url = "https://shop.example/orders/" +
+                                std::to_string(1'000'000 + ++published)})
+                .value();
+        }
+    }
+
+    void run() { runner.run(clock.now()); }
+
+    void run_for(Duration span) {
+        const auto end = clock.now() + span;
+        while (runner.run(clock.now()) <= end) clock.set(runner.next());
+        clock.set(end);
+    }
+
+    [[nodiscard]] std::uint64_t batches() {
+        return bus.subscriber("billing").status().value().value().batches_queued;
+    }
+    [[nodiscard]] std::uint64_t bytes() {
+        return perform(store, MeasureUse{}, clock.now()).value().bytes;
+    }
+    [[nodiscard]] std::size_t drops() { return disturbed.times_of<DropOldestBatches>().size(); }
+
+    testing::ManualClock clock;
+    MemoryStore store;
+    WeighedStore weighed{store};
+    DisturbedStore disturbed{weighed};
+    Bus bus{store, {.clock = &clock}};
+    RecordedLog log;
+    int published = 0;
+    Autodrop autodrop;
+    HandRunner runner{autodrop};
+};
+
+/// What one order of a scene takes.
+std::uint64_t order_bytes() {
+    Scene scene{{}};
+    scene.publish(1);
+    return scene.bytes();
+}
+
+/// Room for so many orders, of which so many are to stay free.
+RoomOptions room_for(std::uint64_t orders, std::uint64_t free) {
+    return {.bytes_max = orders * order_bytes(), .bytes_free_min = free * order_bytes()};
+}
+
+}  // namespace
+
+TEST_CASE("the marks are one and two times the free room below the greatest use") {
+    const auto marks = [](RoomOptions room) {
+        return std::pair{room.low_mark(), room.high_mark()};
+    };
+    using Marks = std::pair<std::uint64_t, std::uint64_t>;
+    CHECK(marks({}) == Marks{80'000'000, 90'000'000});
+    CHECK(marks({.bytes_max = 10, .bytes_free_min = 7}) == Marks{0, 3});
+    CHECK(marks({.bytes_max = 10, .bytes_free_min = 11}) == Marks{0, 0});
+    CHECK(marks({.bytes_max = UINT64_MAX, .bytes_free_min = 0}) == Marks{UINT64_MAX, UINT64_MAX});
+}
+
+TEST_CASE("nothing is dropped up to the high mark") {
+    Scene scene{room_for(1'000, 100)};
+    scene.publish(900);
+    scene.run();
+    CHECK(scene.drops() == 0);
+    CHECK(scene.batches() == 900);
+    CHECK(scene.log.count(LogLevel::warning, "") == 0);
+}
+
+TEST_CASE("above the high mark the oldest batches go, until the use is below the low mark") {
+    Scene scene{room_for(1'000, 100)};
+    scene.publish(901);
+    scene.run();
+    // 801 left would be above the low mark, and 701 are below.
+    CHECK(scene.batches() == 701);
+    CHECK(scene.bytes() < room_for(1'000, 100).low_mark());
+    CHECK(scene.log.count(LogLevel::warning, "dropped the oldest 100 batches, with 100 events") ==
+          2);
+    CHECK(scene.log.count(LogLevel::info, "there is enough room again") == 1);
+    const auto left = perform(scene.store, ListBatches{"billing"}, scene.clock.now()).value();
+    CHECK(left.size() == 701);
+
+    // It rests until the next interval.
+    CHECK(scene.runner.next() == scene.clock.now() + Duration{10'000});
+    scene.run_for(Duration{60'000});
+    CHECK(scene.drops() == 2);
+}
+
+TEST_CASE("exactly at the low mark there is not room enough yet") {
+    Scene scene{room_for(1'000, 100)};
+    scene.publish(1'000);
+    scene.run();
+    // 900 and 800 left are at the marks, not below.
+    CHECK(scene.batches() == 700);
+}
+
+TEST_CASE("between the marks nothing happens, in whatever direction the use goes") {
+    Scene scene{room_for(1'000, 200)};
+    scene.publish(700);
+    scene.run_for(Duration{30'000});
+    CHECK(scene.drops() == 0);
+    scene.publish(101);
+    scene.run_for(Duration{10'000});
+    CHECK(scene.batches() == 501);
+    scene.publish(200);
+    scene.run_for(Duration{30'000});
+    CHECK(scene.batches() == 701);
+}
+
+TEST_CASE("the first look is at once, and then one every interval") {
+    Scene scene{{}};
+    const auto begin = scene.clock.now();
+    scene.run_for(Duration{25'000});
+    CHECK(scene.disturbed.times_of<MeasureUse>() ==
+          std::vector{begin, begin + Duration{10'000}, begin + Duration{20'000}});
+}
+
+TEST_CASE("a clock that is set back does not keep it from looking") {
+    Scene scene{room_for(1'000, 100)};
+    scene.run();
+    scene.clock.advance(Duration{-3'600'000});
+    scene.publish(901);
+    scene.runner.wake();
+    scene.run();
+    CHECK(scene.batches() == 701);
+}
+
+TEST_CASE("when nothing is left to drop it stops, tells a person once, and looks again later") {
+    Scene scene{room_for(1'000, 100)};
+    scene.publish(150);
+    scene.weighed.bytes = UINT64_MAX;
+    scene.run();
+    CHECK(scene.batches() == 0);
+    CHECK(scene.drops() == 3);
+    CHECK(scene.log.count(LogLevel::warning, "dropped the oldest 100 batches") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "dropped the oldest 50 batches") == 1);
+    CHECK(scene.log.count(LogLevel::error, "there is no batch left to drop") == 1);
+
+    scene.run_for(Duration{30'000});
+    CHECK(scene.drops() == 6);
+    CHECK(scene.log.count(LogLevel::error, "") == 1);
+
+    // It says so again after things were well.
+    scene.weighed.bytes = 0;
+    scene.run_for(Duration{10'000});
+    scene.weighed.bytes = UINT64_MAX;
+    scene.run_for(Duration{10'000});
+    CHECK(scene.log.count(LogLevel::error, "") == 2);
+}
+
+TEST_CASE("one poll does one step of the store at most") {
+    Scene scene{room_for(1'000, 100)};
+    scene.publish(2'000);
+    Autodrop autodrop{scene.disturbed, {.room = room_for(1'000, 100)}};
+    for (std::size_t polls = 1; polls <= 10; ++polls) {
+        CHECK(autodrop.poll(scene.clock.now()) == scene.clock.now());
+        CHECK(scene.drops() + scene.disturbed.times_of<MeasureUse>().size() == polls);
+    }
+}
+
+TEST_CASE("a store that cannot say how full it is is asked again an interval later") {
+    Scene scene{room_for(1'000, 100)};
+    scene.publish(901);
+    scene.disturbed.refuse<MeasureUse>(3);
+    scene.run_for(Duration{29'999});
+    CHECK(scene.drops() == 0);
+    CHECK(scene.log.count(LogLevel::warning, "cannot tell how much room") == 1);
+    scene.run_for(Duration{1});
+    CHECK(scene.batches() == 701);
+
+    scene.disturbed.refuse<MeasureUse>(1);
+    scene.run_for(Duration{10'000});
+    CHECK(scene.log.count(LogLevel::warning, "cannot tell how much room") == 2);
+}
+
+TEST_CASE("a drop that the store refuses is tried again an interval later, down to the low mark") {
+    Scene scene{room_for(1'000, 100)};
+    scene.publish(950);
+    SUBCASE("the request is lost") {
+        scene.disturbed.refuse<DropOldestBatches>(1);
+        scene.run();
+        CHECK(scene.batches() == 950);
+        CHECK(scene.log.count(LogLevel::warning, "cannot drop batches") == 1);
+        scene.run_for(Duration{9'999});
+        CHECK(scene.batches() == 950);
+        scene.run_for(Duration{1});
+        CHECK(scene.batches() == 750);
+    }
+    SUBCASE("the reply is lost, though it was done, and it is not done twice") {
+        scene.disturbed.lose_replies<DropOldestBatches>(1);
+        scene.run();
+        CHECK(scene.batches() == 850);
+        CHECK(scene.log.count(LogLevel::warning, "batches may have been dropped") == 1);
+        scene.run_for(Duration{9'999});
+        CHECK(scene.batches() == 850);
+        scene.run_for(Duration{1});
+        CHECK_MESSAGE(scene.batches() == 750, "850 are between the marks; it was going down");
+    }
+}
+
+TEST_CASE("it closes at once when it rests, and else when the store has answered") {
+    Scene scene{room_for(1'000, 100)};
+    scene.publish(2'000);
+    const auto close = [&](Duration grace) {
+        scene.autodrop.close(scene.clock.now() + grace);
+        scene.runner.wake();
+        scene.run();
+    };
+    SUBCASE("it rests") {
+        scene.run();
+        const auto measurements = scene.disturbed.times_of<MeasureUse>().size();
+        close(Duration{1'000});
+        CHECK(scene.autodrop.closed());
+        scene.publish(2'000);
+        scene.run_for(Duration{60'000});
+        scene.runner.wake();
+        scene.run();
+        CHECK(scene.batches() > 2'000);
+        CHECK(scene.disturbed.times_of<MeasureUse>().size() == measurements);
+    }
+    SUBCASE("the store is to say how full it is") {
+        scene.disturbed.hold<MeasureUse>();
+        scene.run();
+        close(Duration{1'000});
+        CHECK(!scene.autodrop.closed());
+        scene.disturbed.release();
+        scene.run();
+        CHECK(scene.autodrop.closed());
+        CHECK_MESSAGE(scene.batches() == 2'000, "nothing new is begun");
+    }
+    SUBCASE("the store is dropping") {
+        scene.disturbed.hold<DropOldestBatches>();
+        scene.run();
+        close(Duration{1'000});
+        CHECK(!scene.autodrop.closed());
+        scene.disturbed.release();
+        scene.run();
+        CHECK(scene.autodrop.closed());
+        CHECK(scene.batches() == 1'900);
+        CHECK(scene.disturbed.times_of<MeasureUse>().size() == 1);
+        CHECK(scene.log.count(LogLevel::warning, "dropped the oldest 100 batches") == 1);
+    }
+    SUBCASE("the store does not answer in time") {
+        scene.disturbed.hold<MeasureUse>();
+        scene.run();
+        close(Duration{1'000});
+        scene.run_for(Duration{999});
+        CHECK(!scene.autodrop.closed());
+        scene.run_for(Duration{1});
+        scene.run();
+        CHECK(scene.autodrop.closed());
+    }
+    CHECK(scene.runner.next() == never);
+}
+
+TEST_CASE("a store that answers after the end of an autodrop harms nobody") {
+    Scene scene{room_for(1'000, 100)};
+    scene.publish(2'000);
+    scene.disturbed.hold<MeasureUse>();
+    {
+        Autodrop brief{scene.disturbed, {.room = room_for(1'000, 100)}};
+        CHECK(brief.poll(scene.clock.now()) == never);
+    }
+    scene.disturbed.release();
+    CHECK(scene.batches() == 2'000);
+}

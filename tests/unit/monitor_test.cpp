@@ -1,0 +1,340 @@
+#include "routemaster/monitor.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/bus.hpp"
+#include "routemaster/job_queue.hpp"
+#include "routemaster/store/memory.hpp"
+#include "routemaster/testing/manual_clock.hpp"
+#include "support/disturbed_store.hpp"
+#include "support/hand_runner.hpp"
+#include "support/recorded_log.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// A bus, and a monitor that watches it.
+struct Scene {
+    explicit Scene(MonitorOptions options = {})
+        : monitor{disturbed, complete(std::move(options))} {}
+
+    MonitorOptions complete(MonitorOptions options) {
+        options.report = [this](std::vector<Measurement> report) {
+            reports.push_back(std::move(report));
+        };
+        options.log = log.sink();
+        return options;
+    }
+
+    void subscribe(const std::string& token, std::vector<std::string> topics,
+                   std::uint32_t max_events = 100) {
+        bus.subscriber(token)
+            .subscribe(std::move(topics),
+                       {.callback = "https://" + token + ".example", .max_events = max_events})
+            .value();
+    }
+
+    void publish(const std::string& topic, int count = 1) {
+        for (int i = 0; i < count; ++i) {
+            bus.publish({.topic = topic, .url = "https://shop.example/orders/1"}).value();
+        }
+    }
+
+    void run() { runner.run(clock.now()); }
+
+    void run_for(Duration span) {
+        const auto end = clock.now() + span;
+        while (runner.run(clock.now()) <= end) clock.set(runner.next());
+        clock.set(end);
+    }
+
+    /// The lines of the last report that begin so, in alphabetical order.
+    [[nodiscard]] std::vector<std::string> lines(const std::string& beginning) const {
+        std::vector<std::string> lines;
+        for (const auto& measurement : reports.back()) {
+            auto line = to_string(measurement);
+            if (line.starts_with(beginning)) lines.push_back(std::move(line));
+        }
+        std::sort(lines.begin(), lines.end());
+        return lines;
+    }
+
+    testing::ManualClock clock;
+    MemoryStore store;
+    DisturbedStore disturbed{store};
+    Bus bus{store, {.publisher = "pub--1", .clock = &clock}};
+    RecordedLog log;
+    std::vector<std::vector<Measurement>> reports;
+    Monitor monitor;
+    HandRunner runner{monitor};
+};
+
+using Lines = std::vector<std::string>;
+
+/// Answers what no real store would.
+class HugeStore final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        next().submit(steps, now, [done = std::move(done)](std::span<Outcome> outcomes) {
+            for (auto& outcome : outcomes) {
+                if (auto* use = std::get_if<StoreUse>(&*outcome)) use->bytes = UINT64_MAX;
+                if (auto* status = std::get_if<QueueStatus>(&*outcome)) {
+                    *status = {.scheduled = UINT64_MAX, .ready = std::uint64_t{1} << 63U};
+                }
+                if (auto* counters = std::get_if<std::vector<Counter>>(&*outcome)) {
+                    counters->push_back({{"huge"}, INT64_MAX});
+                    counters->push_back({{"wrapped"}, INT64_MIN});
+                }
+            }
+            done(outcomes);
+        });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a measurement is a line as the original prints it") {
+    CHECK(to_string(Measurement{.kind = Measurement::Kind::counter,
+                                .name = "events.published",
+                                .value = 3,
+                                .tags = {{"app", "bus"}, {"topic", "cats"}}}) ==
+          "counter:events.published:3 (app:bus,topic:cats)");
+    CHECK(to_string(Measurement{.name = "store.bytes_used", .value = -1}) ==
+          "gauge:store.bytes_used:-1 ()");
+}
+
+TEST_CASE("gauges tell of every subscriber, and of the jobs of every queue that was named") {
+    Scene scene{{.queues = {"main", "mail"}}};
+    scene.subscribe("billing", {"orders"}, 2);
+    scene.subscribe("audit", {"orders", "refunds"});
+    scene.publish("orders", 5);
+    scene.publish("refunds");
+    JobQueue mail{scene.store, "mail", scene.clock};
+    mail.push({"welcome"}).value();
+    scene.run();
+    REQUIRE(scene.reports.size() == 1);
+    CHECK(scene.lines("gauge:subscriber") ==
+          Lines{"gauge:subscriber.queue.batches:1 (subscriber:audit)",
+                "gauge:subscriber.queue.batches:3 (subscriber:billing)",
+                "gauge:subscriber.queue.events:5 (subscriber:billing)",
+                "gauge:subscriber.queue.events:6 (subscriber:audit)"});
+    CHECK(scene.lines("gauge:jobs") == Lines{"gauge:jobs.count:0 (queue:mail,status:scheduled)",
+                                             "gauge:jobs.count:1 (queue:mail,status:instant)",
+                                             "gauge:jobs.count:2 (queue:main,status:instant)",
+                                             "gauge:jobs.count:2 (queue:main,status:scheduled)"});
+    const auto bytes = perform(scene.store, MeasureUse{}, scene.clock.now()).value().bytes;
+    CHECK(scene.lines("gauge:store") ==
+          Lines{"gauge:store.bytes_used:" + std::to_string(bytes) + " ()"});
+    CHECK(scene.log.count(LogLevel::warning, "") == 0);
+}
+
+TEST_CASE("every counter of the store is told, with the tags of the original") {
+    Scene scene{{.tags = {{"app", "bus"}, {"env", "test"}}}};
+    scene.subscribe("billing", {"cats"});
+    scene.publish("cats", 3);
+    perform(scene.store, AddToCounters{{{{"events.removed", {{"queue", {}}}}, 4}}},
+            scene.clock.now())
+        .value();
+    scene.run();
+    const auto counters = scene.lines("counter:");
+    CHECK(counters.size() == scene.bus.counters().value().size());
+    const auto told = [&](const std::string& line) {
+        return std::count(counters.begin(), counters.end(), line) == 1;
+    };
+    CHECK(told("counter:events.published:3 (app:bus,env:test,publisher:pub,topic:cats)"));
+    CHECK(told("counter:events.added:3 (app:bus,env:test,queue:billing)"));
+    CHECK_MESSAGE(told("counter:events.removed:4 (app:bus,env:test,queue:)"), "an unknown queue");
+    CHECK(scene.lines("gauge:store.bytes_used").front().ends_with(" (app:bus,env:test)"));
+}
+
+TEST_CASE("the room that there is is told with its marks") {
+    Scene scene{{.room = RoomOptions{}}};
+    scene.run();
+    CHECK(scene.lines("gauge:store") ==
+          Lines{"gauge:store.bytes_used:0 ()", "gauge:store.high_mark:90000000 ()",
+                "gauge:store.low_mark:80000000 ()", "gauge:store.max_mem:100000000 ()"});
+}
+
+TEST_CASE("more subscribers than a page holds are all told, each once") {
+    Scene scene;
+    constexpr int count = 2'000;
+    for (int i = 0; i < count; ++i) scene.subscribe("s" + std::to_string(i), {"orders"});
+    scene.run();
+    auto lines = scene.lines("gauge:subscriber.queue.events");
+    CHECK(lines.size() == count);
+    CHECK(std::adjacent_find(lines.begin(), lines.end()) == lines.end());
+    // Two full pages, and an empty one that says so.
+    CHECK(scene.disturbed.times_of<ListSubscribers>().size() == 3);
+}
+
+TEST_CASE("one poll makes one submission at most") {
+    Scene scene;
+    for (int i = 0; i < 1'500; ++i) scene.subscribe("s" + std::to_string(i), {"orders"});
+    std::size_t reports = 0;
+    Monitor monitor{scene.disturbed, {.report = [&](const auto&) { ++reports; }}};
+    const auto now = scene.clock.now();
+    CHECK(monitor.poll(now) == now);
+    CHECK(scene.disturbed.times_of<ListSubscribers>().size() == 1);
+    CHECK(monitor.poll(now) == now);
+    CHECK(scene.disturbed.times_of<ListSubscribers>().size() == 2);
+    CHECK(monitor.poll(now) == now);
+    CHECK(reports == 0);
+    CHECK(monitor.poll(now) == now + Duration{10'000});
+    CHECK(reports == 1);
+}
+
+TEST_CASE("numbers that no measurement holds are told as the greatest") {
+    MemoryStore memory;
+    HugeStore store{memory};
+    std::vector<Measurement> told;
+    Monitor monitor{store, {.report = [&](auto report) { told = std::move(report); }}};
+    while (told.empty()) static_cast<void>(monitor.poll(from_milliseconds(1)));
+    const auto value = [&](const std::string& name) {
+        const auto found = std::find_if(told.begin(), told.end(),
+                                        [&](const auto& each) { return each.name == name; });
+        return found->value;
+    };
+    CHECK(value("store.bytes_used") == INT64_MAX);
+    CHECK(value("jobs.count") == INT64_MAX);
+    CHECK(value("huge") == INT64_MAX);
+    CHECK(value("wrapped") == INT64_MIN);
+}
+
+TEST_CASE("a report comes at once, and then one every interval") {
+    Scene scene{{.interval = Duration{2'000}}};
+    scene.run_for(Duration{1'999});
+    CHECK(scene.reports.size() == 1);
+    scene.run_for(Duration{1});
+    CHECK(scene.reports.size() == 2);
+    scene.run_for(Duration{6'000});
+    CHECK(scene.reports.size() == 5);
+    CHECK_MESSAGE(scene.reports.back() == scene.reports.front(), "nothing is told twice");
+}
+
+TEST_CASE("what the store cannot tell is left out, and logged when that begins") {
+    Scene scene{{.queues = {"main", "mail"}}};
+    scene.subscribe("billing", {"orders"});
+    scene.publish("orders");
+    const auto count = [&](const std::string& beginning) { return scene.lines(beginning).size(); };
+    SUBCASE("the subscribers") {
+        scene.disturbed.refuse<ListSubscribers>(1);
+        scene.run();
+        CHECK(count("gauge:subscriber") == 0);
+        CHECK(count("gauge:jobs") == 4);
+        CHECK(count("counter:") == 3);
+    }
+    SUBCASE("the jobs of one queue") {
+        scene.disturbed.lose_replies<CountJobs>(1);
+        scene.run();
+        CHECK(count("gauge:subscriber") == 2);
+        CHECK(scene.lines("gauge:jobs").front().find("queue:mail") != std::string::npos);
+        CHECK(count("gauge:jobs") == 2);
+        CHECK(count("counter:") == 3);
+    }
+    SUBCASE("its use") {
+        scene.disturbed.refuse<MeasureUse>(1);
+        scene.run();
+        CHECK(count("gauge:store") == 0);
+        CHECK(count("counter:") == 3);
+    }
+    SUBCASE("the counters") {
+        scene.disturbed.refuse<ListCounters>(1);
+        scene.run();
+        CHECK(count("counter:") == 0);
+        CHECK(count("gauge:store") == 1);
+    }
+    CHECK(scene.log.count(LogLevel::warning, "cannot measure everything: ") == 1);
+
+    scene.run_for(Duration{10'000});
+    CHECK(count("gauge:") == 7);
+    CHECK(count("counter:") == 3);
+    CHECK(scene.log.count(LogLevel::warning, "") == 1);
+    scene.disturbed.refuse<MeasureUse>(2);
+    scene.run_for(Duration{20'000});
+    CHECK(scene.log.count(LogLevel::warning, "") == 2);
+}
+
+TEST_CASE("a store that tells nothing at all makes no report") {
+    Scene scene;
+    scene.disturbed.refuse<ListSubscribers>(1);
+    scene.disturbed.refuse<CountJobs>(1);
+    scene.disturbed.refuse<MeasureUse>(1);
+    scene.disturbed.refuse<ListCounters>(1);
+    scene.run();
+    CHECK(scene.reports.empty());
+    scene.run_for(Duration{10'000});
+    CHECK(scene.reports.size() == 1);
+}
+
+TEST_CASE("a slow store is not asked a second time before it has answered") {
+    Scene scene;
+    scene.disturbed.hold<ListSubscribers>();
+    scene.run_for(Duration{60'000});
+    scene.runner.wake();
+    scene.run();
+    CHECK(scene.disturbed.times_of<ListSubscribers>().size() == 1);
+    scene.disturbed.release();
+    scene.run();
+    CHECK(scene.reports.size() == 2);
+    CHECK(scene.runner.next() == scene.clock.now() + Duration{10'000});
+}
+
+TEST_CASE("a monitor that closes waits for the store until its deadline, and reports nothing") {
+    Scene scene;
+    const auto close = [&] {
+        scene.monitor.close(scene.clock.now() + Duration{1'000});
+        scene.runner.wake();
+        scene.run();
+    };
+    std::size_t reports = 0;
+    SUBCASE("it rests") {
+        scene.run();
+        reports = 1;
+        close();
+        CHECK(scene.monitor.closed());
+    }
+    SUBCASE("the store is to list subscribers") {
+        scene.disturbed.hold<ListSubscribers>();
+        scene.run();
+        close();
+        CHECK(!scene.monitor.closed());
+        scene.disturbed.release();
+        scene.run();
+        CHECK(scene.disturbed.times_of<ListCounters>().empty());
+    }
+    SUBCASE("the store is to list counters") {
+        scene.disturbed.hold<ListCounters>();
+        scene.run();
+        close();
+        CHECK(!scene.monitor.closed());
+        scene.disturbed.release();
+        scene.run();
+    }
+    SUBCASE("the store does not answer in time") {
+        scene.disturbed.hold<ListSubscribers>();
+        scene.run();
+        close();
+        scene.run_for(Duration{999});
+        CHECK(!scene.monitor.closed());
+        scene.run_for(Duration{1});
+        scene.run();
+    }
+    CHECK(scene.monitor.closed());
+    scene.run_for(Duration{60'000});
+    CHECK(scene.reports.size() == reports);
+    CHECK(scene.runner.next() == never);
+}
