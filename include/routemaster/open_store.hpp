@@ -17,9 +17,11 @@ namespace routemaster {
 /// - `memory:`: dies with the process.
 /// - `file:PATH`, `file:PATH?durability=relaxed`: the embedded store in a file; see
 ///   `EmbeddedStore`. `durability` is `strict` unless said otherwise.
+/// - `redis://HOST`, `rediss://HOST`, `redis+sentinel://HOST/MASTER`, each with the settings that
+///   `parse_redis_url` reads: a Redis server, for any number of processes; see `RedisStore`.
 ///
-/// `invalid` for any other URL, naming what is wrong with it; else the error of the store. Thread
-/// safe.
+/// `invalid` for any other URL, and for a store that this build does not have, naming what is
+/// wrong; else the error of the store. What the store has to tell goes to `log`. Thread safe.
 [[nodiscard]] Result<std::unique_ptr<Store>> open_store(std::string_view url, Log log = {});
 
 }  // namespace routemaster

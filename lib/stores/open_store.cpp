@@ -1,21 +1,39 @@
 #include "routemaster/open_store.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
-#include "routemaster/store/embedded.hpp"
 #include "routemaster/store/memory.hpp"
+#if ROUTEMASTER_HAS_EMBEDDED
+#include "routemaster/store/embedded.hpp"
+#endif
+#if ROUTEMASTER_HAS_REDIS
+#include "routemaster/store/redis.hpp"
+#endif
 
 namespace routemaster {
 namespace {
 
 constexpr std::string_view memory_url = "memory:";
 constexpr std::string_view file_scheme = "file:";
+constexpr std::string_view redis_schemes[] = {"redis://", "rediss://", "redis+sentinel://"};
 
 Error invalid(std::string_view url, std::string_view why) {
     return {Errc::invalid, "store URL '" + std::string{url} + "': " + std::string{why}};
 }
 
+template <class S, class... Settings>
+Result<std::unique_ptr<Store>> construct(Settings&&... settings) {
+    try {
+        return std::unique_ptr<Store>{std::make_unique<S>(std::forward<Settings>(settings)...)};
+    } catch (const Failure& failure) {
+        return failure.error();
+    }
+}
+
+#if ROUTEMASTER_HAS_EMBEDDED
 Result<std::unique_ptr<Store>> open_file(std::string_view url, Log log) {
     auto path = url.substr(file_scheme.size());
     EmbeddedStoreOptions options{.log = std::move(log)};
@@ -30,19 +48,40 @@ Result<std::unique_ptr<Store>> open_file(std::string_view url, Log log) {
     }
     if (path.starts_with("//")) path.remove_prefix(2);
     if (path.empty()) return invalid(url, "names no file");
-    try {
-        return std::unique_ptr<Store>{std::make_unique<EmbeddedStore>(path, std::move(options))};
-    } catch (const Failure& failure) {
-        return failure.error();
-    }
+    return construct<EmbeddedStore>(path, std::move(options));
 }
+#else
+Result<std::unique_ptr<Store>> open_file(std::string_view url, const Log&) {
+    return invalid(url, "this build has no embedded store");
+}
+#endif
+
+bool is_redis(std::string_view url) {
+    return std::any_of(std::begin(redis_schemes), std::end(redis_schemes),
+                       [url](std::string_view scheme) { return url.starts_with(scheme); });
+}
+
+#if ROUTEMASTER_HAS_REDIS
+Result<std::unique_ptr<Store>> open_redis(std::string_view url, Log log) {
+    auto options = parse_redis_url(url);
+    if (!options) return options.error();
+    options->log = std::move(log);
+    return construct<RedisStore>(*std::move(options));
+}
+#else
+/// Does not repeat the URL, which may hold a password.
+Result<std::unique_ptr<Store>> open_redis(std::string_view, const Log&) {
+    return Error{Errc::invalid, "store URL: this build has no Redis store"};
+}
+#endif
 
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Log log) {
     if (url == memory_url) return std::unique_ptr<Store>{std::make_unique<MemoryStore>()};
     if (url.starts_with(file_scheme)) return open_file(url, std::move(log));
-    return invalid(url, "begin it with memory: or file:");
+    if (is_redis(url)) return open_redis(url, std::move(log));
+    return invalid(url, "begin it with memory:, file:, redis://, rediss:// or redis+sentinel://");
 }
 
 }  // namespace routemaster

@@ -3,15 +3,11 @@
 
 #pragma once
 
-#include <functional>
-
 #include <CLI/CLI.hpp>
 
-namespace routemaster::service {
+#include "parts/program.hpp"
 
-/// Does the work of a command once its settings are parsed, and returns the exit status. What it
-/// throws is told in one line, and the exit status is 1.
-using Run = std::function<int()>;
+namespace routemaster::service {
 
 /// The whole bus in one process.
 Run declare_serve(CLI::App& app);

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "command.hpp"
-#include "listen_settings.hpp"
+#include "parts/listen_settings.hpp"
+#include "parts/stop_signals.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/server/http_server.hpp"
-#include "stop_signals.hpp"
 
 namespace routemaster::service {
 namespace {

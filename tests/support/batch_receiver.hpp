@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,12 @@ public:
     void answer(std::vector<int> statuses) {
         const std::lock_guard lock{mutex_};
         statuses_.assign(statuses.rbegin(), statuses.rend());
+    }
+
+    /// Takes so long over each delivery from now on, one at a time.
+    void dawdle(std::chrono::milliseconds span) {
+        const std::lock_guard lock{mutex_};
+        pause_ = span;
     }
 
     /// Leaves deliveries unanswered from now on, until `release`.
@@ -130,7 +137,9 @@ private:
             });
             return;
         }
+        const auto pause = pause_;
         lock.unlock();
+        std::this_thread::sleep_for(pause);
         respond({status, {}, {}, {}});
     }
 
@@ -138,6 +147,7 @@ private:
     mutable std::condition_variable changed_;
     std::vector<Delivery> deliveries_;
     std::vector<int> statuses_;  // The next one last.
+    std::chrono::milliseconds pause_{0};
     bool holding_ = false;
     std::vector<std::function<void()>> held_;
     HttpServer server_;

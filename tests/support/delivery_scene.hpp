@@ -20,44 +20,13 @@
 #include "routemaster/testing/manual_clock.hpp"
 #include "routemaster/testing/scripted_transport.hpp"
 #include "support/disturbed_store.hpp"
+#include "support/hand_runner.hpp"
 #include "support/recorded_log.hpp"
 
 namespace routemaster::test {
 
 /// A failure, for `ScriptedTransport`.
 inline Result<void> refusal() { return Error{Errc::unavailable, "HTTP 500"}; }
-
-/// Does for an active object what a `Runner` does, in the calling thread: polls it when it asked
-/// for it and when it was woken, and at no other time.
-class HandRunner {
-public:
-    explicit HandRunner(Active& active) : active_{active} {
-        active_.wake_with([this] { woken_ = true; });
-    }
-    HandRunner(const HandRunner&) = delete;
-    HandRunner& operator=(const HandRunner&) = delete;
-    ~HandRunner() { active_.wake_with({}); }
-
-    /// Lets the next `run` poll at once.
-    void wake() { woken_ = true; }
-
-    /// Polls until the object asks for a later instant; returns that.
-    TimePoint run(TimePoint now) {
-        for (int polls = 0; std::exchange(woken_, false) || next_ <= now; ++polls) {
-            REQUIRE_MESSAGE(polls < 100'000, "the object asks to be polled for ever");
-            next_ = active_.poll(now);
-        }
-        return next_;
-    }
-
-    /// When it wants to be polled next.
-    [[nodiscard]] TimePoint next() const { return next_; }
-
-private:
-    Active& active_;
-    bool woken_ = false;
-    TimePoint next_ = TimePoint::min();
-};
 
 /// How a subscriber wants its batches; see `SubscribeOptions`.
 struct Wanted {

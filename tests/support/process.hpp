@@ -111,8 +111,12 @@ private:
     static constexpr std::chrono::milliseconds patience{30'000};
 
     static bool is_read_by_the_program(std::string_view setting) {
-        return setting.starts_with("ROUTEMASTER_") || setting.starts_with("PORT=") ||
-               setting.starts_with("MAX_BACKOFF_MS=");
+        for (const std::string_view beginning :
+             {"ROUTEMASTER_", "PORT=", "MAX_BACKOFF_MS=", "REDIS_ENV_KEY=",
+              "METRIC_COLLECTION_SERVICE=", "RACK_ENV="}) {
+            if (setting.starts_with(beginning)) return true;
+        }
+        return false;
     }
 
     void spawn(const std::vector<std::string>& command, const Environment& environment, int input,

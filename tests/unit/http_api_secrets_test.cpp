@@ -6,7 +6,7 @@ namespace {
 
 const std::string event = R"({"type":"update","url":"https://shop.example/1"})";
 
-std::string wish(const std::string& callback) {
+std::string wish_for(const std::string& callback) {
     return R"({"topics":["orders"],"uuid":"password","callback":")" + callback + R"("})";
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("http api: a token without a public part is kept back whole") {
 TEST_CASE("http api: a subscriber's credentials are whole for itself and for root alone") {
     Scenario bus;
     const auto* const callback = "https://user:pass@b.example:8443/in/key";
-    CHECK(bus.post("/subscription", billing, wish(callback)).status == 204);
+    CHECK(bus.post("/subscription", billing, wish_for(callback)).status == 204);
     for (const auto& user : {std::string{billing}, std::string{root}}) {
         const auto entry = first(bus.get("/subscribers", user));
         CHECK(*entry.find("subscriber") == text(billing));

@@ -4,7 +4,7 @@ using namespace http_api_test;
 
 namespace {
 
-const std::string event = R"({"type":"update","url":"https://shop.example/1"})";
+const std::string an_event = R"({"type":"update","url":"https://shop.example/1"})";
 
 }  // namespace
 
@@ -12,7 +12,7 @@ TEST_CASE("http api: topics are listed by name, with publisher and count") {
     Scenario bus;
     CHECK(bus.get("/topics", shop).body == "[]");
     for (const char* topic : {"/topics/refunds", "/topics/orders", "/topics/orders"}) {
-        CHECK(bus.post(topic, shop, event).status == 200);
+        CHECK(bus.post(topic, shop, an_event).status == 200);
     }
     done(bus.store, rm::Subscribe{billing, {"invoices"}, {.callback = "https://b.example"}});
     const auto answer = bus.get("/topics", root);
@@ -28,7 +28,7 @@ TEST_CASE("http api: topics are listed by name, with publisher and count") {
 TEST_CASE("http api: the publisher deletes its topic, and root any") {
     Scenario bus;
     for (const auto& user : {std::string{shop}, std::string{root}}) {
-        CHECK(bus.post("/topics/orders", shop, event).status == 200);
+        CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
         const auto answer = bus.remove("/topics/orders", user);
         CHECK(answer.status == 204);
         CHECK(answer.body.empty());
@@ -40,7 +40,7 @@ TEST_CASE("http api: the publisher deletes its topic, and root any") {
 TEST_CASE("http api: nobody else deletes a topic") {
     Scenario bus;
     const std::string text = "only the publisher of a topic, or root, may delete it";
-    CHECK(bus.post("/topics/orders", shop, event).status == 200);
+    CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     refused(bus, request("DELETE", "/topics/orders", billing), 403, text);
     done(bus.store, rm::Subscribe{billing, {"unclaimed"}, {.callback = "https://b.example"}});
     refused(bus, request("DELETE", "/topics/unclaimed", billing), 403, text);
@@ -54,7 +54,7 @@ TEST_CASE("http api: a topic whose name is bad does not exist") {
 
 TEST_CASE("http api: deleting a topic unsubscribes from it, and breaks nobody") {
     Scenario bus;
-    CHECK(bus.post("/topics/orders", shop, event).status == 200);
+    CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     const std::string wish = R"({"topics":["orders","refunds"],"callback":"https://b.example"})";
     CHECK(bus.post("/subscription", billing, wish).status == 204);
     CHECK(bus.remove("/topics/orders", shop).status == 204);
@@ -63,7 +63,7 @@ TEST_CASE("http api: deleting a topic unsubscribes from it, and breaks nobody") 
           std::string::npos);
     refused(bus, request("DELETE", "/subscriber/topics/orders", billing), 404, "topic not found");
     // Who publishes it anew does not bring old subscriptions back.
-    CHECK(bus.post("/topics/orders", shop, event).status == 200);
+    CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     CHECK(holdings(bus.store).batches.empty());
     CHECK(bus.post("/subscription", billing, wish).status == 204);
     CHECK(bus.remove("/subscriber", billing).status == 204);

@@ -1,0 +1,90 @@
+/// @file
+/// The store on a Redis server, in the layout of the original bus: many processes, one bus.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "routemaster/log.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// Where a server listens.
+struct RedisAddress {
+    std::string host = "localhost";
+    std::uint16_t port = 6'379;
+    friend bool operator==(const RedisAddress&, const RedisAddress&) = default;
+};
+
+/// Settings of a `RedisStore`.
+struct RedisOptions {
+    /// The server, or any nodes of the cluster, or the sentinels: tried in turn. At least one.
+    std::vector<RedisAddress> addresses{RedisAddress{}};
+    std::string sentinel_master{};  ///< Not empty: `addresses` are sentinels watching this master.
+    std::string user{};             ///< Empty: the server's default user.
+    std::string password{};         ///< Empty: no AUTH.
+    std::uint32_t database = 0;
+    bool tls = false;           ///< Verified against the system's authorities, or `tls_ca_file`.
+    std::string tls_ca_file{};  ///< Authorities to trust instead of the system's.
+    /// Put before every key. With a hash tag, as in `{bus}:`, all are in one slot of a cluster.
+    std::string prefix{};
+    /// Workers of the original share the queue: every READY job stays where they take it, so the
+    /// order of a subscriber's batches is not kept.
+    bool mixed_fleet = false;
+    /// How long a step may wait for its answer. A server that is silent for so long is given up.
+    Duration timeout{5'000};
+    /// Steps that may wait for an answer at once; more are `unavailable` at once.
+    std::size_t waiting_max = 100'000;
+    std::string client_name = "routemaster";  ///< As CLIENT LIST shows it.
+    Log log{};
+};
+
+/// Reads a URL: `redis://[[user]:password@]host[:port][,host[:port]...][/database][?setting&...]`,
+/// `rediss://...` for TLS, `redis+sentinel://host[:port],.../master[/database]` for the master that
+/// sentinels watch (default port 26379). Settings: `prefix`, `mixed_fleet=yes`, `timeout=MS`,
+/// `ca_file`. Names and values may be percent-encoded. `invalid`, naming what is wrong.
+[[nodiscard]] Result<RedisOptions> parse_redis_url(std::string_view url);
+
+/// Keeps the bus on a Redis server, 7.0 or newer, under the keys that docs/redis-keys.md describes.
+/// Any number of processes share it, those of the original among them.
+///
+/// A step is one script and so atomic. Steps that wait at the same time travel together. A step is
+/// as durable as the server makes it (appendonly, replicas). What cannot be done is `unavailable`;
+/// a step whose answer was lost is `timed_out`, and its own description says what repeating it
+/// does. The connection is found again by itself: after a restart, a failover, a moved slot.
+///
+/// All times are the server's: what the caller's clock is off by is measured and corrected.
+///
+/// Jobs that fall due in the same millisecond are acquired in the order of their bytes.
+///
+/// Thread safety: all members may be called from any thread. It has one thread of its own, on which
+/// completions are called.
+class RedisStore final : public Store {
+public:
+    /// Begins to connect, and waits for it no longer than `options.timeout`. Throws `Failure`:
+    /// `unavailable` when no server was found; `invalid` when the options make no sense or the
+    /// server is too old.
+    explicit RedisStore(RedisOptions options);
+
+    /// Ends without waiting for answers: they become `cancelled` or `timed_out`.
+    ~RedisStore() override;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override;
+    [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace routemaster

@@ -1,0 +1,64 @@
+/// @file
+/// One run of a script: what travels to the server, and who gets the answer.
+
+#pragma once
+
+#include <hiredis/hiredis.h>
+
+#include <charconv>
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "routemaster/result.hpp"
+#include "script.hpp"
+
+namespace routemaster::redis {
+
+struct FreeReply {
+    void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
+};
+
+/// A reply of the server. Never one of type REDIS_REPLY_ERROR: those become an `Error`.
+using ServerReply = std::unique_ptr<redisReply, FreeReply>;
+
+/// What became of a call: the reply; `unavailable` when it was certainly not done; `timed_out` when
+/// it may have been; `invalid` when the script refused it, having changed nothing; `corrupted` when
+/// the script failed on what it found.
+using Answer = Result<ServerReply>;
+
+/// The arguments of a command as they travel: RESP bulk strings, one after the other.
+class Arguments {
+public:
+    Arguments& add(std::string_view text) {
+        char size[24];
+        const auto end = std::to_chars(size, size + sizeof size, text.size()).ptr;
+        encoded_.append("$", 1).append(size, end).append("\r\n", 2);
+        encoded_.append(text).append("\r\n", 2);
+        ++count_;
+        return *this;
+    }
+    Arguments& add(std::integral auto number) {
+        char digits[24];
+        const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+        return add(std::string_view{digits, end});
+    }
+
+    [[nodiscard]] std::size_t count() const noexcept { return count_; }
+    [[nodiscard]] const std::string& encoded() const noexcept { return encoded_; }
+
+private:
+    std::string encoded_;
+    std::size_t count_ = 0;
+};
+
+/// A script to be run, and its arguments: the number of keys, the keys, the rest.
+struct Call {
+    const Script* script = nullptr;  ///< Must outlive the call.
+    Arguments arguments{};
+    std::function<void(Answer)> done;  ///< Called once, from a thread of the link; must not block.
+};
+
+}  // namespace routemaster::redis

@@ -1,0 +1,85 @@
+#include "dial.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace routemaster::redis {
+
+namespace {
+
+/// A host that is not there must not keep us from the next one for long, and from itself: a machine
+/// that comes back is reached by the next attempt sooner than by the kernel's repetitions.
+constexpr Duration connect_patience{2'000};
+
+Error unavailable(std::string why) { return {Errc::unavailable, std::move(why)}; }
+
+}  // namespace
+
+Dial::Dial(RedisAddress address, const DialOptions& options, Instant now)
+    : address_{std::move(address)},
+      options_{options},
+      deadline_{now + options_.timeout},
+      lookup_{std::in_place, address_, options_.waker} {}
+
+void Dial::watch(PollSet& polled) const {
+    if (stream_) polled.add(stream_->descriptor(), stream_->wish(false));
+    if (socket_) polled.add(socket_->descriptor(), POLLOUT);
+}
+
+Dial::Outcome Dial::work(const PollSet& polled, Instant now) {
+    if (lookup_) {
+        auto answer = lookup_->answer();
+        if (!answer) {
+            if (now < deadline_) return std::nullopt;
+            return unavailable("no answer to the question for its address");
+        }
+        lookup_.reset();
+        if (!*answer) return answer->error();
+        candidates_ = **std::move(answer);
+        return try_next(now);
+    }
+    if (now >= deadline_) return give_up("no answer", now);
+    const int descriptor = stream_ ? stream_->descriptor() : socket_->descriptor();
+    if (polled.ready(descriptor) == 0) return std::nullopt;
+    return go_on(now);
+}
+
+Dial::Outcome Dial::try_next(Instant now) {
+    while (next_ < candidates_.size()) {
+        auto socket = Socket::connect(candidates_[next_++], options_.timeout);
+        if (socket) {
+            socket_ = *std::move(socket);
+            deadline_ = now + std::min(options_.timeout, connect_patience);
+            return go_on(now);
+        }
+        why_ = socket.error().context();
+    }
+    return unavailable(why_);
+}
+
+Dial::Outcome Dial::give_up(std::string why, Instant now) {
+    socket_.reset();
+    stream_.reset();
+    why_ = std::move(why);
+    return try_next(now);
+}
+
+Dial::Outcome Dial::go_on(Instant now) {
+    if (socket_) {
+        const auto connected = socket_->is_connected();
+        if (!connected) return give_up(connected.error().context(), now);
+        if (!*connected) return std::nullopt;
+        deadline_ = now + options_.timeout;
+        Socket socket = *std::exchange(socket_, std::nullopt);
+        if (!options_.tls) return plain_stream(std::move(socket));
+        auto stream = options_.tls->stream(std::move(socket), address_.host);
+        if (!stream) return stream.error();
+        stream_ = *std::move(stream);
+    }
+    const auto begun = stream_->begin();
+    if (!begun) return give_up(begun.error().context(), now);
+    if (!*begun) return std::nullopt;
+    return std::move(stream_);
+}
+
+}  // namespace routemaster::redis

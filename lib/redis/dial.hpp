@@ -1,0 +1,66 @@
+/// @file
+/// From an address to an open stream.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "instant.hpp"
+#include "lookup.hpp"
+#include "poll_set.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/store/redis.hpp"
+#include "routemaster/time.hpp"
+#include "stream.hpp"
+#include "tls.hpp"
+#include "waker.hpp"
+
+namespace routemaster::redis {
+
+/// What all connections of a link are made by.
+struct DialOptions {
+    Duration timeout{5'000};           ///< For the name, and for what follows the connecting.
+    std::shared_ptr<const Tls> tls{};  ///< Null: no TLS.
+    std::shared_ptr<Waker> waker{};    ///< Woken when there is something to go on with.
+};
+
+/// Looks up a name, tries its addresses one after the other, and agrees on TLS.
+class Dial {
+public:
+    Dial(RedisAddress address, const DialOptions& options, Instant now);
+
+    void watch(PollSet& polled) const;
+
+    /// Goes on as far as possible without waiting: the open stream, or why there is none; nothing
+    /// when it has to wait.
+    [[nodiscard]] std::optional<Result<std::unique_ptr<Stream>>> work(const PollSet& polled,
+                                                                      Instant now);
+
+    /// When to go on at the latest.
+    [[nodiscard]] Instant due() const {
+        return lookup_ && lookup_->answer() ? Instant::min() : deadline_;
+    }
+
+private:
+    using Outcome = std::optional<Result<std::unique_ptr<Stream>>>;
+
+    [[nodiscard]] Outcome try_next(Instant now);
+    [[nodiscard]] Outcome go_on(Instant now);
+    [[nodiscard]] Outcome give_up(std::string why, Instant now);
+
+    RedisAddress address_;
+    DialOptions options_;
+    Instant deadline_;  ///< Of the present attempt.
+    std::optional<Lookup> lookup_;
+    std::vector<SocketAddress> candidates_;
+    std::size_t next_ = 0;
+    std::string why_;  ///< The last candidate failed.
+    std::optional<Socket> socket_;
+    std::unique_ptr<Stream> stream_;
+};
+
+}  // namespace routemaster::redis

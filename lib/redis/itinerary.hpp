@@ -1,0 +1,69 @@
+/// @file
+/// In which order servers are tried.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "routemaster/store/redis.hpp"
+
+namespace routemaster::redis {
+
+/// Rounds through addresses. What turns up on the way is tried before the rest; nothing is tried
+/// twice in a round.
+///
+/// Thread safety: one thread.
+class Itinerary {
+public:
+    /// `seeds` are part of every round.
+    explicit Itinerary(std::vector<RedisAddress> seeds) : seeds_{std::move(seeds)} {}
+
+    /// Begins a round: these in their order, then the seeds, the preferred one first.
+    void begin(std::vector<RedisAddress> first) {
+        tried_.clear();
+        suggested_ = 0;
+        ahead_.assign(std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
+        for (std::size_t i = 0; i < seeds_.size(); ++i) {
+            ahead_.push_back(seeds_[(first_seed_ + i) % seeds_.size()]);
+        }
+    }
+
+    /// Further rounds begin with this seed, if it is one.
+    void prefer(const RedisAddress& seed) {
+        const auto at = std::find(seeds_.begin(), seeds_.end(), seed);
+        if (at != seeds_.end()) first_seed_ = static_cast<std::size_t>(at - seeds_.begin());
+    }
+
+    /// Somebody said that the server is there. Believed a few times a round.
+    void suggest(RedisAddress address) {
+        if (suggested_++ < suggestions_max) ahead_.push_front(std::move(address));
+    }
+
+    /// The next address to try; none when the round is over.
+    [[nodiscard]] std::optional<RedisAddress> next() {
+        while (!ahead_.empty()) {
+            auto address = std::move(ahead_.front());
+            ahead_.pop_front();
+            if (std::find(tried_.begin(), tried_.end(), address) != tried_.end()) continue;
+            tried_.push_back(address);
+            return address;
+        }
+        return std::nullopt;
+    }
+
+private:
+    static constexpr int suggestions_max = 5;
+
+    std::vector<RedisAddress> seeds_;
+    std::size_t first_seed_ = 0;
+    std::deque<RedisAddress> ahead_;
+    std::vector<RedisAddress> tried_;  ///< In this round.
+    int suggested_ = 0;                ///< In this round.
+};
+
+}  // namespace routemaster::redis

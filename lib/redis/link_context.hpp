@@ -1,0 +1,46 @@
+/// @file
+/// What all parts of a link go by.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dial.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/store/redis.hpp"
+#include "routemaster/time.hpp"
+#include "script.hpp"
+#include "server_clock.hpp"
+
+namespace routemaster::redis {
+
+/// The settings of a link, and what its parts share. Outlives them.
+struct LinkContext {
+    RedisOptions options;
+    std::vector<const Script*> scripts;
+    DialOptions dial;
+    std::unique_ptr<ServerClock> clock = std::make_unique<ServerClock>();
+
+    /// How long a connection may be idle before the server has to show that it is there. Whoever is
+    /// impatient wants to know sooner; nobody has to know at once.
+    [[nodiscard]] Duration idle_max(Duration at_most) const {
+        return std::clamp(3 * options.timeout, Duration{2'000}, at_most);
+    }
+
+    void log(LogLevel level, const std::string& text) const {
+        if (options.log) options.log(level, "redis " + text);
+    }
+};
+
+/// `host:port`, as in logs.
+[[nodiscard]] inline std::string to_text(const RedisAddress& address) {
+    const bool is_ipv6 = address.host.find(':') != std::string::npos;
+    const auto host = is_ipv6 ? "[" + address.host + "]" : address.host;
+    return host + ":" + std::to_string(address.port);
+}
+
+}  // namespace routemaster::redis

@@ -1,0 +1,67 @@
+/// @file
+/// A connection that listens to a channel.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "connection.hpp"
+#include "handshake.hpp"
+#include "instant.hpp"
+#include "link_context.hpp"
+#include "poll_set.hpp"
+
+namespace routemaster::redis {
+
+/// What is listened to.
+struct Channel {
+    std::string name;
+    /// Called with each message, and with an empty one when listening begins: some may have been
+    /// missed before.
+    std::function<void(std::string_view)> heard;
+};
+
+/// Subscribes to a channel and hands on what is said there, until it is lost. Makes sure now and
+/// then that the server is still there: silence is all that a listener hears of one
+/// that is not.
+///
+/// Thread safety: one thread, which must have SIGPIPE blocked.
+class Listener {
+public:
+    /// `context` and `channel` must outlive it.
+    Listener(const RedisAddress& address, const LinkContext& context, const Channel& channel,
+             Handshake::Peer peer, Instant now);
+
+    [[nodiscard]] bool is_listening() const noexcept { return stage_ == Stage::listening; }
+    [[nodiscard]] const RedisAddress& address() const noexcept { return connection_.address(); }
+    /// Why it ended; nothing as long as it has not.
+    [[nodiscard]] const std::optional<Error>& lost() const noexcept { return connection_.lost(); }
+
+    void watch(PollSet& polled) const { connection_.watch(polled); }
+    /// Goes on as far as possible without waiting; calls `heard`.
+    void work(const PollSet& polled, Instant now);
+    /// When to go on at the latest.
+    [[nodiscard]] Instant due() const;
+
+private:
+    enum class Stage : std::uint8_t { dialing, greeting, subscribing, listening };
+
+    void greet();
+    void subscribe();
+    void got(const redisReply& reply);
+
+    const LinkContext& context_;
+    const Channel& channel_;
+    Connection connection_;
+    Handshake handshake_;
+    Stage stage_ = Stage::dialing;
+    Instant heard_at_;    ///< When the server last said anything.
+    Instant asked_at_{};  ///< When it was last asked to.
+    bool owed_ = false;   ///< It was asked, and has not answered.
+};
+
+}  // namespace routemaster::redis

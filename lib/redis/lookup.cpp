@@ -1,0 +1,66 @@
+#include "lookup.hpp"
+
+#include <netdb.h>
+
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace routemaster::redis {
+
+namespace {
+
+/// Asks the system. `flags` as for getaddrinfo; `code` is what that said.
+Result<std::vector<SocketAddress>> ask(const RedisAddress& address, int flags, int& code) {
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = flags | AI_NUMERICSERV;
+    addrinfo* list = nullptr;
+    const auto port = std::to_string(address.port);
+    code = ::getaddrinfo(address.host.c_str(), port.c_str(), &hints, &list);
+    if (code != 0) return Error{Errc::unavailable, ::gai_strerror(code)};
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner{list, &::freeaddrinfo};
+    std::vector<SocketAddress> found;
+    for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
+        if (each->ai_addrlen > sizeof(sockaddr_storage)) continue;
+        auto& copy = found.emplace_back();
+        std::memcpy(&copy.storage, each->ai_addr, each->ai_addrlen);
+        copy.size = each->ai_addrlen;
+    }
+    if (found.empty()) return Error{Errc::unavailable, "the name has no address"};
+    return found;
+}
+
+}  // namespace
+
+Lookup::Lookup(const RedisAddress& address, std::shared_ptr<Waker> waker) {
+    int code = 0;
+    auto digits = ask(address, AI_NUMERICHOST, code);
+    if (code != EAI_NONAME) {
+        question_->answer = std::move(digits);
+        return;
+    }
+    try {
+        std::thread{[question = question_, address, waker = std::move(waker)] {
+            int ignored = 0;
+            auto answer = ask(address, 0, ignored);
+            {
+                const std::lock_guard lock{question->mutex};
+                question->answer = std::move(answer);
+            }
+            waker->wake();
+        }}.detach();
+    } catch (const std::system_error& error) {
+        question_->answer = Error{Errc::unavailable, std::string{"thread: "} + error.what()};
+    }
+}
+
+std::optional<Result<std::vector<SocketAddress>>> Lookup::answer() const {
+    const std::lock_guard lock{question_->mutex};
+    return question_->answer;
+}
+
+}  // namespace routemaster::redis

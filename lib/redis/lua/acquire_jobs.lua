@@ -1,0 +1,77 @@
+-- AcquireJobs: promotes what is due, at most 1,000 jobs, then gives READY jobs to a worker.
+-- KEYS  1 jobs:instant:{q}
+-- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows
+-- Effect: also a heartbeat. A delivery job whose lane is closed is held instead of given.
+-- Reply: when the next job falls due or nil, then for each lease its fence and its job: first those
+--       whose reply was lost, then the new ones.
+local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
+local scheduled = P .. 'jobs:scheduled:' .. q
+local pending = P .. 'jobs:pending:' .. q .. ':' .. worker
+local leases = P .. 'routemaster:leases:' .. worker
+redis.call('HSET', P .. 'workers', worker, now)
+
+local due = redis.call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000)
+if #due > 0 then
+    redis.call('ZREM', scheduled, unpack(due))
+    for _, job in ipairs(due) do make_ready(q, job) end
+end
+
+local reply = {false}
+if known < tonumber(redis.call('HGET', leases, 'newest') or 0) then
+    local lost = {}
+    for _, field in ipairs(redis.call('HKEYS', leases)) do
+        local fence = tonumber(field)
+        if fence and fence > known then lost[#lost + 1] = fence end
+    end
+    table.sort(lost)
+    for _, fence in ipairs(lost) do
+        local queue, job = string.match(redis.call('HGET', leases, fence), '^(%Z+)%z(.*)$')
+        if queue == q then
+            reply[#reply + 1] = fence
+            reply[#reply + 1] = job
+        end
+    end
+end
+
+local wanted = limit - (#reply - 1) / 2
+local rounds = 0
+while wanted > 0 and rounds < 10 do
+    rounds = rounds + 1
+    local jobs = redis.call('RPOP', KEYS[1], math.min(wanted, 1000))
+    if not jobs then break end
+    local given = {}
+    for _, job in ipairs(jobs) do
+        local uid = batch_of(q, job)
+        local token = uid and subscriber_of(uid)
+        if token and not may_run(token, uid) then
+            redis.call('SADD', P .. 'routemaster:held:' .. q, job)
+        else
+            given[#given + 1] = job
+        end
+    end
+    if #given > 0 then
+        local fence = redis.call('INCRBY', P .. 'routemaster:fence', #given) - #given
+        local fields = {'newest', fence + #given}
+        for _, job in ipairs(given) do
+            fence = fence + 1
+            fields[#fields + 1] = fence
+            fields[#fields + 1] = q .. '\0' .. job
+            reply[#reply + 1] = fence
+            reply[#reply + 1] = job
+        end
+        redis.call('LPUSH', pending, unpack(given))
+        redis.call('HSET', leases, unpack(fields))
+        redis.call('SADD', P .. 'jobs:pending:index:' .. q, worker)
+        redis.call('SADD', P .. 'routemaster:queues', q)
+        wanted = wanted - #given
+    end
+end
+
+if redis.call('LLEN', KEYS[1]) > 0 then
+    reply[1] = now
+else
+    local next = redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2]
+    if next then reply[1] = math.max(tonumber(next), now) end
+    redis.call('SET', P .. 'routemaster:waiting:' .. q, reply[1] or 9007199254740991)
+end
+return reply

@@ -1,0 +1,46 @@
+-- BeginDelivery: begins the delivery of the batch that a leased delivery job names.
+-- KEYS  1 jobs:index:main
+-- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 job, 6 worker, 7 fence, 8 backoff_max, 9 jitter
+-- Effect: seals the batch, counts an attempt and notes it; or gives the job back for the
+--       throttle's wait; or ends a batch that nobody wants any more.
+-- Reply: 0 lease lost, 1 throttled, 2 vanished, or for a delivery: uid, creation time, attempt,
+--       token, callback, uuid, timeout, max_events, max_in_flight, health_points, messages.
+local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+if not holds(q, job, worker, fence) then return 0 end
+-- Only a worker of the original takes a job away and leaves the lease.
+if mixed and not redis.call('LPOS', P .. 'jobs:pending:' .. q .. ':' .. worker, job) then
+    return 0
+end
+local uid = batch_of(q, job)
+if not uid then return redis.error_reply('INVALID lease: not a delivery job') end
+
+local list = P .. 'batches:' .. uid
+local head = redis.call('LRANGE', list, 0, 2)
+local token = head[1]
+local known = token and redis.call('HMGET', P .. 'subscriber:' .. token, 'callback', 'uuid',
+    'timeout', 'max_events', 'max_in_flight', 'health_points', 'last_attempted_at')
+local events = redis.call('LLEN', list) - 3
+if not token or not known[2] or events <= 0 then
+    let_go(q, job, worker, fence)
+    redis.call('SREM', KEYS[1], job)
+    if token then remove_batch(uid, token) end
+    return 2
+end
+
+local health = tonumber(known[6] or 100)
+if health < 100 and known[7] then
+    local wait = math.floor(math.ldexp(tonumber(ARGV[8]), -health) + 0.5)
+    if wait > 0 and tonumber(known[7]) + wait > now then
+        count_status('delivery.batches', token, 'throttled', 1)
+        count_status('delivery.events', token, 'throttled', events)
+        let_go(q, job, worker, fence)
+        place(q, job, now + math.floor(wait * (1 + tonumber(ARGV[9])) + 0.5))
+        return 1
+    end
+end
+
+redis.call('SREM', P .. 'batches:current:' .. token, uid)
+redis.call('LSET', list, 2, head[3] + 1)
+redis.call('HSET', P .. 'subscriber:' .. token, 'last_attempted_at', now)
+return {uid, head[2], head[3] + 1, token, known[1], known[2], known[3], known[4], known[5], health,
+    redis.call('LRANGE', list, 3, -1)}

@@ -1,0 +1,11 @@
+-- CountJobs: tells how many jobs a queue holds in which state.
+-- KEYS  1 jobs:index:{q}
+-- ARGV  1 prefix, 2 now, 3 mixed, 4 queue
+-- Reply: scheduled, ready, pending. A scheduled job that is due counts as ready.
+local q = ARGV[4]
+local due = redis.call('ZCOUNT', P .. 'jobs:scheduled:' .. q, '-inf', now)
+local scheduled = redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)
+local ready = redis.call('LLEN', P .. 'jobs:instant:' .. q) +
+    redis.call('SCARD', P .. 'routemaster:held:' .. q)
+local all = redis.call('SCARD', KEYS[1])
+return {scheduled - due, ready + due, math.max(all - scheduled - ready, 0)}

@@ -1,0 +1,86 @@
+-- Lanes: of the delivery jobs of one subscriber only the first `max_in_flight` may be acquired.
+-- `routemaster:lane:{token}` orders its batches as they began; a delivery job that is READY but
+-- not among the first is kept in `routemaster:held:main`.
+
+local delivery_prefix = '\146\165batch\145\180'
+
+-- The batch that a job of a queue is to deliver; nil for any other job.
+local function batch_of(q, job)
+    if q == 'main' and #job == 29 and string.sub(job, 1, 9) == delivery_prefix then
+        return string.sub(job, 10)
+    end
+end
+
+-- The subscriber of a batch; false when the batch is gone.
+local function subscriber_of(uid)
+    return redis.call('LINDEX', P .. 'batches:' .. uid, 0)
+end
+
+local function width_of(token)
+    return tonumber(redis.call('HGET', P .. 'subscriber:' .. token, 'max_in_flight') or 1)
+end
+
+-- Puts a batch at the end of its lane; returns its place, the first being 0.
+local function join(token, uid)
+    local lane = P .. 'routemaster:lane:' .. token
+    local last = redis.call('ZRANGE', lane, -1, -1, 'WITHSCORES')[2]
+    redis.call('ZADD', lane, (last and tonumber(last) or 0) + 1, uid)
+    return redis.call('ZCARD', lane) - 1
+end
+
+-- Lets the READY jobs at the places `first` to `last` of a lane be acquired.
+local function admit(token, first, last)
+    for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:lane:' .. token, first, last)) do
+        local job = delivery_prefix .. uid
+        if redis.call('SREM', P .. 'routemaster:held:main', job) == 1 then
+            redis.call('LPUSH', P .. 'jobs:instant:main', job)
+            wake('main', -1)
+        end
+    end
+end
+
+-- Keeps the READY jobs at the places `first` to `last` of a lane from being acquired.
+local function hold(token, first, last)
+    for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:lane:' .. token, first, last)) do
+        local job = delivery_prefix .. uid
+        if redis.call('LREM', P .. 'jobs:instant:main', -1, job) > 0 then
+            redis.call('SADD', P .. 'routemaster:held:main', job)
+        end
+    end
+end
+
+-- Gives a lane another width.
+local function widen(token, before, after)
+    if mixed then return end
+    if after > before then
+        admit(token, before, after - 1)
+    elseif after < before then
+        hold(token, after, before - 1)
+    end
+end
+
+-- Takes a batch out of its lane, which makes room for the next.
+local function leave(token, uid)
+    redis.call('ZREM', P .. 'routemaster:lane:' .. token, uid)
+    if not mixed then
+        local width = width_of(token)
+        admit(token, width - 1, width - 1)
+    end
+end
+
+-- Whether a batch is among the first of its lane. A batch that another program began joins here,
+-- and one that another program ended stands in nobody's way.
+local function may_run(token, uid)
+    if mixed then return true end
+    local lane = P .. 'routemaster:lane:' .. token
+    local place = redis.call('ZRANK', lane, uid) or join(token, uid)
+    local width = width_of(token)
+    if place < width then return true end
+    for _, ahead in ipairs(redis.call('ZRANGE', lane, 0, math.min(width, 100) - 1)) do
+        if redis.call('EXISTS', P .. 'batches:' .. ahead) == 0 then
+            leave(token, ahead)
+            place = place - 1
+        end
+    end
+    return place < width
+end

@@ -1,0 +1,77 @@
+-- PublishEvent: takes in one event for all subscribers of its topic.
+-- KEYS  1 topic:{topic}
+-- ARGV  1 prefix, 2 now, 3 mixed, 4 topic, 5 publisher or "", 6 message, 7 timestamp,
+--       8 the first 17 characters of fresh batch ids, 9 and 10 the fields of the counters
+--       events.published and events.bytes
+-- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
+--       delivery job; seals what is full; counts.
+-- Reply: 1, or 0 when the topic belongs to another.
+local topic, publisher, message = ARGV[4], ARGV[5], ARGV[6]
+local owner = redis.call('HGET', KEYS[1], 'publisher')
+if owner then
+    if owner ~= publisher then return 0 end
+else
+    redis.call('SADD', P .. 'topics', topic)
+    if publisher ~= '' then redis.call('HSET', KEYS[1], 'publisher', publisher) end
+end
+redis.call('HINCRBY', KEYS[1], 'counter', 1)
+redis.call('HINCRBY', P .. 'counters', ARGV[9], 1)
+redis.call('HINCRBY', P .. 'counters', ARGV[10], #message)
+
+local alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+local sibling = -1
+local function digit(shift)
+    local at = math.floor(sibling / shift) % 64 + 1
+    return string.sub(alphabet, at, at)
+end
+local function fresh_uid()
+    local uid
+    repeat
+        sibling = sibling + 1
+        uid = ARGV[8] .. digit(4096) .. digit(64) .. digit(1)
+    until redis.call('EXISTS', P .. 'batches:' .. uid) == 0 and
+        redis.call('SISMEMBER', P .. 'jobs:index:main', delivery_prefix .. uid) == 0
+    return uid
+end
+
+local tokens = redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
+if #tokens > 1 then table.sort(tokens) end
+local full = {}
+for _, token in ipairs(tokens) do
+    local wants = redis.call('HMGET', P .. 'subscriber:' .. token, 'timeout', 'max_events', 'uuid')
+    -- Every subscriber has a uuid, be it empty; without one this is what a late write left behind.
+    if wants[3] then
+        local current = P .. 'batches:current:' .. token
+        local uid = redis.call('SRANDMEMBER', current)
+        local length = 0
+        if uid then
+            length = redis.call('RPUSHX', P .. 'batches:' .. uid, message)
+            if length == 0 then redis.call('SREM', current, uid) end
+        end
+        if length == 0 then
+            uid = fresh_uid()
+            length = redis.call('RPUSH', P .. 'batches:' .. uid, token, now, 0, message)
+            redis.call('SADD', current, uid)
+            redis.call('ZADD', P .. 'batches:index', now, uid)
+            redis.call('HINCRBY', P .. 'batches:gauges:batch', token, 1)
+            join(token, uid)
+        end
+        -- Also for a batch that exists: one whose job was lost on the way gets it back.
+        local job = delivery_prefix .. uid
+        if redis.call('SADD', P .. 'jobs:index:main', job) == 1 then
+            place('main', job, math.min(tonumber(ARGV[7]), now) + (wants[1] or 500))
+        end
+        redis.call('HINCRBY', P .. 'batches:gauges:event', token, 1)
+        count('events.added', token, 1)
+        if length - 3 >= tonumber(wants[2] or 100) then
+            full[#full + 1] = {current, uid, job}
+        end
+    end
+end
+for _, batch in ipairs(full) do
+    redis.call('SREM', batch[1], batch[2])
+    if redis.call('ZREM', P .. 'jobs:scheduled:main', batch[3]) == 1 then
+        make_ready('main', batch[3])
+    end
+end
+return 1

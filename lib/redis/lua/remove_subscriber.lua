@@ -1,0 +1,18 @@
+-- RemoveSubscriber, and RemoveToken, which removes the subscriber of that name with the token.
+-- KEYS  1 subscriber:{token}
+-- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 "1" for the API token too
+-- Effect: the batches stay, and end when they fall due.
+-- Reply: 1 removed, 0 unknown.
+local token = ARGV[4]
+local removed = redis.call('SREM', P .. 'subscribers', token)
+if removed == 1 then
+    for _, topic in ipairs(redis.call('SMEMBERS', P .. 'topics:' .. token)) do
+        redis.call('SREM', P .. 'subscribers:' .. topic, token)
+    end
+    widen(token, width_of(token), 1)
+    redis.call('DEL', KEYS[1], P .. 'topics:' .. token)
+end
+if ARGV[5] == '1' then
+    removed = math.max(removed, redis.call('HDEL', P .. 'api_tokens:by_token', token))
+end
+return removed

@@ -1,0 +1,13 @@
+-- RemoveTopic: forgets a topic and its subscriptions.
+-- KEYS  1 topic:{topic}
+-- ARGV  1 prefix, 2 now, 3 mixed, 4 topic, 5 publisher or "" for the operator
+-- Reply: 1 removed, 0 unknown, -1 when it belongs to another.
+local topic, publisher = ARGV[4], ARGV[5]
+if redis.call('SISMEMBER', P .. 'topics', topic) == 0 then return 0 end
+if publisher ~= '' and redis.call('HGET', KEYS[1], 'publisher') ~= publisher then return -1 end
+for _, token in ipairs(redis.call('SMEMBERS', P .. 'subscribers:' .. topic)) do
+    redis.call('SREM', P .. 'topics:' .. token, topic)
+end
+redis.call('DEL', KEYS[1], P .. 'subscribers:' .. topic)
+redis.call('SREM', P .. 'topics', topic)
+return 1

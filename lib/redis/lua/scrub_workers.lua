@@ -1,0 +1,32 @@
+-- ScrubWorkers: takes silent workers for dead and gives back what they held.
+-- KEYS  1 workers
+-- ARGV  1 prefix, 2 now, 3 mixed, 4 silence
+-- Effect: also looks at a few held jobs whose lane may have been opened by another program.
+-- Reply: the number of jobs given back.
+local silence = tonumber(ARGV[4])
+local total = 0
+local workers = redis.call('HKEYS', KEYS[1])
+table.sort(workers)
+for _, worker in ipairs(workers) do
+    local seen = tonumber(redis.call('HGET', KEYS[1], worker))
+    if not seen or seen > now then
+        -- When the clock was set back, the silence of the dead counts from now.
+        seen = now
+        redis.call('HSET', KEYS[1], worker, now)
+    end
+    if seen + silence <= now then
+        total = total + retire(worker, function(q, jobs) count('jobs.scrubbed', q, jobs) end)
+        redis.call('HINCRBY', P .. 'counters', '\146\176workers.scrubbed\144', 1)
+    end
+end
+for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:held:main', 16)) do
+    local uid = batch_of('main', job)
+    local token = subscriber_of(uid)
+    -- Looking may have admitted it already.
+    if (not token or may_run(token, uid)) and
+        redis.call('SREM', P .. 'routemaster:held:main', job) == 1 then
+        redis.call('LPUSH', P .. 'jobs:instant:main', job)
+        wake('main', -1)
+    end
+end
+return total

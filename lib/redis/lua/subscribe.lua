@@ -1,0 +1,29 @@
+-- Subscribe: creates or changes a subscriber; its topics become exactly those given.
+-- KEYS  1 subscriber:{token}
+-- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 callback, 6 uuid, 7 timeout or "", 8 max_events or "",
+--       9 max_in_flight or "", 10... topics
+-- Reply: 1.
+local token = ARGV[4]
+local width = width_of(token)
+redis.call('SADD', P .. 'subscribers', token)
+redis.call('HSET', KEYS[1], 'callback', ARGV[5], 'uuid', ARGV[6])
+if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'timeout', ARGV[7]) end
+if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], 'max_events', ARGV[8]) end
+if ARGV[9] ~= '' then
+    redis.call('HSET', KEYS[1], 'max_in_flight', ARGV[9])
+    widen(token, width, tonumber(ARGV[9]))
+end
+local wanted = {}
+for i = 10, #ARGV do wanted[ARGV[i]] = true end
+for _, topic in ipairs(redis.call('SMEMBERS', P .. 'topics:' .. token)) do
+    if not wanted[topic] then
+        redis.call('SREM', P .. 'topics:' .. token, topic)
+        redis.call('SREM', P .. 'subscribers:' .. topic, token)
+    end
+end
+for topic in pairs(wanted) do
+    redis.call('SADD', P .. 'topics', topic)
+    redis.call('SADD', P .. 'topics:' .. token, topic)
+    redis.call('SADD', P .. 'subscribers:' .. topic, token)
+end
+return 1

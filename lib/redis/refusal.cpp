@@ -1,0 +1,69 @@
+#include "refusal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace routemaster::redis {
+
+namespace {
+
+/// First words of refusals that pass. After the first write of a script Redis refuses none of its
+/// commands any more for the server's sake, so these leave nothing half done.
+constexpr std::array<std::string_view, 11> passing{
+    "OOM",        "BUSY",   "CLUSTERDOWN", "TRYAGAIN",  "NOREPLICAS", "MISCONF",
+    "UNKILLABLE", "NOPERM", "EXECABORT",   "WRONGPASS", "DENIED"};
+
+/// Those that a new connection, or another server, may not give.
+constexpr std::array<std::string_view, 4> wrong_server{"READONLY", "LOADING", "MASTERDOWN",
+                                                       "NOAUTH"};
+
+template <class Words>
+bool holds(const Words& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Where `MOVED 1234 host:port` points to. An empty host is the one that answered.
+std::optional<RedisAddress> target(std::string_view text, const RedisAddress& server) {
+    const auto space = text.rfind(' ');
+    const auto colon = text.rfind(':');
+    if (space == std::string_view::npos || colon == std::string_view::npos || colon < space) {
+        return std::nullopt;
+    }
+    RedisAddress address{.host = std::string{text.substr(space + 1, colon - space - 1)}, .port = 0};
+    if (address.host.empty()) address.host = server.host;
+    const auto port = text.substr(colon + 1);
+    const auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+    if (code != std::errc{} || end != port.data() + port.size()) return std::nullopt;
+    return address;
+}
+
+}  // namespace
+
+Refusal read_refusal(std::string_view text, const RedisAddress& server) {
+    using Kind = Refusal::Kind;
+    const auto word = text.substr(0, text.find(' '));
+    const std::string all{text};
+    if (word == "INVALID") {
+        const auto rest = text.size() > word.size() ? text.substr(word.size() + 1) : text;
+        return {Kind::tell, {Errc::invalid, std::string{rest}}};
+    }
+    if (word == "NOSCRIPT") return {Kind::unknown_script, {Errc::unavailable, all}};
+    if (word == "MOVED" || word == "ASK") {
+        const auto to = target(text, server);
+        if (!to) return {Kind::tell, {Errc::unavailable, all}};
+        return {word == "ASK" ? Kind::ask : Kind::moved, {Errc::unavailable, all}, *to};
+    }
+    if (holds(wrong_server, word)) return {Kind::look_again, {Errc::unavailable, all}};
+    // A right that is missing in the middle of a script leaves half of it done.
+    const bool is_inside = word == "NOPERM" && text.find(" script: ") != std::string_view::npos;
+    const bool passes = (holds(passing, word) && !is_inside) ||
+                        text.starts_with("ERR max number of clients") ||
+                        text.find("Script killed by user") != std::string_view::npos;
+    return {Kind::tell, {passes ? Errc::unavailable : Errc::corrupted, all}};
+}
+
+}  // namespace routemaster::redis

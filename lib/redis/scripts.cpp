@@ -1,0 +1,118 @@
+#include "scripts.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <deque>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "lua_sources.hpp"
+
+namespace routemaster::redis {
+namespace {
+
+/// What the server may assume of a script. One that frees more than it takes is run even when the
+/// memory is full; one that only reads is run on anything.
+enum class Kind { grows, frees, reads };
+
+std::string_view shebang(Kind kind) {
+    switch (kind) {
+        case Kind::grows: return "#!lua\n";
+        case Kind::frees: return "#!lua flags=allow-oom\n";
+        case Kind::reads: return "#!lua flags=no-writes\n";
+    }
+    return {};
+}
+
+/// What every script begins with.
+constexpr std::string_view head =
+    "local P, now, mixed = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'\n";
+
+std::string sha1_of(std::string_view text) {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr);
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string hex;
+    for (unsigned i = 0; i < size; ++i) {
+        hex += digits[digest[i] >> 4U];
+        hex += digits[digest[i] & 15U];
+    }
+    return hex;
+}
+
+/// Puts a script together. The parts stand before those that call them.
+Script compose(std::string_view name, Kind kind, std::initializer_list<std::string_view> parts,
+               std::string_view body) {
+    static std::deque<std::string> texts;  // Never shrinks: scripts refer to them.
+    std::string text{shebang(kind)};
+    text += head;
+    for (const auto part : parts) text += part;
+    text += body;
+    const auto& kept = texts.emplace_back(std::move(text));
+    return {name, kept, sha1_of(kept)};
+}
+
+Scripts compose_all() {
+    using namespace lua;
+    using enum Kind;
+    return {
+        .publish_event =
+            compose("publish_event", grows, {wake, counter, lane, place}, publish_event),
+        .remove_topic = compose("remove_topic", frees, {}, remove_topic),
+        .list_topics = compose("list_topics", reads, {page}, list_topics),
+        .subscribe = compose("subscribe", grows, {wake, lane}, subscribe),
+        .unsubscribe = compose("unsubscribe", frees, {}, unsubscribe),
+        .remove_subscriber = compose("remove_subscriber", frees, {wake, lane}, remove_subscriber),
+        .list_subscribers =
+            compose("list_subscribers", reads, {page, subscriber}, list_subscribers),
+        .find_subscriber = compose("find_subscriber", reads, {subscriber}, find_subscriber),
+        .list_batches = compose("list_batches", reads, {}, list_batches),
+        .put_token = compose("put_token", grows, {}, put_token),
+        .find_token = compose("find_token", reads, {}, find_token),
+        .list_tokens = compose("list_tokens", reads, {page}, list_tokens),
+        .push_job = compose("push_job", grows, {wake, lane, place}, push_job),
+        .acquire_jobs = compose("acquire_jobs", frees, {wake, lane, place}, acquire_jobs),
+        .ack_job = compose("ack_job", frees, {wake, lane, lease}, ack_job),
+        .nack_job = compose("nack_job", frees, {wake, lane, place, lease}, nack_job),
+        .heartbeat = compose("heartbeat", frees, {}, heartbeat),
+        .retire_worker =
+            compose("retire_worker", frees, {wake, lane, place, worker}, retire_worker),
+        .scrub_workers =
+            compose("scrub_workers", frees, {wake, counter, lane, place, worker}, scrub_workers),
+        .count_jobs = compose("count_jobs", reads, {}, count_jobs),
+        .begin_delivery = compose("begin_delivery", frees,
+                                  {wake, counter, lane, place, lease, batch}, begin_delivery),
+        .settle_delivery = compose("settle_delivery", frees,
+                                   {wake, counter, lane, place, lease, batch}, settle_delivery),
+        .measure_use = compose("measure_use", reads, {}, measure_use),
+        .drop_oldest_batches = compose("drop_oldest_batches", frees, {wake, counter, lane, batch},
+                                       drop_oldest_batches),
+        .add_to_counters = compose("add_to_counters", grows, {}, add_to_counters),
+        .list_counters = compose("list_counters", reads, {}, list_counters),
+    };
+}
+
+}  // namespace
+
+const Scripts& scripts() {
+    static const Scripts all = compose_all();
+    return all;
+}
+
+std::vector<const Script*> all_scripts() {
+    const auto& all = scripts();
+    return {&all.publish_event,    &all.remove_topic,    &all.list_topics,
+            &all.subscribe,        &all.unsubscribe,     &all.remove_subscriber,
+            &all.list_subscribers, &all.find_subscriber, &all.list_batches,
+            &all.put_token,        &all.find_token,      &all.list_tokens,
+            &all.push_job,         &all.acquire_jobs,    &all.ack_job,
+            &all.nack_job,         &all.heartbeat,       &all.retire_worker,
+            &all.scrub_workers,    &all.count_jobs,      &all.begin_delivery,
+            &all.settle_delivery,  &all.measure_use,     &all.drop_oldest_batches,
+            &all.add_to_counters,  &all.list_counters};
+}
+
+}  // namespace routemaster::redis

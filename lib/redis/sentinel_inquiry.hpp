@@ -1,0 +1,46 @@
+/// @file
+/// Asks a sentinel where the master is.
+
+#pragma once
+
+#include <optional>
+
+#include "connection.hpp"
+#include "handshake.hpp"
+#include "instant.hpp"
+#include "link_context.hpp"
+#include "poll_set.hpp"
+#include "routemaster/result.hpp"
+
+namespace routemaster::redis {
+
+/// One question to one sentinel, on a connection of its own. A sentinel that wants a password is
+/// told that of the servers.
+///
+/// Thread safety: one thread, which must have SIGPIPE blocked.
+class SentinelInquiry {
+public:
+    SentinelInquiry(const RedisAddress& sentinel, const LinkContext& context, Instant now);
+
+    [[nodiscard]] const RedisAddress& sentinel() const noexcept { return connection_.address(); }
+
+    /// The master's address, or why there is none; nothing as long as it has to wait.
+    [[nodiscard]] std::optional<Result<RedisAddress>> work(const PollSet& polled, Instant now);
+
+    void watch(PollSet& polled) const { connection_.watch(polled); }
+    /// When to go on at the latest.
+    [[nodiscard]] Instant due() const;
+
+private:
+    void ask(Instant now);
+    void got(const redisReply& reply);
+
+    const LinkContext& context_;
+    Connection connection_;
+    Handshake handshake_;
+    bool agreed_ = false;
+    Instant deadline_ = no_instant;  ///< Of the answer, once the question was asked.
+    std::optional<Result<RedisAddress>> outcome_;
+};
+
+}  // namespace routemaster::redis

@@ -1,0 +1,61 @@
+/// @file
+/// TCP sockets that never block.
+
+#pragma once
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "routemaster/result.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::redis {
+
+/// What `errno` says.
+[[nodiscard]] inline std::string errno_text(int code = errno) {
+    return std::generic_category().message(code);
+}
+
+/// An address that a name stands for, port included.
+struct SocketAddress {
+    sockaddr_storage storage{};
+    socklen_t size = 0;
+
+    [[nodiscard]] const sockaddr* get() const noexcept {
+        return reinterpret_cast<const sockaddr*>(&storage);
+    }
+};
+
+/// A TCP socket, closed with its object.
+class Socket {
+public:
+    /// Begins to connect. Small writes are sent at once, and a peer that is gone is noticed: by
+    /// keep-alive probes when idle, after `patience` when it does not confirm what it was sent.
+    [[nodiscard]] static Result<Socket> connect(const SocketAddress& address, Duration patience);
+
+    Socket(Socket&& other) noexcept : descriptor_{std::exchange(other.descriptor_, -1)} {}
+    Socket& operator=(Socket&& other) noexcept {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+    ~Socket() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+
+    /// Whether it is connected by now; else the reason why it never will be.
+    [[nodiscard]] Result<bool> is_connected() const;
+
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+private:
+    explicit Socket(int descriptor) noexcept : descriptor_{descriptor} {}
+
+    int descriptor_;
+};
+
+}  // namespace routemaster::redis

@@ -1,0 +1,39 @@
+/// @file
+/// TLS with verified servers, by OpenSSL.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "routemaster/result.hpp"
+#include "socket.hpp"
+#include "stream.hpp"
+
+struct ssl_ctx_st;
+
+namespace routemaster::redis {
+
+/// Whom to trust. One for all connections of a link.
+///
+/// Thread safety: as many threads as like may make streams.
+class Tls {
+public:
+    /// Trusts the authorities in the file, or the system's when it has no name. Throws `Failure`:
+    /// `invalid` when the file cannot be used.
+    explicit Tls(const std::string& ca_file);
+
+    /// A stream over a connected socket to `host`. Its `begin` fails unless the server proves with
+    /// a certificate that it is `host`, a name or an address in digits.
+    [[nodiscard]] Result<std::unique_ptr<Stream>> stream(Socket socket,
+                                                         const std::string& host) const;
+
+private:
+    struct Free {
+        void operator()(ssl_ctx_st* context) const noexcept;
+    };
+
+    std::unique_ptr<ssl_ctx_st, Free> context_;
+};
+
+}  // namespace routemaster::redis

@@ -1,0 +1,53 @@
+/// @file
+/// Wakes the thread of a link out of its sleep in `poll`.
+
+#pragma once
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+#include "routemaster/error.hpp"
+
+namespace routemaster::redis {
+
+/// An eventfd. Shared with whoever has something to say to the thread, so that it may outlive the
+/// thread.
+///
+/// Thread safety: all members may be called from any thread.
+class Waker {
+public:
+    /// Throws `Failure` when the process has no descriptors left.
+    Waker() : descriptor_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
+        if (descriptor_ < 0) {
+            throw Failure{
+                {Errc::unavailable, "eventfd: " + std::generic_category().message(errno)}};
+        }
+    }
+    ~Waker() { ::close(descriptor_); }
+
+    Waker(const Waker&) = delete;
+    Waker& operator=(const Waker&) = delete;
+
+    /// Makes the descriptor readable.
+    void wake() noexcept {
+        const std::uint64_t call = 1;
+        [[maybe_unused]] const auto size = ::write(descriptor_, &call, sizeof call);
+    }
+
+    /// Makes it unreadable again.
+    void rest() noexcept {
+        std::uint64_t calls = 0;
+        [[maybe_unused]] const auto size = ::read(descriptor_, &calls, sizeof calls);
+    }
+
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+private:
+    int descriptor_;
+};
+
+}  // namespace routemaster::redis

@@ -1,0 +1,54 @@
+/// @file
+/// The protocol RESP2: commands as they are sent, replies as they come.
+
+#pragma once
+
+#include <hiredis/hiredis.h>
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "call.hpp"
+#include "routemaster/result.hpp"
+
+namespace routemaster::redis {
+
+/// Appends a command of a few short words.
+void append_command(std::string& out, std::initializer_list<std::string_view> words);
+
+/// The text of a reply of type string, status or error; else an empty one.
+[[nodiscard]] inline std::string_view text_of(const redisReply& reply) {
+    return reply.str == nullptr ? std::string_view{} : std::string_view{reply.str, reply.len};
+}
+
+/// The text of an element of a reply of type array; empty when there is no such element.
+[[nodiscard]] std::string_view text_of(const redisReply& reply, std::size_t element);
+
+/// Puts replies together from the bytes as they come: hiredis' reader, which takes time in
+/// proportion to what it is fed, however large a reply becomes.
+class ReplyParser {
+public:
+    /// Throws `std::bad_alloc`.
+    ReplyParser();
+
+    void feed(std::string_view bytes);
+
+    /// The next reply, also one of type error; none when more bytes are needed. An error when the
+    /// bytes are no RESP2.
+    [[nodiscard]] Result<ServerReply> next();
+
+    /// Whether a reply has begun that is not all there.
+    [[nodiscard]] bool is_in_the_middle() const;
+
+private:
+    struct Free {
+        void operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
+    };
+
+    std::unique_ptr<redisReader, Free> reader_;
+};
+
+}  // namespace routemaster::redis

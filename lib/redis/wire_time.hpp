@@ -1,0 +1,29 @@
+/// @file
+/// Times as the server keeps them: milliseconds in the double of a sorted set's score.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "routemaster/time.hpp"
+
+namespace routemaster::redis {
+
+/// The greatest whole number that a double holds exactly; stands for `never`.
+inline constexpr std::int64_t wire_never = 9'007'199'254'740'991;
+
+/// An instant of the caller's clock as it is sent. What is too far away is as far as it can be.
+[[nodiscard]] constexpr std::int64_t to_wire(TimePoint at, Duration clock_offset) noexcept {
+    if (at == never) return wire_never;
+    const auto number = to_milliseconds(saturating_add(at, clock_offset));
+    return std::clamp(number, -wire_never, wire_never);
+}
+
+/// The instant of the caller's clock that the server tells.
+[[nodiscard]] constexpr TimePoint from_wire(std::int64_t number, Duration clock_offset) noexcept {
+    if (number >= wire_never) return never;
+    return saturating_add(from_milliseconds(number), -clock_offset);
+}
+
+}  // namespace routemaster::redis

@@ -1,0 +1,55 @@
+/// @file
+/// A process of the service: from its settings to its orderly end.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "parts/log.hpp"
+#include "parts/store_settings.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::service {
+
+/// What can be set about every process.
+struct ProcessSettings {
+    StoreSettings store{};
+    bool allow_http_callbacks = false;
+    double stop_grace = 8;  ///< Seconds. Short of the ten that supervisors commonly allow.
+    LogSettings log{};
+};
+
+/// Declares `--config` and the settings of every process. `settings` must outlive the parsing.
+void declare_process(CLI::App& app, ProcessSettings& settings, Sharing sharing);
+
+/// Something that a process does from its construction on, with threads of its own.
+class Part {
+public:
+    virtual ~Part() = default;
+
+    /// What the original calls a process that does this: `web` or `worker`.
+    [[nodiscard]] virtual const char* type() const = 0;
+
+    /// Says on standard output what scripts wait for.
+    virtual void announce() const {}
+
+    /// Lets what is under way end until `deadline`.
+    virtual void stop(TimePoint deadline) = 0;
+};
+
+/// All that one process does. They are stopped in their order.
+using Parts = std::vector<std::unique_ptr<Part>>;
+
+/// Opens the log and the store, begins the parts, and stops them when a signal asks for it; a
+/// second signal ends the process at once. Each start and stop is logged, and counted in `process`.
+/// Returns the exit status.
+[[nodiscard]] int run_process(const ProcessSettings& settings,
+                              const std::function<Parts(Store&, const Log&)>& begin);
+
+}  // namespace routemaster::service

@@ -1,0 +1,22 @@
+/// @file
+/// Spans of time that people write as seconds.
+
+#pragma once
+
+#include <cmath>
+
+#include <CLI/CLI.hpp>
+
+#include "routemaster/time.hpp"
+
+namespace routemaster::service {
+
+/// Whole milliseconds out of seconds.
+[[nodiscard]] inline Duration from_seconds(double seconds) {
+    return Duration{std::llround(seconds * 1'000)};
+}
+
+/// From a millisecond to ten minutes.
+[[nodiscard]] inline CLI::Validator seconds() { return CLI::Range(0.001, 600.0); }
+
+}  // namespace routemaster::service

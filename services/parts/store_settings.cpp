@@ -1,0 +1,111 @@
+#include "parts/store_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "routemaster/open_store.hpp"
+
+namespace routemaster::service {
+namespace {
+
+constexpr std::string_view mixed_setting = "mixed_fleet=";
+
+bool is_set(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value != nullptr && *value != '\0';
+}
+
+/// Which variable names the store: ours, or the original's, or the one that the original is told
+/// to look at instead.
+std::string store_variable() {
+    constexpr auto ours = "ROUTEMASTER_STORE";
+    constexpr auto original = "ROUTEMASTER_REDIS_URL";
+    if (is_set(ours)) return ours;
+    const char* named = std::getenv("REDIS_ENV_KEY");
+    if (named != nullptr && is_set(named)) return named;
+    return is_set(original) ? original : ours;
+}
+
+bool is_redis(std::string_view url) {
+    constexpr std::array<std::string_view, 3> schemes{"redis://", "rediss://", "redis+sentinel://"};
+    return std::any_of(schemes.begin(), schemes.end(),
+                       [url](std::string_view scheme) { return url.starts_with(scheme); });
+}
+
+/// What is wrong with a store for several processes; empty when nothing is.
+std::string refuse_unshared(const std::string& url) {
+    if (is_redis(url)) return {};
+    return "'" + url +
+           "' is no store that processes can share; name a Redis server, as in "
+           "redis://localhost:6379, or let `routemaster serve` be the whole bus";
+}
+
+void make_folder(const std::string& folder) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) throw Failure{Error{failed, "cannot make the folder " + folder}};
+}
+
+}  // namespace
+
+std::string StoreSettings::effective_url() const {
+    if (url.empty()) return "file:" + (std::filesystem::path{data_dir} / "routemaster.db").string();
+    if (!mixed_fleet || url.find(mixed_setting) != std::string::npos) return url;
+    return url + (url.find('?') == std::string::npos ? '?' : '&') + std::string{mixed_setting} +
+           "yes";
+}
+
+std::string StoreSettings::shown_url() const {
+    auto shown = effective_url();
+    const auto scheme = shown.find("://");
+    const auto at = shown.rfind('@', shown.find('?'));
+    if (!is_redis(shown) || at == std::string::npos) return shown;
+    return shown.replace(scheme + 3, at - scheme - 3, "***");
+}
+
+bool StoreSettings::shared_with_original() const {
+    return effective_url().find(std::string{mixed_setting} + "yes") != std::string::npos;
+}
+
+void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing) {
+    const auto* const group = "Data";
+    auto* const url = app.add_option("--store", settings.url)
+                          ->type_name("URL")
+                          ->envname(store_variable())
+                          ->group(group);
+    if (sharing == Sharing::alone) {
+        url->description(
+            "memory:, file:PATH, file:PATH?durability=relaxed or redis://HOST, instead of "
+            "--data-dir");
+        app.add_option("--data-dir", settings.data_dir, "Folder of the file routemaster.db")
+            ->type_name("FOLDER")
+            ->envname("ROUTEMASTER_DATA_DIR")
+            ->capture_default_str()
+            ->group(group);
+    } else {
+        settings.url = "redis://localhost";
+        url->description("The Redis server that all processes share")
+            ->check(refuse_unshared, "")
+            ->capture_default_str();
+    }
+    app.add_flag("--mixed-fleet", settings.mixed_fleet,
+                 "Share the Redis server with processes of the original; gives up the order of "
+                 "batches")
+        ->envname("ROUTEMASTER_MIXED_FLEET")
+        ->group(group);
+}
+
+std::unique_ptr<Store> open(const StoreSettings& settings, const Log& log) {
+    const auto url = settings.effective_url();
+    if (settings.mixed_fleet && !is_redis(url)) {
+        throw CLI::ValidationError("--mixed-fleet", "the original knows no store but Redis");
+    }
+    if (settings.url.empty()) make_folder(settings.data_dir);
+    return open_store(url, log).value();
+}
+
+}  // namespace routemaster::service

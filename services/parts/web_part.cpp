@@ -1,0 +1,117 @@
+#include "parts/web_part.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "routemaster/clock.hpp"
+#include "routemaster/step.hpp"
+
+namespace routemaster::service {
+namespace {
+
+void declare_http(CLI::App& app, WebSettings& settings) {
+    declare_listening(app, settings.listening, "ROUTEMASTER_LISTEN", "PORT");
+    app.add_option("--body-max", settings.body_max, "Largest body of a request, in bytes")
+        ->check(CLI::Range(1, 1 << 30))
+        ->envname("ROUTEMASTER_BODY_MAX")
+        ->capture_default_str();
+    app.add_option("--connections-max", settings.connections_max, "Connections held at once")
+        ->check(CLI::Range(1, 1'000'000))
+        ->envname("ROUTEMASTER_CONNECTIONS_MAX")
+        ->capture_default_str();
+    app.add_option("--scaling-threshold", settings.scaling_threshold,
+                   "Jobs from which GET /pulse/scaling tells of load")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->envname("ROUTEMASTER_SCALING_THRESHOLD")
+        ->capture_default_str();
+    app.add_option("--scaling-deadline", settings.scaling_deadline,
+                   "Milliseconds that it looks ahead")
+        ->check(CLI::Range(0, 3'600'000))
+        ->envname("ROUTEMASTER_SCALING_DEADLINE")
+        ->capture_default_str();
+}
+
+void declare_limits(CLI::App& app, WebSettings& settings) {
+    app.add_option("--event-data-max", settings.event_data_max,
+                   "Bytes of MessagePack that the data of an event may take")
+        ->check(CLI::Range(0, 1 << 30))
+        ->envname("ROUTEMASTER_MAX_EVENT_DATA")
+        ->capture_default_str()
+        ->group("Data");
+    app.add_option("--topics-max", settings.topics_max, "Topics that one subscriber may have")
+        ->check(CLI::Range(1, 1'000'000))
+        ->envname("ROUTEMASTER_TOPICS_MAX")
+        ->capture_default_str()
+        ->group("Data");
+}
+
+void declare_access(CLI::App& app, WebSettings& settings) {
+    app.add_option("--root-key", settings.root_key, "The operator's token")
+        ->required()
+        ->type_name("TOKEN")
+        ->check([](const std::string& key) { return key.empty() ? "must not be empty" : ""; })
+        ->envname("ROUTEMASTER_ROOT_KEY")
+        ->group("Access");
+    app.add_option("--clients", settings.clients,
+                   "Tokens to let in, with commas between them; what stands before -- is the name")
+        ->type_name("TOKEN,...")
+        ->delimiter(',')
+        ->envname("ROUTEMASTER_CLIENTS")
+        ->group("Access");
+}
+
+HttpApiOptions api_options(const ProcessSettings& process, const WebSettings& settings,
+                           const Log& log) {
+    return {.root_key = settings.root_key,
+            .allow_http_callbacks = process.allow_http_callbacks,
+            .event_data_max = settings.event_data_max,
+            .topics_max = settings.topics_max,
+            .scaling_deadline = Duration{settings.scaling_deadline},
+            .scaling_threshold = settings.scaling_threshold,
+            .log = log};
+}
+
+HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
+    return {.address = settings.listening.endpoint.address,
+            .port = settings.listening.effective_port(),
+            .body_max = settings.body_max,
+            .connections_max = settings.connections_max,
+            .log = log};
+}
+
+/// Lets the clients of the settings in, so that none is turned away once the server listens.
+Store& with_clients(Store& store, const std::vector<std::string>& clients) {
+    for (const auto& token : clients) {
+        PutToken step{.token = token, .name = token.substr(0, token.find("--"))};
+        const auto reply = perform(store, std::move(step), system_clock().now());
+        if (!reply) {
+            throw Failure{Error{reply.error().code(),
+                                "--clients: '" + token + "': " + reply.error().context()}};
+        }
+    }
+    return store;
+}
+
+}  // namespace
+
+void declare_web(CLI::App& app, WebSettings& settings) {
+    declare_http(app, settings);
+    declare_limits(app, settings);
+    declare_access(app, settings);
+}
+
+WebPart::WebPart(Store& store, const ProcessSettings& process, const WebSettings& settings,
+                 const Log& log)
+    : address_{settings.listening.endpoint.address},
+      api_{with_clients(store, settings.clients), api_options(process, settings, log)},
+      server_{server_options(settings, log), [this](HttpRequest request, HttpResponder respond) {
+                  api_.handle(std::move(request), std::move(respond));
+              }} {}
+
+void WebPart::announce() const { announce_listening(address_, server_.port()); }
+
+void WebPart::stop(TimePoint deadline) {
+    server_.stop(std::max(deadline - system_clock().now(), Duration{0}));
+}
+
+}  // namespace routemaster::service

@@ -1,0 +1,61 @@
+/// @file
+/// The part that takes in events and subscriptions over HTTP.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "parts/listen_settings.hpp"
+#include "parts/process.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/publication.hpp"
+#include "routemaster/server/http_api.hpp"
+#include "routemaster/server/http_server.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::service {
+
+/// What can be set about it. Defaults are the original's, where it has the setting.
+struct WebSettings {
+    ListenSettings listening{.port = 17'890};
+    std::size_t body_max = 1U << 20U;
+    unsigned connections_max = 10'000;
+
+    std::string root_key{};
+    std::vector<std::string> clients{};
+
+    std::size_t event_data_max = event_data_max_default;
+    std::size_t topics_max = 1'000;
+
+    std::uint64_t scaling_threshold = 100;
+    std::int64_t scaling_deadline = 1'000;  ///< Milliseconds.
+};
+
+/// Declares the settings as flags, variables and names in a file. `settings` must outlive the
+/// parsing.
+void declare_web(CLI::App& app, WebSettings& settings);
+
+/// An `HttpApi` behind an `HttpServer`.
+class WebPart final : public Part {
+public:
+    /// Lets the clients in and listens. The store must outlive it. Throws `Failure`.
+    WebPart(Store& store, const ProcessSettings& process, const WebSettings& settings,
+            const Log& log);
+
+    [[nodiscard]] const char* type() const override { return "web"; }
+    void announce() const override;
+    void stop(TimePoint deadline) override;
+
+private:
+    std::string address_;
+    HttpApi api_;
+    HttpServer server_;
+};
+
+}  // namespace routemaster::service

@@ -1,0 +1,70 @@
+/// @file
+/// The part that delivers batches, and looks after the store.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "parts/process.hpp"
+#include "routemaster/autodrop.hpp"
+#include "routemaster/dispatcher.hpp"
+#include "routemaster/health.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/monitor.hpp"
+#include "routemaster/room.hpp"
+#include "routemaster/runner.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/transport/http.hpp"
+
+namespace routemaster::service {
+
+/// What can be set about it. Defaults are the original's, where it has the setting.
+struct WorkerSettings {
+    double connect_timeout = 2;  ///< Seconds, like the next.
+    double delivery_timeout = 20;
+    bool verify_tls = true;
+    std::uint32_t deliveries_max = 1'024;
+    HealthOptions health{};
+
+    /// Without a limit nothing is ever dropped: unlike the original, one has to ask for it.
+    std::optional<std::uint64_t> memory_max{};
+    std::uint64_t memory_free_min = RoomOptions{}.bytes_free_min;
+
+    bool print_metrics = true;
+    double monitor_interval = 10;  ///< Seconds.
+    std::string app_name = "routemaster";
+    std::string environment = "production";
+};
+
+/// Declares the settings as flags, variables and names in a file. `settings` must outlive the
+/// parsing.
+void declare_worker(CLI::App& app, WorkerSettings& settings);
+
+/// A `Dispatcher` that delivers over HTTP, an `Autodrop` if there is a limit, and a `Monitor` that
+/// writes to the log.
+class WorkerPart final : public Part {
+public:
+    /// The store must outlive it. Throws `Failure`, and `CLI::Error` when the settings make no
+    /// sense together.
+    WorkerPart(Store& store, const ProcessSettings& process, const WorkerSettings& settings,
+               const Log& log);
+
+    [[nodiscard]] const char* type() const override { return "worker"; }
+    void stop(TimePoint deadline) override;
+
+private:
+    HttpTransport transport_;
+    Dispatcher dispatcher_;
+    std::optional<Autodrop> autodrop_;
+    std::optional<Monitor> monitor_;
+    Runner deliveries_;
+    std::optional<Runner> drops_;
+    std::optional<Runner> measurements_;
+};
+
+}  // namespace routemaster::service

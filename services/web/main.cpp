@@ -1,0 +1,49 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "parts/process.hpp"
+#include "parts/program.hpp"
+#include "parts/web_part.hpp"
+
+namespace routemaster::service {
+namespace {
+
+struct Settings {
+    ProcessSettings process{};
+    WebSettings web{};
+};
+
+int take_in(const Settings& settings) {
+    return run_process(settings.process, [&](Store& store, const Log& log) {
+        Parts parts;
+        parts.push_back(std::make_unique<WebPart>(store, settings.process, settings.web, log));
+        return parts;
+    });
+}
+
+Run declare(CLI::App& app) {
+    const auto settings = std::make_shared<Settings>();
+    app.set_version_flag("--version", version_of("routemaster-web"));
+    declare_process(app, settings->process, Sharing::shared);
+    declare_web(app, settings->web);
+    return [settings] { return take_in(*settings); };
+}
+
+int main(std::vector<std::string> arguments) {
+    CLI::App app{
+        "Takes in events over HTTP, for routemaster-worker to deliver. Any number of both "
+        "share one Redis server.",
+        "routemaster-web"};
+    return run_program(app, declare, std::move(arguments));
+}
+
+}  // namespace
+}  // namespace routemaster::service
+
+int main(int argc, char** argv) {
+    return routemaster::service::main(routemaster::service::begin_program(argc, argv));
+}

@@ -1,0 +1,50 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "parts/process.hpp"
+#include "parts/program.hpp"
+#include "parts/worker_part.hpp"
+
+namespace routemaster::service {
+namespace {
+
+struct Settings {
+    ProcessSettings process{};
+    WorkerSettings worker{};
+};
+
+int work(const Settings& settings) {
+    return run_process(settings.process, [&](Store& store, const Log& log) {
+        Parts parts;
+        parts.push_back(
+            std::make_unique<WorkerPart>(store, settings.process, settings.worker, log));
+        return parts;
+    });
+}
+
+Run declare(CLI::App& app) {
+    const auto settings = std::make_shared<Settings>();
+    app.set_version_flag("--version", version_of("routemaster-worker"));
+    declare_process(app, settings->process, Sharing::shared);
+    declare_worker(app, settings->worker);
+    return [settings] { return work(*settings); };
+}
+
+int main(std::vector<std::string> arguments) {
+    CLI::App app{
+        "Delivers what routemaster-web takes in. Any number of both share one Redis "
+        "server.",
+        "routemaster-worker"};
+    return run_program(app, declare, std::move(arguments));
+}
+
+}  // namespace
+}  // namespace routemaster::service
+
+int main(int argc, char** argv) {
+    return routemaster::service::main(routemaster::service::begin_program(argc, argv));
+}

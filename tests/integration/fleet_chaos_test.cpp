@@ -1,0 +1,289 @@
+/// @file
+/// A minute of everything that goes wrong in a fleet on Redis, while two publishers go on.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "routemaster/random.hpp"
+#include "support/await.hpp"
+#include "support/batch_receiver.hpp"
+#include "support/redis_server.hpp"
+#include "support/running_fleet.hpp"
+#include "support/seed.hpp"
+
+using namespace routemaster;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr seconds trouble_lasts{60};
+constexpr std::size_t webs_count = 2;
+constexpr std::size_t workers_count = 3;
+constexpr std::size_t publishers_count = 2;
+const std::vector<std::string> subscribers{"billing", "audit", "search"};
+
+/// Two servers, each of which can be the master. Both write every change to disk before they
+/// answer, and a failover waits for the replica, so that what was answered is never lost by Redis.
+class RedisPair {
+public:
+    RedisPair() { follow(); }
+
+    [[nodiscard]] std::string url() const {
+        return "redis://127.0.0.1:" + std::to_string(servers_[0].port()) +
+               ",127.0.0.1:" + std::to_string(servers_[1].port()) + "?timeout=2000";
+    }
+    [[nodiscard]] const test::RedisServer& master() const { return servers_[master_]; }
+
+    /// Power cut and return.
+    void crash(milliseconds away) {
+        servers_[master_].kill();
+        std::this_thread::sleep_for(away);
+        servers_[master_].start();
+        follow();
+    }
+
+    /// The replica takes over.
+    void fail_over() {
+        const auto in_step = [&] {
+            return master().info("slave0").find("lag=0") != std::string::npos;
+        };
+        if (!test::await(in_step, seconds{3})) return;
+        try {
+            master().command({"FAILOVER", "TIMEOUT", "2000"});
+        } catch (const test::RedisFailure&) {
+            return;
+        }
+        REQUIRE(
+            test::await([&] { return master().info("master_failover_state") == "no-failover"; }));
+        if (master().info("role") == "slave") master_ = 1 - master_;
+    }
+
+    void stall(milliseconds span) {
+        servers_[master_].pause();
+        std::this_thread::sleep_for(span);
+        servers_[master_].resume();
+    }
+
+private:
+    static std::vector<std::string> durable() {
+        return {
+            "--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0"};
+    }
+
+    void follow() {
+        servers_[1 - master_].command(
+            {"REPLICAOF", "127.0.0.1", std::to_string(servers_[master_].port())});
+    }
+
+    test::RedisServer servers_[2]{test::RedisServer{durable()}, test::RedisServer{durable()}};
+    std::size_t master_ = 0;
+};
+
+/// Webs that come and go, and who may be asked at the moment.
+class Webs {
+public:
+    explicit Webs(std::string store) : store_{std::move(store)} {
+        for (auto& web : webs_) web = std::make_shared<test::RunningWeb>(store_);
+    }
+
+    [[nodiscard]] std::shared_ptr<test::RunningWeb> get(std::size_t index) const {
+        const std::lock_guard lock{mutex_};
+        return webs_[index % webs_count];
+    }
+
+    void crash(std::size_t index) {
+        auto& process = get(index)->process();
+        process.signal(SIGKILL);
+        process.wait();
+        auto fresh = std::make_shared<test::RunningWeb>(store_);
+        const std::lock_guard lock{mutex_};
+        webs_[index] = std::move(fresh);
+    }
+
+private:
+    std::string store_;
+    mutable std::mutex mutex_;  // Guards the pointers.
+    std::shared_ptr<test::RunningWeb> webs_[webs_count];
+};
+
+std::string url_of(std::size_t publisher, int number) {
+    return "https://shop.example/" + std::to_string(publisher) + "/" + std::to_string(number);
+}
+
+/// Publishes one event after the other and notes which were acknowledged.
+class Publisher {
+public:
+    Publisher(std::size_t index, const Webs& webs, const std::atomic<bool>& over)
+        : thread_{[this, index, &webs, &over] {
+              for (int number = 1; !over; ++number) {
+                  if (publish(index, number, webs)) acknowledged_.push_back(number);
+                  std::this_thread::sleep_for(milliseconds{3});
+              }
+          }} {}
+
+    /// The numbers of those that were acknowledged, in order.
+    const std::vector<int>& join() {
+        thread_.join();
+        return acknowledged_;
+    }
+
+private:
+    static bool publish(std::size_t index, int number, const Webs& webs) {
+        const auto web = webs.get(index + static_cast<std::size_t>(number));
+        try {
+            return web->publish("orders", url_of(index, number)).status == 200;
+        } catch (const std::exception&) {
+            return false;  // The web is gone, or did not answer.
+        }
+    }
+
+    std::vector<int> acknowledged_;
+    std::thread thread_;
+};
+
+/// What a subscriber got of one publisher: the first of each event, in the order they came.
+std::vector<int> firsts(const std::vector<std::string>& urls, std::size_t publisher) {
+    const auto beginning = url_of(publisher, 0).substr(0, url_of(publisher, 0).size() - 1);
+    std::set<int> seen;
+    std::vector<int> order;
+    for (const auto& url : urls) {
+        if (!url.starts_with(beginning)) continue;
+        const auto number = std::stoi(url.substr(beginning.size()));
+        if (seen.insert(number).second) order.push_back(number);
+    }
+    return order;
+}
+
+/// Batches that were accepted more than once; batches are told apart by their first event.
+std::size_t repeats(const std::vector<test::BatchReceiver::Delivery>& deliveries) {
+    std::set<std::string> seen;
+    std::size_t count = 0;
+    for (const auto& delivery : deliveries) {
+        if (delivery.status == 204 && !seen.insert(delivery.urls.at(0)).second) ++count;
+    }
+    return count;
+}
+
+/// A counter of the bus, over all its tags.
+std::int64_t counter(const test::RedisServer& redis, const std::string& name) {
+    std::int64_t sum = 0;
+    const auto fields = redis.command({"HGETALL", "counters"}).list;
+    for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+        if (fields[i].text.find(name) != std::string::npos) sum += std::stoll(fields[i + 1].text);
+    }
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a minute of crashes loses nothing acknowledged and keeps the order") {
+    const auto seed = test::seed(1);
+    ROUTEMASTER_TELL_SEED(seed);
+    Random random{seed};
+    RedisPair redis;
+    Webs webs{redis.url()};
+    std::vector<std::unique_ptr<test::RunningWorker>> workers;
+    for (std::size_t i = 0; i < workers_count; ++i) {
+        workers.push_back(std::make_unique<test::RunningWorker>(redis.url()));
+    }
+    test::BatchReceiver receivers[3];
+    for (std::size_t i = 0; i < subscribers.size(); ++i) {
+        // Most of the time a delivery is under way, so that a killed worker leaves one behind.
+        receivers[i].dawdle(milliseconds{20});
+        REQUIRE(webs.get(0)
+                    ->subscribe(subscribers[i], R"(["orders"])", receivers[i].url(),
+                                R"("timeout":20,"max":50)")
+                    .status == 204);
+    }
+
+    std::atomic<bool> over{false};
+    std::vector<std::unique_ptr<Publisher>> publishers;
+    for (std::size_t i = 0; i < publishers_count; ++i) {
+        publishers.push_back(std::make_unique<Publisher>(i, webs, over));
+    }
+    std::map<std::string, int> troubles;
+    const auto end = std::chrono::steady_clock::now() + trouble_lasts;
+    while (std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(milliseconds{300 + static_cast<int>(random.below(1'200))});
+        const auto worker = static_cast<std::size_t>(random.below(workers_count));
+        switch (random.below(6)) {
+            case 0:
+                ++troubles["worker killed"];
+                workers[worker]->kill();
+                workers[worker] = std::make_unique<test::RunningWorker>(redis.url());
+                break;
+            case 1:
+                ++troubles["worker stopped"];
+                CHECK(workers[worker]->stop() == 0);
+                workers[worker] = std::make_unique<test::RunningWorker>(redis.url());
+                break;
+            case 2:
+                ++troubles["web killed"];
+                webs.crash(random.below(webs_count));
+                break;
+            case 3:
+                ++troubles["failover"];
+                redis.fail_over();
+                break;
+            case 4:
+                ++troubles["Redis killed"];
+                redis.crash(milliseconds{random.below(1'000)});
+                break;
+            default:
+                ++troubles["Redis stalled"];
+                redis.stall(milliseconds{random.below(1'000)});
+                break;
+        }
+    }
+    over = true;
+
+    std::size_t acknowledged = 0;
+    for (std::size_t i = 0; i < publishers_count; ++i) {
+        const auto& numbers = publishers[i]->join();
+        REQUIRE(!numbers.empty());
+        acknowledged += numbers.size();
+        for (std::size_t r = 0; r < subscribers.size(); ++r) {
+            CAPTURE(subscribers[r]);
+            REQUIRE_MESSAGE(test::await(
+                                [&] {
+                                    const auto got = firsts(receivers[r].accepted(), i);
+                                    const std::set<int> all{got.begin(), got.end()};
+                                    return std::includes(all.begin(), all.end(), numbers.begin(),
+                                                         numbers.end());
+                                },
+                                seconds{30}),
+                            "every event answered 200 arrives");
+            // What was in doubt may have been done late, so its place is not for us to tell.
+            auto got = firsts(receivers[r].accepted(), i);
+            const std::set<int> known{numbers.begin(), numbers.end()};
+            std::erase_if(got, [&](int number) { return !known.contains(number); });
+            CHECK_MESSAGE(std::is_sorted(got.begin(), got.end()), "in order");
+        }
+    }
+    std::size_t again = 0;
+    for (const auto& receiver : receivers) again += repeats(receiver.deliveries());
+    const auto scrubbed = counter(redis.master(), "jobs.scrubbed");
+    std::string list;
+    for (const auto& [trouble, times] : troubles) {
+        list += trouble + " " + std::to_string(times) + ", ";
+    }
+    MESSAGE(acknowledged, " events acknowledged; ", list, again, " batches arrived again, ",
+            scrubbed, " leases were lost");
+    CHECK_MESSAGE(again <= static_cast<std::size_t>(scrubbed), "only where a lease was lost");
+    for (auto& worker : workers) CHECK(worker->stop() == 0);
+}

@@ -1,0 +1,263 @@
+/// @file
+/// The settings of the processes that share a Redis server.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/await.hpp"
+#include "support/redis_server.hpp"
+#include "support/running_bus.hpp"
+#include "support/running_fleet.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::RunningWeb;
+using test::RunningWorker;
+
+namespace {
+
+using Environment = test::Process::Environment;
+
+bool names(const std::string& text, const std::string& what) {
+    return text.find(what) != std::string::npos;
+}
+
+/// What a program that does not start says, in its one line.
+std::string complaint(std::vector<std::string> command, const Environment& environment = {}) {
+    test::Process process{command, environment};
+    CHECK(process.wait() == 2);
+    const auto text = process.errors();
+    CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+    return text;
+}
+
+/// Leaves a worker behind that has been silent for so long.
+void leave_silent_worker(const test::RedisServer& redis, const std::string& name,
+                         std::chrono::seconds silence) {
+    const auto now = std::stoll(redis.command({"TIME"}).list.at(0).text);
+    redis.command({"HSET", "workers", name, std::to_string((now - silence.count()) * 1'000)});
+}
+
+bool knows_worker(const test::RedisServer& redis, const std::string& name) {
+    return redis.command({"HEXISTS", "workers", name}).number == 1;
+}
+
+/// Names as long as those of real workers.
+const std::string first_worker = "AAAAAAAAAAAAAAAAAAAA";
+const std::string second_worker = "BBBBBBBBBBBBBBBBBBBB";
+
+}  // namespace
+
+TEST_CASE("a store that belongs to one process is refused by a web and by a worker") {
+    const test::TemporaryFolder folder;
+    const auto file = "file:" + (folder.path() / "bus.db").string();
+    for (const auto& store : {file, std::string{"memory:"}, std::string{"http://a.example"}}) {
+        for (const auto& text :
+             {complaint({test::web_binary, "--root-key", "r", "--store", store}),
+              complaint({test::worker_binary, "--store", store}),
+              complaint({test::worker_binary}, {{"ROUTEMASTER_REDIS_URL", store}})}) {
+            CHECK(names(text, "--store ("));
+            CHECK(names(text, store));
+            CHECK(names(text, "`routemaster serve`"));
+        }
+    }
+    CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("a fleet is set by the variables of the original") {
+    const test::RedisServer redis;
+    RunningWeb web{redis.url()};
+    for (int i = 1; i <= 3; ++i) {
+        REQUIRE(web.publish("cats", "https://shop.example/cats/" + std::to_string(i)).status ==
+                200);
+    }
+    const auto worker = [](const Environment& environment) {
+        return std::make_unique<test::Process>(std::vector{test::worker_binary}, environment);
+    };
+    SUBCASE("its URL, its name and its interval") {
+        const auto process = worker({{"ROUTEMASTER_REDIS_URL", redis.url()},
+                                     {"ROUTEMASTER_APP_NAME", "Cattery"},
+                                     {"RACK_ENV", "staging"},
+                                     {"ROUTEMASTER_MONITOR_INTERVAL", "0.05"}});
+        REQUIRE(process->await_error("INFO: started on " + redis.url() + "\n"));
+        REQUIRE(
+            process->await_error("INFO: counter:events.published:3 "
+                                 "(app:cattery,env:staging,publisher:malformed,topic:cats)\n"));
+        REQUIRE(web.publish("cats", "https://shop.example/cats/4").status == 200);
+        CHECK(process->await_error("INFO: counter:events.published:4 "));
+        CHECK(
+            process->await_error("INFO: counter:process:1 "
+                                 "(app:cattery,env:staging,status:start,type:worker)\n"));
+        CHECK(process->await_error("type:web)\n"));
+        CHECK(process->await_error("INFO: gauge:store.bytes_used:"));
+        CHECK(!names(process->errors(), "gauge:store.max_mem"));
+    }
+    SUBCASE("a variable that names the variable") {
+        const auto process = worker({{"REDIS_ENV_KEY", "ROUTEMASTER_TEST_REDIS"},
+                                     {"ROUTEMASTER_TEST_REDIS", redis.url()},
+                                     {"ROUTEMASTER_REDIS_URL", "redis://127.0.0.1:1"},
+                                     {"METRIC_COLLECTION_SERVICE", "none"}});
+        REQUIRE(process->await_error("INFO: started on " + redis.url() + "\n"));
+        process->signal(SIGTERM);
+        CHECK(process->wait() == 0);
+        CHECK(!names(process->errors(), "gauge:"));
+    }
+    SUBCASE("a variable that names one that is not there") {
+        const auto process = worker(
+            {{"REDIS_ENV_KEY", "ROUTEMASTER_TEST_REDIS"}, {"ROUTEMASTER_REDIS_URL", redis.url()}});
+        CHECK(process->await_error("INFO: started on " + redis.url() + "\n"));
+    }
+    SUBCASE("a variable of ours wins, and a flag over that") {
+        const auto process = worker({{"ROUTEMASTER_REDIS_URL", "redis://127.0.0.1:1"},
+                                     {"ROUTEMASTER_STORE", redis.url()},
+                                     {"ROUTEMASTER_MONITOR_INTERVAL", "600"}});
+        CHECK(process->await_error("INFO: started on " + redis.url() + "\n"));
+        test::Process flagged{{test::worker_binary, "--store", redis.url()},
+                              {{"ROUTEMASTER_STORE", "redis://127.0.0.1:1"}}};
+        CHECK(flagged.await_error("INFO: started on " + redis.url() + "\n"));
+    }
+}
+
+TEST_CASE("a variable of the original wins over the settings file") {
+    const test::RedisServer redis;
+    const test::TemporaryFolder folder;
+    const auto file = (folder.path() / "worker.toml").string();
+    std::ofstream{file} << "store = \"redis://127.0.0.1:1\"\nmetrics = \"none\"\n";
+    const test::Process process{{test::worker_binary, "--config", file},
+                                {{"ROUTEMASTER_REDIS_URL", redis.url()}}};
+    CHECK(process.await_error("INFO: started on " + redis.url() + "\n"));
+}
+
+TEST_CASE("the password of a server is not logged") {
+    const test::RedisServer redis{{"--requirepass", "geheim"}};
+    const auto place = "127.0.0.1:" + std::to_string(redis.port());
+    RunningWorker worker{"redis://:geheim@" + place + "/3"};
+    CHECK(worker.process().await_error("INFO: started on redis://***@" + place + "/3\n"));
+    CHECK(worker.stop() == 0);
+    CHECK(!names(worker.process().errors(), "geheim"));
+
+    test::Process stranger{
+        {test::worker_binary, "--store", "redis://:gehaim@" + place + "/?timeout=200"}};
+    CHECK(stranger.wait() == 1);
+    CHECK(names(stranger.errors(), place));
+    CHECK(!names(stranger.errors(), "gehaim"));
+}
+
+TEST_CASE("a server that is not there keeps a worker from starting, in one line") {
+    test::Process process{{test::worker_binary, "--store", "redis://127.0.0.1:1/?timeout=200"}};
+    CHECK(process.wait() == 1);
+    const auto text = process.errors();
+    CHECK(names(text, "routemaster-worker: "));
+    CHECK(names(text, "127.0.0.1:1"));
+}
+
+TEST_CASE("a memory limit makes a worker drop the oldest batches, and tell a person") {
+    const test::RedisServer redis;
+    RunningWeb web{redis.url()};
+    REQUIRE(
+        web.subscribe("billing", R"(["orders"])", "https://billing.example", R"("timeout":3600000)")
+            .status == 204);
+    for (int i = 1; i <= 5; ++i) {
+        REQUIRE(web.publish("orders", "https://shop.example/orders/" + std::to_string(i)).status ==
+                200);
+    }
+    const auto queued = [&] { return web.ask("GET", "/subscribers", test::root_key).body; };
+    REQUIRE(names(queued(), R"("queued":5)"));
+    SUBCASE("there is none by default") {
+        RunningWorker worker{redis.url(), {"--monitor-interval", "0.05"}};
+        REQUIRE(worker.process().await_error("INFO: gauge:subscriber.queue.events:"));
+        CHECK(!names(worker.process().errors(), "dropped"));
+    }
+    SUBCASE("by the variables of the original") {
+        // An empty server takes more than that already.
+        RunningWorker worker{
+            redis.url(),
+            {"--monitor-interval", "0.05"},
+            {{"ROUTEMASTER_REDIS_MAX_MEM", "400000"}, {"ROUTEMASTER_REDIS_MIN_FREE", "100000"}}};
+        REQUIRE(worker.process().await_error("ERROR: there is no batch left to drop"));
+        CHECK(names(worker.process().errors(),
+                    "WARN: dropped the oldest 1 batches, with 5 events: "));
+        CHECK(names(queued(), R"("queued":0)"));
+        CHECK(worker.process().await_error("INFO: gauge:store.max_mem:400000 ("));
+        CHECK(worker.process().await_error("INFO: gauge:store.high_mark:300000 ("));
+        CHECK(worker.process().await_error("INFO: gauge:store.low_mark:200000 ("));
+        CHECK(worker.process().await_error("INFO: counter:events.autodropped:5 ("));
+    }
+}
+
+TEST_CASE("settings of a worker that make no sense are refused by their names") {
+    const auto with = [](const std::string& variable, const std::string& value) {
+        return complaint({test::worker_binary}, {{variable, value}});
+    };
+    CHECK(names(with("ROUTEMASTER_MONITOR_INTERVAL", "0"), "(ROUTEMASTER_MONITOR_INTERVAL)"));
+    CHECK(names(with("ROUTEMASTER_REDIS_MAX_MEM", "much"), "(ROUTEMASTER_REDIS_MAX_MEM)"));
+    CHECK(names(with("METRIC_COLLECTION_SERVICE", "datadog"), "(METRIC_COLLECTION_SERVICE)"));
+    CHECK(names(with("MAX_BACKOFF_MS", "0"), "--max-backoff (MAX_BACKOFF_MS)"));
+    CHECK(names(complaint({test::worker_binary, "--root-key", "r"}), "--root-key"));
+    CHECK(names(complaint({test::web_binary}), "--root-key (ROUTEMASTER_ROOT_KEY)"));
+    CHECK(names(complaint({test::routemaster_binary, "serve", "--root-key", "r", "--store",
+                           "memory:", "--mixed-fleet"}),
+                "--mixed-fleet (ROUTEMASTER_MIXED_FLEET): "));
+    CHECK(names(complaint({test::routemaster_binary, "serve", "--root-key", "r", "--store",
+                           "memory:", "--memory-max", "100", "--memory-free-min", "50"}),
+                "--memory-free-min (ROUTEMASTER_REDIS_MIN_FREE): "));
+}
+
+TEST_CASE("in a mixed fleet, batches lie where workers of the original take them") {
+    const test::RedisServer redis;
+    std::vector<std::string> flags;
+    std::int64_t taken = 1;
+    SUBCASE("ours alone: the later ones are held back") {}
+    SUBCASE("mixed") {
+        flags = {"--mixed-fleet"};
+        taken = 3;
+    }
+    RunningWeb web{redis.url(), flags};
+    REQUIRE(
+        web.subscribe("billing", R"(["orders"])", "https://billing.example", R"("max":1)").status ==
+        204);
+    for (int i = 1; i <= 3; ++i) {
+        REQUIRE(web.publish("orders", "https://shop.example/orders/1").status == 200);
+    }
+    CHECK(redis.command({"LLEN", "jobs:instant:main"}).number == taken);
+}
+
+TEST_CASE("in a mixed fleet, a worker of the original may be silent for half a minute") {
+    const test::RedisServer redis;
+    leave_silent_worker(redis, first_worker, std::chrono::seconds{10});
+    leave_silent_worker(redis, second_worker, std::chrono::seconds{40});
+    const auto forgotten = [&](const std::string& name) {
+        return test::await([&] { return !knows_worker(redis, name); });
+    };
+    SUBCASE("ours alone") {
+        const RunningWorker worker{redis.url()};
+        CHECK(forgotten(first_worker));
+        CHECK(forgotten(second_worker));
+    }
+    SUBCASE("mixed by the flag") {
+        RunningWorker worker{redis.url(), {"--mixed-fleet", "--monitor-interval", "0.05"}};
+        CHECK(forgotten(second_worker));
+        CHECK(knows_worker(redis, first_worker));
+        CHECK_MESSAGE(worker.process().await_error("queue:aux"), "their housekeeping is counted");
+    }
+    SUBCASE("mixed by the URL") {
+        const RunningWorker worker{redis.url() + "/?mixed_fleet=yes"};
+        CHECK(forgotten(second_worker));
+        CHECK(knows_worker(redis, first_worker));
+    }
+    SUBCASE("mixed by a variable, with other settings in the URL") {
+        const RunningWorker worker{
+            redis.url() + "/0?timeout=1000", {}, {{"ROUTEMASTER_MIXED_FLEET", "yes"}}};
+        CHECK(forgotten(second_worker));
+        CHECK(knows_worker(redis, first_worker));
+    }
+}

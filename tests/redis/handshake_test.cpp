@@ -1,0 +1,180 @@
+// What a link makes of the answers of servers, as far as it takes no server.
+
+#include "redis/handshake.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "redis/itinerary.hpp"
+#include "redis/refusal.hpp"
+#include "redis/wire.hpp"
+#include "routemaster/store/redis.hpp"
+
+using namespace routemaster;
+
+namespace {
+
+std::string bulk(std::string_view text) {
+    return "$" + std::to_string(text.size()) + "\r\n" + std::string{text} + "\r\n";
+}
+
+std::string info(const std::string& version) {
+    return bulk("# Server\r\nredis_version:" + version + "\r\nredis_mode:standalone\r\n");
+}
+
+const std::string master = "*3\r\n" + bulk("master") + ":0\r\n*0\r\n";
+
+/// What a handshake without password and name makes of these replies.
+struct Greeting {
+    explicit Greeting(const std::string& replies) {
+        RedisOptions options;
+        options.client_name.clear();
+        redis::Handshake handshake{options, std::span<const redis::Script* const>{}};
+        redis::ReplyParser parser;
+        parser.feed(replies);
+        while (auto reply = *parser.next()) {
+            outcome = handshake.take(*reply);
+            if (outcome) break;
+        }
+        master = handshake.master();
+    }
+
+    std::optional<Result<void>> outcome;
+    std::optional<RedisAddress> master;
+};
+
+std::string refusal(const std::string& replies) {
+    const Greeting greeting{replies};
+    REQUIRE(greeting.outcome);
+    REQUIRE_FALSE(*greeting.outcome);
+    return greeting.outcome->error().code().message() + ": " + greeting.outcome->error().context();
+}
+
+using Kind = redis::Refusal::Kind;
+
+redis::Refusal read(std::string_view text) {
+    return redis::read_refusal(text, {"here.example", 7'000});
+}
+
+}  // namespace
+
+TEST_CASE("handshake: a master of version 7 or newer is accepted") {
+    for (const auto* version : {"7.0.0", "7.2.4", "8.0.1", "10.0.0"}) {
+        const Greeting greeting{info(version) + master};
+        REQUIRE(greeting.outcome);
+        CHECK(*greeting.outcome);
+    }
+    CHECK_FALSE(Greeting{info("7.0.0")}.outcome);
+}
+
+TEST_CASE("handshake: a server that is too old is refused for good") {
+    CHECK(refusal(info("6.2.14") + master) == "invalid: Redis 6.2.14 is too old: it takes 7.0");
+    CHECK(refusal(bulk("# Server\r\n")) == "unavailable: the server does not tell its version");
+}
+
+TEST_CASE("handshake: a replica is refused, and says where its master is") {
+    const Greeting greeting{info("7.0.0") + "*5\r\n" + bulk("slave") + bulk("10.0.0.7") +
+                            ":7001\r\n" + bulk("connected") + ":14\r\n"};
+    REQUIRE(greeting.outcome);
+    CHECK(greeting.outcome->error().context() == "this is a replica of 10.0.0.7:7001");
+    CHECK(greeting.master == RedisAddress{"10.0.0.7", 7'001});
+}
+
+TEST_CASE("handshake: a sentinel is not taken for a server") {
+    CHECK(refusal(info("7.0.0") + "*2\r\n" + bulk("sentinel") + "*0\r\n") ==
+          "invalid: this is a sentinel: name the master it watches");
+}
+
+TEST_CASE("handshake: an error reply is told by its own words") {
+    CHECK(refusal("-NOAUTH Authentication required.\r\n") ==
+          "unavailable: NOAUTH Authentication required.");
+    CHECK(refusal(info("7.0.0") + "-NOPERM this user may not\r\n") ==
+          "unavailable: NOPERM this user may not");
+}
+
+TEST_CASE("refusal: what the server refuses for its state may be tried again") {
+    for (const std::string word :
+         {"OOM", "BUSY", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF", "UNKILLABLE",
+          "EXECABORT", "NOPERM", "WRONGPASS", "DENIED"}) {
+        CAPTURE(word);
+        const auto refused = read(word + " for some reason");
+        CHECK(refused.kind == Kind::tell);
+        CHECK(refused.error.code() == Errc::unavailable);
+        CHECK(refused.error.context() == word + " for some reason");
+    }
+    CHECK(read("ERR max number of clients reached").error.code() == Errc::unavailable);
+}
+
+TEST_CASE("refusal: a server that is the wrong one makes the link look again") {
+    for (const std::string word : {"READONLY", "LOADING", "MASTERDOWN", "NOAUTH"}) {
+        CAPTURE(word);
+        CHECK(read(word + " for some reason").kind == Kind::look_again);
+        CHECK(read(word + " for some reason").error.code() == Errc::unavailable);
+    }
+}
+
+TEST_CASE("refusal: everything else is the script's fault, but for what it calls invalid") {
+    CHECK(read("ERR something").error.code() == Errc::corrupted);
+    CHECK(read("WRONGTYPE it is").error.code() == Errc::corrupted);
+    CHECK(read("OOMPH").error.code() == Errc::corrupted);
+    CHECK(read("").error.code() == Errc::corrupted);
+    CHECK(read("NOPERM no right to 'rpush' script: 5a, on @user_script:1.").error.code() ==
+          Errc::corrupted);
+    CHECK(read("INVALID topic 'x y'").error.code() == Errc::invalid);
+    CHECK(read("INVALID topic 'x y'").error.context() == "topic 'x y'");
+    CHECK(read("INVALIDATED").error.code() == Errc::corrupted);
+}
+
+TEST_CASE("refusal: a redirection says where to") {
+    const auto moved = read("MOVED 3999 127.0.0.1:6381");
+    CHECK(moved.kind == Kind::moved);
+    CHECK(moved.to == RedisAddress{"127.0.0.1", 6'381});
+    CHECK(read("ASK 3999 there.example:6381").kind == Kind::ask);
+    CHECK(read("ASK 3999 there.example:6381").to == RedisAddress{"there.example", 6'381});
+    CHECK(read("MOVED 3999 fe80::1:6381").to == RedisAddress{"fe80::1", 6'381});
+    CHECK(read("MOVED 3999 :6381").to == RedisAddress{"here.example", 6'381});
+    for (const auto* odd : {"MOVED", "MOVED 3999", "MOVED 3999 host",
+                            "MOVED 3999 host:", "MOVED 3999 host:66000", "ASK 1 host:6381x"}) {
+        CAPTURE(odd);
+        CHECK(read(odd).kind == Kind::tell);
+        CHECK(read(odd).error.code() == Errc::unavailable);
+    }
+}
+
+TEST_CASE("itinerary: what is known comes first, what turns up next, and nothing twice") {
+    const auto at = [](std::uint16_t port) { return RedisAddress{"host", port}; };
+    redis::Itinerary itinerary{{at(1), at(2), at(3)}};
+    itinerary.begin({at(9), at(2)});
+    CHECK(itinerary.next() == at(9));
+    CHECK(itinerary.next() == at(2));
+    itinerary.suggest(at(9));
+    itinerary.suggest(at(8));
+    CHECK(itinerary.next() == at(8));
+    CHECK(itinerary.next() == at(1));
+    CHECK(itinerary.next() == at(3));
+    CHECK_FALSE(itinerary.next());
+
+    itinerary.prefer(at(3));
+    itinerary.prefer(at(7));
+    itinerary.begin({});
+    CHECK(itinerary.next() == at(3));
+    CHECK(itinerary.next() == at(1));
+    CHECK(itinerary.next() == at(2));
+    CHECK_FALSE(itinerary.next());
+}
+
+TEST_CASE("itinerary: servers that point to one another do not keep it going for ever") {
+    redis::Itinerary itinerary{{{"host", 1}}};
+    itinerary.begin({});
+    int tried = 0;
+    for (std::uint16_t port = 2; itinerary.next(); ++port) {
+        ++tried;
+        itinerary.suggest({"host", port});
+        REQUIRE(tried < 100);
+    }
+    CHECK(tried < 10);
+}

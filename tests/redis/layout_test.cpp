@@ -1,0 +1,345 @@
+// The keys, byte for byte as the original writes and reads them, scene by scene. What it never
+// reads begins with `routemaster:`.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+#include "redis_scene.hpp"
+
+using namespace routemaster;
+using test::RedisScene;
+
+namespace {
+
+/// The message of every event here, byte for byte as the original was seen to write it.
+constexpr std::string_view message =
+    R"(\x92\xa1e\x85\xa1t\xcf\x00\x00\x01\xa1\xfb\x9e\xd8;\xa1o\xa4cats\xa1y\xa6create)"
+    R"(\xa1u\xbahttps://example.com/cats/1\xa1d\xc0)";
+
+/// The text without the line break it begins with, and with the message in its place.
+std::string expected(std::string_view text) {
+    std::string all{text.substr(1)};
+    constexpr std::string_view placeholder = "MESSAGE";
+    for (auto at = all.find(placeholder); at != std::string::npos; at = all.find(placeholder)) {
+        all.replace(at, placeholder.size(), message);
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("redis: an event that is published leaves the keys of the original") {
+    RedisScene s;
+    s.subscribe();
+    s.publish();
+    CHECK(s.keys() == expected(R"(
+batches:BATCHBATCHBATCHBAAAA
+    billing
+    1795222853691
+    0
+    MESSAGE
+batches:current:billing
+    BATCHBATCHBATCHBAAAA
+batches:gauges:batch
+    billing = 1
+batches:gauges:event
+    billing = 1
+batches:index
+    BATCHBATCHBATCHBAAAA@1795222853691
+counters
+    \x92\xacevents.added\x91\x92\xa5queue\xa7billing = 1
+    \x92\xacevents.bytes\x92\x92\xa9publisher\xa3pub\x92\xa5topic\xa4cats = 63
+    \x92\xb0events.published\x92\x92\xa9publisher\xa3pub\x92\xa5topic\xa4cats = 1
+jobs:index:main
+    \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
+jobs:scheduled:main
+    \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA@1795222854191
+routemaster:lane:billing
+    BATCHBATCHBATCHBAAAA
+subscriber:billing
+    callback = https://billing.example/events
+    max_events = 2
+    timeout = 500
+    uuid = demo
+subscribers
+    billing
+subscribers:cats
+    billing
+topic:cats
+    counter = 1
+    publisher = pub--secret
+topics
+    cats
+topics:billing
+    cats
+)"));
+}
+
+TEST_CASE("redis: a full batch leaves the keys of the original") {
+    RedisScene s;
+    s.subscribe();
+    s.publish();
+    s.publish();
+    CHECK(s.keys() == expected(R"(
+batches:BATCHBATCHBATCHBAAAA
+    billing
+    1795222853691
+    0
+    MESSAGE
+    MESSAGE
+batches:gauges:batch
+    billing = 1
+batches:gauges:event
+    billing = 2
+batches:index
+    BATCHBATCHBATCHBAAAA@1795222853691
+counters
+    \x92\xacevents.added\x91\x92\xa5queue\xa7billing = 2
+    \x92\xacevents.bytes\x92\x92\xa9publisher\xa3pub\x92\xa5topic\xa4cats = 126
+    \x92\xb0events.published\x92\x92\xa9publisher\xa3pub\x92\xa5topic\xa4cats = 2
+jobs:index:main
+    \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
+jobs:instant:main
+    \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
+routemaster:lane:billing
+    BATCHBATCHBATCHBAAAA
+subscriber:billing
+    callback = https://billing.example/events
+    max_events = 2
+    timeout = 500
+    uuid = demo
+subscribers
+    billing
+subscribers:cats
+    billing
+topic:cats
+    counter = 2
+    publisher = pub--secret
+topics
+    cats
+topics:billing
+    cats
+)"));
+}
+
+TEST_CASE("redis: a delivery under way leaves the keys of the original") {
+    RedisScene s;
+    s.subscribe();
+    s.publish();
+    s.now += Duration{500};
+    s.begin(s.acquire());
+    CHECK(s.keys() == expected(R"(
+batches:BATCHBATCHBATCHBAAAA
+    billing
+    1795222853691
+    1
+    MESSAGE
+batches:gauges:batch
+    billing = 1
+batches:gauges:event
+    billing = 1
+batches:index
+    BATCHBATCHBATCHBAAAA@1795222853691
+counters
+    \x92\xacevents.added\x91\x92\xa5queue\xa7billing = 1
+    \x92\xacevents.bytes\x92\x92\xa9publisher\xa3pub\x92\xa5topic\xa4cats = 63
+    \x92\xb0events.published\x92\x92\xa9publisher\xa3pub\x92\xa5topic\xa4cats = 1
+jobs:index:main
+    \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
+jobs:pending:index:main
+    WORKERWORKERWORKER00
+jobs:pending:main:WORKERWORKERWORKER00
+    \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
+routemaster:fence
+    1
+routemaster:lane:billing
+    BATCHBATCHBATCHBAAAA
+routemaster:leases:WORKERWORKERWORKER00
+    1 = main\x00\x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
+    newest = 1
+routemaster:queues
+    main
+routemaster:waiting:main
+    9007199254740991
+subscriber:billing
+    callback = https://billing.example/events
+    last_attempted_at = 1795222854191
+    max_events = 2
+    timeout = 500
+    uuid = demo
+subscribers
+    billing
+subscribers:cats
+    billing
+topic:cats
+    counter = 1
+    publisher = pub--secret
+topics
+    cats
+topics:billing
+    cats
+workers
+    WORKERWORKERWORKER00 = 1795222854191
+)"));
+}
+
+TEST_CASE("redis: a failed delivery leaves the keys of the original") {
+    RedisScene s;
+    s.subscribe();
+    s.publish();
+    s.now += Duration{500};
+    const auto lease = s.acquire();
+    s.begin(lease);
+    s.settle(lease, false);
+    CHECK(s.keys() == expected(R"(
+batches:BATCHBATCHBATCHBAAAA
+    billing
+    1795222853691
+    1
+    MESSAGE
+batches:gauges:batch
+    billing = 1
+batches:gauges:event
+    billing = 1
+batches:index
+    BATCHBATCHBATCHBAAAA@1795222853691
+counters
+    \x92\xacevents.added\x91\x92\xa5queue\xa7billing = 1
+    \x92\xacevents.bytes\x92\x92\xa9publisher\xa3pub\x92\xa5topic\xa4cats = 63
+    \x92\xaddelivery.time\x92\x92\xa5queue\xa7billing\x92\xa6status\xa7failure = 0
+    \x92\xaedelivery.time2\x92\x92\xa5queue\xa7billing\x92\xa6status\xa7failure = 0
+    \x92\xafdelivery.events\x92\x92\xa5queue\xa7billing\x92\xa6status\xa7failure = 1
+    \x92\xb0delivery.batches\x92\x92\xa5queue\xa7billing\x92\xa6status\xa7failure = 1
+    \x92\xb0events.published\x92\x92\xa9publisher\xa3pub\x92\xa5topic\xa4cats = 1
+    \x92\xb5latency.batches.count\x91\x92\xa5queue\xa7billing = 1
+    \x92\xbdlatency.batches.first_attempt\x91\x92\xa5queue\xa7billing = 500
+jobs:index:main
+    \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
+jobs:pending:index:main
+    WORKERWORKERWORKER00
+jobs:scheduled:main
+    \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA@1795222854291
+routemaster:fence
+    1
+routemaster:lane:billing
+    BATCHBATCHBATCHBAAAA
+routemaster:leases:WORKERWORKERWORKER00
+    newest = 1
+routemaster:queues
+    main
+subscriber:billing
+    callback = https://billing.example/events
+    health_points = 98
+    last_attempted_at = 1795222854191
+    max_events = 2
+    timeout = 500
+    uuid = demo
+subscribers
+    billing
+subscribers:cats
+    billing
+topic:cats
+    counter = 1
+    publisher = pub--secret
+topics
+    cats
+topics:billing
+    cats
+workers
+    WORKERWORKERWORKER00 = 1795222854191
+)"));
+}
+
+TEST_CASE("redis: a delivery that succeeded leaves the keys of the original") {
+    RedisScene s;
+    s.subscribe();
+    s.publish();
+    s.now += Duration{500};
+    const auto lease = s.acquire();
+    s.begin(lease);
+    s.settle(lease);
+    CHECK(s.keys() == expected(R"(
+batches:gauges:batch
+    billing = 0
+batches:gauges:event
+    billing = 0
+counters
+    \x92\xacevents.added\x91\x92\xa5queue\xa7billing = 1
+    \x92\xacevents.bytes\x92\x92\xa9publisher\xa3pub\x92\xa5topic\xa4cats = 63
+    \x92\xaddelivery.time\x92\x92\xa5queue\xa7billing\x92\xa6status\xa7success = 0
+    \x92\xaedelivery.time2\x92\x92\xa5queue\xa7billing\x92\xa6status\xa7success = 0
+    \x92\xaeevents.removed\x91\x92\xa5queue\xa7billing = 1
+    \x92\xafdelivery.events\x92\x92\xa5queue\xa7billing\x92\xa6status\xa7success = 1
+    \x92\xb0delivery.batches\x92\x92\xa5queue\xa7billing\x92\xa6status\xa7success = 1
+    \x92\xb0events.published\x92\x92\xa9publisher\xa3pub\x92\xa5topic\xa4cats = 1
+    \x92\xb5latency.batches.count\x91\x92\xa5queue\xa7billing = 1
+    \x92\xbclatency.batches.last_attempt\x91\x92\xa5queue\xa7billing = 500
+    \x92\xbdlatency.batches.first_attempt\x91\x92\xa5queue\xa7billing = 500
+jobs:pending:index:main
+    WORKERWORKERWORKER00
+routemaster:fence
+    1
+routemaster:leases:WORKERWORKERWORKER00
+    newest = 1
+routemaster:queues
+    main
+routemaster:waiting:main
+    9007199254740991
+subscriber:billing
+    callback = https://billing.example/events
+    health_points = 100
+    last_attempted_at = 1795222854191
+    max_events = 2
+    timeout = 500
+    uuid = demo
+subscribers
+    billing
+subscribers:cats
+    billing
+topic:cats
+    counter = 1
+    publisher = pub--secret
+topics
+    cats
+topics:billing
+    cats
+workers
+    WORKERWORKERWORKER00 = 1795222854191
+)"));
+}
+
+TEST_CASE("redis: tokens, and jobs in every state, leave the keys of the original") {
+    RedisScene s;
+    s.perform(PutToken{"pub--secret", "pub"});
+    s.perform(PushJob{"aux", encode_job({"monitor"}), s.now});
+    s.perform(PushJob{"aux", encode_job({"autodrop"}), s.now + Duration{10'000}});
+    s.perform(PushJob{"aux", encode_job({"scrub_queues"}), s.now});
+    s.perform(AcquireJobs{.queue = "aux", .worker = s.worker});
+    CHECK(s.keys() == expected(R"(
+api_tokens:by_token
+    pub--secret = pub
+jobs:index:aux
+    \x92\xa7monitor\x90
+    \x92\xa8autodrop\x90
+    \x92\xacscrub_queues\x90
+jobs:instant:aux
+    \x92\xacscrub_queues\x90
+jobs:pending:aux:WORKERWORKERWORKER00
+    \x92\xa7monitor\x90
+jobs:pending:index:aux
+    WORKERWORKERWORKER00
+jobs:scheduled:aux
+    \x92\xa8autodrop\x90@1795222863691
+routemaster:fence
+    1
+routemaster:leases:WORKERWORKERWORKER00
+    1 = aux\x00\x92\xa7monitor\x90
+    newest = 1
+routemaster:queues
+    aux
+workers
+    WORKERWORKERWORKER00 = 1795222853691
+)"));
+}

@@ -1,0 +1,181 @@
+// The link to a cluster, of which it uses the one slot that its keys are in.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <future>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "link_scene.hpp"
+#include "support/redis_cluster.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+const std::string key = "{bus}:list";
+
+std::vector<std::string> items(RedisServer& server, const std::string& list = key) {
+    std::vector<std::string> all;
+    for (const auto& item : server.command({"LRANGE", list, "0", "-1"}).list) {
+        all.push_back(item.text);
+    }
+    return all;
+}
+
+/// Moves the slot of the key, with everything in it.
+void move(RedisCluster& cluster, std::size_t from, std::size_t to) {
+    cluster.begin_move(key, from, to);
+    cluster.move_key(key, from, to);
+    cluster.end_move(key, to);
+}
+
+}  // namespace
+
+TEST_CASE("link to a cluster: any node leads to the right one, and to the next after a move") {
+    RedisCluster cluster{3};
+    const auto owner = cluster.owner(key);
+    const auto other = (owner + 1) % 3;
+    LinkScene scene{cluster.node(other)};
+    scene.await_connected();
+    CHECK(scene.ask(append, key, "1") == "1");
+    CHECK(items(cluster.node(owner)) == std::vector<std::string>{"1"});
+    CHECK(scene.log.count(LogLevel::info, "MOVED") == 1);
+    // Messages travel through the whole cluster.
+    REQUIRE(scene.heard.await(2).size() == 2);
+    cluster.node((owner + 2) % 3).command({"PUBLISH", "wake", "orders"});
+    CHECK(scene.heard.await(3).back() == "orders");
+
+    // While thousands of calls are under way, the slot moves to and fro. None is refused for it.
+    constexpr int calls = 6'000;
+    std::mutex mutex;
+    std::map<std::string, int> outcomes;
+    std::atomic<int> answered = 0;
+    std::thread caller{[&] {
+        for (int i = 2; i < calls + 2; ++i) {
+            auto call = LinkScene::call(append, key, std::to_string(i), [&](const auto& answer) {
+                const std::lock_guard lock{mutex};
+                ++outcomes[answer ? "done" : dump(answer)];
+                ++answered;
+            });
+            scene.link.send({&call, 1});
+            if (i % 10 == 0) std::this_thread::sleep_for(std::chrono::microseconds{500});
+        }
+    }};
+    move(cluster, owner, other);
+    move(cluster, other, owner);
+    move(cluster, owner, other);
+    caller.join();
+    REQUIRE(await([&] { return answered == calls; }));
+    for (const auto& [outcome, count] : outcomes) {
+        CAPTURE(outcome);
+        CHECK(outcome == "done");
+    }
+    CHECK(scene.ask(append, key, "last") == std::to_string(calls + 2));
+    auto all = items(cluster.node(other));
+    REQUIRE(all.size() == calls + 2);
+    std::map<std::string, int> stored;
+    for (const auto& item : all) ++stored[item];
+    for (const auto& [item, count] : stored) CHECK(count == 1);
+}
+
+TEST_CASE("link to a cluster: the order of calls is kept when everything moves") {
+    RedisCluster cluster{2};
+    const auto owner = cluster.owner(key);
+    LinkScene scene{cluster.node(owner)};
+    scene.await_connected();
+    CHECK(scene.ask(append, key, "0") == "1");
+    auto& server = cluster.node(owner);
+    server.pause();
+    std::vector<std::future<std::string>> answers;
+    // The slot is at the other node when the server comes to these.
+    for (int i = 1; i <= 500; ++i) answers.push_back(scene.begin(append, key, std::to_string(i)));
+    server.resume();
+    move(cluster, owner, 1 - owner);
+    for (int i = 501; i <= 1'000; ++i) {
+        answers.push_back(scene.begin(append, key, std::to_string(i)));
+    }
+    for (auto& answer : answers) CHECK(std::atoi(LinkScene::end(std::move(answer)).c_str()) > 0);
+    const auto all = items(cluster.node(1 - owner));
+    REQUIRE(all.size() == 1'001);
+    for (std::size_t i = 0; i < all.size(); ++i) REQUIRE(all[i] == std::to_string(i));
+}
+
+TEST_CASE("link to a cluster: a call is brought to where its key already is") {
+    RedisCluster cluster{2};
+    const auto owner = cluster.owner(key);
+    const std::string gone = "{bus}:gone";
+    LinkScene scene{cluster.node(owner)};
+    scene.await_connected();
+    CHECK(scene.ask(append, gone, "1") == "1");
+    CHECK(scene.ask(append, key, "1") == "1");
+    cluster.begin_move(key, owner, 1 - owner);
+    cluster.move_key(gone, owner, 1 - owner);
+    CHECK(scene.ask(append, gone, "2") == "2");
+    CHECK(scene.ask(append, key, "2") == "2");
+    // The other node forgets the script meanwhile, and the connection to it.
+    cluster.node(1 - owner).command({"SCRIPT", "FLUSH"});
+    CHECK(scene.ask(append, gone, "3") == "3");
+    cluster.node(1 - owner).command({"CLIENT", "KILL", "TYPE", "normal"});
+    CHECK(await([&] { return std::atoi(scene.ask(append, gone, "4").c_str()) >= 4; }));
+    CHECK(scene.log.count(LogLevel::info, "MOVED") == 0);
+    cluster.move_key(key, owner, 1 - owner);
+    cluster.end_move(key, 1 - owner);
+    CHECK(scene.ask(append, key, "3") == "3");
+    CHECK(scene.log.count(LogLevel::info, "MOVED") == 1);
+}
+
+TEST_CASE("link to a cluster: no host means the one asked, and a call is not sent on for ever") {
+    RedisCluster cluster{2};
+    const auto owner = cluster.owner(key);
+    for (std::size_t i = 0; i < 2; ++i) {
+        cluster.node(i).command(
+            {"CONFIG", "SET", "cluster-preferred-endpoint-type", "unknown-endpoint"});
+    }
+    LinkScene scene{cluster.node(1 - owner), Duration{20'000}};
+    CHECK(scene.ask(append, key, "1") == "1");
+    CHECK(items(cluster.node(owner)) == std::vector<std::string>{"1"});
+
+    // From now on each node takes the other for the right one.
+    const auto slot = std::to_string(RedisCluster::slot_of(cluster.node(0), key));
+    const auto first = cluster.node(0).command({"CLUSTER", "MYID"}).text;
+    const auto second = cluster.node(1).command({"CLUSTER", "MYID"}).text;
+    cluster.node(owner).command({"DEL", key});
+    cluster.node(0).command({"CLUSTER", "SETSLOT", slot, "NODE", second});
+    cluster.node(1).command({"CLUSTER", "SETSLOT", slot, "NODE", first});
+    const Stopwatch watch;
+    CHECK(scene.ask(append, key, "2").starts_with("unavailable: MOVED"));
+    CHECK(watch.elapsed() < Duration{5'000});
+}
+
+TEST_CASE("link to a cluster: a master that dies is replaced, and the replica found by any node") {
+    RedisCluster cluster{3, true};
+    const auto owner = cluster.owner(key);
+    LinkScene scene{
+        {.addresses = {cluster.node((owner + 1) % 3).address()}, .timeout = Duration{1'000}}};
+    scene.await_connected();
+    CHECK(scene.ask(append, key, "1") == "1");
+    const auto replica = owner + 3;
+    cluster.node(owner).kill();
+    REQUIRE(await([&] { return cluster.node(replica).info("role") == "master"; }));
+    const Stopwatch watch;
+    CHECK(await([&] { return std::atoi(scene.ask(append, key, "2").c_str()) > 0; }));
+    CHECK(watch.elapsed() < Duration{2'500});
+    CHECK_FALSE(items(cluster.node(replica)).empty());
+}
+
+TEST_CASE("link to a cluster: a replica of the wrong slot leads to its master, and on from there") {
+    RedisCluster cluster{3, true};
+    const auto owner = cluster.owner(key);
+    const auto other = (owner + 1) % 3;
+    LinkScene scene{cluster.node(other + 3)};
+    CHECK(scene.ask(append, key, "1") == "1");
+    CHECK(items(cluster.node(owner)) == std::vector<std::string>{"1"});
+}

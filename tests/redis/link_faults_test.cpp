@@ -1,0 +1,288 @@
+// The link to a server, and over a network, that is not well.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <future>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "link_scene.hpp"
+#include "link_trouble.hpp"
+#include "redis/link.hpp"
+#include "support/full_listener.hpp"
+#include "support/redis_server.hpp"
+#include "support/tcp_gate.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+TEST_CASE("link faults: a server that died and is back is found again, each told once") {
+    RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    server.kill();
+    REQUIRE(await([&] { return losses(scene) == 1; }));
+    auto early = scene.begin(echo, {}, "patient");
+    server.start();
+    const Stopwatch watch;
+    CHECK(LinkScene::end(std::move(early)) == "patient");
+    CHECK(scene.heard.await(2) == std::vector<std::string>{"", ""});
+    CHECK(watch.elapsed() < recovery_max);
+    CHECK(losses(scene) == 1);
+    CHECK(recoveries(scene) == 1);
+    CHECK(scene.log.count(LogLevel::warning, "Connection refused") <= 1);
+    CHECK(scene.log.count(LogLevel::warning, std::to_string(server.port())) >= 1);
+}
+
+TEST_CASE("link faults: a server that was away for long is found again within 2.5 s") {
+    RedisServer server;
+    LinkScene scene{server, Duration{300}};
+    scene.await_connected();
+    server.kill();
+    // Long enough for the pauses to have reached their longest.
+    const Stopwatch away;
+    while (away.elapsed() < Duration{4'500}) CHECK_FALSE(scene.ask_echo("x") == "x");
+    server.start();
+    CHECK(recovers(scene));
+    CHECK(scene.log.count(LogLevel::warning, "Connection refused") <= 1);
+}
+
+TEST_CASE("link faults: without a server calls are refused when their time is over, not later") {
+    RedisServer server;
+    server.stop();
+    LinkScene scene{server, Duration{300}};
+    const Stopwatch watch;
+    const auto answer = scene.ask_echo("x");
+    CHECK(is_refused(answer));
+    CHECK(answer.find("Connection refused") != std::string::npos);
+    CHECK(watch.elapsed() >= Duration{290});
+    CHECK(watch.elapsed() < Duration{1'000});
+    const auto outcome = scene.link.wait_until_connected(Duration{50});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code() == Errc::unavailable);
+    CHECK(outcome.error().context().find(std::to_string(server.port())) != std::string::npos);
+    server.start();
+    CHECK(scene.link.wait_until_connected(recovery_max));
+}
+
+TEST_CASE("link faults: a machine that does not answer is given up, and the next address taken") {
+    const FullListener nobody;
+    const RedisServer server;
+    LinkScene scene{
+        {.addresses = {{"127.0.0.1", nobody.port()}, server.address()}, .timeout = Duration{300}}};
+    const Stopwatch watch;
+    CHECK(scene.link.wait_until_connected(Duration{5'000}));
+    CHECK(watch.elapsed() < Duration{1'500});
+    CHECK(scene.ask_echo("x") == "x");
+    CHECK(scene.log.count(LogLevel::warning, std::to_string(nobody.port())) == 1);
+}
+
+TEST_CASE("link faults: a name that nobody knows is passed over") {
+    const RedisServer server;
+    LinkScene scene{{.addresses = {{"no-such-host.invalid", 6'379}, server.address()},
+                     .timeout = Duration{1'000}}};
+    CHECK(scene.link.wait_until_connected(Duration{10'000}));
+    CHECK(scene.log.count(LogLevel::warning, "no-such-host.invalid") == 1);
+}
+
+TEST_CASE("link faults: what a server that falls silent was sent is in doubt, all of it at once") {
+    RedisServer server;
+    LinkScene scene{server, Duration{400}};
+    scene.await_connected();
+    server.pause();
+    std::vector<std::future<std::string>> answers;
+    const Stopwatch watch;
+    for (int i = 0; i < 5; ++i) answers.push_back(scene.begin(append, "list", "x"));
+    for (auto& answer : answers) CHECK(is_in_doubt(LinkScene::end(std::move(answer))));
+    CHECK(watch.elapsed() >= Duration{390});
+    CHECK(watch.elapsed() < Duration{1'000});
+    CHECK(losses(scene) == 1);
+    // A call of this time waits for a connection that does not come.
+    CHECK(is_refused(scene.ask_echo("x")));
+    server.resume();
+    CHECK(recovers(scene));
+}
+
+TEST_CASE("link faults: an idle link notices by itself that the server is gone without a word") {
+    GatedScene gated{Duration{300}};
+    const Stopwatch watch;
+    gated.gate.fall_silent();
+    CHECK(await([&] { return losses(gated.scene) == 1; }, Duration{10'000}));
+    gated.gate.speak();
+    CHECK(recovers(gated.scene));
+}
+
+TEST_CASE("link faults: a connection that is reset puts in doubt what was sent, nothing else") {
+    GatedScene gated;
+    auto& [server, gate, scene] = gated;
+    gate.delay(std::chrono::milliseconds{50});
+    auto lost = scene.begin(append, "list", "lost");
+    const auto before = gate.bytes_to_server();
+    REQUIRE(await([&] { return gate.bytes_to_server() > before; }));
+    gate.cut();
+    CHECK(is_in_doubt(LinkScene::end(std::move(lost))));
+    gate.delay(std::chrono::milliseconds{0});
+    CHECK(scene.ask(append, "list", "next") == "2");
+    CHECK(losses(scene) == 1);
+    CHECK(recoveries(scene) == 1);
+}
+
+TEST_CASE("link faults: a reply that breaks off in the middle is in doubt, wherever that is") {
+    GatedScene gated;
+    auto& [server, gate, scene] = gated;
+    const std::string text = "a reply of some length";
+    const std::size_t whole = text.size() + 7;
+    std::size_t connections = 0;
+    for (std::size_t bytes = 1; bytes < whole; bytes += 9) {
+        CAPTURE(bytes);
+        REQUIRE(recovers(scene));
+        // Until then the other connection may have something to say.
+        REQUIRE(scene.heard.await(++connections).size() == connections);
+        gate.cut_after(bytes);
+        const auto answer = scene.ask_echo(text);
+        CHECK(is_in_doubt(answer));
+        CAPTURE(answer);
+        CHECK(answer.find("in the middle of a reply") != std::string::npos);
+    }
+}
+
+TEST_CASE("link faults: what never left is sent over the next connection, what left is not") {
+    GatedScene gated;
+    auto& [server, gate, scene] = gated;
+    // Larger than what sockets hold, so that most of it cannot leave.
+    constexpr int calls = 64;
+    const std::string ballast(1'000'000, 'x');
+    server.pause();
+    const auto before = gate.bytes_to_server();
+    std::vector<std::future<std::string>> answers;
+    for (int i = 0; i < calls; ++i) {
+        answers.push_back(scene.begin(append, "list", std::to_string(i) + ballast));
+    }
+    REQUIRE(await([&] { return gate.bytes_to_server() > before + 100'000; }));
+    gate.cut();
+    server.resume();
+    std::set<std::string> done;
+    int in_doubt = 0;
+    for (int i = 0; i < calls; ++i) {
+        const auto answer = LinkScene::end(std::move(answers[static_cast<std::size_t>(i)]));
+        if (is_in_doubt(answer)) {
+            ++in_doubt;
+        } else {
+            CHECK(std::atoi(answer.c_str()) > 0);
+            done.insert(std::to_string(i));
+        }
+    }
+    CHECK(in_doubt > 0);
+    CHECK(in_doubt < calls / 2);
+    std::map<std::string, int> stored;
+    for (const auto& item : server.command({"LRANGE", "list", "0", "-1"}).list) {
+        ++stored[item.text.substr(0, item.text.find('x'))];
+    }
+    for (const auto& [item, count] : stored) CHECK(count == 1);
+    for (const auto& item : done) CHECK(stored.count(item) == 1);
+}
+
+TEST_CASE("link faults: a call in doubt was done at most once, and one refused not at all") {
+    GatedScene gated{Duration{1'000}};
+    auto& [server, gate, scene] = gated;
+    std::mutex mutex;
+    std::map<std::string, std::vector<std::string>> answers;
+    constexpr int calls = 4'000;
+    std::atomic<int> answered = 0;
+    for (int i = 0; i < calls; ++i) {
+        if (i % 500 == 250) gate.cut();
+        if (i % 500 == 0) gate.cut_request_after(1'000);
+        if (i % 800 == 0) gate.cut_after(100);
+        const auto item = std::to_string(i);
+        auto call = LinkScene::call(append, "list", item, [&, item](const auto& answer) {
+            const std::lock_guard lock{mutex};
+            answers[item].push_back(dump(answer));
+            ++answered;
+        });
+        scene.link.send({&call, 1});
+        if (i % 20 == 0) std::this_thread::yield();
+    }
+    CHECK(await([&] { return answered == calls; }));
+    std::map<std::string, int> stored;
+    for (const auto& item : server.command({"LRANGE", "list", "0", "-1"}).list) {
+        ++stored[item.text];
+    }
+    for (const auto& [item, all] : answers) {
+        CAPTURE(item);
+        CAPTURE(all.front());
+        REQUIRE(all.size() == 1);
+        const int times = stored.count(item) > 0 ? stored[item] : 0;
+        if (is_refused(all.front())) {
+            CHECK(times == 0);
+        } else if (is_in_doubt(all.front())) {
+            CHECK(times <= 1);
+        } else {
+            CHECK(times == 1);
+        }
+    }
+}
+
+TEST_CASE("link faults: a server that closes the connections is asked again at once") {
+    const RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    server.command({"CLIENT", "KILL", "TYPE", "normal"});
+    CHECK(recovers(scene, Duration{500}));
+    CHECK(scene.heard.await(2).size() == 2);
+}
+
+TEST_CASE("link faults: a listener that is cut off listens again and says so") {
+    const RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
+    CHECK(scene.heard.await(2) == std::vector<std::string>{"", ""});
+    server.command({"PUBLISH", "wake", "orders"});
+    CHECK(scene.heard.await(3).back() == "orders");
+    CHECK(scene.log.count(LogLevel::warning, "cannot listen") == 1);
+    CHECK(scene.log.count(LogLevel::info, "listening again") == 1);
+    CHECK(losses(scene) == 0);
+}
+
+TEST_CASE("link faults: a listener notices by itself that the server is gone without a word") {
+    GatedScene gated{Duration{300}};
+    auto& [server, gate, scene] = gated;
+    constexpr std::size_t listener = 1;
+    gate.fall_silent(listener);
+    CHECK(scene.heard.await(2) == std::vector<std::string>{"", ""});
+    CHECK(scene.log.count(LogLevel::warning, "cannot listen: no answer") == 1);
+    CHECK(losses(scene) == 0);
+    server.command({"PUBLISH", "wake", "orders"});
+    CHECK(scene.heard.await(3).back() == "orders");
+}
+
+TEST_CASE("link faults: an end is quick whatever the link is waiting for") {
+    const FullListener nobody;
+    TcpGate gate{1};
+    gate.fall_silent();
+    for (const auto& address :
+         {RedisAddress{"127.0.0.1", nobody.port()}, RedisAddress{"127.0.0.1", gate.port()},
+          RedisAddress{"no-such-host.invalid", 1}, RedisAddress{"127.0.0.1", 1}}) {
+        CAPTURE(address.port);
+        std::string answer;
+        Stopwatch watch;
+        {
+            LinkScene scene{{.addresses = {address}}};
+            auto call = LinkScene::call(echo, {}, "x", [&](const auto& it) { answer = dump(it); });
+            scene.link.send({&call, 1});
+            CHECK_FALSE(scene.link.wait_until_connected(Duration{20}));
+            watch = {};
+        }
+        CHECK(watch.elapsed() < Duration{100});
+        CHECK(answer == "cancelled: the store was closed");
+    }
+}

@@ -1,0 +1,316 @@
+// The link to a server that is well.
+
+#include "redis/link.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "link_scene.hpp"
+#include "routemaster/error.hpp"
+#include "support/redis_server.hpp"
+#include "support/tcp_gate.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+TEST_CASE("link: a script answers what it returns") {
+    const RedisServer server;
+    LinkScene scene{server};
+    CHECK(scene.ask_echo("hello") == "hello");
+    CHECK(scene.ask(run, {}, "return 42") == "42");
+    CHECK(scene.ask(run, {}, "return false") == "nothing");
+    CHECK(scene.ask(run, {}, "return {1, {'two', {}}, 'three'}") == "[1, [two, []], three]");
+    CHECK(scene.ask(run, {}, "return redis.status_reply('FINE')") == "FINE");
+    CHECK(scene.ask(run, {}, "return {redis.error_reply('PART bad')}") == "[PART bad]");
+    const std::string bytes{"\0\r\n\xff$", 5};
+    CHECK(scene.ask_echo(bytes) == bytes);
+    CHECK(scene.ask_echo("") == "");
+}
+
+TEST_CASE("link: an error of a script tells what to make of it") {
+    const RedisServer server;
+    LinkScene scene{server};
+    CHECK(scene.ask(run, {}, "return redis.error_reply('INVALID no such topic')") ==
+          "invalid: no such topic");
+    CHECK(scene.ask(run, {}, "error('boom')").starts_with("corrupted: ERR"));
+    server.command({"SET", "text", "x"});
+    CHECK(scene.ask(append, "text", "y").starts_with("corrupted: WRONGTYPE"));
+    CHECK(scene.ask_echo("still there") == "still there");
+}
+
+TEST_CASE("link: calls run in the order in which they were sent") {
+    const RedisServer server;
+    LinkScene scene{server};
+    std::vector<redis::Call> calls;
+    std::promise<void> last;
+    std::vector<std::string> answers;
+    for (int i = 1; i <= 5'000; ++i) {
+        calls.push_back(LinkScene::call(append, "list", std::to_string(i), [&, i](const auto& a) {
+            answers.push_back(dump(a));
+            if (i == 5'000) last.set_value();
+        }));
+    }
+    // The first few go before there is a connection.
+    const std::span all{calls};
+    scene.link.send(all.first(10));
+    scene.link.send(all.subspan(10, 1'000));
+    scene.await_connected();
+    for (auto& call : all.subspan(1'010)) scene.link.send({&call, 1});
+    REQUIRE(last.get_future().wait_for(std::chrono::seconds{20}) == std::future_status::ready);
+    const auto list = server.command({"LRANGE", "list", "0", "-1"}).list;
+    REQUIRE(list.size() == 5'000);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        REQUIRE(list[i].text == std::to_string(i + 1));
+        REQUIRE(answers[i] == std::to_string(i + 1));
+    }
+}
+
+TEST_CASE("link: calls from many threads are each answered once") {
+    const RedisServer server;
+    LinkScene scene{server};
+    constexpr int threads = 8;
+    constexpr int calls = 3'000;
+    std::atomic<int> right = 0;
+    std::atomic<int> answered = 0;
+    std::vector<std::thread> callers;
+    for (int t = 0; t < threads; ++t) {
+        callers.emplace_back([&, t] {
+            for (int i = 0; i < calls; ++i) {
+                const auto text = std::to_string(t) + "/" + std::to_string(i);
+                auto call = LinkScene::call(echo, {}, text, [&, text](const auto& answer) {
+                    right += dump(answer) == text ? 1 : 0;
+                    ++answered;
+                });
+                scene.link.send({&call, 1});
+            }
+        });
+    }
+    for (auto& caller : callers) caller.join();
+    CHECK(await([&] { return answered == threads * calls; }));
+    CHECK(right == threads * calls);
+}
+
+TEST_CASE("link: an answer may send the next call") {
+    const RedisServer server;
+    LinkScene scene{server};
+    std::promise<int> done;
+    std::function<void(int)> next = [&](int left) {
+        if (left == 0) return done.set_value(0);
+        auto call = LinkScene::call(echo, {}, "x", [&, left](const auto&) { next(left - 1); });
+        scene.link.send({&call, 1});
+    };
+    next(1'000);
+    CHECK(done.get_future().wait_for(std::chrono::seconds{20}) == std::future_status::ready);
+}
+
+TEST_CASE("link: calls that wait at the same time travel together") {
+    const RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    const auto reads = [&] { return std::atoi(server.info("total_reads_processed").c_str()); };
+    const auto before = reads();
+    std::atomic<int> answered = 0;
+    std::vector<redis::Call> calls;
+    for (int i = 0; i < 1'000; ++i) {
+        calls.push_back(LinkScene::call(echo, {}, "x", [&](const auto&) { ++answered; }));
+    }
+    scene.link.send(calls);
+    REQUIRE(await([&] { return answered == 1'000; }));
+    CHECK(reads() - before < 20);
+}
+
+TEST_CASE("link: requests and replies of many megabytes arrive whole") {
+    const RedisServer server;
+    LinkScene scene{server};
+    std::string large;
+    for (std::uint32_t i = 0; large.size() < 24'000'000; ++i) large += std::to_string(i) + "\r\n";
+    std::vector<std::future<std::string>> answers;
+    for (int i = 0; i < 3; ++i) {
+        answers.push_back(scene.begin(echo, {}, large));
+        answers.push_back(scene.begin(echo, {}, "small"));
+    }
+    bool whole = true;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        whole = whole && LinkScene::end(std::move(answers[i])) == (i % 2 == 0 ? large : "small");
+    }
+    CHECK(whole);
+}
+
+TEST_CASE("link: beyond waiting_max a call is refused at once, and only then") {
+    RedisServer server;
+    LinkScene scene{{.addresses = {server.address()}, .waiting_max = 10}};
+    scene.await_connected();
+    server.pause();
+    std::vector<std::future<std::string>> taken;
+    for (int i = 0; i < 8; ++i) taken.push_back(scene.begin(echo, {}, "x"));
+    std::vector<redis::Call> calls;
+    std::vector<std::string> refused;
+    std::atomic<int> answered = 0;
+    for (int i = 0; i < 5; ++i) {
+        calls.push_back(LinkScene::call(echo, {}, "y", [&](const auto& answer) {
+            if (!answer) refused.push_back(dump(answer));
+            ++answered;
+        }));
+    }
+    scene.link.send(calls);
+    CHECK(refused == std::vector<std::string>(3, "unavailable: too many steps wait"));
+    server.resume();
+    for (auto& answer : taken) CHECK(LinkScene::end(std::move(answer)) == "x");
+    CHECK(await([&] { return answered == 5; }));
+    CHECK(scene.ask_echo("room again") == "room again");
+}
+
+TEST_CASE("link: messages of the channel are heard, after a word that some may have been missed") {
+    const RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    for (const auto* message : {"orders", "refunds"}) server.command({"PUBLISH", "wake", message});
+    server.command({"PUBLISH", "other", "nothing"});
+    server.command({"PUBLISH", "wake", "last"});
+    CHECK(scene.heard.await(4) == std::vector<std::string>{"", "orders", "refunds", "last"});
+}
+
+TEST_CASE("link: scripts are loaded with the connection") {
+    const RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    const auto known = server.command({"SCRIPT", "EXISTS", echo.sha1, append.sha1, run.sha1});
+    CHECK(known.dump() == "[1, 1, 1]");
+    CHECK(scene.ask_echo("x") == "x");
+    CHECK(server.info("cmdstat_eval").empty());
+}
+
+TEST_CASE("link: a script that the server has forgotten is sent again, once") {
+    const RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    server.command({"SCRIPT", "FLUSH"});
+    CHECK(scene.ask_echo("x") == "x");
+    CHECK(server.info("cmdstat_eval").starts_with("calls=1,"));
+    CHECK(scene.ask_echo("y") == "y");
+    CHECK(server.info("cmdstat_eval").starts_with("calls=1,"));
+    const auto stubborn = scene.ask(run, {}, "return redis.error_reply('NOSCRIPT never')");
+    CHECK(stubborn == "unavailable: NOSCRIPT never");
+    CHECK(server.info("cmdstat_eval").starts_with("calls=2,"));
+}
+
+TEST_CASE("link: scripts that are forgotten again and again change nothing") {
+    const RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    std::vector<std::future<std::string>> answers;
+    for (int i = 0; i < 2'000; ++i) {
+        if (i % 100 == 0) server.command({"SCRIPT", "FLUSH"});
+        answers.push_back(scene.begin(append, "list", std::to_string(i)));
+    }
+    for (auto& answer : answers) CHECK(std::atoi(LinkScene::end(std::move(answer)).c_str()) > 0);
+    CHECK(server.command({"LLEN", "list"}).number == 2'000);
+}
+
+TEST_CASE("link: it names itself, authenticates and selects as it is told") {
+    const RedisServer server;
+    server.command({"ACL", "SETUSER", "bus", "on", ">secret", "~*", "&*", "+@all"});
+    LinkScene scene{{.addresses = {server.address()},
+                     .user = "bus",
+                     .password = "secret",
+                     .database = 3,
+                     .client_name = "the-bus"}};
+    scene.await_connected();
+    CHECK(scene.ask(append, "list", "x") == "1");
+    const auto clients = server.command({"CLIENT", "LIST"}).text;
+    std::size_t mine = 0;
+    for (std::size_t at = 0; (at = clients.find("name=the-bus ", at)) != std::string::npos; ++at) {
+        const auto line = clients.substr(at, clients.find('\n', at) - at);
+        CHECK(line.find("user=bus") != std::string::npos);
+        ++mine;
+    }
+    CHECK(mine == 2);
+    RedisClient other{server.address()};
+    CHECK(other.command({"EXISTS", "list"}).number == 0);
+    other.command({"SELECT", "3"});
+    CHECK(other.command({"EXISTS", "list"}).number == 1);
+}
+
+TEST_CASE("link: a password of the default user is told without a name") {
+    const RedisServer server{{"--requirepass", "secret"}};
+    LinkScene scene{{.addresses = {server.address()}, .password = "secret"}};
+    CHECK(scene.ask_echo("in") == "in");
+}
+
+TEST_CASE("link: an idle one hardly talks") {
+    const RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    RedisClient eye{server.address()};
+    const auto commands = [&] {
+        const auto stats = eye.command({"INFO", "stats"}).text;
+        return std::atoi(redis_info(stats, "total_commands_processed").c_str());
+    };
+    const auto before = commands();
+    std::this_thread::sleep_for(std::chrono::milliseconds{1'500});
+    CHECK(commands() - before <= 2);  // One of them is the second INFO.
+}
+
+TEST_CASE("link: its end is quick and leaves nothing unanswered") {
+    RedisServer server;
+    std::vector<std::string> answers;
+    const auto keep = [&](const auto& answer) { answers.push_back(dump(answer)); };
+    Stopwatch watch;
+    {
+        TcpGate gate{server.port()};
+        LinkScene scene{{.addresses = {{"127.0.0.1", gate.port()}}}};
+        scene.await_connected();
+        server.pause();
+        const auto before = gate.bytes_to_server();
+        std::vector<redis::Call> calls;
+        for (int i = 0; i < 3; ++i) calls.push_back(LinkScene::call(echo, {}, "x", keep));
+        scene.link.send(calls);
+        REQUIRE(await([&] { return gate.bytes_to_server() > before; }));
+        watch = {};
+    }
+    CHECK(watch.elapsed() < Duration{100});
+    CHECK(answers == std::vector<std::string>(3, "timed out: the store was closed"));
+    server.resume();
+    server.stop();
+
+    answers.clear();
+    {
+        LinkScene scene{server};
+        std::vector<redis::Call> calls;
+        for (int i = 0; i < 3; ++i) calls.push_back(LinkScene::call(echo, {}, "x", keep));
+        scene.link.send(calls);
+        watch = {};
+    }
+    CHECK(watch.elapsed() < Duration{100});
+    CHECK(answers == std::vector<std::string>(3, "cancelled: the store was closed"));
+}
+
+TEST_CASE("link: options that make no sense are refused") {
+    const auto refused = [](RedisOptions options) {
+        try {
+            const redis::Link link{std::move(options), {}, "wake", [](std::string_view) {}};
+        } catch (const Failure& failure) {
+            return failure.error().message();
+        }
+        return std::string{"taken"};
+    };
+    CHECK(refused({.addresses = {}}) == "addresses: there are none: invalid");
+    CHECK(refused({.timeout = Duration{0}}) == "timeout: must be positive: invalid");
+    CHECK(refused({.tls = true, .tls_ca_file = "no/such/file"}).starts_with("tls_ca_file"));
+}
+
+TEST_CASE("link: a script whose SHA-1 is not its own is found out while connecting") {
+    const RedisServer server;
+    const redis::Script wrong{"wrong", "return 1", echo.sha1};
+    redis::Link link{{.addresses = {server.address()}}, {&wrong}, "wake", [](std::string_view) {}};
+    const auto outcome = link.wait_until_connected(Duration{5'000});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code() == Errc::invalid);
+    CHECK(outcome.error().context().find("wrong: its SHA-1 is e0e1f9fa") != std::string::npos);
+}

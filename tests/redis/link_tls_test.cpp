@@ -1,0 +1,162 @@
+// The link over TLS.
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "link_scene.hpp"
+#include "support/redis_server.hpp"
+#include "support/tcp_gate.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// An authority, and a certificate from it for the names given.
+class Authority {
+public:
+    explicit Authority(const std::string& names) {
+        sh("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 "
+           "-subj /CN=authority -keyout ca.key -out ca.pem");
+        sh("openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=server "
+           "-keyout key.pem -out request.pem");
+        sh("echo subjectAltName=" + names +
+           " > names && openssl x509 -req -days 2 "
+           "-in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -extfile names -out cert.pem");
+    }
+
+    [[nodiscard]] std::string file(const char* name) const {
+        return (folder_.path() / name).string();
+    }
+
+private:
+    void sh(const std::string& command) const {
+        const auto all = "cd '" + folder_.path().string() + "' && (" + command + ") 2>/dev/null";
+        REQUIRE(std::system(all.c_str()) == 0);
+    }
+
+    TemporaryFolder folder_;
+};
+
+/// A server that speaks TLS at one port, and plainly at another for the test.
+class TlsServer {
+public:
+    explicit TlsServer(const Authority& authority)
+        : server_{{"--tls-port", std::to_string(port_), "--tls-cert-file",
+                   authority.file("cert.pem"), "--tls-key-file", authority.file("key.pem"),
+                   "--tls-ca-cert-file", authority.file("ca.pem"), "--tls-auth-clients", "no"}} {}
+
+    [[nodiscard]] std::uint16_t port() const { return port_; }
+    [[nodiscard]] RedisServer& plain() { return server_; }
+
+private:
+    std::uint16_t port_ = free_port();
+    RedisServer server_;
+};
+
+RedisOptions options(const std::string& host, std::uint16_t port, const std::string& ca_file) {
+    return {.addresses = {{host, port}},
+            .tls = true,
+            .tls_ca_file = ca_file,
+            .timeout = Duration{2'000}};
+}
+
+/// Why there is no connection.
+std::string obstacle(RedisOptions settings) {
+    settings.timeout = Duration{300};
+    LinkScene scene{std::move(settings)};
+    return scene.ask_echo("x");
+}
+
+}  // namespace
+
+TEST_CASE("link over TLS: calls, large ones too, and messages arrive") {
+    const Authority authority{"DNS:localhost"};
+    TlsServer server{authority};
+    LinkScene scene{options("localhost", server.port(), authority.file("ca.pem"))};
+    scene.await_connected();
+    const std::string large(5'000'000, 'x');
+    std::vector<std::future<std::string>> answers;
+    for (int i = 0; i < 3; ++i) {
+        answers.push_back(scene.begin(echo, {}, large));
+        for (int j = 0; j < 1'000; ++j) answers.push_back(scene.begin(echo, {}, "small"));
+    }
+    bool whole = true;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        whole =
+            whole && LinkScene::end(std::move(answers[i])) == (i % 1'001 == 0 ? large : "small");
+    }
+    CHECK(whole);
+    server.plain().command({"PUBLISH", "wake", "orders"});
+    CHECK(scene.heard.await(2) == std::vector<std::string>{"", "orders"});
+}
+
+TEST_CASE("link over TLS: a server is found again after a restart and after a reset") {
+    const Authority authority{"DNS:localhost"};
+    TlsServer server{authority};
+    TcpGate gate{server.port()};
+    LinkScene scene{options("localhost", gate.port(), authority.file("ca.pem"))};
+    scene.await_connected();
+    gate.cut();
+    CHECK(scene.ask_echo("x") == "x");
+    server.plain().kill();
+    server.plain().start();
+    CHECK(await([&] { return scene.ask_echo("x") == "x"; }, Duration{2'500}));
+}
+
+TEST_CASE("link over TLS: a connection that breaks puts in doubt what was sent") {
+    const Authority authority{"DNS:localhost"};
+    TlsServer server{authority};
+    TcpGate gate{server.port()};
+    LinkScene scene{options("localhost", gate.port(), authority.file("ca.pem"))};
+    scene.await_connected();
+    server.plain().pause();
+    const auto before = gate.bytes_to_server();
+    auto answer = scene.begin(echo, {}, "x");
+    REQUIRE(await([&] { return gate.bytes_to_server() > before; }));
+    gate.cut();
+    CHECK(LinkScene::end(std::move(answer)).starts_with("timed out: "));
+    server.plain().resume();
+}
+
+TEST_CASE("link over TLS: a certificate of an address is for that address") {
+    const Authority authority{"IP:127.0.0.1"};
+    TlsServer server{authority};
+    LinkScene scene{options("127.0.0.1", server.port(), authority.file("ca.pem"))};
+    CHECK(scene.ask_echo("x") == "x");
+    const auto why = obstacle(options("localhost", server.port(), authority.file("ca.pem")));
+    CHECK(why.find("TLS: hostname mismatch") != std::string::npos);
+}
+
+TEST_CASE("link over TLS: a server with the name of another is refused") {
+    const Authority authority{"DNS:other.example"};
+    TlsServer server{authority};
+    CHECK(obstacle(options("localhost", server.port(), authority.file("ca.pem")))
+              .find("TLS: hostname mismatch") != std::string::npos);
+    CHECK(obstacle(options("127.0.0.1", server.port(), authority.file("ca.pem")))
+              .find("TLS: IP address mismatch") != std::string::npos);
+}
+
+TEST_CASE("link over TLS: a server of an unknown authority is refused") {
+    const Authority authority{"DNS:localhost"};
+    const Authority other{"DNS:localhost"};
+    TlsServer server{authority};
+    CHECK(obstacle(options("localhost", server.port(), other.file("ca.pem"))).find("TLS: ") !=
+          std::string::npos);
+    CHECK(obstacle(options("localhost", server.port(), "")).find("TLS: ") != std::string::npos);
+}
+
+TEST_CASE("link over TLS: a server without TLS is refused") {
+    const Authority authority{"DNS:localhost"};
+    TlsServer server{authority};
+    const auto why =
+        obstacle(options("localhost", server.plain().port(), authority.file("ca.pem")));
+    CHECK(why.starts_with("unavailable: "));
+}

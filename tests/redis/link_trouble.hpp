@@ -1,0 +1,48 @@
+/// @file
+/// Links in trouble.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "link_scene.hpp"
+#include "support/await.hpp"
+#include "support/redis_server.hpp"
+#include "support/tcp_gate.hpp"
+
+namespace routemaster::test {
+
+/// A server that is back is found again within this time.
+inline constexpr Duration recovery_max{2'500};
+
+/// A link through a gate.
+struct GatedScene {
+    explicit GatedScene(Duration timeout = Duration{5'000})
+        : scene{{.addresses = {{"127.0.0.1", gate.port()}}, .timeout = timeout}} {
+        scene.await_connected();
+    }
+
+    RedisServer server;
+    TcpGate gate{server.port()};
+    LinkScene scene;
+};
+
+/// Asks until there is an answer that is not an error; false when it does not come in time.
+inline bool recovers(LinkScene& scene, Duration patience = recovery_max) {
+    return await([&] { return scene.ask_echo("well") == "well"; }, patience);
+}
+
+/// What an answer, as text, says about its call.
+inline bool is_in_doubt(const std::string& answer) { return answer.starts_with("timed out: "); }
+inline bool is_refused(const std::string& answer) { return answer.starts_with("unavailable: "); }
+
+/// How often that was logged.
+inline std::size_t losses(const LinkScene& scene) {
+    return scene.log.count(LogLevel::warning, "connection given up");
+}
+inline std::size_t recoveries(const LinkScene& scene) {
+    return scene.log.count(LogLevel::info, "connected again, after");
+}
+
+}  // namespace routemaster::test

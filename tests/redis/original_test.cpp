@@ -1,0 +1,226 @@
+// Processes of the original on the same server: what they write is delivered, what they take away
+// is gone, and nothing of ours comes in their way.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "redis_scene.hpp"
+
+using namespace routemaster;
+using test::RedisScene;
+
+namespace {
+
+const std::string a = "BATCHBATCHBATCH1AAAA";
+const std::string b = "BATCHBATCHBATCH2AAAA";
+
+/// What a web process of the original does with one event for `billing`: its scripts batch_ingest
+/// and queue_push_scheduled.
+void web_publishes(RedisScene& s, const std::string& uid, TimePoint created_at) {
+    const auto created = std::to_string(to_milliseconds(created_at));
+    s.other({"SADD", "batches:current:billing", uid});
+    s.other({"ZADD", "batches:index", created, uid});
+    s.other({"RPUSH", "batches:" + uid, "billing", created, "0", s.message()});
+    s.other({"HINCRBY", "batches:gauges:batch", "billing", "1"});
+    s.other({"HINCRBY", "batches:gauges:event", "billing", "1"});
+    s.other({"SADD", "jobs:index:main", RedisScene::job(uid)});
+    s.other({"ZADD", "jobs:scheduled:main",
+             std::to_string(to_milliseconds(created_at + Duration{500})), RedisScene::job(uid)});
+}
+
+/// What a worker of the original does at the end of a delivery: batch_delete and queue_ack, but
+/// for the pending list, which is its own.
+void worker_delivers(RedisScene& s, const std::string& uid) {
+    s.other({"DEL", "batches:" + uid});
+    s.other({"ZREM", "batches:index", uid});
+    s.other({"SREM", "batches:current:billing", uid});
+    s.other({"HINCRBY", "batches:gauges:batch", "billing", "-1"});
+    s.other({"HINCRBY", "batches:gauges:event", "billing", "-1"});
+    s.other({"ZREM", "jobs:scheduled:main", RedisScene::job(uid)});
+    s.other({"LREM", "jobs:instant:main", "0", RedisScene::job(uid)});
+    s.other({"SREM", "jobs:index:main", RedisScene::job(uid)});
+}
+
+/// queue_scrub of the original.
+void worker_scrubs(RedisScene& s, const Uid& worker) {
+    const auto pending = "jobs:pending:main:" + std::string{worker.text()};
+    while (s.other({"RPOPLPUSH", pending, "jobs:instant:main"}).kind !=
+           test::RedisReply::Kind::nothing) {
+    }
+    s.other({"SREM", "jobs:pending:index:main", std::string{worker.text()}});
+}
+
+}  // namespace
+
+TEST_CASE("original: a batch that its web process began is delivered") {
+    RedisScene s;
+    s.subscribe();
+    web_publishes(s, a, s.now);
+    s.now += Duration{500};
+    const auto lease = s.acquire();
+    const auto start = s.begin(lease);
+    CHECK(start.verdict == Verdict::deliver);
+    CHECK(start.batch.text() == a);
+    CHECK(start.messages.size() == 1);
+    CHECK(s.settle(lease) == Settlement::settled);
+    CHECK(s.perform(FindSubscriber{"billing"})->events_queued == 0);
+    CHECK(s.perform(CountJobs{"main"}) == QueueStatus{});
+}
+
+TEST_CASE("original: our events go on in the batch that its web process began") {
+    RedisScene s;
+    s.subscribe();
+    web_publishes(s, a, s.now);
+    s.publish(b);
+    s.now += Duration{500};
+    const auto start = s.begin(s.acquire());
+    CHECK(start.batch.text() == a);
+    CHECK(start.messages.size() == 2);
+}
+
+TEST_CASE("original: its web process publishes into a batch of ours") {
+    RedisScene s;
+    s.subscribe();
+    s.publish(a);
+    CHECK(s.other({"SRANDMEMBER", "batches:current:billing"}).text == a);
+    CHECK(s.other({"RPUSH", "batches:" + a, s.message()}).number == 5);
+    s.other({"HINCRBY", "batches:gauges:event", "billing", "1"});
+    s.now += Duration{500};
+    const auto lease = s.acquire();
+    CHECK(s.begin(lease).messages.size() == 2);
+    s.settle(lease);
+    CHECK(s.perform(FindSubscriber{"billing"})->events_queued == 0);
+}
+
+TEST_CASE("original: batches of both are delivered one after the other") {
+    RedisScene s;
+    s.subscribe();
+    web_publishes(s, a, s.now);
+    web_publishes(s, b, s.now + Duration{1});
+    s.now += Duration{1'000};
+    const auto leases = s.acquire_all();
+    REQUIRE(leases.size() == 1);
+    CHECK(s.begin(leases[0]).batch.text() == a);
+    CHECK(s.acquire_all().empty());
+    s.settle(leases[0]);
+    CHECK(s.begin(s.acquire()).batch.text() == b);
+}
+
+TEST_CASE("original: a batch that its worker delivered stands in nobody's way") {
+    RedisScene s;
+    s.subscribe();
+    s.publish(a);
+    s.publish(a);
+    s.publish(b);
+    s.publish(b);
+    // The second batch is held behind the first, which then is delivered by somebody else.
+    CHECK(s.other({"SCARD", "routemaster:held:main"}).number == 1);
+    worker_delivers(s, a);
+    CHECK(s.acquire_all().empty());
+    s.perform(ScrubWorkers{Duration{30'000}});
+    const auto leases = s.acquire_all();
+    REQUIRE(leases.size() == 1);
+    CHECK(s.begin(leases[0]).verdict == Verdict::deliver);
+}
+
+TEST_CASE("original: a batch whose job was lost on the way gets one with the next event") {
+    RedisScene s;
+    s.subscribe();
+    web_publishes(s, a, s.now);
+    s.other({"ZREM", "jobs:scheduled:main", RedisScene::job(a)});
+    s.other({"SREM", "jobs:index:main", RedisScene::job(a)});
+    s.publish(b);
+    s.now += Duration{500};
+    CHECK(s.begin(s.acquire()).messages.size() == 2);
+}
+
+TEST_CASE("original: a CURRENT batch that is gone is not appended to") {
+    RedisScene s;
+    s.subscribe();
+    s.other({"SADD", "batches:current:billing", a});
+    s.publish(b);
+    CHECK(s.other({"EXISTS", "batches:" + a}).number == 0);
+    CHECK(s.other({"SMEMBERS", "batches:current:billing"}).list.size() == 1);
+    s.now += Duration{500};
+    CHECK(s.begin(s.acquire()).batch.text().substr(0, 17) == b.substr(0, 17));
+}
+
+TEST_CASE("original: a job that its scrub took from our worker is not settled by it") {
+    RedisScene s;
+    s.subscribe();
+    s.publish(a);
+    s.now += Duration{500};
+    const auto lease = s.acquire();
+    s.begin(lease);
+    worker_scrubs(s, s.worker);
+    CHECK(s.settle(lease) == Settlement::lease_lost);
+    s.worker = *Uid::parse("WORKERWORKERWORKER99");
+    const auto heir = s.acquire();
+    CHECK(s.begin(heir).attempt == 2);
+    CHECK(s.settle(lease) == Settlement::lease_lost);
+    CHECK(s.settle(heir) == Settlement::settled);
+}
+
+TEST_CASE("original: with its workers in the fleet, nothing is held from them") {
+    RedisScene s{true};
+    s.subscribe();
+    for (const auto& uid : {a, a, b, b}) s.publish(uid);
+    CHECK(s.other({"EXISTS", "routemaster:held:main"}).number == 0);
+    CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 2);
+    CHECK(s.acquire_all().size() == 2);
+}
+
+TEST_CASE("original: what was held comes back to it when its workers join the fleet") {
+    RedisScene s;
+    s.subscribe();
+    for (const auto& uid : {a, a, b, b}) s.publish(uid);
+    CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 1);
+    RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
+    CHECK(perform(mixed, ScrubWorkers{Duration{30'000}}, s.now).has_value());
+    CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 2);
+}
+
+TEST_CASE("original: with its workers in the fleet, no other job comes into their queues") {
+    RedisScene s{true};
+    for (const auto* queue : {"main", "aux"}) {
+        const auto refused = s.try_to(PushJob{queue, encode_job({"resize"}), s.now});
+        REQUIRE(!refused);
+        CHECK(refused.error().code() == Errc::invalid);
+    }
+    CHECK(s.perform(PushJob{"images", encode_job({"resize"}), s.now}) == PushOutcome::pushed);
+    CHECK(s.perform(PushJob{"main", RedisScene::job(a), s.now}) == PushOutcome::pushed);
+}
+
+TEST_CASE("original: its health and its settings are ours") {
+    RedisScene s;
+    s.subscribe();
+    s.other({"HSET", "subscriber:billing", "health_points", "42", "last_attempted_at", "17"});
+    s.other({"HDEL", "subscriber:billing", "timeout", "max_events"});
+    const auto status = s.perform(FindSubscriber{"billing"});
+    REQUIRE(status);
+    CHECK(status->health_points == 42);
+    CHECK(status->last_attempted_at == from_milliseconds(17));
+    CHECK(status->subscription.timeout == Duration{500});
+    CHECK(status->subscription.max_events == 100);
+}
+
+TEST_CASE("original: what a late write left of a subscriber is none") {
+    RedisScene s;
+    s.other({"HSET", "subscriber:billing", "health_points", "100"});
+    s.other({"SADD", "subscribers:cats", "billing"});
+    s.publish(a);
+    CHECK(s.other({"EXISTS", "batches:" + a}).number == 0);
+    CHECK(!s.perform(FindSubscriber{"billing"}));
+}
+
+TEST_CASE("original: a key that holds something else is told, and nothing is half done") {
+    RedisScene s;
+    s.subscribe();
+    s.other({"SET", "jobs:index:main", "nonsense"});
+    const auto reply = s.try_to(PushJob{"main", RedisScene::job(a), s.now});
+    REQUIRE(!reply);
+    CHECK(reply.error().code() == Errc::corrupted);
+    CHECK(s.other({"GET", "jobs:index:main"}).text == "nonsense");
+}

@@ -1,0 +1,147 @@
+// What the link knows of the server's clock.
+
+#include "redis/server_clock.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "link_scene.hpp"
+#include "support/redis_server.hpp"
+#include "support/tcp_gate.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using redis::ServerClock;
+
+/// When the machine was started, in these tests.
+constexpr ServerClock::Microseconds boot{1'700'000'000'000'000};
+
+/// Changes the replies of TIME.
+std::function<void(std::string&)> set_clock(std::chrono::seconds by) {
+    return [by](std::string& bytes) {
+        const std::string head = "*2\r\n$10\r\n";
+        constexpr std::size_t digits = 10;
+        const auto at = bytes.find(head);
+        if (at == std::string::npos) return;
+        const auto seconds = std::stoll(bytes.substr(at + head.size(), digits));
+        bytes.replace(at + head.size(), digits, std::to_string(seconds + by.count()));
+    };
+}
+
+}  // namespace
+
+TEST_CASE("server clock: nothing is corrected before anything was measured") {
+    const ServerClock clock;
+    CHECK(clock.offset(5s, boot + 99s) == 0ms);
+    CHECK(clock.offset() == 0ms);
+}
+
+TEST_CASE("server clock: the offset is what the server was ahead in the middle of a round trip") {
+    ServerClock clock;
+    clock.measured(10'000ms, 10'020ms, boot + 10'010ms + 3s);
+    CHECK(clock.offset(10'020ms, boot + 10'020ms) == 3'000ms);
+    clock.changed();
+    clock.measured(11'000ms, 11'020ms, boot + 11'010ms - 3s);
+    CHECK(clock.offset(11'020ms, boot + 11'020ms) == -3'000ms);
+}
+
+TEST_CASE("server clock: a difference that may come from the round trip is none") {
+    ServerClock clock;
+    clock.measured(1'000ms, 1'100ms, boot + 1'050ms + 50ms);
+    CHECK(clock.offset(1'100ms, boot + 1'100ms) == 0ms);
+    clock.changed();
+    clock.measured(1'000ms, 1'100ms, boot + 1'050ms + 52ms);
+    CHECK(clock.offset(1'100ms, boot + 1'100ms) == 52ms);
+}
+
+TEST_CASE("server clock: a step of the system's clock is corrected at once") {
+    ServerClock clock;
+    clock.measured(1'000ms, 1'001ms, boot + 1'000ms);
+    CHECK(clock.offset(2'000ms, boot + 2'000ms) == 0ms);
+    CHECK(clock.offset(2'000ms, boot + 2'000ms + 1h) == -3'600'000ms);
+    CHECK(clock.offset(2'000ms, boot + 2'000ms - 1h) == 3'600'000ms);
+}
+
+TEST_CASE("server clock: a slow round trip does not displace what a quick one told") {
+    ServerClock clock;
+    clock.measured(1'000ms, 1'002ms, boot + 1'001ms + 500ms);
+    CHECK(clock.offset(1'002ms, boot + 1'002ms) == 500ms);
+    // The question waited in a queue, and then was answered at the end of the round trip.
+    clock.measured(2'000ms, 2'400ms, boot + 2'399ms + 500ms);
+    CHECK(clock.offset(2'400ms, boot + 2'400ms) == 500ms);
+}
+
+TEST_CASE("server clock: a slow round trip proves that the server's clock was set") {
+    ServerClock clock;
+    clock.measured(1'000ms, 1'002ms, boot + 1'001ms);
+    clock.measured(2'000ms, 2'400ms, boot + 2'200ms + 10s);
+    CHECK(clock.offset(2'400ms, boot + 2'400ms) == 10'000ms);
+}
+
+TEST_CASE("server clock: what was measured long ago is worth less") {
+    ServerClock clock;
+    clock.measured(1'000ms, 1'002ms, boot + 1'001ms);
+    // In ten minutes clocks drift apart by 60 ms at worst.
+    const auto later = 601'000ms;
+    CHECK(clock.offset(later, boot + later + 55ms) == 0ms);
+    clock.measured(later - 20ms, later, boot + later - 10ms - 30ms);
+    CHECK(clock.offset(later, boot + later) == -30ms);
+}
+
+TEST_CASE("server clock: another server may have another time") {
+    ServerClock clock;
+    clock.measured(1'000ms, 1'002ms, boot + 1'001ms + 500ms);
+    clock.changed();
+    clock.measured(2'000ms, 2'800ms, boot + 2'400ms + 800ms);
+    CHECK(clock.offset(2'800ms, boot + 2'800ms) == 800ms);
+}
+
+TEST_CASE("server clock: a server on this machine has this machine's time") {
+    const RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    for (int i = 0; i < 1'000; ++i) REQUIRE(scene.link.clock_offset() == 0ms);
+}
+
+TEST_CASE("server clock: a slow network is not mistaken for a wrong clock") {
+    const RedisServer server;
+    TcpGate gate{server.port()};
+    gate.delay(60ms);
+    LinkScene scene{{.addresses = {{"127.0.0.1", gate.port()}}}};
+    scene.await_connected();
+    CHECK(scene.link.clock_offset() == 0ms);
+}
+
+TEST_CASE("server clock: the time is asked for while connecting, and again now and then") {
+    const RedisServer server;
+    LinkScene scene{server, 500ms};
+    scene.link.wait_until_connected(5s).value();
+    CHECK(server.info("cmdstat_time").starts_with("calls=1,"));
+    CHECK(await([&] { return server.info("cmdstat_time").starts_with("calls=2,"); }, 4s));
+}
+
+TEST_CASE("server clock: a server whose clock is wrong is followed, also from one to the next") {
+    const RedisServer server;
+    TcpGate ahead{server.port()};
+    TcpGate behind{server.port()};
+    ahead.falsify(set_clock(90s));
+    behind.falsify(set_clock(-3'600s));
+    LinkScene scene{{.addresses = {{"127.0.0.1", ahead.port()}, {"127.0.0.1", behind.port()}}}};
+    scene.await_connected();
+    const auto is_about = [&](Duration offset) {
+        return std::chrono::abs(scene.link.clock_offset() - offset) <= 5ms;
+    };
+    CHECK(is_about(90s));
+    ahead.refuse();
+    ahead.cut();
+    CHECK(scene.ask_echo("x") == "x");
+    CHECK(is_about(-3'600s));
+}

@@ -1,0 +1,24 @@
+/// @file
+/// Waiting for what cannot say when it has happened.
+
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+
+namespace routemaster::test {
+
+/// Looks again and again until the condition holds; false when it does not in time.
+template <class Condition>
+[[nodiscard]] bool await(Condition condition,
+                         std::chrono::milliseconds patience = std::chrono::seconds{20}) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        ::usleep(2'000);
+    }
+    return true;
+}
+
+}  // namespace routemaster::test

@@ -1,0 +1,141 @@
+/// @file
+/// The keys that a Redis store should hold when a state machine has done the same steps.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/detail/state/machine.hpp"
+#include "support/redis_keys.hpp"
+
+namespace routemaster::test {
+
+/// Builds the canonical dump (see redis_keys.hpp) of what a machine knows. Leaves out what no step
+/// tells: who waits, when a worker was heard of, which queues there are.
+class ExpectedKeys {
+public:
+    /// `tokens` are all subscribers that ever were.
+    ExpectedKeys(detail::Machine& machine, std::vector<std::string> tokens)
+        : machine_{machine}, tokens_{std::move(tokens)} {}
+
+    [[nodiscard]] RedisKeys all() {
+        add_topics();
+        add_subscribers();
+        for (const auto& token : tokens_) add_batches(token);
+        for (const auto* queue : {"main", "work"}) add_jobs(queue);
+        add_leases();
+        for (const auto& token : machine_.directory().tokens(everything)) {
+            keys_.hash("api_tokens:by_token", token.token, token.name);
+        }
+        for (const auto& counter : machine_.counters().list()) {
+            keys_.hash("counters", encode_counter_key(counter.key), std::to_string(counter.value));
+        }
+        return std::move(keys_);
+    }
+
+private:
+    inline static const Page everything{.after = {}, .limit = 1'000'000};
+
+    static std::string text(TimePoint at) { return std::to_string(to_milliseconds(at)); }
+
+    void add_topics() {
+        for (const auto& topic : machine_.directory().topics(everything)) {
+            keys_.set("topics", topic.name);
+            const auto key = "topic:" + topic.name;
+            if (topic.publisher) keys_.hash(key, "publisher", *topic.publisher);
+            if (topic.events > 0) keys_.hash(key, "counter", std::to_string(topic.events));
+        }
+    }
+
+    void add_subscribers() {
+        for (const auto& status : machine_.directory().subscribers(everything)) {
+            const auto& wants = status.subscription;
+            const auto key = "subscriber:" + wants.token;
+            keys_.set("subscribers", wants.token);
+            keys_.hash(key, "callback", wants.callback);
+            keys_.hash(key, "uuid", wants.uuid);
+            keys_.hash(key, "timeout", std::to_string(wants.timeout.count()));
+            keys_.hash(key, "max_events", std::to_string(wants.max_events));
+            keys_.hash(key, "max_in_flight", std::to_string(wants.max_in_flight));
+            // Absent stands for 100, and so does 100.
+            if (status.health_points != 100) {
+                keys_.hash(key, "health_points", std::to_string(status.health_points));
+            }
+            if (status.last_attempted_at) {
+                keys_.hash(key, "last_attempted_at", text(*status.last_attempted_at));
+            }
+            for (const auto& topic : status.topics) {
+                keys_.set("topics:" + wants.token, topic);
+                keys_.set("subscribers:" + topic, wants.token);
+            }
+        }
+    }
+
+    void add_batches(const std::string& token) {
+        const auto* outbox = machine_.outboxes().find(token);
+        if (outbox == nullptr) return;
+        std::uint64_t batches = 0;
+        std::uint64_t events = 0;
+        for (const auto* batch = outbox->batches.front(); batch != nullptr;
+             batch = outbox->batches.next(*batch)) {
+            const std::string uid{batch->uid.text()};
+            const auto key = "batches:" + uid;
+            keys_.list(key, token);
+            keys_.list(key, text(batch->created_at));
+            keys_.list(key, std::to_string(batch->attempts));
+            for (const auto message : batch->messages) keys_.list(key, std::string{message});
+            if (batch->current) keys_.set("batches:current:" + token, uid);
+            keys_.set("batches:index", uid + "@" + text(batch->created_at));
+            keys_.list("routemaster:lane:" + token, uid);
+            ++batches;
+            events += batch->messages.size();
+        }
+        if (batches > 0) keys_.hash("batches:gauges:batch", token, std::to_string(batches));
+        if (events > 0) keys_.hash("batches:gauges:event", token, std::to_string(events));
+    }
+
+    void add_jobs(const std::string& name) {
+        using State = detail::JobState::State;
+        auto& queue = machine_.jobs().queue(name);
+        for (const auto& job : queue.jobs) {
+            keys_.set("jobs:index:" + name, job->job);
+            if (job->state == State::scheduled) {
+                keys_.set("jobs:scheduled:" + name, job->job + "@" + text(job->run_at));
+            } else if (job->state == State::ready && !job->admitted) {
+                keys_.set("routemaster:held:" + name, job->job);
+            }
+        }
+        // The newest is at the left.
+        for (const auto* job = queue.ready.back(); job != nullptr;
+             job = queue.ready.previous(*job)) {
+            keys_.list("jobs:instant:" + name, job->job);
+        }
+    }
+
+    void add_leases() {
+        auto leases = machine_.jobs().leases();
+        std::sort(leases.begin(), leases.end(),
+                  [](const Lease& a, const Lease& b) { return a.fence > b.fence; });
+        for (const auto& lease : leases) {
+            const std::string worker{lease.worker.text()};
+            keys_.list("jobs:pending:" + lease.queue + ":" + worker, lease.job);
+            keys_.hash("routemaster:leases:" + worker, std::to_string(lease.fence),
+                       lease.queue + '\0' + lease.job);
+        }
+        if (const auto fence = machine_.jobs().fence(); fence > 0) {
+            keys_.list("routemaster:fence", std::to_string(fence));
+        }
+    }
+
+    detail::Machine& machine_;
+    std::vector<std::string> tokens_;
+    RedisKeys keys_;
+};
+
+}  // namespace routemaster::test

@@ -1,0 +1,46 @@
+/// @file
+/// Runs an active object on a clock that stands still.
+
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <utility>
+
+#include "routemaster/active.hpp"
+
+namespace routemaster::test {
+
+/// Does for an active object what a `Runner` does, in the calling thread: polls it when it asked
+/// for it and when it was woken, and at no other time.
+class HandRunner {
+public:
+    explicit HandRunner(Active& active) : active_{active} {
+        active_.wake_with([this] { woken_ = true; });
+    }
+    HandRunner(const HandRunner&) = delete;
+    HandRunner& operator=(const HandRunner&) = delete;
+    ~HandRunner() { active_.wake_with({}); }
+
+    /// Lets the next `run` poll at once.
+    void wake() { woken_ = true; }
+
+    /// Polls until the object asks for a later instant; returns that.
+    TimePoint run(TimePoint now) {
+        for (int polls = 0; std::exchange(woken_, false) || next_ <= now; ++polls) {
+            REQUIRE_MESSAGE(polls < 100'000, "the object asks to be polled for ever");
+            next_ = active_.poll(now);
+        }
+        return next_;
+    }
+
+    /// When it wants to be polled next.
+    [[nodiscard]] TimePoint next() const { return next_; }
+
+private:
+    Active& active_;
+    bool woken_ = false;
+    TimePoint next_ = TimePoint::min();
+};
+
+}  // namespace routemaster::test

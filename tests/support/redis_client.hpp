@@ -1,0 +1,66 @@
+/// @file
+/// A blocking client of Redis, for looking at a server and telling it what to do.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "routemaster/store/redis.hpp"
+
+namespace routemaster::test {
+
+/// What a server answered.
+struct RedisReply {
+    enum class Kind { text, number, nothing, list };
+
+    Kind kind = Kind::nothing;
+    std::string text{};  ///< Of a text; of a number its digits.
+    std::int64_t number = 0;
+    std::vector<RedisReply> list{};
+
+    /// Everything, nested lists in brackets.
+    [[nodiscard]] std::string dump() const;
+};
+
+/// An error reply, or a server that cannot be talked to.
+class RedisFailure : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// One connection. What takes longer than ten seconds throws `RedisFailure`.
+class RedisClient {
+public:
+    /// Throws `RedisFailure` when nobody listens.
+    explicit RedisClient(const RedisAddress& address);
+    ~RedisClient();
+
+    RedisClient(const RedisClient&) = delete;
+    RedisClient& operator=(const RedisClient&) = delete;
+
+    /// Sends a command and waits for the reply. Throws `RedisFailure` with the text of an error.
+    RedisReply command(const std::vector<std::string>& words);
+
+private:
+    [[nodiscard]] std::string line();
+    [[nodiscard]] std::string bytes(std::size_t size);
+    [[nodiscard]] RedisReply reply();
+    void fill();
+
+    int socket_ = -1;
+    std::string read_;
+    std::size_t used_ = 0;  // Of what was read.
+};
+
+/// One command over a connection of its own.
+RedisReply redis_command(const RedisAddress& address, const std::vector<std::string>& words);
+
+/// What a line of a reply of INFO or CLUSTER INFO says; empty when there is none.
+[[nodiscard]] std::string redis_info(std::string_view info, std::string_view name);
+
+}  // namespace routemaster::test

@@ -1,0 +1,157 @@
+/// @file
+/// All that stands in a Redis server, in a form that can be compared.
+
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/redis_server.hpp"
+
+namespace routemaster::test {
+
+/// Keys and what they hold, one line for each entry. Entries of sets and hashes are compared
+/// without regard to their order, those of lists in it.
+class RedisKeys {
+public:
+    void set(const std::string& key, std::string member) {
+        keys_[key].lines.push_back(std::move(member));
+    }
+    void hash(const std::string& key, const std::string& field, const std::string& value) {
+        set(key, field + " = " + value);
+    }
+    void list(const std::string& key, std::string item) {
+        auto& entry = keys_[key];
+        entry.ordered = true;
+        entry.lines.push_back(std::move(item));
+    }
+
+    /// Everything as text, with the bytes that are none as escapes.
+    [[nodiscard]] std::string text() const {
+        std::string all;
+        for (const auto& [key, entry] : keys_) all += key + '\n' + printable(sorted(entry).lines);
+        return all;
+    }
+
+    /// Only what steps tell: without who waits, when a worker was heard of, which queues there
+    /// are, and what means the same as its absence.
+    [[nodiscard]] RedisKeys told() const {
+        RedisKeys all;
+        for (const auto& [key, entry] : keys_) {
+            if (key == "workers" || key == "routemaster:queues" ||
+                key.starts_with("routemaster:waiting:") || key.starts_with("jobs:pending:index:")) {
+                continue;
+            }
+            const bool gauges = key.starts_with("batches:gauges:");
+            const bool subscriber = key.starts_with("subscriber:");
+            const bool leases = key.starts_with("routemaster:leases:");
+            Entry kept{entry.ordered};
+            for (const auto& line : entry.lines) {
+                if (gauges && line.ends_with(" = 0")) continue;
+                if (leases && line.starts_with("newest = ")) continue;
+                if (subscriber && line == "health_points = 100") continue;
+                kept.lines.push_back(line);
+            }
+            if (!kept.lines.empty()) all.keys_.emplace(key, std::move(kept));
+        }
+        return all;
+    }
+
+    /// What differs from what should be there, key by key; empty when nothing does.
+    [[nodiscard]] std::string differences(const RedisKeys& expected) const {
+        std::string all;
+        auto keys = keys_;
+        for (const auto& [key, ignored] : expected.keys_) keys.try_emplace(key);
+        for (const auto& [key, ignored] : keys) {
+            const auto is = part(key);
+            const auto should = expected.part(key);
+            if (is == should) continue;
+            all += key + "\n  is\n" + printable(is) + "  should be\n" + printable(should);
+        }
+        return all;
+    }
+
+private:
+    struct Entry {
+        bool ordered = false;
+        std::vector<std::string> lines{};
+    };
+
+    static Entry sorted(Entry entry) {
+        if (!entry.ordered) std::sort(entry.lines.begin(), entry.lines.end());
+        return entry;
+    }
+
+    static std::string printable(const std::vector<std::string>& lines) {
+        constexpr std::string_view digits = "0123456789abcdef";
+        std::string text;
+        for (const auto& line : lines) {
+            text += "    ";
+            for (const char c : line) {
+                const auto byte = static_cast<unsigned char>(c);
+                if (c >= ' ' && c <= '~') {
+                    text += c;
+                } else {
+                    text += {'\\', 'x', digits[byte >> 4U], digits[byte & 15U]};
+                }
+            }
+            text += '\n';
+        }
+        return text;
+    }
+
+    [[nodiscard]] std::vector<std::string> part(const std::string& key) const {
+        const auto found = keys_.find(key);
+        return found == keys_.end() ? std::vector<std::string>{} : sorted(found->second).lines;
+    }
+
+    std::map<std::string, Entry> keys_;
+};
+
+/// Every key of a server, as it is.
+inline RedisKeys keys_of(const RedisServer& server) {
+    // One script, since there may be thousands of them.
+    static constexpr const char* script = R"(
+        local all = {}
+        for _, key in ipairs(redis.call('KEYS', '*')) do
+            local kind = redis.call('TYPE', key).ok
+            local items
+            if kind == 'string' then items = {redis.call('GET', key)}
+            elseif kind == 'list' then items = redis.call('LRANGE', key, 0, -1)
+            elseif kind == 'set' then items = redis.call('SMEMBERS', key)
+            elseif kind == 'hash' then items = redis.call('HGETALL', key)
+            else items = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
+            all[#all + 1] = {key, kind, items}
+        end
+        return all)";
+    RedisKeys all;
+    for (const auto& one : server.command({"EVAL", script, "0"}).list) {
+        const auto& key = one.list.at(0).text;
+        const auto& kind = one.list.at(1).text;
+        const auto& items = one.list.at(2).list;
+        // Of a lane, the order counts and the scores do not.
+        const bool lane = key.find("routemaster:lane:") != std::string::npos;
+        if (kind == "string" || kind == "list") {
+            for (const auto& item : items) all.list(key, item.text);
+        } else if (kind == "set") {
+            for (const auto& member : items) all.set(key, member.text);
+        } else {
+            for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+                if (kind == "hash") {
+                    all.hash(key, items[i].text, items[i + 1].text);
+                } else if (lane) {
+                    all.list(key, items[i].text);
+                } else {
+                    all.set(key, items[i].text + "@" + items[i + 1].text);
+                }
+            }
+        }
+    }
+    return all;
+}
+
+}  // namespace routemaster::test

@@ -1,0 +1,41 @@
+/// @file
+/// A real master with replicas, and the sentinels that watch it.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "routemaster/store/redis.hpp"
+#include "support/redis_server.hpp"
+
+namespace routemaster::test {
+
+/// One master called `main`, two replicas, three sentinels that replace it when it is gone for half
+/// a second.
+class RedisSentinel {
+public:
+    /// Starts them and waits until all know each other.
+    RedisSentinel();
+
+    /// The servers; the first one is the master in the beginning.
+    [[nodiscard]] RedisServer& server(std::size_t index) { return *servers_.at(index); }
+    [[nodiscard]] RedisServer& sentinel(std::size_t index) { return *sentinels_.at(index); }
+    [[nodiscard]] std::vector<RedisAddress> addresses() const;
+
+    /// The port of the master, as a sentinel has it.
+    [[nodiscard]] std::uint16_t master_port(std::size_t sentinel = 0) const;
+
+    /// Has a sentinel replace the master although it is well.
+    void fail_over(std::size_t sentinel = 0);
+
+    static constexpr const char* name = "main";
+
+private:
+    std::vector<std::unique_ptr<RedisServer>> servers_;
+    std::vector<std::unique_ptr<RedisServer>> sentinels_;
+};
+
+}  // namespace routemaster::test

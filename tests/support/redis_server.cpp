@@ -1,0 +1,118 @@
+#include "support/redis_server.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "routemaster/entropy.hpp"
+#include "routemaster/random.hpp"
+#include "support/await.hpp"
+
+namespace routemaster::test {
+
+namespace {
+
+bool is_free(std::uint16_t port) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(port);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const bool free = ::bind(socket, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
+    ::close(socket);
+    return free;
+}
+
+}  // namespace
+
+std::uint16_t free_port() {
+    static Random random{entropy()};
+    constexpr std::uint16_t first = 12'000;
+    constexpr std::uint64_t count = 20'000;
+    while (true) {
+        const auto port = static_cast<std::uint16_t>(first + random.below(count));
+        if (is_free(port)) return port;
+    }
+}
+
+RedisServer::RedisServer(std::vector<std::string> arguments, std::string configuration)
+    : arguments_{std::move(arguments)}, configuration_{std::move(configuration)} {
+    constexpr int attempts = 5;
+    for (int i = 0; i < attempts; ++i) {
+        port_ = free_port();
+        if (spawn_and_wait()) return;
+    }
+    throw std::runtime_error{"redis-server does not start: " + log()};
+}
+
+/// Starts the process and waits until it answers; false when another took its port meanwhile.
+bool RedisServer::spawn_and_wait() {
+    spawn();
+    bool taken = false;
+    const bool settled = await([&] {
+        // Whoever answers at the port may be the one who took it.
+        const auto text = log();
+        const auto says = [&](const char* part) { return text.find(part) != std::string::npos; };
+        taken = says("Address already in use");
+        return taken || ((says("Ready to accept") || says("Sentinel ID is")) && answers());
+    });
+    if (!settled) throw std::runtime_error{"redis-server does not answer: " + log()};
+    if (taken) process_.reset();
+    return !taken;
+}
+
+void RedisServer::spawn() {
+    std::ofstream{log_file()}.close();
+    std::vector<std::string> command{"redis-server"};
+    if (!configuration_.empty()) {
+        const auto file = folder() / "redis.conf";
+        std::ofstream{file} << configuration_;
+        command.push_back(file.string());
+    }
+    for (const auto& word : std::vector<std::string>{
+             "--port", std::to_string(port_), "--bind", "127.0.0.1", "--dir", folder().string(),
+             "--logfile", log_file().string(), "--save", ""}) {
+        command.push_back(word);
+    }
+    command.insert(command.end(), arguments_.begin(), arguments_.end());
+    process_ = std::make_unique<Process>(command);
+}
+
+void RedisServer::start(bool wait) {
+    if (!wait) return spawn();
+    if (!spawn_and_wait()) throw std::runtime_error{"redis-server does not start: " + log()};
+}
+
+void RedisServer::stop() {
+    process_->signal(SIGTERM);
+    process_->wait();
+}
+
+void RedisServer::kill() {
+    process_->signal(SIGKILL);
+    process_->wait();
+}
+
+/// Whether it answers anything, be it that it wants a password.
+bool RedisServer::answers() const {
+    try {
+        return command({"PING"}).text == "PONG";
+    } catch (const RedisFailure& failure) {
+        const std::string_view text = failure.what();
+        return text.starts_with("NOAUTH") || text.starts_with("MASTERDOWN");
+    }
+}
+
+std::string RedisServer::log() const {
+    std::ifstream file{log_file()};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+}  // namespace routemaster::test

@@ -1,0 +1,81 @@
+/// @file
+/// The processes of a bus that has grown past one machine.
+
+#pragma once
+
+#include <csignal>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/bus_front.hpp"
+#include "support/process.hpp"
+
+namespace routemaster::test {
+
+/// The programs under test.
+inline const std::string web_binary = ROUTEMASTER_WEB_BINARY;
+inline const std::string worker_binary = ROUTEMASTER_WORKER_BINARY;
+
+/// A `routemaster-web` on a free port. It lets in the root key and the clients `shop`, `billing`,
+/// `audit` and `search`, and takes plain http callbacks on this machine.
+class RunningWeb : public BusFront {
+public:
+    /// Starts it on the store of that URL, and waits until it listens.
+    explicit RunningWeb(const std::string& store, std::vector<std::string> flags = {}) {
+        std::vector<std::string> command{web_binary,
+                                         "--listen",
+                                         "127.0.0.1:0",
+                                         "--store",
+                                         store,
+                                         "--root-key",
+                                         root_key,
+                                         "--clients",
+                                         "shop,billing,audit,search",
+                                         "--allow-http-callbacks"};
+        command.insert(command.end(), flags.begin(), flags.end());
+        process_ = std::make_unique<Process>(command);
+        listens_at(announced_port(process_->line()));
+    }
+
+    [[nodiscard]] Process& process() noexcept { return *process_; }
+
+private:
+    std::unique_ptr<Process> process_;
+};
+
+/// A `routemaster-worker` that takes plain http callbacks on this machine.
+class RunningWorker {
+public:
+    /// Starts it on the store of that URL, and waits until it works.
+    explicit RunningWorker(const std::string& store, std::vector<std::string> flags = {},
+                           const Process::Environment& environment = {}) {
+        std::vector<std::string> command{worker_binary, "--store", store, "--allow-http-callbacks"};
+        command.insert(command.end(), flags.begin(), flags.end());
+        process_ = std::make_unique<Process>(command, environment);
+        if (!process_->await_error("INFO: started on ")) {
+            throw std::runtime_error{"the worker does not start: " + process_->errors()};
+        }
+    }
+
+    [[nodiscard]] Process& process() noexcept { return *process_; }
+
+    /// Ends it as a power cut would, and waits until it is gone.
+    void kill() {
+        process_->signal(SIGKILL);
+        process_->wait();
+    }
+
+    /// Asks it to end, and waits; its exit status.
+    int stop(int signal = SIGTERM) {
+        process_->signal(signal);
+        return process_->wait();
+    }
+
+private:
+    std::unique_ptr<Process> process_;
+};
+
+}  // namespace routemaster::test

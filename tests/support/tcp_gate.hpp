@@ -1,0 +1,115 @@
+/// @file
+/// A gate between a client and a server, at which a test does what networks do.
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace routemaster::test {
+
+/// Listens at 127.0.0.1 and passes bytes on to another port of this machine, and back.
+///
+/// Thread safety: all members may be called from any thread.
+class TcpGate {
+public:
+    explicit TcpGate(std::uint16_t to);
+    ~TcpGate();
+
+    TcpGate(const TcpGate&) = delete;
+    TcpGate& operator=(const TcpGate&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+
+    /// Ends all connections at once, by a reset.
+    void cut();
+    /// Lets so many more bytes come from the server, then ends the connection in an orderly way.
+    void cut_after(std::size_t bytes);
+    /// Lets so many more bytes go to the server, then resets the connection.
+    void cut_request_after(std::size_t bytes);
+
+    /// Passes nothing on any more, without a word. New connections are taken, and get no answer.
+    void fall_silent();
+    /// The same for one connection, by its number from 0 in the order they were taken, for ever.
+    void fall_silent(std::size_t connection);
+    /// Passes on what was held back, and everything from then on.
+    void speak();
+
+    /// Refuses new connections; existing ones stay.
+    void refuse();
+    /// Takes new connections again.
+    void admit();
+
+    /// From now on bytes take this long, in each direction.
+    void delay(std::chrono::milliseconds by);
+
+    /// From now on what the server says is changed in this way, piece by piece as it comes.
+    void falsify(std::function<void(std::string& bytes)> change);
+
+    /// How many connections were taken so far.
+    [[nodiscard]] std::size_t connections() const;
+    /// How many bytes went to the server so far.
+    [[nodiscard]] std::size_t bytes_to_server() const;
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    /// One direction of a connection.
+    struct Way {
+        struct Chunk {
+            Clock::time_point at;  ///< When it came.
+            std::string bytes;
+        };
+        std::list<Chunk> held;
+        bool ended = false;  ///< Its source has.
+    };
+    struct Pair {
+        int client;
+        int server;
+        Way there;
+        Way back;
+        std::size_t number;
+        bool silent = false;
+        bool over = false;
+    };
+
+    void listen(std::uint16_t port);
+    void run();
+    void wake() const;
+    void accept();
+    /// What came, or nothing.
+    static std::string receive(int from, Way& way);
+    void take(Pair& pair, bool from_client, bool from_server);
+    void pass_on(Pair& pair);
+    /// False when the receiver is gone.
+    bool pass_on(Way& way, int to, std::optional<std::size_t>& allowance, Pair& pair, bool reset);
+    static void close(Pair& pair, bool reset);
+    [[nodiscard]] int patience() const;
+
+    const std::uint16_t to_;
+    std::uint16_t port_ = 0;
+    int wake_ = -1;
+
+    mutable std::mutex mutex_;  ///< Guards what follows.
+    int listener_ = -1;
+    std::list<Pair> pairs_;
+    std::chrono::milliseconds delay_{0};
+    std::optional<std::size_t> reply_allowance_;
+    std::optional<std::size_t> request_allowance_;
+    std::function<void(std::string&)> falsify_;
+    std::size_t connections_ = 0;
+    std::size_t bytes_to_server_ = 0;
+    bool silent_ = false;
+    bool stopping_ = false;
+
+    std::thread thread_;
+};
+
+}  // namespace routemaster::test
