@@ -65,13 +65,18 @@ def check_taken_in(server, answered):
     return taken_in
 
 
+def subscribe(bus, callback, **subscription):
+    """Lets the publisher in, and a subscriber."""
+    for token in (TOKEN, "bench-subscriber"):
+        servers.add_token(bus, token)
+    payload = {"topics": ["orders"], "callback": callback, **subscription}
+    bus.call("POST", "/subscription", payload, "bench-subscriber")
+
+
 def measure_bus(build, store, receiver, subscription):
     """One run of the bus with one subscriber."""
     with servers.folder(build) as folder, servers.bus(build, store.format(folder=folder)) as bus:
-        for token in (TOKEN, "bench-subscriber"):
-            servers.add_token(bus, token)
-        payload = {"topics": ["orders"], "callback": receiver.url + "/orders", **subscription}
-        bus.call("POST", "/subscription", payload, "bench-subscriber")
+        subscribe(bus, receiver.url + "/orders", **subscription)
         measured = measure(bus)
         measured["rss_mb"] = bus.rss_mb()
         measured["taken_in"] = check_taken_in(bus, measured["answered"])

@@ -15,13 +15,11 @@ import time
 import urllib.request
 
 
-class Server:
-    """A running process that serves HTTP at `url`."""
+class Process:
+    """A running process."""
 
-    def __init__(self, process, url):
+    def __init__(self, process):
         self.process = process
-        self.url = url
-        self.address = tuple(url.removeprefix("http://").rsplit(":", 1))
 
     def stop(self):
         """Ends it in an orderly way, or after ten seconds by force."""
@@ -31,26 +29,6 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-
-    def connect(self):
-        """A new connection to it."""
-        host, port = self.address
-        connection = socket.create_connection((host, int(port)))
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return connection
-
-    def call(self, method, path, payload=None, token=None):
-        """One request; returns the JSON answer, or nothing when it is empty."""
-        request = urllib.request.Request(self.url + path, method=method)
-        body = b""
-        if payload is not None:
-            body = json.dumps(payload).encode()
-            request.add_header("Content-Type", "application/json")
-        if token is not None:
-            request.add_header("Authorization", basic(token))
-        with urllib.request.urlopen(request, body or None) as answer:
-            text = answer.read()
-        return json.loads(text) if text else None
 
     def pids(self):
         """Its process and the children of that."""
@@ -79,6 +57,35 @@ class Server:
         return total / 1024
 
 
+class Server(Process):
+    """A running process that serves at `url`, HTTP unless said otherwise."""
+
+    def __init__(self, process, url):
+        super().__init__(process)
+        self.url = url
+        self.address = tuple(url.split("://")[1].rsplit(":", 1))
+
+    def connect(self):
+        """A new connection to it."""
+        host, port = self.address
+        connection = socket.create_connection((host, int(port)))
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def call(self, method, path, payload=None, token=None):
+        """One request; returns the JSON answer, or nothing when it is empty."""
+        request = urllib.request.Request(self.url + path, method=method)
+        body = b""
+        if payload is not None:
+            body = json.dumps(payload).encode()
+            request.add_header("Content-Type", "application/json")
+        if token is not None:
+            request.add_header("Authorization", basic(token))
+        with urllib.request.urlopen(request, body or None) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+
 def basic(token):
     """What an `Authorization` header says for a token."""
     return "Basic " + base64.b64encode(f"{token}:x".encode()).decode()
@@ -96,12 +103,12 @@ def start_announced(command):
 
 
 @contextlib.contextmanager
-def running(server):
-    """Stops `server` at the end."""
+def running(process):
+    """Stops `process` at the end."""
     try:
-        yield server
+        yield process
     finally:
-        server.stop()
+        process.stop()
 
 
 @contextlib.contextmanager
@@ -122,12 +129,30 @@ def receiver(build, *arguments):
 ROOT_KEY = "bench-root-key"
 
 
+def on(store):
+    """The flags of every process of the service that has the store of this URL."""
+    return ["--store", store, "--allow-http-callbacks", "--log-level", "warn"]
+
+
+LISTENING = ["--listen", "127.0.0.1:0", "--root-key", ROOT_KEY]
+
+
 def bus(build, store):
     """The service on the store of this URL."""
-    command = [build / "services/routemaster/routemaster", "serve", "--listen", "127.0.0.1:0",
-               "--store", store, "--root-key", ROOT_KEY, "--allow-http-callbacks",
-               "--log-level", "warn"]  # fmt: skip
-    return running(start_announced(command))
+    program = build / "services/routemaster/routemaster"
+    return running(start_announced([program, "serve", *LISTENING, *on(store)]))
+
+
+def web(build, store):
+    """The process of the service that only takes in, on the Redis server of this URL."""
+    program = build / "services/web/routemaster-web"
+    return running(start_announced([program, *LISTENING, *on(store)]))
+
+
+def worker(build, store):
+    """The process of the service that only delivers, on the Redis server of this URL."""
+    program = build / "services/worker/routemaster-worker"
+    return running(Process(subprocess.Popen([program, *on(store)])))
 
 
 def add_token(server, token):

@@ -1,0 +1,51 @@
+// Drives a queue for redis_cycle: the first `warmUp` jobs, then those that are measured, each
+// number sent and done once. Prints one JSON line.
+
+/// `--port P --count N --warm-up N --in-flight N`, in any order.
+export function settings() {
+  const told = {};
+  for (let i = 2; i + 1 < process.argv.length; i += 2) {
+    told[process.argv[i].slice(2)] = Number(process.argv[i + 1]);
+  }
+  return { port: told.port, count: told.count, warmUp: told['warm-up'], inFlight: told['in-flight'] };
+}
+
+/// Calls `work` with each number from `begin` to `end`, `lanes` at a time.
+export async function inLanes(lanes, begin, end, work) {
+  let next = begin;
+  const lane = async () => {
+    while (next < end) await work(next++);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+/// Notes which jobs are done, and that none is so twice.
+export class Ledger {
+  constructor(begin, end) {
+    this.done = new Set();
+    this.begin = begin;
+    this.end = end;
+    this.complete = new Promise((resolve) => {
+      this.resolve = resolve;
+    });
+  }
+
+  note(number) {
+    if (number < this.begin || number >= this.end || this.done.has(number)) {
+      throw new Error(`job ${number} came again`);
+    }
+    this.done.add(number);
+    if (this.done.size === this.end - this.begin) this.resolve();
+  }
+}
+
+/// Does `cycle(begin, end)` for the warm-up and for what is measured, and tells of the latter.
+export async function measure({ count, warmUp }, cycle) {
+  await cycle(0, warmUp);
+  const cpuBefore = process.cpuUsage();
+  const begun = process.hrtime.bigint();
+  await cycle(warmUp, warmUp + count);
+  const seconds = Number(process.hrtime.bigint() - begun) / 1e9;
+  const cpu = process.cpuUsage(cpuBefore);
+  return { count, seconds, cpu_seconds: (cpu.user + cpu.system) / 1e6 };
+}

@@ -1,0 +1,44 @@
+"""How long an event takes from its publisher to its subscriber at 50 events a second, where the
+service is a process that takes in, two that deliver, and Redis between them; see
+support/latency.py.
+"""
+
+import contextlib
+import pathlib
+import sys
+import time
+
+from support import latency, redis, servers
+
+WORKERS = 2
+
+
+def await_workers(server):
+    """Waits until all of them have said that they are alive."""
+    deadline = time.monotonic() + 10
+    while (alive := server.command("HLEN", "workers")) < WORKERS:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{WORKERS} workers were started, {alive} are alive")
+        time.sleep(0.05)
+
+
+def main():
+    """Runs the benchmark."""
+    build = pathlib.Path(sys.argv[1]).resolve()
+    with contextlib.ExitStack() as stack:
+        receiver = stack.enter_context(servers.receiver(build, "--arrivals"))
+        server = stack.enter_context(redis.server(build))
+        web = stack.enter_context(servers.web(build, server.url))
+        workers = [stack.enter_context(servers.worker(build, server.url)) for _ in range(WORKERS)]
+        latency.subscribe(web, receiver)
+        await_workers(server)
+        measured = latency.Latencies(web, receiver, [web, server, *workers])
+    web_cpu_us, redis_cpu_us, *worker_cpu_us = measured.cpu_us
+    measured.tell(
+        "redis_latency_50",
+        cpu_us_per_op=web_cpu_us + sum(worker_cpu_us),
+        redis_cpu_us_per_op=redis_cpu_us,
+    )
+
+
+main()

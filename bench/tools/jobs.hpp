@@ -1,0 +1,42 @@
+/// @file
+/// The jobs that benchmarks of queues push, the same for us and for what they are compared with.
+
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/job.hpp"
+
+namespace bench {
+
+inline constexpr const char* job_queue = "bench";
+
+/// Characters of a job's number: as many as redis-benchmark puts in the place of `__rand_int__`.
+inline constexpr std::size_t number_length = 12;
+
+/// The job whose one argument is this text.
+[[nodiscard]] inline std::string encoded_job(std::string_view argument) {
+    return routemaster::encode_job({.name = "bench", .arguments = {argument}});
+}
+
+/// The job number `n`, encoded; it ends in the number.
+[[nodiscard]] inline std::string numbered_job(std::uint64_t n) {
+    auto digits = std::to_string(n);
+    digits.insert(0, number_length - digits.size(), '0');
+    return encoded_job(digits);
+}
+
+/// The number of such a job.
+[[nodiscard]] inline std::uint64_t number_of(std::string_view job) {
+    const auto digits = job.substr(job.size() - number_length);
+    std::uint64_t n = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    return n;
+}
+
+}  // namespace bench
