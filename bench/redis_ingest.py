@@ -8,7 +8,7 @@ import sys
 from support import redis, rounds
 
 ROUNDS = 3
-COUNTS = {1: 100_000, 10: 20_000}  # Events, by subscribers.
+COUNTS = {1: 80_000, 10: 16_000}  # Events, by subscribers.
 WARM_UP_SHARE = 10
 SMALLEST = 1  # An event that lets the subscribers in.
 

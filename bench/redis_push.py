@@ -11,7 +11,7 @@ import sys
 from support import redis, rounds
 
 COUNT = 150_000
-WARM_UP = 15_000
+WARM_UP = 16_000
 ROUNDS = 5
 
 

@@ -106,8 +106,8 @@ def words(build, step):
 
 
 def repeat(redis, command, count):
-    """Lets redis-benchmark repeat a command: 50 connections, 16 commands in each write. It draws
-    the same random numbers each time."""
+    """Lets redis-benchmark repeat a command: 50 connections, 16 commands in each write, of which
+    `count` must be a multiple. It draws the same random numbers each time."""
     shape = ["redis-benchmark", "-p", redis.port(), "-c", "50", "-P", "16", "-r", str(2**31 - 1),
              "--csv", "-n", str(count)]  # fmt: skip
     redis_before, before = redis.cpu_seconds(), resource.getrusage(resource.RUSAGE_CHILDREN)

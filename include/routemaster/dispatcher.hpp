@@ -45,8 +45,10 @@ struct DispatcherOptions {
     std::uint32_t in_flight_max = 1'024;  ///< Deliveries under way at once.
     HealthOptions health{};
     Duration heartbeat_interval{1'000};  ///< How often it says that it is alive.
-    Duration worker_silence{4'000};      ///< Other workers silent for so long are taken for dead.
-    Duration poll_interval{1'000};       ///< A look at the queue even when nobody woke it.
+    /// Other workers silent for so long are taken for dead. With the time until the next look at
+    /// them and the delivery itself, what they held goes out again within 5 s.
+    Duration worker_silence{3'500};
+    Duration poll_interval{1'000};   ///< A look at the queue even when nobody woke it.
     Duration wake_grace{20};         ///< After a wake-up in vain, how long no other is followed.
     std::uint64_t seed = entropy();  ///< Of the jitter and of its name as a worker.
     Log log{};

@@ -58,7 +58,9 @@ private:
 struct Call {
     const Script* script = nullptr;  ///< Must outlive the call.
     Arguments arguments{};
-    std::function<void(Answer)> done;  ///< Called once, from a thread of the link; must not block.
+    /// Called once: from the link's thread, or inside `send` when the call is refused at once. Must
+    /// not block.
+    std::function<void(Answer)> done;
 };
 
 }  // namespace routemaster::redis

@@ -107,7 +107,8 @@ void Carrier::got_handshake(const redisReply& reply) {
     elsewhere_ = handshake_.master();
     if (!*outcome) return connection_.lose(outcome->error());
     agreed_ = true;
-    context_.clock->changed();
+    // Who is only asked in passing does not tell the time.
+    if (manner_ == Manner::plain) context_.clock->changed();
     ask_time();
 }
 
@@ -124,7 +125,8 @@ void Carrier::got_time(const redisReply& reply, Instant now) {
     }
     const std::chrono::seconds seconds{number(reply, 0)};
     const ServerClock::Microseconds rest{number(reply, 1)};
-    context_.clock->measured(time_asked_, ServerClock::uptime(), seconds + rest);
+    if (manner_ == Manner::plain)
+        context_.clock->measured(time_asked_, ServerClock::uptime(), seconds + rest);
     time_due_ = now + context_.idle_max(time_interval);
     if (state_ == State::connecting) state_ = State::ready;
 }

@@ -1,5 +1,6 @@
 #include "connection.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace routemaster::redis {
@@ -54,13 +55,21 @@ void Connection::flush() {
         }
         if (*size == 0) {
             blocked_ = true;
-            return;
+            break;
         }
         begin_ += *size;
         sent_ += *size;
     }
-    output_.clear();
+    forget_sent();
+}
+
+/// Gives back what was sent, so that the output does not grow for ever under a load that never lets
+/// it become empty.
+void Connection::forget_sent() {
+    if (unsent() > 0 && begin_ < std::max(kept_max, unsent())) return;
+    output_.erase(0, begin_);
     begin_ = 0;
+    if (output_.empty() && output_.capacity() > kept_max) output_ = {};
 }
 
 }  // namespace routemaster::redis

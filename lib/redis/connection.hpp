@@ -86,9 +86,11 @@ private:
     static constexpr std::size_t room_size = 65'536;
     static constexpr std::size_t slice_size = 16'384;
     static constexpr int reads_max = 4;
+    static constexpr std::size_t kept_max = 4U << 20U;  ///< Bytes of an output that is not used.
 
     void dial(const PollSet& polled, Instant now);
     [[nodiscard]] std::string_view read();
+    void forget_sent();
     [[nodiscard]] ServerReply next();
 
     RedisAddress address_;

@@ -49,7 +49,8 @@ public:
 
     Result<std::size_t> read(std::span<char> room) override {
         if (failure_) return *failure_;
-        // A record holds 16 KiB at most, and what OpenSSL keeps is not seen by `poll`.
+        // A record holds 16 KiB at most: several fill the room. What does not fit stays with
+        // OpenSSL, where `poll` does not see it.
         std::size_t size = 0;
         while (size < room.size()) {
             read_waits_for_ = POLLIN;

@@ -4,15 +4,18 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "redis/backoff.hpp"
 #include "redis/itinerary.hpp"
 #include "redis/refusal.hpp"
 #include "redis/wire.hpp"
 #include "routemaster/store/redis.hpp"
+#include "routemaster/time.hpp"
 
 using namespace routemaster;
 
@@ -177,4 +180,18 @@ TEST_CASE("itinerary: servers that point to one another do not keep it going for
         REQUIRE(tried < 100);
     }
     CHECK(tried < 10);
+}
+
+TEST_CASE("backoff: pauses double from 50 ms to 2 s, and are drawn between half and whole") {
+    redis::Backoff backoff{7};
+    for (int round = 0; round < 2; ++round) {
+        for (const std::int64_t whole : {50, 100, 200, 400, 800, 1'600, 2'000, 2'000, 2'000}) {
+            const auto pause = backoff.next();
+            CHECK(pause >= Duration{whole / 2});
+            CHECK(pause <= Duration{whole});
+        }
+        backoff.reset();
+    }
+    redis::Backoff other{8};
+    CHECK(redis::Backoff{7}.next() != other.next());
 }

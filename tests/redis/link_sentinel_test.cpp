@@ -86,14 +86,16 @@ TEST_CASE("link by sentinels: a sentinel that does not know the master is told, 
     CHECK(lost.ask_echo("x").find("knows no master 'another'") != std::string::npos);
 }
 
-TEST_CASE("link by sentinels: a sentinel that wants a password is told it") {
+TEST_CASE("link by sentinels: a sentinel is told the password, and need not want it") {
     const RedisServer master{{"--requirepass", "secret"}};
-    const RedisServer guard{{"--sentinel", "--requirepass", "secret"},
-                            "sentinel monitor main 127.0.0.1 " + std::to_string(master.port()) +
-                                " 1\nsentinel auth-pass main secret\n"};
-    LinkScene scene{
-        {.addresses = {guard.address()}, .sentinel_master = "main", .password = "secret"}};
-    CHECK(scene.ask_echo("x") == "x");
+    const auto configuration = "sentinel monitor main 127.0.0.1 " + std::to_string(master.port()) +
+                               " 1\nsentinel auth-pass main secret\n";
+    const RedisServer strict{{"--sentinel", "--requirepass", "secret"}, configuration};
+    const RedisServer open{{"--sentinel"}, configuration};
+    for (const auto& guard : {strict.address(), open.address()}) {
+        LinkScene scene{{.addresses = {guard}, .sentinel_master = "main", .password = "secret"}};
+        CHECK(scene.ask_echo("x") == "x");
+    }
 }
 
 TEST_CASE("link by sentinels: a sentinel is not taken for the server itself") {

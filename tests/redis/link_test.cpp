@@ -109,6 +109,15 @@ TEST_CASE("link: an answer may send the next call") {
     CHECK(done.get_future().wait_for(std::chrono::seconds{20}) == std::future_status::ready);
 }
 
+TEST_CASE("link: a call of an idle link is sent at once") {
+    const RedisServer server;
+    LinkScene scene{server};
+    scene.await_connected();
+    const Stopwatch watch;
+    for (int i = 0; i < 200; ++i) REQUIRE(scene.ask_echo("x") == "x");
+    CHECK(watch.elapsed() < Duration{1'000});
+}
+
 TEST_CASE("link: calls that wait at the same time travel together") {
     const RedisServer server;
     LinkScene scene{server};

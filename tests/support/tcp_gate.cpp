@@ -98,9 +98,17 @@ void TcpGate::fall_silent(std::size_t connection) {
     wake();
 }
 
+void TcpGate::hold_after(std::size_t bytes) {
+    const std::lock_guard lock{mutex_};
+    silent_ = false;
+    reply_hold_ = bytes;
+    wake();
+}
+
 void TcpGate::speak() {
     const std::lock_guard lock{mutex_};
     silent_ = false;
+    reply_hold_.reset();
     wake();
 }
 
@@ -208,7 +216,10 @@ bool TcpGate::pass_on(Way& way, int to, std::optional<std::size_t>& allowance, P
                       bool reset) {
     while (!way.held.empty() && way.held.front().at + delay_ <= Clock::now()) {
         auto& bytes = way.held.front().bytes;
-        const auto size = allowance ? std::min(*allowance, bytes.size()) : bytes.size();
+        auto size = allowance ? std::min(*allowance, bytes.size()) : bytes.size();
+        const bool is_held = to == pair.client && reply_hold_;
+        if (is_held) size = std::min(size, *reply_hold_);
+        if (size == 0) return true;
         const auto sent = ::send(to, bytes.data(), size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno != EAGAIN) {
             close(pair, true);
@@ -222,6 +233,7 @@ bool TcpGate::pass_on(Way& way, int to, std::optional<std::size_t>& allowance, P
             return false;
         }
         if (allowance) *allowance -= gone;
+        if (is_held) *reply_hold_ -= gone;
         bytes.erase(0, gone);
         if (!bytes.empty()) return true;
         way.held.pop_front();

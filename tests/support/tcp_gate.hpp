@@ -39,6 +39,8 @@ public:
     void fall_silent();
     /// The same for one connection, by its number from 0 in the order they were taken, for ever.
     void fall_silent(std::size_t connection);
+    /// Lets so many more bytes come from the server; holds back the rest.
+    void hold_after(std::size_t bytes);
     /// Passes on what was held back, and everything from then on.
     void speak();
 
@@ -103,6 +105,7 @@ private:
     std::chrono::milliseconds delay_{0};
     std::optional<std::size_t> reply_allowance_;
     std::optional<std::size_t> request_allowance_;
+    std::optional<std::size_t> reply_hold_;
     std::function<void(std::string&)> falsify_;
     std::size_t connections_ = 0;
     std::size_t bytes_to_server_ = 0;

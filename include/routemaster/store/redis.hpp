@@ -51,8 +51,9 @@ struct RedisOptions {
 
 /// Reads a URL: `redis://[[user]:password@]host[:port][,host[:port]...][/database][?setting&...]`,
 /// `rediss://...` for TLS, `redis+sentinel://host[:port],.../master[/database]` for the master that
-/// sentinels watch (default port 26379). Settings: `prefix`, `mixed_fleet=yes`, `timeout=MS`,
-/// `ca_file`. Names and values may be percent-encoded. `invalid`, naming what is wrong.
+/// sentinels watch (default port 26379), `rediss+sentinel://...` for the same over TLS. Settings:
+/// `prefix`, `mixed_fleet=yes`, `timeout=MS`, `ca_file`. Names and values may be percent-encoded.
+/// `invalid`, naming what is wrong.
 [[nodiscard]] Result<RedisOptions> parse_redis_url(std::string_view url);
 
 /// Keeps the bus on a Redis server, 7.0 or newer, under the keys that docs/redis-keys.md describes.
