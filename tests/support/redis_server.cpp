@@ -70,7 +70,8 @@ bool RedisServer::spawn_and_wait() {
 
 void RedisServer::spawn() {
     std::ofstream{log_file()}.close();
-    std::vector<std::string> command{"redis-server"};
+    // Nothing else ends it when a test is killed for taking too long.
+    std::vector<std::string> command{"setpriv", "--pdeathsig", "KILL", "redis-server"};
     if (!configuration_.empty()) {
         const auto file = folder() / "redis.conf";
         std::ofstream{file} << configuration_;

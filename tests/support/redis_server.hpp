@@ -22,7 +22,7 @@ namespace routemaster::test {
 [[nodiscard]] std::uint16_t free_port();
 
 /// `redis-server` on a port of its own at 127.0.0.1, keeping nothing on disk unless told to. Its
-/// destructor kills it.
+/// destructor kills it, as does the end of the thread that started it.
 class RedisServer {
 public:
     /// Starts it with further arguments, as `{"--requirepass", "secret"}`, and waits until it
