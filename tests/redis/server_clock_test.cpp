@@ -148,7 +148,7 @@ TEST_CASE("server clock: a server whose clock is wrong is followed, also from on
     LinkScene scene{{.addresses = {{"127.0.0.1", ahead.port()}, {"127.0.0.1", behind.port()}}}};
     scene.await_connected();
     const auto is_about = [&](Duration offset) {
-        return std::chrono::abs(scene.link.clock_offset() - offset) <= 5ms;
+        return std::chrono::abs(scene.link.clock_offset() - offset) <= 15ms;
     };
     CHECK(is_about(90s));
     ahead.refuse();
