@@ -26,6 +26,8 @@ namespace rm = routemaster;
 inline constexpr const char* root = "root-KEY";
 inline constexpr const char* shop = "shop--0123456789abcdef0123456789abcdef";
 inline constexpr const char* billing = "billing--fedcba9876543210fedcba9876543210";
+/// An event as publishers send it.
+inline const std::string an_event = R"({"type":"update","url":"https://shop.example/1"})";
 /// 2026-11-21 01:01:41.123 UTC.
 inline constexpr rm::TimePoint noon = rm::from_milliseconds(1'795'222'901'123);
 

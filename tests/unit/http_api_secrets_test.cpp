@@ -4,8 +4,6 @@ using namespace http_api_test;
 
 namespace {
 
-const std::string event = R"({"type":"update","url":"https://shop.example/1"})";
-
 std::string wish_for(const std::string& callback) {
     return R"({"topics":["orders"],"uuid":"password","callback":")" + callback + R"("})";
 }
@@ -22,7 +20,7 @@ rm::Value text(const char* words) { return rm::Value{words}; }
 
 TEST_CASE("http api: a publisher's token is whole for itself and for root alone") {
     Scenario bus;
-    CHECK(bus.post("/topics/orders", shop, event).status == 200);
+    CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     CHECK(*first(bus.get("/topics", shop)).find("publisher") == text(shop));
     CHECK(*first(bus.get("/topics", root)).find("publisher") == text(shop));
     CHECK(*first(bus.get("/topics", billing)).find("publisher") == text("shop"));
@@ -35,7 +33,7 @@ TEST_CASE("http api: a token without a public part is kept back whole") {
         const auto topic = "/topics/" + std::string(token[0] == 'l' ? "l" : "x");
         static_cast<void>(bus.remove("/topics/x", root));
         static_cast<void>(bus.remove("/topics/l", root));
-        CHECK(bus.post(topic, token, event).status == 200);
+        CHECK(bus.post(topic, token, an_event).status == 200);
         CHECK(*first(bus.get("/topics", billing)).find("publisher") == text("..."));
         CHECK(*first(bus.get("/topics", token)).find("publisher") == text(token));
     }

@@ -2,12 +2,6 @@
 
 using namespace http_api_test;
 
-namespace {
-
-const std::string an_event = R"({"type":"update","url":"https://shop.example/1"})";
-
-}  // namespace
-
 TEST_CASE("http api: topics are listed by name, with publisher and count") {
     Scenario bus;
     CHECK(bus.get("/topics", shop).body == "[]");
