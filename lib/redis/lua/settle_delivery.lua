@@ -15,7 +15,8 @@ if not let_go(q, job, worker, fence) then return 0 end
 
 local delivered, begun_at = ARGV[8] == '1', tonumber(ARGV[10])
 local status = delivered and 'success' or 'failure'
-local took = math.max(now - begun_at, 0)
+-- At most a day, whatever the clock did meanwhile: its square must stay a whole number.
+local took = math.min(math.max(now - begun_at, 0), 86400000)
 local age = begun_at - tonumber(head[2])
 count_status('delivery.batches', token, status, 1)
 count_status('delivery.events', token, status, redis.call('LLEN', P .. 'batches:' .. uid) - 3)

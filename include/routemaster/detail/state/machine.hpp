@@ -393,7 +393,9 @@ private:
         auto& outbox = batch.outbox;
         count_delivery(batch, step.delivered ? delivered_batches : failed_batches,
                        step.delivered ? delivered_events : failed_events);
-        const auto took = std::max<std::int64_t>((now_ - step.begun_at).count(), 0);
+        // At most a day, whatever the clock did meanwhile, so that its square stays exact anywhere.
+        const auto took =
+            std::clamp<std::int64_t>((now_ - step.begun_at).count(), 0, 24 * 3'600'000);
         outboxes_.count(outbox, step.delivered ? delivered_time : failed_time, took);
         outboxes_.count(outbox, step.delivered ? delivered_time2 : failed_time2, took * took);
         const auto age = (step.begun_at - batch.created_at).count();

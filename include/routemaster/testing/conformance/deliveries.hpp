@@ -20,6 +20,21 @@ inline void subscribe_billing(Scenario& s) {
 
 /// Adds the cases about an attempt and its end.
 inline void add_delivery_cases(StoreCases& add) {
+    add("a clock that jumps by years during a delivery costs nothing", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+        s.publish("orders");
+        const auto [lease, start] = s.begin_next();
+        const auto begun_at = s.now();
+        s.advance(Duration{1'000'000'000'000});
+        expect_equal(
+            s.perform(SettleDelivery{
+                .lease = lease, .delivered = true, .health_change = 1, .begun_at = begun_at}),
+            Settlement::settled, "settling");
+        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+        expect_equal(s.counter_of("billing", "delivery.time", "success"), 24 * 3'600'000,
+                     "the time it took");
+    });
+
     add("a delivery begins with all that it needs to know", [](Scenario& s) {
         s.subscribe("billing", {"orders"},
                     {.callback = "https://b.example/", .uuid = "secret", .timeout = Duration{10}});
