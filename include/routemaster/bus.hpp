@@ -126,12 +126,13 @@ public:
         submit(store_, ListSubscribers{std::move(page)}, clock_.now(), std::move(done));
     }
 
-    /// All counters, by key.
-    [[nodiscard]] Result<std::vector<Counter>> counters() const {
-        return perform(store_, ListCounters{}, clock_.now());
+    /// A page of the counters, in the order of their encoded keys: the next one comes after
+    /// `encode_counter_key` of the last key of this.
+    [[nodiscard]] Result<std::vector<Counter>> counters(Page page = {}) const {
+        return perform(store_, ListCounters{std::move(page)}, clock_.now());
     }
-    void counters(std::function<void(Result<std::vector<Counter>>)> done) const {
-        submit(store_, ListCounters{}, clock_.now(), std::move(done));
+    void counters(Page page, std::function<void(Result<std::vector<Counter>>)> done) const {
+        submit(store_, ListCounters{std::move(page)}, clock_.now(), std::move(done));
     }
 
     /// The callbacks in this process, for a `LocalTransport`.

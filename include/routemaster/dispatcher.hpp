@@ -139,9 +139,10 @@ private:
         std::vector<Outcome> outcomes;
     };
     struct Retired {
-        bool done;
+        Result<Count> jobs;
     };
-    using Letter = std::variant<GotJobs, Begun, Delivered, Settled, Retired>;
+    struct MoreToScrub {};
+    using Letter = std::variant<GotJobs, Begun, Delivered, Settled, Retired, MoreToScrub>;
     using Inbox = detail::Inbox<Letter>;
 
     /// Steps that leave together at the end of a poll, and whose they are.
@@ -377,6 +378,10 @@ private:
         store_step(ScrubWorkers{options_.worker_silence});
     }
 
+    void on(MoreToScrub&) {
+        if (!retiring_) store_step(ScrubWorkers{options_.worker_silence});
+    }
+
     [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
 
     void retire_when_over() {
@@ -385,14 +390,18 @@ private:
         flights_.clear();
         retries_.clear();
         count_flights();
-        submit(store_, RetireWorker{worker_}, now_, [inbox = inbox_](const Result<Count>& count) {
-            inbox->put(Retired{count.has_value()});
-        });
+        retire();
+    }
+
+    void retire() {
+        submit(store_, RetireWorker{worker_}, now_,
+               [inbox = inbox_](const Result<Count>& jobs) { inbox->put(Retired{jobs}); });
     }
 
     void on(Retired& retired) {
+        if (retired.jobs && retired.jobs->value == given_back_max) return retire();
         // When the store cannot do it, others will find the worker silent.
-        if (!retired.done) warn("could not give back what was under way");
+        if (!retired.jobs) warn("could not give back what was under way");
         retired_ = true;
     }
 
@@ -404,7 +413,12 @@ private:
         post<Settled>(settles_);
         post<Begun>(begins_);
         if (!aside_.empty()) {
-            store_.submit(aside_, now_, [](std::span<Outcome>) {});
+            store_.submit(aside_, now_, [inbox = inbox_](std::span<Outcome> outcomes) {
+                for (const auto& outcome : outcomes) {
+                    const auto* jobs = outcome ? std::get_if<Count>(&*outcome) : nullptr;
+                    if (jobs != nullptr && jobs->value == given_back_max) inbox->put(MoreToScrub{});
+                }
+            });
             aside_.clear();
         }
         if (std::exchange(wanted_, false)) post_acquire();
@@ -423,7 +437,7 @@ private:
                       });
     }
 
-    /// Sends a step whose reply does not matter.
+    /// Sends a step whose reply matters only if there is more to scrub.
     void store_step(Step step) { aside_.push_back(std::move(step)); }
 
     void end(Id id) {

@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "routemaster/active.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/counter.hpp"
 #include "routemaster/detail/inbox.hpp"
 #include "routemaster/detail/rounds.hpp"
 #include "routemaster/log.hpp"
@@ -85,10 +87,13 @@ private:
     struct GotSubscribers {
         Result<Subscribers> page;
     };
-    struct GotRest {
-        std::vector<Outcome> outcomes;  ///< A CountJobs for each queue, MeasureUse, ListCounters.
+    struct GotSizes {
+        std::vector<Outcome> outcomes;  ///< A CountJobs for each queue, and MeasureUse.
     };
-    using Letter = std::variant<GotSubscribers, GotRest>;
+    struct GotCounters {
+        Result<std::vector<Counter>> page;
+    };
+    using Letter = std::variant<GotSubscribers, GotSizes, GotCounters>;
     using Inbox = detail::Inbox<Letter>;
 
     void begin() {
@@ -107,38 +112,52 @@ private:
         if (rounds_.closing()) return rounds_.end();
         if (!got.page) {
             failed(got.page.error());
-            return ask_rest();
+            return ask_sizes();
         }
         for (const auto& subscriber : *got.page) add(subscriber);
-        if (got.page->size() < Page{}.limit) return ask_rest();
+        if (got.page->size() < Page{}.limit) return ask_sizes();
         list_subscribers(std::move(got.page->back().subscription.token));
     }
 
-    void ask_rest() {
+    void ask_sizes() {
         std::vector<Step> steps;
         for (const auto& queue : options_.queues) steps.emplace_back(CountJobs{queue});
         steps.emplace_back(MeasureUse{});
-        steps.emplace_back(ListCounters{});
         store_.submit(steps, now_, [inbox = inbox_](std::span<Outcome> outcomes) {
-            inbox->put(GotRest{{std::make_move_iterator(outcomes.begin()),
-                                std::make_move_iterator(outcomes.end())}});
+            inbox->put(GotSizes{{std::make_move_iterator(outcomes.begin()),
+                                 std::make_move_iterator(outcomes.end())}});
         });
     }
 
-    void on(GotRest& got) {
-        rounds_.end();
-        if (rounds_.closing()) return;
+    void on(GotSizes& got) {
+        if (rounds_.closing()) return rounds_.end();
         std::size_t next = 0;
         for (const auto& queue : options_.queues) {
             add(reply_of<CountJobs>(got.outcomes[next++]),
                 [&](const QueueStatus& status) { add(queue, status); });
         }
         add(reply_of<MeasureUse>(got.outcomes[next++]), [this](StoreUse use) { add(use); });
-        add(reply_of<ListCounters>(got.outcomes[next++]),
-            [this](const std::vector<Counter>& counters) {
-                for (const auto& counter : counters) add(counter);
+        list_counters({});
+    }
+
+    void list_counters(std::string after) {
+        submit(store_, ListCounters{{.after = std::move(after)}}, now_,
+               [inbox = inbox_](Result<std::vector<Counter>> page) {
+                   inbox->put(GotCounters{std::move(page)});
+               });
+    }
+
+    void on(GotCounters& got) {
+        if (!rounds_.closing()) {
+            add(got.page, [this](const std::vector<Counter>& page) {
+                for (const auto& counter : page) add(counter);
             });
-        tell();
+            if (got.page && got.page->size() == Page{}.limit) {
+                return list_counters(encode_counter_key(got.page->back().key));
+            }
+        }
+        rounds_.end();
+        if (!rounds_.closing()) tell();
     }
 
     void tell() {

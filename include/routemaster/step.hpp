@@ -248,8 +248,12 @@ struct Heartbeat {
     Uid worker;
 };
 
-/// Gives back at once what a worker holds, and forgets the worker: its clean end.
-/// Replies the number of jobs given back. Repeating it answers 0.
+/// Jobs that one `RetireWorker` or `ScrubWorkers` gives back at most.
+inline constexpr std::uint64_t given_back_max = 1'000;
+
+/// Gives back at once what a worker holds, oldest first, and forgets the worker: its clean end.
+/// Replies the number of jobs given back. When that is `given_back_max`, there may be more, and the
+/// worker is still known: do it again. Repeating it answers 0 once nothing was left.
 struct RetireWorker {
     using Reply = Count;
     Uid worker;
@@ -257,7 +261,8 @@ struct RetireWorker {
 
 /// Takes every worker for dead that has not been heard of for `silence` or longer, gives back what
 /// it held in any queue, as READY, and forgets it. Replies the number of jobs given back, each
-/// counted in `jobs.scrubbed`, and each worker in `workers.scrubbed`. Repeating it is harmless.
+/// counted in `jobs.scrubbed`, and each worker that was forgotten in `workers.scrubbed`. When that
+/// is `given_back_max`, there may be more to do. Repeating it is harmless.
 struct ScrubWorkers {
     using Reply = Count;
     Duration silence;
@@ -360,9 +365,11 @@ struct AddToCounters {
     std::vector<Counter> increments;
 };
 
-/// Tells all counters, by key.
+/// Tells the counters, in the order of the bytes of `encode_counter_key`, which makes up the page's
+/// `after`.
 struct ListCounters {
     using Reply = std::vector<Counter>;
+    Page page{};
 };
 
 // --- Repeating ----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ struct SubscribeOptions {
     std::string uuid{};    ///< The user name that deliveries present. May be empty.
     std::optional<Duration> timeout{};          ///< How long a batch may wait; 0 to 3,600,000 ms.
     std::optional<std::uint32_t> max_events{};  ///< Events that fill a batch; at least 1.
-    std::optional<std::uint32_t> max_in_flight{};  ///< Batches under way at once; at least 1.
+    std::optional<std::uint32_t> max_in_flight{};  ///< Batches under way at once; 1 to 1,000.
 };
 
 /// Where and how a subscriber's batches are delivered, as stored.
@@ -52,6 +52,9 @@ struct SubscriberStatus {
 /// Longest `timeout` that may be asked for: an hour.
 inline constexpr Duration subscription_timeout_max{3'600'000};
 
+/// Most batches of one subscriber that may be under way at once.
+inline constexpr std::uint32_t subscription_in_flight_max = 1'000;
+
 /// Checks the numbers of `options`. `invalid`, naming the field, when one is out of its range.
 [[nodiscard]] inline Result<void> check(const SubscribeOptions& options) {
     if (options.timeout &&
@@ -61,8 +64,9 @@ inline constexpr Duration subscription_timeout_max{3'600'000};
     if (options.max_events && *options.max_events == 0) {
         return Error{Errc::invalid, "max: must be at least 1"};
     }
-    if (options.max_in_flight && *options.max_in_flight == 0) {
-        return Error{Errc::invalid, "max_in_flight: must be at least 1"};
+    if (options.max_in_flight &&
+        (*options.max_in_flight == 0 || *options.max_in_flight > subscription_in_flight_max)) {
+        return Error{Errc::invalid, "max_in_flight: must be 1 to 1000"};
     }
     return {};
 }

@@ -41,17 +41,24 @@ std::string_view text(const redisReply& reply) {
     return {reply.str, static_cast<std::size_t>(reply.len)};
 }
 
-std::int64_t number(const redisReply& reply) {
+std::optional<std::int64_t> if_number(const redisReply& reply) {
     if (reply.type == REDIS_REPLY_INTEGER) return reply.integer;
     const auto digits = text(reply);
     std::int64_t value = 0;
     const auto* end = digits.data() + digits.size();
-    if (std::from_chars(digits.data(), end, value).ptr != end) throw Unexpected{};
+    if (std::from_chars(digits.data(), end, value).ptr != end) return std::nullopt;
     return value;
 }
 
+std::int64_t number(const redisReply& reply) {
+    const auto value = if_number(reply);
+    if (!value) throw Unexpected{};
+    return *value;
+}
+
+/// Of a setting or number that somebody may have spoilt: what is none counts as absent.
 std::int64_t number_or(const redisReply& reply, std::int64_t otherwise) {
-    return absent(reply) ? otherwise : number(reply);
+    return absent(reply) ? otherwise : if_number(reply).value_or(otherwise);
 }
 
 template <class Number>
@@ -190,8 +197,6 @@ public:
             auto key = decode_counter_key(text(*parts[i]));
             if (key) counters.push_back({*std::move(key), number(*parts[i + 1])});
         }
-        std::sort(counters.begin(), counters.end(),
-                  [](const Counter& a, const Counter& b) { return a.key < b.key; });
         return counters;
     }
 

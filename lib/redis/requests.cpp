@@ -168,9 +168,9 @@ public:
         }
         return take();
     }
-    Call operator()(const ListCounters&) {
+    Call operator()(const ListCounters& step) {
         begin(scripts().list_counters, "counters");
-        return take();
+        return page(step.page);
     }
 
 private:

@@ -43,9 +43,18 @@ std::string sha1_of(std::string_view text) {
     return hex;
 }
 
+using Parts = std::initializer_list<std::string_view>;
+
+/// Parts that make their functions only when they are asked for, since each function made costs
+/// time in every call of a script: `lanes()` gives them.
+std::string lazily(Parts parts) {
+    std::string text = "local function lanes()\n";
+    for (const auto part : parts) text += part;
+    return text + "return join, place, make_ready, fresh_uid\nend\n";
+}
+
 /// Puts a script together. The parts stand before those that call them.
-Script compose(std::string_view name, Kind kind, std::initializer_list<std::string_view> parts,
-               std::string_view body) {
+Script compose(std::string_view name, Kind kind, Parts parts, std::string_view body) {
     static std::deque<std::string> texts;  // Never shrinks: scripts refer to them.
     std::string text{shebang(kind)};
     text += head;
@@ -58,14 +67,15 @@ Script compose(std::string_view name, Kind kind, std::initializer_list<std::stri
 Scripts compose_all() {
     using namespace lua;
     using enum Kind;
+    const auto lanes = lazily({wake, lane, place, fresh_uid});
     return {
-        .publish_event =
-            compose("publish_event", grows, {wake, counter, lane, place}, publish_event),
-        .remove_topic = compose("remove_topic", frees, {}, remove_topic),
+        .publish_event = compose("publish_event", grows, {expect, counter, lanes}, publish_event),
+        .remove_topic = compose("remove_topic", frees, {expect}, remove_topic),
         .list_topics = compose("list_topics", reads, {page}, list_topics),
-        .subscribe = compose("subscribe", grows, {wake, lane}, subscribe),
-        .unsubscribe = compose("unsubscribe", frees, {}, unsubscribe),
-        .remove_subscriber = compose("remove_subscriber", frees, {wake, lane}, remove_subscriber),
+        .subscribe = compose("subscribe", grows, {expect, wake, lane}, subscribe),
+        .unsubscribe = compose("unsubscribe", frees, {expect}, unsubscribe),
+        .remove_subscriber =
+            compose("remove_subscriber", frees, {expect, wake, lane}, remove_subscriber),
         .list_subscribers =
             compose("list_subscribers", reads, {page, subscriber}, list_subscribers),
         .find_subscriber = compose("find_subscriber", reads, {subscriber}, find_subscriber),
@@ -74,24 +84,26 @@ Scripts compose_all() {
         .find_token = compose("find_token", reads, {}, find_token),
         .list_tokens = compose("list_tokens", reads, {page}, list_tokens),
         .push_job = compose("push_job", grows, {wake, lane, place}, push_job),
-        .acquire_jobs = compose("acquire_jobs", frees, {wake, lane, place}, acquire_jobs),
-        .ack_job = compose("ack_job", frees, {wake, lane, lease}, ack_job),
-        .nack_job = compose("nack_job", frees, {wake, lane, place, lease}, nack_job),
+        .acquire_jobs = compose("acquire_jobs", frees, {expect, wake, lane, place}, acquire_jobs),
+        .ack_job = compose("ack_job", frees, {expect, wake, lane, lease}, ack_job),
+        .nack_job = compose("nack_job", frees, {expect, wake, lane, place, lease}, nack_job),
         .heartbeat = compose("heartbeat", frees, {}, heartbeat),
         .retire_worker =
-            compose("retire_worker", frees, {wake, lane, place, worker}, retire_worker),
-        .scrub_workers =
-            compose("scrub_workers", frees, {wake, counter, lane, place, worker}, scrub_workers),
+            compose("retire_worker", frees, {expect, wake, lane, place, worker}, retire_worker),
+        .scrub_workers = compose("scrub_workers", frees,
+                                 {expect, wake, counter, lane, place, worker}, scrub_workers),
         .count_jobs = compose("count_jobs", reads, {}, count_jobs),
-        .begin_delivery = compose("begin_delivery", frees,
-                                  {wake, counter, lane, place, lease, batch}, begin_delivery),
-        .settle_delivery = compose("settle_delivery", frees,
-                                   {wake, counter, lane, place, lease, batch}, settle_delivery),
+        .begin_delivery =
+            compose("begin_delivery", frees,
+                    {expect, wake, counter, status, lane, place, lease, batch}, begin_delivery),
+        .settle_delivery =
+            compose("settle_delivery", frees,
+                    {expect, wake, counter, status, lane, place, lease, batch}, settle_delivery),
         .measure_use = compose("measure_use", reads, {}, measure_use),
-        .drop_oldest_batches = compose("drop_oldest_batches", frees, {wake, counter, lane, batch},
-                                       drop_oldest_batches),
+        .drop_oldest_batches = compose("drop_oldest_batches", frees,
+                                       {expect, wake, counter, lane, batch}, drop_oldest_batches),
         .add_to_counters = compose("add_to_counters", grows, {}, add_to_counters),
-        .list_counters = compose("list_counters", reads, {}, list_counters),
+        .list_counters = compose("list_counters", reads, {page}, list_counters),
     };
 }
 

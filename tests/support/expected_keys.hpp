@@ -33,7 +33,7 @@ public:
         for (const auto& token : machine_.directory().tokens(everything)) {
             keys_.hash("api_tokens:by_token", token.token, token.name);
         }
-        for (const auto& counter : machine_.counters().list()) {
+        for (const auto& counter : machine_.counters().list({.limit = UINT32_MAX})) {
             keys_.hash("counters", encode_counter_key(counter.key), std::to_string(counter.value));
         }
         return std::move(keys_);

@@ -122,6 +122,18 @@ TEST_CASE("a dispatcher that is closed is forgotten as a worker") {
     CHECK(scene.run() == never);
 }
 
+TEST_CASE("a dispatcher that is closed gives back all that was under way, however much it was") {
+    DeliveryScene scene;
+    scene.subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});
+    scene.subscribe("audit", {.max_events = 1, .max_in_flight = 1'000});
+    for (int i = 0; i < 600; ++i) scene.publish();
+    scene.run();
+    REQUIRE(scene.queue().pending > given_back_max);
+    scene.close(scene.clock.now());
+    CHECK(scene.dispatcher.closed());
+    CHECK(scene.queue().pending == 0);
+}
+
 TEST_CASE("a store that cannot give back what was under way does not keep it from closing") {
     DeliveryScene scene;
     scene.subscribe("billing");

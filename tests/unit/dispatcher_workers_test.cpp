@@ -133,3 +133,21 @@ TEST_CASE("a worker that died before the clock was set back is found dead all th
     scene.run_for(Duration{6'000});
     CHECK(scene.delivered_to("billing") == "1");
 }
+
+TEST_CASE("all that a dead worker held is given back at once, however much it was") {
+    DeliveryScene scene;
+    const auto dead = *Uid::parse("DEADDEADDEADDEADDEAD");
+    constexpr auto jobs = 2 * given_back_max + 1;
+    for (std::uint64_t i = 0; i < jobs; ++i) {
+        perform(scene.store, PushJob{"work", std::to_string(i), scene.clock.now()},
+                scene.clock.now())
+            .value();
+    }
+    perform(scene.store, AcquireJobs{.queue = "work", .worker = dead, .limit = UINT32_MAX},
+            scene.clock.now())
+        .value();
+    scene.run();
+    scene.run_for(Duration{5'000});
+    CHECK(perform(scene.store, CountJobs{"work"}, scene.clock.now()).value() ==
+          QueueStatus{.ready = jobs});
+}

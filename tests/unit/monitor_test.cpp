@@ -184,17 +184,31 @@ TEST_CASE("more subscribers than a page holds are all told, each once") {
 TEST_CASE("one poll makes one submission at most") {
     Scene scene;
     for (int i = 0; i < 1'500; ++i) scene.subscribe("s" + std::to_string(i), {"orders"});
+    AddToCounters counted;
+    for (int i = 0; i < 1'500; ++i) counted.increments.push_back({{"n" + std::to_string(i)}, 1});
+    perform(scene.store, counted, scene.clock.now()).value();
     std::size_t reports = 0;
-    Monitor monitor{scene.disturbed, {.report = [&](const auto&) { ++reports; }}};
+    std::size_t counters = 0;
+    Monitor monitor{scene.disturbed, {.report = [&](const std::vector<Measurement>& all) {
+                        ++reports;
+                        for (const auto& one : all) {
+                            counters += one.kind == Measurement::Kind::counter ? 1 : 0;
+                        }
+                    }}};
     const auto now = scene.clock.now();
     CHECK(monitor.poll(now) == now);
     CHECK(scene.disturbed.times_of<ListSubscribers>().size() == 1);
     CHECK(monitor.poll(now) == now);
     CHECK(scene.disturbed.times_of<ListSubscribers>().size() == 2);
     CHECK(monitor.poll(now) == now);
+    CHECK(monitor.poll(now) == now);
+    CHECK(scene.disturbed.times_of<ListCounters>().size() == 1);
+    CHECK(monitor.poll(now) == now);
+    CHECK(scene.disturbed.times_of<ListCounters>().size() == 2);
     CHECK(reports == 0);
     CHECK(monitor.poll(now) == now + Duration{10'000});
     CHECK(reports == 1);
+    CHECK(counters == 1'500);
 }
 
 TEST_CASE("numbers that no measurement holds are told as the greatest") {

@@ -59,6 +59,9 @@ template <class S>
 [[nodiscard]] inline Result<void> check_step(const ListTokens& step) {
     return check_asked(step.page.limit);
 }
+[[nodiscard]] inline Result<void> check_step(const ListCounters& step) {
+    return check_asked(step.page.limit);
+}
 [[nodiscard]] inline Result<void> check_step(const ListBatches& step) {
     return check_asked(step.limit);
 }

@@ -8,6 +8,8 @@ local uid = batch_of(q, job)
 if uid and subscriber_of(uid) then
     return redis.error_reply('INVALID lease: a delivery is ended by SettleDelivery')
 end
+expect('SCARD', 'jobs:index:' .. q)
+expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
 if not let_go(q, job, ARGV[6], ARGV[7]) then return 0 end
 redis.call('SREM', KEYS[1], job)
 return 1

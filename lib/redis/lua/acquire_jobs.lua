@@ -8,6 +8,12 @@ local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(AR
 local scheduled = P .. 'jobs:scheduled:' .. q
 local pending = P .. 'jobs:pending:' .. q .. ':' .. worker
 local leases = P .. 'routemaster:leases:' .. worker
+local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
+local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
+if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
+expect_queue(q)
+expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
+expect('SCARD', 'jobs:pending:index:' .. q, 'routemaster:queues')
 redis.call('HSET', P .. 'workers', worker, now)
 
 local due = redis.call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000)
@@ -17,7 +23,7 @@ if #due > 0 then
 end
 
 local reply = {false}
-if known < tonumber(redis.call('HGET', leases, 'newest') or 0) then
+if known < newest then
     local lost = {}
     for _, field in ipairs(redis.call('HKEYS', leases)) do
         local fence = tonumber(field)
@@ -50,7 +56,6 @@ while wanted > 0 and rounds < 10 do
         end
     end
     if #given > 0 then
-        local fence = redis.call('INCRBY', P .. 'routemaster:fence', #given) - #given
         local fields = {'newest', fence + #given}
         for _, job in ipairs(given) do
             fence = fence + 1
@@ -59,6 +64,7 @@ while wanted > 0 and rounds < 10 do
             reply[#reply + 1] = fence
             reply[#reply + 1] = job
         end
+        redis.call('SET', P .. 'routemaster:fence', fence)
         redis.call('LPUSH', pending, unpack(given))
         redis.call('HSET', leases, unpack(fields))
         redis.call('SADD', P .. 'jobs:pending:index:' .. q, worker)

@@ -20,6 +20,8 @@ local token = head[1]
 local known = token and redis.call('HMGET', P .. 'subscriber:' .. token, 'callback', 'uuid',
     'timeout', 'max_events', 'max_in_flight', 'health_points', 'last_attempted_at')
 local events = redis.call('LLEN', list) - 3
+expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
+expect_batch(token or '')
 if not token or not known[2] or events <= 0 then
     let_go(q, job, worker, fence)
     redis.call('SREM', KEYS[1], job)
@@ -27,10 +29,11 @@ if not token or not known[2] or events <= 0 then
     return 2
 end
 
-local health = tonumber(known[6] or 100)
-if health < 100 and known[7] then
+local health = tonumber(known[6]) or 100
+local attempted = tonumber(known[7])
+if health < 100 and attempted then
     local wait = math.floor(math.ldexp(tonumber(ARGV[8]), -health) + 0.5)
-    if wait > 0 and tonumber(known[7]) + wait > now then
+    if wait > 0 and attempted + wait > now then
         count_status('delivery.batches', token, 'throttled', 1)
         count_status('delivery.events', token, 'throttled', events)
         let_go(q, job, worker, fence)
@@ -39,8 +42,9 @@ if health < 100 and known[7] then
     end
 end
 
+local attempt = (tonumber(head[3]) or 0) + 1
 redis.call('SREM', P .. 'batches:current:' .. token, uid)
-redis.call('LSET', list, 2, head[3] + 1)
+redis.call('LSET', list, 2, attempt)
 redis.call('HSET', P .. 'subscriber:' .. token, 'last_attempted_at', now)
-return {uid, head[2], head[3] + 1, token, known[1], known[2], known[3], known[4], known[5], health,
+return {uid, head[2], attempt, token, known[1], known[2], known[3], known[4], known[5], health,
     redis.call('LRANGE', list, 3, -1)}

@@ -11,12 +11,15 @@ local function withdraw(job)
         redis.call('LREM', P .. 'jobs:instant:main', -1, job) == 1
 end
 
+expect_queue('main')
+expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event')
 local limit = tonumber(ARGV[4])
 local batches, events = 0, 0
 for _, uid in ipairs(redis.call('ZRANGE', KEYS[1], 0, limit + 999)) do
     if batches == limit then break end
     local job = delivery_prefix .. uid
     local token = subscriber_of(uid)
+    if token then expect_batch(token) end
     if not token then
         redis.call('ZREM', KEYS[1], uid)
     elseif redis.call('SISMEMBER', P .. 'jobs:index:main', job) == 0 or withdraw(job) then

@@ -4,6 +4,8 @@
 -- Reply: 1, or 0 when the lease is lost.
 local q, job = ARGV[4], ARGV[5]
 if not holds(q, job, ARGV[6], ARGV[7]) then return 0 end
+expect_queue(q)
+expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
 if not let_go(q, job, ARGV[6], ARGV[7]) then return 0 end
 redis.call('SADD', KEYS[1], job)
 place(q, job, tonumber(ARGV[8]))

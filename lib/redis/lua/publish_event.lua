@@ -3,6 +3,7 @@
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 topic, 5 publisher or "", 6 message, 7 timestamp,
 --       8 the first 17 characters of fresh batch ids, 9 and 10 the fields of the counters
 --       events.published and events.bytes
+-- Parts: lanes() gives those that are seldom needed.
 -- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
 --       delivery job; seals what is full; counts.
 -- Reply: 1, or 0 when the topic belongs to another.
@@ -15,23 +16,13 @@ else
     if publisher ~= '' then redis.call('HSET', KEYS[1], 'publisher', publisher) end
 end
 redis.call('HINCRBY', KEYS[1], 'counter', 1)
-redis.call('HINCRBY', P .. 'counters', ARGV[9], 1)
-redis.call('HINCRBY', P .. 'counters', ARGV[10], #message)
+add(P .. 'counters', ARGV[9], 1)
+add(P .. 'counters', ARGV[10], #message)
 
-local alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-local sibling = -1
-local function digit(shift)
-    local at = math.floor(sibling / shift) % 64 + 1
-    return string.sub(alphabet, at, at)
-end
-local function fresh_uid()
-    local uid
-    repeat
-        sibling = sibling + 1
-        uid = ARGV[8] .. digit(4096) .. digit(64) .. digit(1)
-    until redis.call('EXISTS', P .. 'batches:' .. uid) == 0 and
-        redis.call('SISMEMBER', P .. 'jobs:index:main', delivery_prefix .. uid) == 0
-    return uid
+-- Most publications begin no batch and fill none.
+local join, place, make_ready, fresh_uid
+local function need_lanes()
+    if not join then join, place, make_ready, fresh_uid = lanes() end
 end
 
 local tokens = redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
@@ -49,19 +40,21 @@ for _, token in ipairs(tokens) do
             if length == 0 then redis.call('SREM', current, uid) end
         end
         if length == 0 then
+            need_lanes()
             uid = fresh_uid()
             length = redis.call('RPUSH', P .. 'batches:' .. uid, token, now, 0, message)
             redis.call('SADD', current, uid)
             redis.call('ZADD', P .. 'batches:index', now, uid)
-            redis.call('HINCRBY', P .. 'batches:gauges:batch', token, 1)
+            add(P .. 'batches:gauges:batch', token, 1)
             join(token, uid)
         end
         -- Also for a batch that exists: one whose job was lost on the way gets it back.
-        local job = delivery_prefix .. uid
+        local job = '\146\165batch\145\180' .. uid
         if redis.call('SADD', P .. 'jobs:index:main', job) == 1 then
+            need_lanes()
             place('main', job, math.min(tonumber(ARGV[7]), now) + (wants[1] or 500))
         end
-        redis.call('HINCRBY', P .. 'batches:gauges:event', token, 1)
+        add(P .. 'batches:gauges:event', token, 1)
         count('events.added', token, 1)
         if length - 3 >= tonumber(wants[2] or 100) then
             full[#full + 1] = {current, uid, job}
@@ -69,6 +62,8 @@ for _, token in ipairs(tokens) do
     end
 end
 for _, batch in ipairs(full) do
+    need_lanes()
+    expect_queue('main')
     redis.call('SREM', batch[1], batch[2])
     if redis.call('ZREM', P .. 'jobs:scheduled:main', batch[3]) == 1 then
         make_ready('main', batch[3])

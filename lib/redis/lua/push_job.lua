@@ -2,6 +2,8 @@
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 job, 6 run_at
 -- Reply: 1, or 0 for a duplicate.
-if redis.call('SADD', KEYS[1], ARGV[5]) == 0 then return 0 end
+-- Placed first: what fails then leaves no lock behind.
+if redis.call('SISMEMBER', KEYS[1], ARGV[5]) == 1 then return 0 end
 place(ARGV[4], ARGV[5], tonumber(ARGV[6]))
+redis.call('SADD', KEYS[1], ARGV[5])
 return 1

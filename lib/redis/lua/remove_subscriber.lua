@@ -4,9 +4,15 @@
 -- Effect: the batches stay, and end when they fall due.
 -- Reply: 1 removed, 0 unknown.
 local token = ARGV[4]
+local topics = redis.call('SMEMBERS', P .. 'topics:' .. token)
+for _, topic in ipairs(topics) do expect('SCARD', 'subscribers:' .. topic) end
+expect('SCARD', 'subscribers')
+expect('HLEN', 'subscriber:' .. token, 'api_tokens:by_token')
+expect('ZCARD', 'routemaster:lane:' .. token)
+expect_queue('main')
 local removed = redis.call('SREM', P .. 'subscribers', token)
 if removed == 1 then
-    for _, topic in ipairs(redis.call('SMEMBERS', P .. 'topics:' .. token)) do
+    for _, topic in ipairs(topics) do
         redis.call('SREM', P .. 'subscribers:' .. topic, token)
     end
     widen(token, width_of(token), 1)

@@ -5,7 +5,9 @@
 local topic, publisher = ARGV[4], ARGV[5]
 if redis.call('SISMEMBER', P .. 'topics', topic) == 0 then return 0 end
 if publisher ~= '' and redis.call('HGET', KEYS[1], 'publisher') ~= publisher then return -1 end
-for _, token in ipairs(redis.call('SMEMBERS', P .. 'subscribers:' .. topic)) do
+local tokens = redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
+for _, token in ipairs(tokens) do expect('SCARD', 'topics:' .. token) end
+for _, token in ipairs(tokens) do
     redis.call('SREM', P .. 'topics:' .. token, topic)
 end
 redis.call('DEL', KEYS[1], P .. 'subscribers:' .. topic)

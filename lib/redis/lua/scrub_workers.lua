@@ -1,8 +1,11 @@
 -- ScrubWorkers: takes silent workers for dead and gives back what they held.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 silence
--- Effect: also looks at a few held jobs whose lane may have been opened by another program.
+-- Effect: gives back at most 1,000 jobs, so that the server is not kept long. Also looks at a few
+--         held jobs whose lane may have been opened by another program.
 -- Reply: the number of jobs given back.
+expect('HLEN', 'counters')
+expect_queue('main')
 local silence = tonumber(ARGV[4])
 local total = 0
 local workers = redis.call('HKEYS', KEYS[1])
@@ -15,8 +18,11 @@ for _, worker in ipairs(workers) do
         redis.call('HSET', KEYS[1], worker, now)
     end
     if seen + silence <= now then
-        total = total + retire(worker, function(q, jobs) count('jobs.scrubbed', q, jobs) end)
-        redis.call('HINCRBY', P .. 'counters', '\146\176workers.scrubbed\144', 1)
+        local jobs, gone = retire(worker, 1000 - total,
+            function(q, jobs) count('jobs.scrubbed', q, jobs) end)
+        total = total + jobs
+        if not gone then break end
+        add(P .. 'counters', '\146\176workers.scrubbed\144', 1)
     end
 end
 for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:held:main', 16)) do
@@ -25,8 +31,7 @@ for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:held:main', 16)
     -- Looking may have admitted it already.
     if (not token or may_run(token, uid)) and
         redis.call('SREM', P .. 'routemaster:held:main', job) == 1 then
-        redis.call('LPUSH', P .. 'jobs:instant:main', job)
-        wake('main', -1)
+        if redis.call('LPUSH', P .. 'jobs:instant:main', job) == 1 then wake('main', -1) end
     end
 end
 return total

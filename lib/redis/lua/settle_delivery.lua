@@ -11,13 +11,16 @@ local token = head and head[1]
 if not token then
     return redis.error_reply('INVALID lease: not a delivery job, or its batch is gone')
 end
+expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
+expect('SCARD', 'subscribers')
+expect_batch(token)
 if not let_go(q, job, worker, fence) then return 0 end
 
 local delivered, begun_at = ARGV[8] == '1', tonumber(ARGV[10])
 local status = delivered and 'success' or 'failure'
 -- At most a day, whatever the clock did meanwhile: its square must stay a whole number.
 local took = math.min(math.max(now - begun_at, 0), 86400000)
-local age = begun_at - tonumber(head[2])
+local age = begun_at - (tonumber(head[2]) or begun_at)
 count_status('delivery.batches', token, status, 1)
 count_status('delivery.events', token, status, redis.call('LLEN', P .. 'batches:' .. uid) - 3)
 count_status('delivery.time', token, status, took)
@@ -31,7 +34,7 @@ if delivered then count('latency.batches.last_attempt', token, age) end
 if redis.call('SISMEMBER', P .. 'subscribers', token) == 1 then
     local points = redis.call('HGET', P .. 'subscriber:' .. token, 'health_points')
     redis.call('HSET', P .. 'subscriber:' .. token, 'health_points',
-        math.max(0, math.min(100, (points or 100) + ARGV[9])))
+        math.max(0, math.min(100, (tonumber(points) or 100) + ARGV[9])))
 end
 if delivered then
     redis.call('SREM', KEYS[1], job)

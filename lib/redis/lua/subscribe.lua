@@ -5,6 +5,14 @@
 -- Reply: 1.
 local token = ARGV[4]
 local width = width_of(token)
+local present = redis.call('SMEMBERS', P .. 'topics:' .. token)
+local wanted = {}
+for i = 10, #ARGV do wanted[ARGV[i]] = true end
+for _, topic in ipairs(present) do expect('SCARD', 'subscribers:' .. topic) end
+for topic in pairs(wanted) do expect('SCARD', 'subscribers:' .. topic) end
+expect('SCARD', 'subscribers', 'topics')
+expect('ZCARD', 'routemaster:lane:' .. token)
+expect_queue('main')
 redis.call('SADD', P .. 'subscribers', token)
 redis.call('HSET', KEYS[1], 'callback', ARGV[5], 'uuid', ARGV[6])
 if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'timeout', ARGV[7]) end
@@ -13,9 +21,7 @@ if ARGV[9] ~= '' then
     redis.call('HSET', KEYS[1], 'max_in_flight', ARGV[9])
     widen(token, width, tonumber(ARGV[9]))
 end
-local wanted = {}
-for i = 10, #ARGV do wanted[ARGV[i]] = true end
-for _, topic in ipairs(redis.call('SMEMBERS', P .. 'topics:' .. token)) do
+for _, topic in ipairs(present) do
     if not wanted[topic] then
         redis.call('SREM', P .. 'topics:' .. token, topic)
         redis.call('SREM', P .. 'subscribers:' .. topic, token)

@@ -5,6 +5,7 @@
 local token, topic = ARGV[4], ARGV[5]
 if redis.call('SISMEMBER', P .. 'subscribers', token) == 0 then return 1 end
 if redis.call('SISMEMBER', P .. 'topics', topic) == 0 then return 2 end
+expect('SCARD', 'subscribers:' .. topic)
 if redis.call('SREM', KEYS[1], topic) == 0 then return 3 end
 redis.call('SREM', P .. 'subscribers:' .. topic, token)
 return 0

@@ -103,8 +103,9 @@ Result<std::optional<Duration>> timeout_of(const Value& payload) {
     return *number ? std::optional{Duration{**number}} : std::nullopt;
 }
 
-Result<std::optional<std::uint32_t>> count_of(const Value& payload, std::string_view name) {
-    const auto number = integer_of(payload, name, 1, std::numeric_limits<std::uint32_t>::max());
+Result<std::optional<std::uint32_t>> count_of(const Value& payload, std::string_view name,
+                                              std::uint32_t most) {
+    const auto number = integer_of(payload, name, 1, most);
     if (!number) return number.error();
     return *number ? std::optional{static_cast<std::uint32_t>(**number)} : std::nullopt;
 }
@@ -133,8 +134,10 @@ Result<Subscribe> subscription_of(std::string token, const Value& payload,
         take(callback_of(payload, options.allow_http_callbacks), wanted.callback, problem) &&
         take(uuid_of(payload), wanted.uuid, problem) &&
         take(timeout_of(payload), wanted.timeout, problem) &&
-        take(count_of(payload, "max"), wanted.max_events, problem) &&
-        take(count_of(payload, "max_in_flight"), wanted.max_in_flight, problem);
+        take(count_of(payload, "max", std::numeric_limits<std::uint32_t>::max()), wanted.max_events,
+             problem) &&
+        take(count_of(payload, "max_in_flight", subscription_in_flight_max), wanted.max_in_flight,
+             problem);
     if (!good) return *problem;
     return step;
 }

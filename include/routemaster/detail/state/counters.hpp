@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/counter.hpp"
 #include "routemaster/detail/state/entity.hpp"
+#include "routemaster/step.hpp"
 
 namespace routemaster::detail {
 
@@ -41,11 +44,18 @@ public:
 
     void add(CounterKey key, std::int64_t increment) { add(at(std::move(key)), increment); }
 
-    [[nodiscard]] std::vector<Counter> list() const {
-        std::vector<Counter> all;
-        all.reserve(counters_.size());
-        for (const auto& [key, counter] : counters_) all.push_back({key, counter.value});
-        return all;
+    [[nodiscard]] std::vector<Counter> list(const Page& page) const {
+        std::map<std::string, const CounterState*> wanted;
+        for (const auto& [key, counter] : counters_) {
+            auto encoded = encode_counter_key(key);
+            if (encoded > page.after) wanted.emplace(std::move(encoded), &counter);
+        }
+        std::vector<Counter> told;
+        for (const auto& [encoded, counter] : wanted) {
+            if (told.size() == page.limit) break;
+            told.push_back({*counter->key, counter->value});
+        }
+        return told;
     }
 
 private:

@@ -193,34 +193,29 @@ public:
 
     void heartbeat(const Uid& worker, TimePoint now) { workers_[worker].seen = now; }
 
-    /// Gives back all that a worker holds, and forgets it.
+    /// Gives back what a worker holds, oldest first, and forgets it.
     std::uint64_t retire(const Uid& worker, TimePoint now) {
         const auto found = workers_.find(worker);
         if (found == workers_.end()) return 0;
-        const auto jobs = std::exchange(found->second.jobs, {});
-        for (const auto& [fence, job] : jobs) {
-            detach(*job);
-            job->run_at = now;
-            place(*job, now);
-            if (job->lane != nullptr) fit(*job->lane);
-            effects_.changed(*job);
-        }
-        workers_.erase(found);
-        return jobs.size();
+        const auto count = give_back(found->second, given_back_max, now, [](const JobState&) {});
+        if (found->second.jobs.empty()) workers_.erase(found);
+        return count;
     }
 
     std::uint64_t scrub(Duration silence, TimePoint now) {
         std::uint64_t count = 0;
         for (auto worker = workers_.begin(); worker != workers_.end();) {
-            auto& [uid, state] = *worker++;
+            const auto dead = worker++;
+            auto& state = dead->second;
             // When the clock was set back, the silence of the dead counts from now.
             state.seen = std::min(state.seen, now);
             if (saturating_add(state.seen, silence) > now) continue;
-            for (const auto& [fence, job] : state.jobs) {
-                counters_.add({"jobs.scrubbed", {{"queue", job->queue.name}}}, 1);
-            }
+            count += give_back(state, given_back_max - count, now, [this](const JobState& job) {
+                counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
+            });
+            if (!state.jobs.empty()) break;
             counters_.add({"workers.scrubbed", {}}, 1);
-            count += retire(Uid{uid}, now);
+            workers_.erase(dead);
         }
         return count;
     }
@@ -311,6 +306,23 @@ private:
         TimePoint seen;
         std::map<std::uint64_t, JobState*> jobs;  // By fence.
     };
+
+    /// Gives back the oldest jobs of a worker, at most `limit`; `each` is told of one just before.
+    template <class Each>
+    std::uint64_t give_back(Worker& worker, std::uint64_t limit, TimePoint now, Each each) {
+        std::uint64_t count = 0;
+        for (; count < limit && !worker.jobs.empty(); ++count) {
+            auto& job = *worker.jobs.begin()->second;
+            each(job);
+            worker.jobs.erase(worker.jobs.begin());
+            detach(job);
+            job.run_at = now;
+            place(job, now);
+            if (job.lane != nullptr) fit(*job.lane);
+            effects_.changed(job);
+        }
+        return count;
+    }
 
     /// Jobs promoted by one step at most; the rest waits for the next.
     static constexpr int promoted_max = 1'000;

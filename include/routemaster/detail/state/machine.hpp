@@ -430,7 +430,7 @@ private:
         return Done{};
     }
 
-    Result<ListCounters::Reply> apply(ListCounters&) { return counters_.list(); }
+    Result<ListCounters::Reply> apply(ListCounters& step) { return counters_.list(step.page); }
 
     void reveal(const Entity& entity) { reveals_ = std::max(reveals_, entity.last_row); }
 

@@ -1,3 +1,12 @@
+-- Refuses a step before it changes anything of a batch or of the queue that delivers it.
+local function expect_batch(token)
+    expect_queue('main')
+    expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event',
+        'subscriber:' .. token)
+    expect('ZCARD', 'batches:index', 'routemaster:lane:' .. token)
+    expect('SCARD', 'batches:current:' .. token)
+end
+
 -- Ends a batch, with the gauges, and makes room for the next of its lane.
 local function remove_batch(uid, token)
     local list = P .. 'batches:' .. uid
@@ -5,8 +14,8 @@ local function remove_batch(uid, token)
     redis.call('DEL', list)
     redis.call('ZREM', P .. 'batches:index', uid)
     redis.call('SREM', P .. 'batches:current:' .. token, uid)
-    redis.call('HINCRBY', P .. 'batches:gauges:batch', token, -1)
-    redis.call('HINCRBY', P .. 'batches:gauges:event', token, -events)
+    add(P .. 'batches:gauges:batch', token, -1)
+    add(P .. 'batches:gauges:event', token, -events)
     count('events.removed', token, events)
     leave(token, uid)
 end

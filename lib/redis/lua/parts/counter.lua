@@ -1,3 +1,11 @@
+-- Adds to a number in a hash. One that cannot be added to, for want of room or of a number, begins
+-- anew, as in the original.
+local function add(key, field, increment)
+    if type(redis.pcall('HINCRBY', key, field, increment)) == 'table' then
+        redis.call('HSET', key, field, math.max(increment, 0))
+    end
+end
+
 -- Counters, in the original's encoding: field = MessagePack [name, [[tag, value]...]].
 
 local function str(text)
@@ -8,13 +16,5 @@ end
 
 -- Adds to the counter of that name with the tag `queue`.
 local function count(name, queue, increment)
-    redis.call('HINCRBY', P .. 'counters',
-        '\146' .. str(name) .. '\145\146\165queue' .. str(queue), increment)
-end
-
--- The same with the tag `status` beside it.
-local function count_status(name, queue, status, increment)
-    redis.call('HINCRBY', P .. 'counters',
-        '\146' .. str(name) .. '\146\146\165queue' .. str(queue) .. '\146\166status' .. str(status),
-        increment)
+    add(P .. 'counters', '\146' .. str(name) .. '\145\146\165queue' .. str(queue), increment)
 end

@@ -11,13 +11,14 @@ local function batch_of(q, job)
     end
 end
 
--- The subscriber of a batch; false when the batch is gone.
+-- The subscriber of a batch; false when the batch is gone, or no batch.
 local function subscriber_of(uid)
-    return redis.call('LINDEX', P .. 'batches:' .. uid, 0)
+    local token = redis.pcall('LINDEX', P .. 'batches:' .. uid, 0)
+    return type(token) == 'string' and token
 end
 
 local function width_of(token)
-    return tonumber(redis.call('HGET', P .. 'subscriber:' .. token, 'max_in_flight') or 1)
+    return tonumber(redis.call('HGET', P .. 'subscriber:' .. token, 'max_in_flight') or 1) or 1
 end
 
 -- Puts a batch at the end of its lane; returns its place, the first being 0.
@@ -33,8 +34,7 @@ local function admit(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:lane:' .. token, first, last)) do
         local job = delivery_prefix .. uid
         if redis.call('SREM', P .. 'routemaster:held:main', job) == 1 then
-            redis.call('LPUSH', P .. 'jobs:instant:main', job)
-            wake('main', -1)
+            if redis.call('LPUSH', P .. 'jobs:instant:main', job) == 1 then wake('main', -1) end
         end
     end
 end
@@ -70,8 +70,7 @@ end
 
 -- Whether a batch is among the first of its lane. A batch that another program began joins here,
 -- and one that another program ended stands in nobody's way.
-local function may_run(token, uid)
-    if mixed then return true end
+local function among_first(token, uid)
     local lane = P .. 'routemaster:lane:' .. token
     local place = redis.call('ZRANK', lane, uid) or join(token, uid)
     local width = width_of(token)
@@ -83,4 +82,12 @@ local function may_run(token, uid)
         end
     end
     return place < width
+end
+
+-- Whether the job of a batch may be acquired. A lane that cannot be read holds nobody back: whoever
+-- acquires the job is told what is wrong when it begins the delivery.
+local function may_run(token, uid)
+    if mixed then return true end
+    local read, first = pcall(among_first, token, uid)
+    return first or not read
 end

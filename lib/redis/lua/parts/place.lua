@@ -1,4 +1,5 @@
--- Gives a job that is nowhere its place among the READY or the SCHEDULED.
+-- Gives a job that is nowhere its place among the READY or the SCHEDULED. Fails only when a key of
+-- the queue is of another type.
 
 local function make_ready(q, job)
     local uid = batch_of(q, job)
@@ -7,8 +8,8 @@ local function make_ready(q, job)
         redis.call('SADD', P .. 'routemaster:held:' .. q, job)
         return
     end
-    redis.call('LPUSH', P .. 'jobs:instant:' .. q, job)
-    wake(q, -1)
+    -- Workers wait only while there is nothing; those of the original do not say that they do.
+    if redis.call('LPUSH', P .. 'jobs:instant:' .. q, job) == 1 or mixed then wake(q, -1) end
 end
 
 local function place(q, job, at)

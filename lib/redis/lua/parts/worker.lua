@@ -1,23 +1,37 @@
--- Gives back what a worker holds in any queue, oldest first, as READY, and forgets the worker.
--- Calls `each(queue, count)` for a queue that got jobs back; returns how many those were.
-local function retire(worker, each)
-    local total = 0
+-- All queues that a worker may hold jobs of.
+local function all_queues()
     local queues = redis.call('SMEMBERS', P .. 'routemaster:queues')
     queues[#queues + 1] = 'main'
     queues[#queues + 1] = 'aux'
+    return queues
+end
+
+-- Gives back what a worker holds in any queue, oldest first, as READY, at most `limit` jobs, and
+-- forgets the worker once that was all. Calls `each(queue, count)` for a queue that got jobs back.
+-- Returns how many those were, and whether the worker was forgotten.
+local function retire(worker, limit, each)
+    local queues = all_queues()
     for _, q in ipairs(queues) do
+        expect_queue(q)
+        expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
+        expect('SCARD', 'jobs:pending:index:' .. q)
+    end
+    local total = 0
+    for _, q in ipairs(queues) do
+        local pending = P .. 'jobs:pending:' .. q .. ':' .. worker
         local count = 0
-        local job = redis.call('RPOP', P .. 'jobs:pending:' .. q .. ':' .. worker)
-        while job do
+        while total < limit do
+            local job = redis.call('RPOP', pending)
+            if not job then break end
             make_ready(q, job)
             count = count + 1
-            job = redis.call('RPOP', P .. 'jobs:pending:' .. q .. ':' .. worker)
+            total = total + 1
         end
-        redis.call('SREM', P .. 'jobs:pending:index:' .. q, worker)
         if count > 0 then each(q, count) end
-        total = total + count
+        if redis.call('EXISTS', pending) == 1 then return total, false end
+        redis.call('SREM', P .. 'jobs:pending:index:' .. q, worker)
     end
     redis.call('DEL', P .. 'routemaster:leases:' .. worker)
     redis.call('HDEL', P .. 'workers', worker)
-    return total
+    return total, true
 end

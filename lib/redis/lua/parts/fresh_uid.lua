@@ -1,0 +1,18 @@
+-- Ids for the batches that one publication begins: siblings of the one it brought.
+local alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+local sibling = -1
+
+local function digit(shift)
+    local at = math.floor(sibling / shift) % 64 + 1
+    return string.sub(alphabet, at, at)
+end
+
+local function fresh_uid()
+    local uid
+    repeat
+        sibling = sibling + 1
+        uid = ARGV[8] .. digit(4096) .. digit(64) .. digit(1)
+    until redis.call('EXISTS', P .. 'batches:' .. uid) == 0 and
+        redis.call('SISMEMBER', P .. 'jobs:index:main', delivery_prefix .. uid) == 0
+    return uid
+end
