@@ -78,6 +78,7 @@ struct Kind {
     const char* name;
     std::function<Step(const Busy&)> make;
     bool only_adds = false;  ///< What it put somewhere before it failed may stay there.
+    Duration later{0};       ///< How long after the bus was prepared.
 };
 
 std::vector<Kind> kinds() {
@@ -126,7 +127,8 @@ std::vector<Kind> kinds() {
         {"AcquireJobs",
          [](const Busy& s) -> Step {
              return AcquireJobs{.queue = "main", .worker = s.worker, .limit = 100};
-         }},
+         },
+         false, Duration{10'000}},
         {"AckJob", [](const Busy& s) -> Step { return AckJob{s.work.at(0)}; }},
         {"NackJob",
          [](const Busy& s) -> Step {
@@ -159,7 +161,7 @@ std::string missing(const std::string& before, const std::string& after) {
 bool refused(Busy& s, const Kind& kind, const std::string& key) {
     const auto before = s.keys();
     auto step = kind.make(s);
-    const auto outcome = std::move(perform_all(s.store, {&step, 1}, s.now).at(0));
+    const auto outcome = std::move(perform_all(s.store, {&step, 1}, s.now + kind.later).at(0));
     if (outcome) return false;
     CAPTURE(kind.name);
     CAPTURE(key);

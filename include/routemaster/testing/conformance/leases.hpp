@@ -150,6 +150,15 @@ inline void add_worker_cases(StoreCases& add) {
                      std::optional<std::int64_t>{}, "jobs.scrubbed");
     });
 
+    add("what a worker held comes back in the order it was acquired", [](Scenario& s) {
+        for (const char* job : {"a", "b", "c"}) s.push(job);
+        const auto held = s.acquire({.worker = 1, .limit = 3, .queue = work_queue}).leases;
+        s.perform(RetireWorker{Scenario::worker(1)});
+        for (const auto& lease : held) {
+            expect_equal(s.take_work(2).job, lease.job, "the job acquired next");
+        }
+    });
+
     add("a worker that holds very much gives it back in parts", [](Scenario& s) {
         const auto hold = [&](int worker) {
             for (std::uint64_t i = 0; i < given_back_max + 2; ++i) s.push(std::to_string(i));
