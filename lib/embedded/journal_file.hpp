@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "journal.hpp"
 #include "routemaster/result.hpp"
 
 struct sqlite3;
@@ -20,36 +20,20 @@ struct sqlite3_stmt;
 namespace routemaster::embedded {
 
 /// The journal of one store. Owned by one process, used by one thread at a time.
-class JournalFile {
+class JournalFile final : public Journal {
 public:
     /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does.
     explicit JournalFile(std::filesystem::path file);
-    ~JournalFile();
+    ~JournalFile() override;
 
     JournalFile(const JournalFile&) = delete;
     JournalFile& operator=(const JournalFile&) = delete;
 
-    /// Takes one row, by number. What it answers but success ends the reading.
-    using Reader = std::function<Result<void>(std::uint64_t row, std::string_view effects)>;
-
-    /// Hands over all rows from the oldest on. `corrupted` when one is damaged or missing.
-    Result<void> read(const Reader& each);
-
-    /// Writes a row behind the last one and forgets rows before `needed`, when there are many or
-    /// it is `urgent`; both or neither. When it returns, the row is on disk.
-    Result<void> append(std::string_view effects, std::uint64_t needed, bool urgent);
-
-    /// Tries whether the disk takes data again.
-    Result<void> probe();
-
-    /// The number of the newest row; 0 when there is none.
-    [[nodiscard]] std::uint64_t last_row() const noexcept { return last_row_; }
-
-    /// Bytes of effects in all rows.
-    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-
-    /// What it is called in messages.
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+    Result<void> read(const Reader& each) override;
+    Result<void> append(std::string_view effects, std::uint64_t needed, bool urgent) override;
+    Result<void> probe() override;
+    [[nodiscard]] std::uint64_t last_row() const noexcept override { return last_row_; }
+    [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
 
 private:
     struct Closer {

@@ -1,0 +1,161 @@
+#include "engine.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "replay.hpp"
+
+namespace routemaster::embedded {
+namespace {
+
+/// Whether a step only tells what there is: those are answered even while the disk fails.
+bool only_tells(const Step& step) {
+    return std::holds_alternative<ListTopics>(step) ||
+           std::holds_alternative<ListSubscribers>(step) ||
+           std::holds_alternative<FindSubscriber>(step) ||
+           std::holds_alternative<ListBatches>(step) || std::holds_alternative<FindToken>(step) ||
+           std::holds_alternative<ListTokens>(step) || std::holds_alternative<CountJobs>(step) ||
+           std::holds_alternative<ListCounters>(step) || std::holds_alternative<Heartbeat>(step) ||
+           std::holds_alternative<MeasureUse>(step);
+}
+
+}  // namespace
+
+Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
+    : journal_{journal}, options_{std::move(options)}, state_{load().value()} {
+    committed_row_ = journal_.last_row();
+}
+
+// --- Submitting ---------------------------------------------------------------------------------
+
+bool Engine::submit(std::span<Step> steps, TimePoint now, Answer& answer) {
+    last_now_ = now;
+    const auto row = perform(steps, now, answer.outcomes);
+    if (options_.durability == Durability::relaxed || row <= committed_row_) return true;
+    auto& waiters = row <= in_flight_row_ ? in_flight_ : waiting_;
+    waiters.push_back(std::move(answer));
+    return false;
+}
+
+/// Performs the steps and answers the newest row that their outcomes reveal.
+std::uint64_t Engine::perform(std::span<Step> steps, TimePoint now,
+                              std::vector<Outcome>& outcomes) {
+    auto& writer = state_->writer;
+    std::uint64_t row = 0;
+    for (auto& step : steps) {
+        if (failure_ && (stale_ || !only_tells(step))) {
+            outcomes.emplace_back(*failure_);
+            continue;
+        }
+        const auto told = writer.told();
+        outcomes.push_back(state_->machine.perform(step, now));
+        const auto newest = writer.open_row() - (writer.has_effects() ? 0 : 1);
+        const bool changed_something = writer.told() != told;
+        row =
+            std::max(row, changed_something ? newest : std::min(state_->machine.reveals(), newest));
+    }
+    return row;
+}
+
+std::vector<std::string> Engine::take_woken() { return state_->machine.jobs().take_woken(); }
+
+// --- Committing ---------------------------------------------------------------------------------
+
+JournalWriter::Row Engine::close_row() {
+    auto row = state_->writer.close_row(journal_.bytes());
+    in_flight_row_ = row.number;
+    in_flight_.swap(waiting_);
+    return row;
+}
+
+std::vector<Answer> Engine::committed(const JournalWriter::Row& row) {
+    committed_row_ = row.number;
+    return std::exchange(in_flight_, {});
+}
+
+// --- When the disk fails ------------------------------------------------------------------------
+
+std::vector<Answer> Engine::failed(const JournalWriter::Row& row, const Error& error) {
+    const Error refusal{Errc::unavailable, error.context()};
+    failure_ = refusal;
+    log(LogLevel::error, "cannot write the journal, steps are refused: " + error.message());
+    auto refused = std::exchange(in_flight_, {});
+    std::move(waiting_.begin(), waiting_.end(), std::back_inserter(refused));
+    waiting_.clear();
+    reload(known_leases(row.ended, refused));
+    for (auto& answer : refused) {
+        for (auto& outcome : answer.outcomes) outcome = refusal;
+    }
+    return refused;
+}
+
+/// Leases whose holders believe in them: those that are held, and those that ended in a row that is
+/// not on disk, unless they were told so; but not those that were never told of. `ended` are those
+/// that ended in the row that failed.
+std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
+                                        const std::vector<Answer>& refused) const {
+    auto leases = state_->machine.jobs().leases();
+    if (options_.durability == Durability::strict) {
+        const auto& open = state_->writer.ended();
+        leases.insert(leases.end(), ended.begin(), ended.end());
+        leases.insert(leases.end(), open.begin(), open.end());
+    }
+    for (const auto& answer : refused) {
+        for (const auto& outcome : answer.outcomes) {
+            const auto* acquired = outcome ? std::get_if<Acquired>(&*outcome) : nullptr;
+            if (acquired == nullptr) continue;
+            for (const auto& lease : acquired->leases) std::erase(leases, lease);
+        }
+    }
+    return leases;
+}
+
+void Engine::reload(const std::vector<Lease>& leases) {
+    const auto fence = state_->machine.jobs().fence();
+    auto loaded = load();
+    if (!loaded) {
+        // Nothing can be read either, so nothing can be told. Healing tries again.
+        log(LogLevel::error, "cannot read the journal: " + loaded.error().message());
+        stale_ = true;
+        kept_leases_ = leases;
+        return;
+    }
+    stale_ = false;
+    state_ = *std::move(loaded);
+    state_->machine.jobs().skip_fences(fence);
+    for (const auto& lease : leases) state_->machine.jobs().reinstate(lease, last_now_);
+    committed_row_ = journal_.last_row();
+    in_flight_row_ = 0;
+}
+
+bool Engine::heal(const Result<void>& probed) {
+    if (probed && stale_) reload(kept_leases_);
+    if (!probed || stale_) return false;
+    failure_.reset();
+    log(LogLevel::info, "the journal can be written again");
+    return true;
+}
+
+// --- Loading ------------------------------------------------------------------------------------
+
+Result<std::unique_ptr<Engine::State>> Engine::load() {
+    auto loaded = std::make_unique<State>(options_.slack_max);
+    std::uint64_t row = 0;
+    auto read = journal_.read([&](std::uint64_t number, std::string_view effects) {
+        row = number;
+        return replay(effects, number, loaded->machine, loaded->writer);
+    });
+    if (!read) return read.error();
+    loaded->machine.settle_restored();
+    loaded->writer.open(row + 1);
+    return loaded;
+}
+
+void Engine::log(LogLevel level, const std::string& text) const {
+    if (options_.log) options_.log(level, text);
+}
+
+}  // namespace routemaster::embedded

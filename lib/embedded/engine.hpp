@@ -1,0 +1,111 @@
+/// @file
+/// `Engine`: the embedded store without its thread, lock and clock.
+///
+///     submit ──► answered at once
+///        └─ waits ──close_row──► (its driver writes the row) ──committed──► answered
+///                                                     └─failed──► refused until healed
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "journal.hpp"
+#include "journal_writer.hpp"
+#include "routemaster/detail/state/machine.hpp"
+#include "routemaster/error.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/store/embedded.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::embedded {
+
+/// Whom to tell what steps came to.
+struct Answer {
+    Completion done;
+    std::vector<Outcome> outcomes{};
+
+    void tell() { done(outcomes); }
+};
+
+/// Performs steps in memory, and says what has to be written down and who may be answered when.
+///
+/// Whoever drives it writes the rows: that takes long and needs no lock, so steps can be submitted
+/// meanwhile. It is told how that went, and answers nobody before what the answer reveals is
+/// written. Answers are handed back, for the driver to tell outside of its lock.
+///
+/// Not thread safe: its driver serialises.
+class Engine {
+public:
+    /// Reads the journal, which must outlive it. Throws `Failure` when that cannot be done.
+    Engine(Journal& journal, EmbeddedStoreOptions options);
+
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    /// Performs steps, which puts their outcomes into `answer`. True when it may be told at once;
+    /// else it was taken, and comes back from `committed` or `failed`.
+    [[nodiscard]] bool submit(std::span<Step> steps, TimePoint now, Answer& answer);
+
+    /// Names of the queues whose watchers are to be woken, each once.
+    [[nodiscard]] std::vector<std::string> take_woken();
+
+    /// Whether there is a row to write.
+    [[nodiscard]] bool has_work() const {
+        return state_->writer.has_effects() || !waiting_.empty();
+    }
+
+    /// Ends the row that effects went into. It must be written before the next one is closed, and
+    /// `committed` or `failed` be told of it.
+    [[nodiscard]] JournalWriter::Row close_row();
+
+    /// The row is on disk. Returns whom to answer.
+    [[nodiscard]] std::vector<Answer> committed(const JournalWriter::Row& row);
+
+    /// The row could not be written, so what is in memory is ahead of the disk, and stays so for
+    /// ever: the state is made anew from what is on disk. Returns whom to refuse.
+    [[nodiscard]] std::vector<Answer> failed(const JournalWriter::Row& row, const Error& error);
+
+    /// Whether steps are refused because the disk failed.
+    [[nodiscard]] bool failing() const noexcept { return failure_.has_value(); }
+
+    /// Goes on after a failure when the journal was probed well and can be read. True when it did;
+    /// all watchers are to be woken then, as the state that was made anew knows of none.
+    bool heal(const Result<void>& probed);
+
+private:
+    /// The state, and the writer that follows it.
+    struct State {
+        explicit State(std::uint64_t slack_max) : writer{slack_max}, machine{writer} {}
+
+        JournalWriter writer;
+        detail::Machine machine;
+    };
+
+    std::uint64_t perform(std::span<Step> steps, TimePoint now, std::vector<Outcome>& outcomes);
+    [[nodiscard]] std::vector<Lease> known_leases(const std::vector<Lease>& ended,
+                                                  const std::vector<Answer>& refused) const;
+    void reload(const std::vector<Lease>& leases);
+    [[nodiscard]] Result<std::unique_ptr<State>> load();
+    void log(LogLevel level, const std::string& text) const;
+
+    Journal& journal_;
+    EmbeddedStoreOptions options_;
+    std::unique_ptr<State> state_;
+    std::vector<Answer> waiting_;    // Reveal the open row.
+    std::vector<Answer> in_flight_;  // Reveal the row that is being written.
+    std::uint64_t in_flight_row_ = 0;
+    std::uint64_t committed_row_ = 0;
+    std::optional<Error> failure_;
+    bool stale_ = false;  // The state could not be made anew.
+    std::vector<Lease> kept_leases_;
+    TimePoint last_now_{};
+};
+
+}  // namespace routemaster::embedded

@@ -1,0 +1,39 @@
+/// @file
+/// The seam between the embedded store and what keeps its journal.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "routemaster/result.hpp"
+
+namespace routemaster::embedded {
+
+/// Numbered rows of effects, of which the oldest may be forgotten. Used by one thread at a time.
+class Journal {
+public:
+    virtual ~Journal() = default;
+
+    /// Takes one row, by number. What it answers but success ends the reading.
+    using Reader = std::function<Result<void>(std::uint64_t row, std::string_view effects)>;
+
+    /// Hands over all rows from the oldest on. `corrupted` when one is damaged or missing.
+    virtual Result<void> read(const Reader& each) = 0;
+
+    /// Writes a row behind the last one and forgets rows before `needed`, when there are many or
+    /// it is `urgent`; both or neither. When it returns, the row is on disk.
+    virtual Result<void> append(std::string_view effects, std::uint64_t needed, bool urgent) = 0;
+
+    /// Tries whether the disk takes data again.
+    virtual Result<void> probe() = 0;
+
+    /// The number of the newest row; 0 when there is none.
+    [[nodiscard]] virtual std::uint64_t last_row() const noexcept = 0;
+
+    /// Bytes of effects in all rows.
+    [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
+};
+
+}  // namespace routemaster::embedded
