@@ -7,8 +7,6 @@
 // transport begins. The clock runs from its first acquisition until the settlement of the last
 // batch is on disk. Prints one JSON line.
 
-#include <sys/resource.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -28,6 +26,7 @@
 #include "routemaster/store.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "routemaster/transport/http.hpp"
+#include "run.hpp"
 
 namespace {
 
@@ -87,16 +86,6 @@ private:
     std::atomic<std::uint64_t> left_;
 };
 
-/// Processor time that this process has used.
-double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 /// Fills the queues; returns how many events were published.
 std::uint64_t fill(rm::Store& store, const Settings& settings) {
     using namespace std::chrono_literals;
@@ -119,10 +108,6 @@ std::uint64_t fill(rm::Store& store, const Settings& settings) {
     return published;
 }
 
-void warn(rm::LogLevel level, std::string_view text) {
-    if (level >= rm::LogLevel::warning) std::cerr << "drain: " << text << '\n';
-}
-
 void run(const Settings& settings) {
     const auto batches = settings.events / settings.subscribers / settings.max_events;
     if (batches * settings.subscribers * settings.max_events != settings.events) {
@@ -135,11 +120,11 @@ void run(const Settings& settings) {
 
     Stopwatch stopwatch{store, batches * settings.subscribers};
     rm::HttpTransport transport{{.allow_http = true, .allow_loopback = true}};
-    rm::Dispatcher dispatcher{stopwatch, {.transports = {&transport}, .log = &warn}};
-    const auto cpu_before = cpu_seconds();
+    rm::Dispatcher dispatcher{stopwatch, {.transports = {&transport}, .log = &bench::warn}};
+    const auto cpu_before = bench::cpu_seconds();
     rm::Runner runner{dispatcher};
     const std::chrono::duration<double> seconds = stopwatch.wait();
-    const auto cpu = cpu_seconds() - cpu_before;
+    const auto cpu = bench::cpu_seconds() - cpu_before;
     std::cout << R"({"events":)" << settings.events << R"(,"deliveries":)"
               << batches * settings.subscribers << R"(,"seconds":)" << seconds.count()
               << R"(,"cpu_seconds":)" << cpu << R"(,"publish_per_second":)"

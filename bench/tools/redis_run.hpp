@@ -1,27 +1,15 @@
 /// @file
-/// What the programs that drive a store on Redis share: their settings, the end of a run that goes
-/// on in completions, and the line that tells of it.
+/// What the programs that drive a store on Redis share: their settings, and the store they name.
 
 #pragma once
 
-#include <sys/resource.h>
-
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <exception>
-#include <functional>
-#include <iostream>
-#include <mutex>
-#include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 
 #include <CLI/CLI.hpp>
 
-#include "routemaster/log.hpp"
 #include "routemaster/store/redis.hpp"
+#include "run.hpp"
 
 namespace bench {
 
@@ -41,77 +29,11 @@ inline void declare(CLI::App& app, RedisSettings& settings) {
     app.add_option("--in-flight", settings.in_flight, "At once")->capture_default_str();
 }
 
-/// The end of a run: it is reached, or something was not as it should be.
-///
-/// Thread safety: all members may be called from any thread.
-class Finish {
-public:
-    void reached() { end({}); }
-    void failed(const std::string& why) { end(why); }
-
-    /// Waits for the end; throws when it is a failure.
-    void wait() {
-        std::unique_lock lock{mutex_};
-        changed_.wait(lock, [this] { return failure_.has_value(); });
-        if (!failure_->empty()) throw std::runtime_error{*failure_};
-    }
-
-private:
-    void end(const std::string& failure) {
-        const std::lock_guard lock{mutex_};
-        if (!failure_) failure_ = failure;
-        changed_.notify_all();
-    }
-
-    std::mutex mutex_;  // Guards the rest.
-    std::condition_variable changed_;
-    std::optional<std::string> failure_;  // Empty when all went well.
-};
-
-/// Processor time that this process has used.
-inline double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-/// Does `work` and prints one JSON line: how many there were, how long it took, and what processor
-/// time of this process it took. `further` is appended to the line.
-template <class Work>
-void measure(std::uint64_t count, Work work, const std::function<std::string()>& further = {}) {
-    const auto cpu_before = cpu_seconds();
-    const auto begun = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
-    const auto cpu = cpu_seconds() - cpu_before;
-    std::cout << R"({"count":)" << count << R"(,"seconds":)" << seconds.count()
-              << R"(,"cpu_seconds":)" << cpu << (further ? further() : "") << "}" << std::endl;
-}
-
 /// The store that the settings name. What it has to tell that is not well goes to standard error.
 inline routemaster::RedisOptions redis_options(const RedisSettings& settings) {
     auto options = routemaster::parse_redis_url(settings.url).value();
-    options.log = [](routemaster::LogLevel level, std::string_view text) {
-        if (level >= routemaster::LogLevel::warning) std::cerr << text << '\n';
-    };
+    options.log = &warn;
     return options;
-}
-
-/// The body of `main`: parses, runs, and says what went wrong.
-inline int run_main(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {
-    try {
-        app.parse(argc, argv);
-        run();
-        return 0;
-    } catch (const CLI::Error& error) {
-        return app.exit(error);
-    } catch (const std::exception& error) {
-        std::cerr << app.get_name() << ": " << error.what() << std::endl;
-        return 1;
-    }
 }
 
 }  // namespace bench

@@ -1,0 +1,35 @@
+"""Takes jobs through a whole life in the process, strict: pushed, acquired and acknowledged, 1,024
+at once. Compared with beanstalkd over its socket with as many, in memory, and with its log synced
+at each write.
+"""
+
+import pathlib
+import sys
+
+from support import beanstalkd, embedded, rounds
+
+COUNT, WARM_UP = 300_000, 30_000
+SYNCED_COUNT, SYNCED_WARM_UP = 4_000, 1_024
+IN_FLIGHT = 1_024
+ROUNDS = 7
+
+build = pathlib.Path(sys.argv[1]).resolve()
+ours, theirs, synced = [], [], []
+for _ in range(ROUNDS):
+    theirs.append(beanstalkd.cycle(build, False, IN_FLIGHT, COUNT, WARM_UP))
+    synced.append(beanstalkd.cycle(build, True, IN_FLIGHT, SYNCED_COUNT, SYNCED_WARM_UP))
+    shape = ["--count", COUNT, "--warm-up", WARM_UP, "--in-flight", IN_FLIGHT]
+    ours.append(embedded.run(build, "bench_embedded_cycle", *shape))
+beside_synced = embedded.compared(synced, ours)
+rounds.tell(
+    "cycle_strict",
+    "jobs/s",
+    embedded.compared(theirs, ours),
+    "beanstalkd in memory, 1024 jobs in flight",
+    cpu_us_per_op=embedded.middle(ours, "cpu_us"),
+    baseline_cpu_us_per_op=embedded.middle(theirs, "server_cpu_us"),
+    baseline_client_cpu_us_per_op=embedded.middle(theirs, "cpu_us"),
+    baseline_synced="beanstalkd -b DIR -f 0, 1024 jobs in flight",
+    baseline_value_synced=beside_synced.baseline(),
+    ratio_synced=beside_synced.ratio(),
+)

@@ -1,0 +1,42 @@
+"""A beanstalkd server of a benchmark's own, and how it is driven."""
+
+import contextlib
+import subprocess
+
+from support import embedded, servers
+
+# With more connections it is slower, and with one, too: it reads a little over 200 bytes at a time.
+CONNECTIONS = 16
+
+
+@contextlib.contextmanager
+def server(build, synced=False):
+    """A fresh server, in memory or with a log that is synced at each write."""
+    with servers.folder(build) as folder:
+        port = servers.free_port()
+        command = ["beanstalkd", "-l", "127.0.0.1", "-p", str(port)]
+        if synced:
+            command += ["-b", folder, "-f", "0"]
+        process = subprocess.Popen(command)
+        with servers.running(servers.Server(process, f"tcp://127.0.0.1:{port}")) as running:
+            servers.await_connection(running)
+            yield running
+
+
+class Run(embedded.Run):
+    """What the client did, and what processor time the server took for each job."""
+
+    def __init__(self, told, server_cpu_seconds):
+        super().__init__(told)
+        self.server_cpu_us = server_cpu_seconds / told["count"] * 1e6
+
+
+def cycle(build, synced, in_flight, count, warm_up):
+    """Takes jobs through their lives on a fresh server."""
+    with server(build, synced) as running:
+        before = running.cpu_seconds()
+        told = embedded.tell(build, "bench_beanstalk_cycle", "--port", running.address[1],
+                             "--in-flight", in_flight, "--connections", CONNECTIONS,
+                             "--count", count, "--warm-up", warm_up)  # fmt: skip
+        share = count / (count + warm_up)
+        return Run(told, (running.cpu_seconds() - before) * share)

@@ -1,0 +1,224 @@
+// Takes jobs through a whole life on a beanstalkd server, for benchmarks: put, reserve, delete.
+//
+//   bench_beanstalk_cycle --port PORT --count N --in-flight N --connections N
+//
+// As many jobs as asked are between their put and the answer to their delete at any time. They are
+// shared out among the connections, on each of which the commands that are due travel together; a
+// reserve is sent only for a job that is known to be there, so no connection waits for one. One
+// thread. The tube must be empty, and is empty again at the end. Prints one JSON line.
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "jobs.hpp"
+#include "run.hpp"
+
+namespace {
+
+struct Settings {
+    std::uint16_t port = 11'300;
+    std::uint64_t count = 200'000;
+    std::uint64_t warm_up = 20'000;
+    std::uint32_t in_flight = 1'024;
+    std::uint32_t connections = 1;
+};
+
+void check(bool succeeded) {
+    if (!succeeded) throw std::system_error{errno, std::generic_category()};
+}
+
+/// What all connections work off together.
+class Work {
+public:
+    explicit Work(std::uint64_t count) : over_(count), open_{count} {}
+
+    [[nodiscard]] bool done() const noexcept { return open_ == 0; }
+    [[nodiscard]] bool has_next() const noexcept { return next_ < over_.size(); }
+    [[nodiscard]] std::string next() { return bench::numbered_job(next_++); }
+
+    void reserved(std::string_view job) {
+        const auto n = bench::number_of(job);
+        if (n >= over_.size() || over_[n]) throw std::runtime_error{"a job came twice"};
+        over_[n] = true;
+    }
+    void deleted() noexcept { --open_; }
+
+private:
+    std::uint64_t next_ = 0;
+    std::vector<bool> over_;
+    std::uint64_t open_;
+};
+
+/// One connection. What it sends is collected until `flush`.
+class Connection {
+public:
+    explicit Connection(std::uint16_t port) : socket_{socket(AF_INET, SOCK_STREAM, 0)} {
+        check(socket_ >= 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        check(connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+        const int on = 1;
+        check(setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
+    }
+    ~Connection() { close(socket_); }
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    [[nodiscard]] int socket_number() const noexcept { return socket_; }
+
+    void put(Work& work) {
+        const auto job = work.next();
+        out_.append("put 0 0 3600 ").append(std::to_string(job.size())).append("\r\n");
+        out_.append(job).append("\r\n");
+        awaited_.push_back(Answer::inserted);
+    }
+
+    void flush() {
+        while (!out_.empty()) {
+            const auto sent = send(socket_, out_.data(), out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (sent < 0 && errno == EAGAIN) return;
+            check(sent > 0);
+            out_.erase(0, static_cast<std::size_t>(sent));
+        }
+    }
+
+    [[nodiscard]] bool has_more_to_send() const noexcept { return !out_.empty(); }
+
+    /// Reads what has come and does what follows from it.
+    void receive(Work& work) {
+        constexpr std::size_t room = 64U << 10U;
+        const auto before = in_.size();
+        in_.resize(before + room);
+        const auto got = recv(socket_, in_.data() + before, room, 0);
+        if (got == 0) throw std::runtime_error{"the server has closed a connection"};
+        check(got > 0);
+        in_.resize(before + static_cast<std::size_t>(got));
+        std::size_t taken = 0;
+        while (const auto size = answer(std::string_view{in_}.substr(taken), work)) taken += size;
+        in_.erase(0, taken);
+    }
+
+private:
+    enum class Answer : std::uint8_t { inserted, reserved, deleted };
+
+    /// Takes one answer at the beginning of `bytes`; returns its size, 0 when it is not there yet.
+    std::size_t answer(std::string_view bytes, Work& work) {
+        const auto end = bytes.find("\r\n");
+        if (end == std::string_view::npos) return 0;
+        const auto line = bytes.substr(0, end);
+        if (awaited_.empty()) throw std::runtime_error{"an answer too many"};
+        switch (awaited_.front()) {
+            case Answer::inserted:
+                expect(line.starts_with("INSERTED "), line);
+                ask("reserve\r\n", Answer::reserved);
+                return end + 2;
+            case Answer::reserved: return reserved(bytes, line, work);
+            case Answer::deleted:
+                expect(line == "DELETED", line);
+                awaited_.pop_front();
+                work.deleted();
+                if (work.has_next()) put(work);
+                return end + 2;
+        }
+        return 0;
+    }
+
+    /// RESERVED id bytes, and the job on the next line.
+    std::size_t reserved(std::string_view bytes, std::string_view line, Work& work) {
+        expect(line.starts_with("RESERVED "), line);
+        const auto id = line.substr(9, line.find(' ', 9) - 9);
+        const auto length = line.substr(9 + id.size() + 1);
+        std::size_t size = 0;
+        std::from_chars(length.data(), length.data() + length.size(), size);
+        const auto whole = line.size() + 2 + size + 2;
+        if (bytes.size() < whole) return 0;
+        work.reserved(bytes.substr(line.size() + 2, size));
+        ask(std::string{"delete "}.append(id).append("\r\n"), Answer::deleted);
+        return whole;
+    }
+
+    void ask(std::string_view command, Answer awaited) {
+        awaited_.pop_front();
+        out_.append(command);
+        awaited_.push_back(awaited);
+    }
+
+    static void expect(bool right, std::string_view line) {
+        if (!right) throw std::runtime_error{"not as it should be: " + std::string{line}};
+    }
+
+    int socket_;
+    std::string in_;
+    std::string out_;
+    std::deque<Answer> awaited_;  ///< In the order of the commands.
+};
+
+using Connections = std::vector<std::unique_ptr<Connection>>;
+
+/// Takes so many jobs through their lives.
+void work_off(Connections& connections, std::uint32_t in_flight, std::uint64_t count) {
+    Work work{count};
+    for (std::uint32_t n = 0; n < in_flight && work.has_next(); ++n) {
+        connections[n % connections.size()]->put(work);
+    }
+    std::vector<pollfd> ready(connections.size());
+    while (!work.done()) {
+        for (std::size_t n = 0; n < connections.size(); ++n) {
+            auto& connection = *connections[n];
+            connection.flush();
+            const bool more = connection.has_more_to_send();
+            ready[n] = {connection.socket_number(),
+                        static_cast<short>(more ? POLLIN | POLLOUT : POLLIN), 0};
+        }
+        check(poll(ready.data(), ready.size(), -1) > 0);
+        for (std::size_t n = 0; n < connections.size(); ++n) {
+            if ((ready[n].revents & ~POLLOUT) != 0) connections[n]->receive(work);
+        }
+    }
+}
+
+void run(const Settings& settings) {
+    Connections connections;
+    for (std::uint32_t n = 0; n < settings.connections; ++n) {
+        connections.push_back(std::make_unique<Connection>(settings.port));
+    }
+    work_off(connections, settings.in_flight, settings.warm_up);
+    bench::measure(settings.count,
+                   [&] { work_off(connections, settings.in_flight, settings.count); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Settings settings;
+    CLI::App app{"Takes jobs through a whole life on a beanstalkd server", "beanstalk_cycle"};
+    app.add_option("--port", settings.port, "Of the server")->required();
+    app.add_option("--count", settings.count, "How many are measured")->capture_default_str();
+    app.add_option("--warm-up", settings.warm_up, "How many go before")->capture_default_str();
+    app.add_option("--in-flight", settings.in_flight, "At once")->capture_default_str();
+    app.add_option("--connections", settings.connections)
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+}

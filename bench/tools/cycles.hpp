@@ -1,0 +1,159 @@
+/// @file
+/// Jobs that are pushed, acquired and acknowledged, a number of them at once, on any store.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jobs.hpp"
+#include "routemaster/clock.hpp"
+#include "routemaster/entropy.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/uid.hpp"
+#include "run.hpp"
+
+namespace bench {
+
+/// Takes the jobs of the numbers 0 to `count` through their lives.
+///
+/// As many as asked are between their push and the answer to their ack at any time. Each is pushed
+/// by a submission of its own, when an earlier one is over, and acknowledged by one of its own, as
+/// soon as it is acquired. One worker acquires all there are as soon as the answer to a push says
+/// that there is one it has not got. But for its beginning, all of it happens in completions:
+/// on the one thread of the store or, when that answers inside `submit`, in the caller's. Fails
+/// when an answer is not as it should be, or a job comes twice.
+class Cycles {
+public:
+    /// The store must outlive it.
+    Cycles(routemaster::Store& store, const routemaster::Uid& worker, std::uint32_t in_flight,
+           std::uint64_t count)
+        : store_{store}, worker_{worker}, in_flight_{in_flight}, open_{count}, over_(count) {}
+
+    void run() {
+        if (open_ == 0) return;
+        // The first are pushed together: their answer is given once, on the store's thread.
+        const auto now = routemaster::system_clock().now();
+        std::vector<routemaster::Step> pushes;
+        while (pushes.size() < in_flight_ && next_ < over_.size()) pushes.emplace_back(push(now));
+        store_.submit(pushes, now, [this](auto outcomes) { pushed(outcomes); });
+        finish_.wait();
+    }
+
+    [[nodiscard]] std::uint64_t acquisitions() const noexcept { return acquisitions_; }
+
+private:
+    using Outcomes = std::span<routemaster::Outcome>;
+
+    [[nodiscard]] routemaster::PushJob push(routemaster::TimePoint now) {
+        return {job_queue, numbered_job(next_++), now};
+    }
+
+    void pushed(Outcomes outcomes) {
+        for (auto& outcome : outcomes) {
+            const auto reply = routemaster::reply_of<routemaster::PushJob>(outcome);
+            if (!reply) return finish_.failed(reply.error().message());
+            if (*reply != routemaster::PushOutcome::pushed) {
+                return finish_.failed("a job was there already");
+            }
+        }
+        pushed_ += outcomes.size();
+        go_on();
+    }
+
+    void acquired(Outcomes outcomes) {
+        auto reply = routemaster::reply_of<routemaster::AcquireJobs>(outcomes.front());
+        if (!reply) return finish_.failed(reply.error().message());
+        acquiring_ = false;
+        for (const auto& lease : reply->leases) {
+            known_ = std::max(known_, lease.fence);
+            const auto n = number_of(lease.job);
+            if (n >= over_.size() || over_[n]) return finish_.failed("a job came twice");
+            over_[n] = true;
+        }
+        acquired_ += reply->leases.size();
+        std::move(reply->leases.begin(), reply->leases.end(), std::back_inserter(leases_));
+        go_on();
+    }
+
+    void acked(Outcomes outcomes) {
+        const auto reply = routemaster::reply_of<routemaster::AckJob>(outcomes.front());
+        if (!reply) return finish_.failed(reply.error().message());
+        if (*reply != routemaster::Settlement::settled) return finish_.failed("a lease was lost");
+        if (next_ + due_ < over_.size()) ++due_;
+        if (--open_ == 0) finish_.reached();
+        go_on();
+    }
+
+    /// Submits what is due, unless a caller further up does: answers may come inside `submit`.
+    void go_on() {
+        if (std::exchange(going_on_, true)) return;
+        while (submit_one()) {
+        }
+        going_on_ = false;
+    }
+
+    bool submit_one() {
+        const auto now = routemaster::system_clock().now();
+        if (!leases_.empty()) {
+            routemaster::Step step{routemaster::AckJob{std::move(leases_.front())}};
+            leases_.pop_front();
+            store_.submit({&step, 1}, now, [this](auto outcomes) { acked(outcomes); });
+        } else if (due_ > 0) {
+            --due_;
+            routemaster::Step step{push(now)};
+            store_.submit({&step, 1}, now, [this](auto outcomes) { pushed(outcomes); });
+        } else if (pushed_ > acquired_ && !acquiring_) {
+            acquiring_ = true;
+            ++acquisitions_;
+            routemaster::Step step{
+                routemaster::AcquireJobs{job_queue, worker_, in_flight_, known_}};
+            store_.submit({&step, 1}, now, [this](auto outcomes) { acquired(outcomes); });
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    routemaster::Store& store_;
+    const routemaster::Uid worker_;
+    const std::uint32_t in_flight_;
+    std::uint64_t open_;      ///< Jobs that are not over.
+    std::uint64_t next_ = 0;  ///< The number of the next push.
+    std::uint64_t due_ = 0;   ///< Pushes that are to be submitted.
+    std::uint64_t known_ = 0;
+    std::uint64_t acquisitions_ = 0;
+    std::uint64_t pushed_ = 0;               ///< Jobs whose push was answered.
+    std::uint64_t acquired_ = 0;             ///< More than `pushed_` when jobs came before that.
+    std::deque<routemaster::Lease> leases_;  ///< To be acknowledged.
+    bool acquiring_ = false;
+    bool going_on_ = false;
+    std::vector<bool> over_;  ///< By number: acquired, so that it must not come again.
+    Finish finish_;
+};
+
+/// Takes `warm_up` jobs through their lives, then `count`, of which it prints one JSON line. The
+/// queue must be empty; that it is so again is checked.
+inline void measure_cycles(routemaster::Store& store, std::uint32_t in_flight,
+                           std::uint64_t warm_up, std::uint64_t count) {
+    const routemaster::Uid worker{routemaster::entropy(), routemaster::entropy()};
+    Cycles{store, worker, in_flight, warm_up}.run();
+    Cycles cycles{store, worker, in_flight, count};
+    measure(
+        count, [&] { cycles.run(); },
+        [&] { return R"(,"acquisitions":)" + std::to_string(cycles.acquisitions()); });
+    const auto now = routemaster::system_clock().now();
+    const auto left = perform(store, routemaster::CountJobs{job_queue}, now).value();
+    if (left != routemaster::QueueStatus{}) throw std::runtime_error{"the queue is not empty"};
+    static_cast<void>(perform(store, routemaster::RetireWorker{worker}, now).value());
+}
+
+}  // namespace bench

@@ -1,0 +1,44 @@
+// Publishes events to a bus on an embedded store, strict, for benchmarks.
+//
+//   bench_embedded_publish --file FILE --count N --in-flight N --subscribers N
+//
+// See publications.hpp. Batches take 100 events and are not due within the hour. Prints one JSON
+// line.
+
+#include <chrono>
+#include <cstdint>
+
+#include <CLI/CLI.hpp>
+
+#include "embedded_run.hpp"
+#include "publications.hpp"
+#include "routemaster/bus.hpp"
+#include "routemaster/store/embedded.hpp"
+#include "run.hpp"
+
+namespace {
+
+struct Settings {
+    bench::EmbeddedSettings embedded;
+    std::uint32_t subscribers = 100;
+};
+
+void run(const Settings& settings) {
+    using namespace std::chrono_literals;
+    const auto& [embedded, subscribers] = settings;
+    routemaster::EmbeddedStore store{embedded.file, bench::embedded_options()};
+    routemaster::Bus bus{store, {.publisher = "bench-publisher"}};
+    bench::subscribe(bus, subscribers, {.timeout = 1h, .max_events = 100});
+    bench::measure_publications(bus, subscribers, embedded.in_flight, embedded.warm_up,
+                                embedded.count);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Settings settings;
+    CLI::App app{"Publishes events to a bus on an embedded store", "embedded_publish"};
+    bench::declare(app, settings.embedded)->required();
+    app.add_option("--subscribers", settings.subscribers)->capture_default_str();
+    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+}

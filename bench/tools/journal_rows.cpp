@@ -1,0 +1,216 @@
+// Writes records to a disk in groups, each group on disk before the next, for benchmarks.
+//
+//   bench_journal_rows --file FILE --kind KIND --record N --group N --seconds N
+//
+// `journal` is the store's own JournalFile, one row for each group. `raw` writes the same bytes
+// with pwrite and fdatasync into a file whose room was set aside with fallocate, `overwrite` into
+// one that was written before, round and round: a disk needs to note nothing but the bytes then.
+// `segment` is what an append-only file of our own would do: a length and a checksum before each
+// group, in segments that are set aside one after the other. The file must not exist. Prints one
+// JSON line.
+
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+
+#include "journal_file.hpp"
+#include "run.hpp"
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+struct Settings {
+    std::string file;
+    std::string kind;
+    std::size_t record = 150;  ///< Bytes.
+    std::size_t group = 256;   ///< Records.
+    double seconds = 1;
+};
+
+/// Takes groups of records.
+class Sink {
+public:
+    virtual ~Sink() = default;
+    /// Returns when the group is on disk.
+    virtual void write(std::string_view group) = 0;
+};
+
+/// The journal of the embedded store.
+class Journal final : public Sink {
+public:
+    explicit Journal(const std::string& file) : file_{file} {
+        file_.read([](std::uint64_t, std::string_view) { return routemaster::Result<void>{}; })
+            .value();
+    }
+    void write(std::string_view group) override { file_.append(group, 0, false).value(); }
+
+private:
+    routemaster::embedded::JournalFile file_;
+};
+
+void check(bool succeeded) {
+    if (!succeeded) throw std::system_error{errno, std::generic_category()};
+}
+
+/// A file that is written with system calls.
+class File {
+public:
+    explicit File(const std::string& path)
+        : descriptor_{open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)} {
+        check(descriptor_ >= 0);
+    }
+    ~File() { close(descriptor_); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    /// Sets room aside; its blocks are not written.
+    void reserve(std::size_t bytes) const {
+        check(fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0);
+    }
+    void write(std::span<const iovec> parts, std::size_t bytes, std::size_t at) const {
+        const auto written = pwritev(descriptor_, parts.data(), static_cast<int>(parts.size()),
+                                     static_cast<off_t>(at));
+        check(written >= 0);
+        if (static_cast<std::size_t>(written) != bytes) throw std::runtime_error{"written in part"};
+    }
+    void sync() const { check(fdatasync(descriptor_) == 0); }
+
+private:
+    int descriptor_;
+};
+
+iovec part(std::string_view bytes) { return {const_cast<char*>(bytes.data()), bytes.size()}; }
+
+/// Room in a file, and in one segment.
+constexpr std::size_t room = 64U << 20U;
+
+/// Writes the same bytes and nothing else. At the end of a file it begins another.
+class Raw final : public Sink {
+public:
+    explicit Raw(std::string path) : path_{std::move(path)} { begin(); }
+
+    void write(std::string_view group) override {
+        if (at_ + group.size() > room) begin();
+        const std::array parts{part(group)};
+        file_->write(parts, group.size(), at_);
+        file_->sync();
+        at_ += group.size();
+    }
+
+private:
+    void begin() {
+        file_ = std::make_unique<File>(path_ + "." + std::to_string(files_++));
+        file_->reserve(room);
+        file_->sync();
+        at_ = 0;
+    }
+
+    std::string path_;
+    std::unique_ptr<File> file_;
+    std::uint64_t files_ = 0;
+    std::size_t at_ = 0;
+};
+
+/// Writes the same bytes and nothing else, over what was written before.
+class Overwrite final : public Sink {
+public:
+    explicit Overwrite(const std::string& path) : file_{path} {
+        const std::string zeros(1U << 20U, '\0');
+        const std::array parts{part(zeros)};
+        for (std::size_t at = 0; at < room; at += zeros.size()) {
+            file_.write(parts, zeros.size(), at);
+        }
+        file_.sync();
+    }
+
+    void write(std::string_view group) override {
+        if (at_ + group.size() > room) at_ = 0;
+        const std::array parts{part(group)};
+        file_.write(parts, group.size(), at_);
+        file_.sync();
+        at_ += group.size();
+    }
+
+private:
+    File file_;
+    std::size_t at_ = 0;
+};
+
+/// What an append-only file of our own would do.
+class Segments final : public Sink {
+public:
+    explicit Segments(std::string path) : file_{std::move(path)} {}
+
+    void write(std::string_view group) override {
+        const auto bytes = group.size();
+        const auto sum =
+            crc32_z(number_, reinterpret_cast<const unsigned char*>(group.data()), bytes);
+        framed_.clear();
+        for (const std::uint64_t field : {++number_, std::uint64_t{bytes}, std::uint64_t{sum}}) {
+            framed_.append(reinterpret_cast<const char*>(&field), sizeof field);
+        }
+        file_.write(framed_.append(group));
+    }
+
+private:
+    Raw file_;
+    std::string framed_;
+    std::uint64_t number_ = 0;
+};
+
+std::unique_ptr<Sink> make(const Settings& settings) {
+    if (settings.kind == "journal") return std::make_unique<Journal>(settings.file);
+    if (settings.kind == "raw") return std::make_unique<Raw>(settings.file);
+    if (settings.kind == "overwrite") return std::make_unique<Overwrite>(settings.file);
+    return std::make_unique<Segments>(settings.file);
+}
+
+void run(const Settings& settings) {
+    const auto sink = make(settings);
+    std::string group(settings.record * settings.group, 'x');
+    for (int n = 0; n < 10; ++n) sink->write(group);
+    std::uint64_t groups = 0;
+    const auto cpu_before = bench::cpu_seconds();
+    const auto begun = SteadyClock::now();
+    std::chrono::duration<double> seconds{};
+    for (; seconds.count() < settings.seconds; seconds = SteadyClock::now() - begun) {
+        // No two groups are alike: a disk could know them again.
+        group.replace(0, sizeof groups, reinterpret_cast<const char*>(&groups), sizeof groups);
+        sink->write(group);
+        ++groups;
+    }
+    std::cout << R"({"count":)" << groups * settings.group << R"(,"seconds":)" << seconds.count()
+              << R"(,"cpu_seconds":)" << bench::cpu_seconds() - cpu_before << "}" << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Settings settings;
+    CLI::App app{"Writes records to a disk in groups", "journal_rows"};
+    app.add_option("--file", settings.file, "Must not exist")->required();
+    app.add_option("--kind", settings.kind)
+        ->required()
+        ->check(CLI::IsMember({"journal", "raw", "overwrite", "segment"}));
+    app.add_option("--record", settings.record, "Bytes, at least 8")->capture_default_str();
+    app.add_option("--group", settings.group, "Records")->capture_default_str();
+    app.add_option("--seconds", settings.seconds)->capture_default_str();
+    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+}

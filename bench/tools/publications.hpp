@@ -1,0 +1,109 @@
+/// @file
+/// Events that are published, a number of them at once, on any store. Nothing is delivered.
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "batches.hpp"
+#include "routemaster/bus.hpp"
+#include "routemaster/clock.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/event.hpp"
+#include "routemaster/subscription.hpp"
+#include "run.hpp"
+
+namespace bench {
+
+/// Bytes of the messages.
+inline constexpr std::size_t message_size = 65;
+
+/// An event whose message has that size.
+[[nodiscard]] inline routemaster::Event event(std::uint64_t n) {
+    constexpr std::uint64_t numbers = 90'000'000;
+    constexpr std::uint64_t first = 10'000'000;
+    return {.topic = "orders",
+            .type = routemaster::EventType::update,
+            .url = "https://s.example/" + std::to_string(first + n % numbers)};
+}
+
+/// Publishes so many events through `Bus::publish`, each when an earlier one is answered, so that as
+/// many as asked are always under way.
+class Publications {
+public:
+    /// The bus must outlive it.
+    Publications(routemaster::Bus& bus, std::uint64_t count)
+        : bus_{bus}, open_{count}, count_{count} {}
+
+    void run(std::uint32_t in_flight) {
+        if (count_ == 0) return;
+        for (std::uint32_t n = 0; n < in_flight; ++n) publish();
+        finish_.wait();
+    }
+
+private:
+    void publish() {
+        const auto n = next_.fetch_add(1);
+        if (n >= count_) return;
+        bus_.publish(event(n),
+                     [this](const routemaster::Result<routemaster::PublishOutcome>& outcome) {
+                         if (!outcome) return finish_.failed(outcome.error().message());
+                         if (*outcome != routemaster::PublishOutcome::published)
+                             return finish_.failed("forbidden");
+                         publish();
+                         if (open_.fetch_sub(1) == 1) finish_.reached();
+                     });
+    }
+
+    routemaster::Bus& bus_;
+    std::atomic<std::uint64_t> next_{0};
+    std::atomic<std::uint64_t> open_;
+    const std::uint64_t count_;
+    Finish finish_;
+};
+
+/// How many events are queued for each subscriber.
+[[nodiscard]] inline std::vector<std::uint64_t> queued(routemaster::Bus& bus,
+                                                       std::uint32_t subscribers) {
+    std::vector<std::uint64_t> counts;
+    for (std::uint32_t n = 0; n < subscribers; ++n) {
+        const auto status = bus.subscriber(subscriber_name(n)).status().value();
+        counts.push_back(status.has_value() ? status->events_queued : 0);
+    }
+    return counts;
+}
+
+/// Lets subscribers in, each with its own settings but the callback.
+inline void subscribe(routemaster::Bus& bus, std::uint32_t subscribers,
+                      routemaster::SubscribeOptions options) {
+    for (std::uint32_t n = 0; n < subscribers; ++n) {
+        const auto token = subscriber_name(n);
+        options.callback = "https://subscriber.example/" + token;
+        bus.subscriber(token).subscribe({"orders"}, options).value();
+    }
+}
+
+/// Publishes `warm_up` events, then `count`, of which it prints one JSON line. At the end the bus
+/// must have queued each event for each subscriber, in addition to what was there before.
+inline void measure_publications(routemaster::Bus& bus, std::uint32_t subscribers,
+                                 std::uint32_t in_flight, std::uint64_t warm_up,
+                                 std::uint64_t count) {
+    const auto size =
+        routemaster::encode_message(event(0), routemaster::system_clock().now()).size();
+    if (size != message_size) throw std::runtime_error{"a message has " + std::to_string(size)};
+    auto expected = queued(bus, subscribers);
+    for (auto& each : expected) each += warm_up + count;
+    Publications{bus, warm_up}.run(in_flight);
+    Publications publications{bus, count};
+    measure(count, [&] { publications.run(in_flight); });
+    if (queued(bus, subscribers) != expected) {
+        throw std::runtime_error{"not every event is queued for every subscriber"};
+    }
+}
+
+}  // namespace bench
