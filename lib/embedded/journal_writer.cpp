@@ -104,7 +104,7 @@ void JournalWriter::changed(TokenState& token) { note(token); }
 void JournalWriter::changed(JobState& job) { note(job); }
 
 void JournalWriter::lease_ended(const JobState& job) {
-    ended_.push_back({job.queue.name, job.job, job.worker, job.fence});
+    ended_.push_back(detail::JobTable::lease_of(job));
 }
 
 void JournalWriter::changed(BatchState& batch) {
@@ -147,7 +147,7 @@ void JournalWriter::gone(TokenState& token) {
 void JournalWriter::gone(JobState& job) {
     begin(EffectKind::job_gone, 2);
     out_.text(job.queue.name);
-    out_.text(job.job);
+    out_.text(job.payload.text());
     unrestored(job);
 }
 
@@ -197,7 +197,7 @@ void JournalWriter::tell(const TokenState& token) {
 void JournalWriter::tell(const JobState& job) {
     begin(EffectKind::job, 5);
     out_.text(job.queue.name);
-    out_.text(job.job);
+    out_.text(job.payload.text());
     out_.integer(to_milliseconds(job.run_at));
     out_.natural(job.order);
     job.lane != nullptr ? out_.text(job.lane->name) : out_.null();

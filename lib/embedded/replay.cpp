@@ -181,7 +181,7 @@ private:
         auto* state = jobs.find(queue, text(fields[1]));
         if (state == nullptr) {
             const auto lane = optional_string(fields[4]);
-            state = &jobs.restore(queue, string(fields[1]), time(fields[2]),
+            state = &jobs.restore(queue, text(fields[1]), time(fields[2]),
                                   fields[3].as<std::uint64_t>(),
                                   lane ? &machine_.outboxes().open(*lane).lane : nullptr);
         }

@@ -16,7 +16,7 @@ import checker
 LAYERS = {
     0: """
         error result time clock entropy random uid log
-        detail/assert detail/intrusive_list
+        detail/assert detail/hash_index detail/intrusive_list detail/slab
     """,
     1: """
         value event topic subscription batch job timer counter health names room measurement

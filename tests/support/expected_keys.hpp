@@ -103,18 +103,19 @@ private:
     void add_jobs(const std::string& name) {
         using State = detail::JobState::State;
         auto& queue = machine_.jobs().queue(name);
-        for (const auto& job : queue.jobs) {
-            keys_.set("jobs:index:" + name, job->job);
-            if (job->state == State::scheduled) {
-                keys_.set("jobs:scheduled:" + name, job->job + "@" + text(job->run_at));
-            } else if (job->state == State::ready && !job->admitted) {
-                keys_.set("routemaster:held:" + name, job->job);
+        queue.jobs.each([&](const detail::JobState& job) {
+            const std::string payload{job.payload.text()};
+            keys_.set("jobs:index:" + name, payload);
+            if (job.state == State::scheduled) {
+                keys_.set("jobs:scheduled:" + name, payload + "@" + text(job.run_at));
+            } else if (job.state == State::ready && !job.admitted) {
+                keys_.set("routemaster:held:" + name, payload);
             }
-        }
+        });
         // The newest is at the left.
         for (const auto* job = queue.ready.back(); job != nullptr;
              job = queue.ready.previous(*job)) {
-            keys_.list("jobs:instant:" + name, job->job);
+            keys_.list("jobs:instant:" + name, std::string{job->payload.text()});
         }
     }
 

@@ -34,6 +34,18 @@ public:
         ++size_;
     }
 
+    /// Puts an element behind `before`; null: at the front.
+    void insert_after(T* before, T& element) noexcept {
+        if (before == back_) return push_back(element);
+        auto& hook = element.*Hook;
+        auto*& link = before != nullptr ? (before->*Hook).next : front_;
+        hook.previous = before;
+        hook.next = link;
+        (link->*Hook).previous = &element;
+        link = &element;
+        ++size_;
+    }
+
     void remove(T& element) noexcept {
         auto& hook = element.*Hook;
         (hook.previous != nullptr ? (hook.previous->*Hook).next : front_) = hook.next;

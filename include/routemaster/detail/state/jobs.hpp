@@ -8,19 +8,20 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
-#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "routemaster/counter.hpp"
 #include "routemaster/detail/assert.hpp"
+#include "routemaster/detail/hash_index.hpp"
 #include "routemaster/detail/intrusive_list.hpp"
+#include "routemaster/detail/slab.hpp"
 #include "routemaster/detail/state/counters.hpp"
 #include "routemaster/detail/state/entity.hpp"
+#include "routemaster/detail/state/job_state.hpp"
+#include "routemaster/detail/state/schedule.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
@@ -28,66 +29,14 @@
 
 namespace routemaster::detail {
 
-struct Lane;
-struct QueueState;
-
-/// A job, in whatever state.
-struct JobState : Entity {
-    enum class State : std::uint8_t { scheduled, ready, pending };
-
-    JobState(QueueState& in, std::string what, TimePoint at, std::uint64_t number)
-        : Entity{Kind::job}, queue{in}, job{std::move(what)}, run_at{at}, order{number} {}
-
-    QueueState& queue;
-    std::string job;  ///< Encoded: the identity.
-    TimePoint run_at;
-    std::uint64_t order;  ///< Grows with each push; kept for life.
-    State state = State::scheduled;
-    bool admitted = true;  ///< Stands among the first of its lane, so it may be acquired.
-    Lane* lane = nullptr;
-    ListHook<JobState> in_lane;
-    ListHook<JobState> in_ready;
-    Uid worker;               ///< While PENDING.
-    std::uint64_t fence = 0;  ///< While PENDING.
-};
-
-/// Jobs that keep an order among themselves: only the first `width` of them may be acquired, and a
-/// job that is given back keeps its place. A width of 1 makes them strictly one after the other.
-struct Lane {
-    std::string name;
-    std::uint32_t width = 1;
-    std::size_t admitted = 0;
-    JobState* edge = nullptr;  ///< The first job that is not admitted.
-    IntrusiveList<JobState, &JobState::in_lane> jobs;
-};
-
 /// One queue.
 struct QueueState {
-    struct Earlier {
-        bool operator()(const JobState* a, const JobState* b) const noexcept {
-            return std::pair{a->run_at, a->order} < std::pair{b->run_at, b->order};
-        }
-    };
-    struct ByBytes {
-        using is_transparent = void;
-        static std::string_view bytes(std::string_view job) noexcept { return job; }
-        static std::string_view bytes(const std::unique_ptr<JobState>& job) noexcept {
-            return job->job;
-        }
-        std::size_t operator()(const auto& job) const noexcept {
-            return std::hash<std::string_view>{}(bytes(job));
-        }
-        bool operator()(const auto& a, const auto& b) const noexcept {
-            return bytes(a) == bytes(b);
-        }
-    };
-
     explicit QueueState(std::string what) : name{std::move(what)} {}
 
     std::string name;
-    std::unordered_set<std::unique_ptr<JobState>, ByBytes, ByBytes> jobs;
-    std::set<JobState*, Earlier> scheduled;
-    IntrusiveList<JobState, &JobState::in_ready> ready;  ///< READY and admitted.
+    HashIndex<JobState> jobs;  ///< All, by their payloads.
+    Schedule scheduled;
+    IntrusiveList<JobState, &JobState::in_state> ready;  ///< READY and admitted.
     std::size_t held = 0;                                ///< READY and not admitted.
     std::size_t pending = 0;
     bool hungry = false;  ///< A worker got less than it asked for and has not been woken since.
@@ -98,6 +47,13 @@ struct QueueState {
 class JobTable {
 public:
     JobTable(Effects& effects, CounterTable& counters) : effects_{effects}, counters_{counters} {}
+    JobTable(const JobTable&) = delete;
+    JobTable& operator=(const JobTable&) = delete;
+    ~JobTable() {
+        for (auto& [name, queue] : queues_) {
+            queue.jobs.each([this](JobState& job) { states_.destroy(job); });
+        }
+    }
 
     /// The next number in the order of pushes.
     std::uint64_t next_order() noexcept { return ++order_; }
@@ -108,25 +64,32 @@ public:
         return queues_.try_emplace(name, name).first->second;
     }
 
-    [[nodiscard]] JobState* find(QueueState& queue, std::string_view job) const {
-        const auto found = queue.jobs.find(job);
-        return found == queue.jobs.end() ? nullptr : found->get();
+    [[nodiscard]] static JobState* find(const QueueState& queue, std::string_view job) {
+        return find(queue, job, payload_hash(job));
+    }
+
+    /// `hash` is that of the job: who finds none and pushes it needs it again.
+    [[nodiscard]] static JobState* find(const QueueState& queue, std::string_view job,
+                                        std::uint32_t hash) {
+        return queue.jobs.find(hash, [job](const JobState& any) { return any.payload.is(job); });
     }
 
     /// The job that a lease gives the right to; null when the lease is lost.
     [[nodiscard]] JobState* held(const Lease& lease) const {
-        const auto worker = workers_.find(lease.worker);
-        if (worker == workers_.end()) return nullptr;
-        const auto job = worker->second.jobs.find(lease.fence);
-        if (job == worker->second.jobs.end()) return nullptr;
-        const auto& state = *job->second;
-        return state.job == lease.job && state.queue.name == lease.queue ? job->second : nullptr;
+        auto* job = leased_.find(mark(lease.fence),
+                                 [&](const JobState& any) { return any.fence == lease.fence; });
+        if (job == nullptr || job->worker->uid != lease.worker) return nullptr;
+        return job->payload.is(lease.job) && job->queue.name == lease.queue ? job : nullptr;
     }
 
     /// Adds a job that is known not to exist yet.
-    JobState& push(QueueState& queue, std::string job, TimePoint run_at, std::uint64_t order,
+    JobState& push(QueueState& queue, std::string_view job, TimePoint run_at, std::uint64_t order,
                    Lane* lane, TimePoint now) {
-        auto& state = restore(queue, std::move(job), run_at, order, lane);
+        return push(queue, job, payload_hash(job), run_at, order, lane, now);
+    }
+    JobState& push(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
+                   std::uint64_t order, Lane* lane, TimePoint now) {
+        auto& state = restore(queue, job, hash, run_at, order, lane);
         if (lane != nullptr) join(state, *lane);
         place(state, now);
         effects_.changed(state);
@@ -151,8 +114,7 @@ public:
             displace(job);
         }
         if (job.lane != nullptr) leave(job);
-        auto& jobs = job.queue.jobs;
-        jobs.erase(jobs.find(std::string_view{job.job}));
+        unrestore(job);
     }
 
     /// Ends the lease of a job, which is to run again at `run_at`.
@@ -165,37 +127,48 @@ public:
     }
 
     Acquired acquire(QueueState& queue, const AcquireJobs& step, TimePoint now) {
+        return acquire(queue, step, now, [](const JobState&) {});
+    }
+
+    /// Calls `reveal` with each job that it tells of.
+    template <class Reveal>
+    Acquired acquire(QueueState& queue, const AcquireJobs& step, TimePoint now, Reveal reveal) {
         promote(queue, now);
-        auto& holder = workers_[step.worker];
+        auto& holder = worker(step.worker);
         holder.seen = now;
         Acquired acquired;
-        for (auto lost = holder.jobs.upper_bound(step.known); lost != holder.jobs.end(); ++lost) {
-            const auto& job = *lost->second;
-            if (&job.queue != &queue) continue;
-            acquired.leases.push_back({queue.name, job.job, step.worker, job.fence});
+        const auto tell = [&](const JobState& job) {
+            acquired.leases.push_back(lease_of(job));
+            reveal(job);
+        };
+        for (auto* lost = first_beyond(holder, step.known); lost != nullptr;
+             lost = holder.jobs.next(*lost)) {
+            if (&lost->queue == &queue) tell(*lost);
         }
+        acquired.leases.reserve(
+            std::min<std::size_t>(step.limit, acquired.leases.size() + queue.ready.size()));
         while (acquired.leases.size() < step.limit && !queue.ready.empty()) {
             auto& job = *queue.ready.front();
             queue.ready.remove(job);
-            hold(job, step.worker, ++fence_);
-            acquired.leases.push_back({queue.name, job.job, step.worker, job.fence});
+            hold(job, holder, ++fence_);
+            tell(job);
         }
         if (!queue.ready.empty()) {
             acquired.next_due = now;
         } else {
             queue.hungry = true;
             if (!queue.scheduled.empty()) {
-                acquired.next_due = std::max((*queue.scheduled.begin())->run_at, now);
+                acquired.next_due = std::max(queue.scheduled.first().run_at, now);
             }
         }
         return acquired;
     }
 
-    void heartbeat(const Uid& worker, TimePoint now) { workers_[worker].seen = now; }
+    void heartbeat(const Uid& uid, TimePoint now) { worker(uid).seen = now; }
 
     /// Gives back what a worker holds, oldest first, and forgets it.
-    std::uint64_t retire(const Uid& worker, TimePoint now) {
-        const auto found = workers_.find(worker);
+    std::uint64_t retire(const Uid& uid, TimePoint now) {
+        const auto found = workers_.find(uid);
         if (found == workers_.end()) return 0;
         const auto count = give_back(found->second, given_back_max, now, [](const JobState&) {});
         if (found->second.jobs.empty()) workers_.erase(found);
@@ -221,11 +194,7 @@ public:
     }
 
     [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now) {
-        std::uint64_t due = 0;
-        for (const auto* job : queue.scheduled) {
-            if (job->run_at > now) break;
-            ++due;
-        }
+        const std::uint64_t due = queue.scheduled.count_due(now);
         return {queue.scheduled.size() - due, queue.ready.size() + queue.held + due, queue.pending};
     }
 
@@ -244,42 +213,49 @@ public:
     // --- Restoring ------------------------------------------------------------------------------
 
     /// Puts a job into the index alone; `settle_restored` finds its place.
-    JobState& restore(QueueState& queue, std::string job, TimePoint run_at, std::uint64_t order,
-                      Lane* lane) {
-        auto state = std::make_unique<JobState>(queue, std::move(job), run_at, order);
-        state->lane = lane;
+    JobState& restore(QueueState& queue, std::string_view job, TimePoint run_at,
+                      std::uint64_t order, Lane* lane) {
+        return restore(queue, job, payload_hash(job), run_at, order, lane);
+    }
+    JobState& restore(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
+                      std::uint64_t order, Lane* lane) {
+        auto& state = states_.make(queue, job, hash, run_at, order);
+        state.lane = lane;
         order_ = std::max(order_, order);
-        return **queue.jobs.insert(std::move(state)).first;
+        queue.jobs.insert(hash, state);
+        return state;
     }
 
-    /// Takes a job out that has only been restored.
+    /// Takes a job out of the index alone, and ends it.
     void unrestore(JobState& job) {
-        auto& jobs = job.queue.jobs;
-        jobs.erase(jobs.find(std::string_view{job.job}));
+        job.queue.jobs.remove(job.payload.hash(), job);
+        states_.destroy(job);
     }
 
     /// Gives every restored job its place, in the order of pushes, as SCHEDULED: what is due is
     /// promoted by the next acquisition, in the order it fell due.
     void settle_restored() {
-        std::vector<JobState*> all;
+        std::vector<JobState*> laned;
         for (auto& [name, queue] : queues_) {
-            for (const auto& job : queue.jobs) all.push_back(job.get());
+            std::vector<JobState*> all;
+            all.reserve(queue.jobs.size());
+            queue.jobs.each([&](JobState& job) {
+                all.push_back(&job);
+                if (job.lane != nullptr) laned.push_back(&job);
+            });
+            queue.scheduled.restore(std::move(all));
         }
-        std::sort(all.begin(), all.end(),
+        std::sort(laned.begin(), laned.end(),
                   [](const JobState* a, const JobState* b) { return a->order < b->order; });
-        for (auto* job : all) {
-            if (job->lane != nullptr) join(*job, *job->lane);
-            job->state = JobState::State::scheduled;
-            job->queue.scheduled.insert(job);
-        }
+        for (auto* job : laned) join(*job, *job->lane);
     }
 
     /// All leases that are held, for `reinstate`.
     [[nodiscard]] std::vector<Lease> leases() const {
         std::vector<Lease> all;
         for (const auto& [uid, worker] : workers_) {
-            for (const auto& [fence, job] : worker.jobs) {
-                all.push_back({job->queue.name, job->job, uid, fence});
+            for (auto* job = worker.jobs.front(); job != nullptr; job = worker.jobs.next(*job)) {
+                all.push_back(lease_of(*job));
             }
         }
         return all;
@@ -297,29 +273,25 @@ public:
         auto* job = find(queue(lease.queue), lease.job);
         if (job == nullptr || job->state == JobState::State::pending) return;
         displace(*job);
-        hold(*job, lease.worker, lease.fence);
-        workers_[lease.worker].seen = seen;
+        auto& holder = worker(lease.worker);
+        holder.seen = seen;
+        hold(*job, holder, lease.fence);
+    }
+
+    /// The lease of a job that is PENDING.
+    [[nodiscard]] static Lease lease_of(const JobState& job) {
+        return {job.queue.name, std::string{job.payload.text()}, job.worker->uid, job.fence};
     }
 
 private:
-    struct Worker {
-        TimePoint seen;
-        std::map<std::uint64_t, JobState*> jobs;  // By fence.
-    };
-
     /// Gives back the oldest jobs of a worker, at most `limit`; `each` is told of one just before.
     template <class Each>
     std::uint64_t give_back(Worker& worker, std::uint64_t limit, TimePoint now, Each each) {
         std::uint64_t count = 0;
         for (; count < limit && !worker.jobs.empty(); ++count) {
-            auto& job = *worker.jobs.begin()->second;
+            auto& job = *worker.jobs.front();
             each(job);
-            worker.jobs.erase(worker.jobs.begin());
-            detach(job);
-            job.run_at = now;
-            place(job, now);
-            if (job.lane != nullptr) fit(*job.lane);
-            effects_.changed(job);
+            give_back(job, now, now);
         }
         return count;
     }
@@ -351,14 +323,14 @@ private:
             return;
         }
         job.state = JobState::State::scheduled;
-        const auto place = job.queue.scheduled.insert(&job).first;
-        if (place == job.queue.scheduled.begin()) wake(job.queue);
+        job.queue.scheduled.insert(job);
+        if (&job.queue.scheduled.first() == &job) wake(job.queue);
     }
 
     /// Undoes `place`.
     void displace(JobState& job) {
         if (job.state == JobState::State::scheduled) {
-            job.queue.scheduled.erase(&job);
+            job.queue.scheduled.remove(job);
         } else if (job.admitted) {
             job.queue.ready.remove(job);
         } else {
@@ -368,32 +340,51 @@ private:
 
     void promote(QueueState& queue, TimePoint now) {
         for (int n = 0; n < promoted_max && !queue.scheduled.empty(); ++n) {
-            auto* job = *queue.scheduled.begin();
-            if (job->run_at > now) return;
-            queue.scheduled.erase(queue.scheduled.begin());
-            make_ready(*job);
+            auto& job = queue.scheduled.first();
+            if (job.run_at > now) return;
+            queue.scheduled.remove(job);
+            make_ready(job);
         }
     }
 
-    void hold(JobState& job, const Uid& worker, std::uint64_t fence) {
+    Worker& worker(const Uid& uid) { return workers_.try_emplace(uid, uid).first->second; }
+
+    /// The first job that a worker holds under a fence greater than `known`. What it was not told
+    /// of is what it acquired last.
+    [[nodiscard]] static JobState* first_beyond(const Worker& worker, std::uint64_t known) {
+        JobState* first = nullptr;
+        for (auto* job = worker.jobs.back(); job != nullptr && job->fence > known;
+             job = worker.jobs.previous(*job)) {
+            first = job;
+        }
+        return first;
+    }
+
+    /// Fences are numbered one after the other, and the lower half tells many apart.
+    static std::uint32_t mark(std::uint64_t fence) noexcept {
+        return static_cast<std::uint32_t>(fence);
+    }
+
+    void hold(JobState& job, Worker& holder, std::uint64_t fence) {
         job.state = JobState::State::pending;
-        job.worker = worker;
+        job.worker = &holder;
         job.fence = fence;
         ++job.queue.pending;
-        workers_[worker].jobs.emplace(fence, &job);
+        // Only leases that are reinstated come behind newer ones.
+        auto* before = holder.jobs.back();
+        while (before != nullptr && before->fence > fence) before = holder.jobs.previous(*before);
+        holder.jobs.insert_after(before, job);
+        leased_.insert(mark(fence), job);
     }
 
-    /// Ends a lease on the side of the job.
-    void detach(JobState& job) {
+    /// Ends the lease of a job, which is then nowhere.
+    void release(JobState& job) {
         effects_.lease_ended(job);
         --job.queue.pending;
+        leased_.remove(mark(job.fence), job);
+        job.worker->jobs.remove(job);
+        job.worker = nullptr;
         job.fence = 0;
-    }
-
-    /// Ends a lease on both sides.
-    void release(JobState& job) {
-        workers_[job.worker].jobs.erase(job.fence);
-        detach(job);
     }
 
     void join(JobState& job, Lane& lane) {
@@ -443,6 +434,8 @@ private:
     CounterTable& counters_;
     std::map<std::string, QueueState, std::less<>> queues_;
     std::map<Uid, Worker> workers_;
+    HashIndex<JobState> leased_;  ///< PENDING jobs, by their fences.
+    Slab<JobState> states_;
     std::vector<std::string> woken_;
     std::uint64_t order_ = 0;
     std::uint64_t fence_ = 0;

@@ -246,20 +246,19 @@ private:
 
     Result<PushJob::Reply> apply(PushJob& step) {
         auto& queue = jobs_.queue(step.queue);
-        if (const auto* present = jobs_.find(queue, step.job)) {
+        const auto hash = payload_hash(step.job);
+        if (const auto* present = JobTable::find(queue, step.job, hash)) {
             reveals_ = present->last_row;
             return PushOutcome::duplicate;
         }
-        jobs_.push(queue, std::move(step.job), step.run_at, jobs_.next_order(), nullptr, now_);
+        jobs_.push(queue, step.job, hash, step.run_at, jobs_.next_order(), nullptr, now_);
         return PushOutcome::pushed;
     }
 
     Result<AcquireJobs::Reply> apply(AcquireJobs& step) {
         reveals_ = 0;
         auto& queue = jobs_.queue(step.queue);
-        auto acquired = jobs_.acquire(queue, step, now_);
-        for (const auto& lease : acquired.leases) reveal(*jobs_.held(lease));
-        return acquired;
+        return jobs_.acquire(queue, step, now_, [this](const JobState& job) { reveal(job); });
     }
 
     Result<AckJob::Reply> apply(AckJob& step) {
@@ -303,7 +302,7 @@ private:
     Result<BeginDelivery::Reply> apply(BeginDelivery& step) {
         auto* job = jobs_.held(step.lease);
         if (job == nullptr) return DeliveryStart{};
-        const auto uid = batch_of(job->job);
+        const auto uid = batch_of(job->payload.text());
         if (!uid || job->queue.name != delivery_queue) {
             return invalid("lease: not a delivery job");
         }
@@ -325,7 +324,7 @@ private:
 
     /// The batch that ends with a job; null for other jobs, a copy in another queue among them.
     [[nodiscard]] BatchState* delivered_by(const JobState& job) const {
-        const auto uid = batch_of(job.job);
+        const auto uid = batch_of(job.payload.text());
         auto* batch = uid ? outboxes_.find(*uid) : nullptr;
         return batch != nullptr && batch->job == &job ? batch : nullptr;
     }

@@ -122,7 +122,7 @@ public:
     /// Whether an id names a batch, or a delivery job that somebody pushed without one.
     [[nodiscard]] bool taken(const Uid& uid) const {
         return find(uid) != nullptr ||
-               jobs_.find(jobs_.queue(delivery_queue), delivery_job(uid)) != nullptr;
+               JobTable::find(jobs_.queue(delivery_queue), delivery_job(uid)) != nullptr;
     }
 
     /// Begins a CURRENT batch, and its delivery job. The id must not be taken.
@@ -232,7 +232,7 @@ public:
             bytes_ += batch->messages.payload_bytes();
             outbox.events += batch->messages.size();
             if (batch->current) outbox.current = batch;
-            batch->job = jobs_.find(queue, delivery_job(batch->uid));
+            batch->job = JobTable::find(queue, delivery_job(batch->uid));
             if (batch->job == nullptr) {
                 batch->job = &jobs_.restore(queue, delivery_job(batch->uid), batch->created_at,
                                             batch->order, &outbox.lane);

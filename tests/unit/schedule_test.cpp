@@ -1,0 +1,89 @@
+#include "routemaster/detail/state/schedule.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "routemaster/detail/state/jobs.hpp"
+#include "routemaster/random.hpp"
+#include "support/seed.hpp"
+
+using namespace routemaster;
+using namespace routemaster::detail;
+
+namespace {
+
+/// A schedule beside an ordered map that it must agree with.
+struct Scene {
+    using Key = std::pair<TimePoint, std::uint64_t>;
+
+    JobState& make(std::int64_t run_at) {
+        const auto order = states.size();
+        states.push_back(
+            std::make_unique<JobState>(queue, "job", 0, from_milliseconds(run_at), order));
+        auto& job = *states.back();
+        expected[Key{job.run_at, order}] = &job;
+        return job;
+    }
+    void insert(std::int64_t run_at) { schedule.insert(make(run_at)); }
+    void remove(JobState& job) {
+        schedule.remove(job);
+        expected.erase(Key{job.run_at, job.order});
+    }
+    /// Any of those that are in it.
+    [[nodiscard]] JobState& any(Random& random) const {
+        auto place = expected.begin();
+        std::advance(place, static_cast<std::ptrdiff_t>(random.below(expected.size())));
+        return *place->second;
+    }
+    void check() const {
+        REQUIRE(schedule.size() == expected.size());
+        if (!expected.empty()) REQUIRE(&schedule.first() == expected.begin()->second);
+        for (const int now : {-1, 0, 10, 25, 100}) {
+            const auto due = from_milliseconds(now);
+            const auto after = expected.upper_bound(Key{due, UINT64_MAX});
+            REQUIRE(schedule.count_due(due) ==
+                    static_cast<std::size_t>(std::distance(expected.begin(), after)));
+        }
+    }
+
+    QueueState queue{"q"};
+    std::vector<std::unique_ptr<JobState>> states;
+    std::map<Key, JobState*> expected;
+    Schedule schedule;
+};
+
+std::int64_t any_time(Random& random) { return static_cast<std::int64_t>(random.below(50)); }
+
+}  // namespace
+
+TEST_CASE("a schedule tells the job that is due first, whatever comes and leaves") {
+    const auto number = test::seed(11);
+    ROUTEMASTER_TELL_SEED(number);
+    Random random{number};
+    for (int round = 0; round < 20; ++round) {
+        Scene scene;
+        // Half of the rounds begin with jobs that were restored.
+        std::vector<JobState*> restored;
+        for (std::uint64_t n = round % 2 == 0 ? 0 : random.below(40); n > 0; --n) {
+            restored.push_back(&scene.make(any_time(random)));
+        }
+        scene.schedule.restore(std::move(restored));
+        for (int step = 0; step < 200; ++step) {
+            scene.check();
+            switch (scene.expected.empty() ? 0 : random.below(3)) {
+                case 0: scene.insert(any_time(random)); break;
+                case 1: scene.remove(scene.schedule.first()); break;
+                default: scene.remove(scene.any(random)); break;
+            }
+        }
+        while (!scene.schedule.empty()) scene.remove(scene.schedule.first());
+        scene.check();
+    }
+}

@@ -1,0 +1,76 @@
+#include "routemaster/detail/slab.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+using namespace routemaster::detail;
+
+namespace {
+
+/// As large as something that is worth a slab; counts how many there are.
+struct Thing {
+    static inline int alive = 0;
+
+    explicit Thing(std::uint64_t number) : name{number} {
+        if (number == UINT64_MAX) throw std::runtime_error{"no such thing"};
+        filler.fill(static_cast<char>(number));
+        ++alive;
+    }
+    ~Thing() { --alive; }
+    Thing(const Thing&) = delete;
+    Thing& operator=(const Thing&) = delete;
+
+    [[nodiscard]] bool is_whole() const {
+        for (const char each : filler) {
+            if (each != static_cast<char>(name)) return false;
+        }
+        return true;
+    }
+
+    std::uint64_t name;
+    std::array<char, 100> filler;
+};
+
+}  // namespace
+
+TEST_CASE("things of a slab stay whole and where they are") {
+    Slab<Thing> slab;
+    std::vector<Thing*> things;
+    std::set<const Thing*> places;
+    constexpr std::uint64_t many = 5'000;
+    for (std::uint64_t n = 0; n < many; ++n) {
+        things.push_back(&slab.make(n));
+        places.insert(things.back());
+    }
+    CHECK(places.size() == many);
+    CHECK(Thing::alive == many);
+    // Every other goes, and others come in their places.
+    for (std::uint64_t n = 0; n < many; n += 2) slab.destroy(*things[n]);
+    for (std::uint64_t n = 0; n < many; n += 2) things[n] = &slab.make(many + n);
+    for (std::uint64_t n = 0; n < many; ++n) {
+        REQUIRE(things[n]->is_whole());
+        REQUIRE(things[n]->name == (n % 2 == 0 ? many + n : n));
+    }
+    for (auto* thing : things) slab.destroy(*thing);
+    CHECK(Thing::alive == 0);
+}
+
+TEST_CASE("a thing that cannot be made leaves its place to the next") {
+    Slab<Thing> slab;
+    CHECK_THROWS(static_cast<void>(slab.make(UINT64_MAX)));
+    auto& first = slab.make(1U);
+    CHECK_THROWS(static_cast<void>(slab.make(UINT64_MAX)));
+    auto& second = slab.make(2U);
+    CHECK(first.is_whole());
+    CHECK(second.is_whole());
+    slab.destroy(first);
+    slab.destroy(second);
+    CHECK(Thing::alive == 0);
+}
