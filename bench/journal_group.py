@@ -1,6 +1,6 @@
-"""How fast groups of records of 150 bytes get to disk, each group before the next: a row of the
-store's own journal in SQLite, compared with pwrite and fdatasync of the same bytes into a file whose
-room was set aside, and beside what an append-only file of our own would reach.
+"""How fast groups of 150-byte records get to disk, each before the next: a row of the store's own
+journal in SQLite, compared with pwrite and fdatasync of the same bytes into a file whose room was
+set aside, and beside what an append-only file of our own would reach.
 """
 
 import pathlib

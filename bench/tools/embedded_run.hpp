@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
@@ -31,5 +33,16 @@ inline CLI::Option* declare(CLI::App& app, EmbeddedSettings& settings) {
 
 /// Strict. What the store has to tell that is not well goes to standard error.
 [[nodiscard]] inline routemaster::EmbeddedStoreOptions embedded_options() { return {.log = &warn}; }
+
+/// Bytes of a store's file, and of the one that SQLite keeps beside it.
+[[nodiscard]] inline std::uint64_t file_bytes(const std::string& file) {
+    std::uint64_t bytes = 0;
+    for (const auto* suffix : {"", "-wal"}) {
+        std::error_code missing;
+        const auto size = std::filesystem::file_size(file + suffix, missing);
+        if (!missing) bytes += size;
+    }
+    return bytes;
+}
 
 }  // namespace bench

@@ -31,6 +31,18 @@ inline constexpr std::size_t number_length = 12;
     return encoded_job(digits);
 }
 
+/// Bytes of a large job, encoded.
+inline constexpr std::size_t large_job_size = 200;
+
+/// A large job, which ends in its number, too.
+[[nodiscard]] inline std::string large_job(std::uint64_t n) {
+    static const std::size_t rest =
+        encoded_job(std::string(large_job_size / 2, 'x')).size() - large_job_size / 2;
+    auto digits = std::to_string(n);
+    digits.insert(0, large_job_size - rest - digits.size(), '0');
+    return encoded_job(digits);
+}
+
 /// The number of such a job.
 [[nodiscard]] inline std::uint64_t number_of(std::string_view job) {
     const auto digits = job.substr(job.size() - number_length);

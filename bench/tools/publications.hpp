@@ -32,8 +32,8 @@ inline constexpr std::size_t message_size = 65;
             .url = "https://s.example/" + std::to_string(first + n % numbers)};
 }
 
-/// Publishes so many events through `Bus::publish`, each when an earlier one is answered, so that as
-/// many as asked are always under way.
+/// Publishes so many events through `Bus::publish`, each when an earlier one is answered, so that
+/// as many as asked are always under way.
 class Publications {
 public:
     /// The bus must outlive it.

@@ -1,0 +1,43 @@
+"""50,000 jobs a second pushed, acquired and acknowledged, strict, over a live set of a million jobs
+of 200 bytes: how large the file grows, and how long a push takes, compared with the same load on a
+store that never compacts.
+"""
+
+import pathlib
+import sys
+
+from support import embedded, rounds, servers
+
+MEGABYTE = 1 << 20
+SLACK = 64 * MEGABYTE
+
+build = pathlib.Path(sys.argv[1]).resolve()
+with servers.folder(build) as folder:
+    told = embedded.tell(build, "bench_embedded_compaction", "--file", folder / "store.db")
+measured = rounds.Rounds()
+for each in told["rounds"]:
+    measured.add(each["plain_p99_ms"], each["p99_ms"])
+
+
+def middle(field):
+    """The median of a field over the rounds."""
+    return rounds.median([each[field] for each in told["rounds"]])
+
+
+rounds.tell(
+    "compaction",
+    "ms",
+    measured,
+    "a push without compaction, p99",
+    p99_ratio=measured.ratio(),
+    p50_ms=middle("p50_ms"),
+    p999_ms=middle("p999_ms"),
+    baseline_p50_ms=middle("plain_p50_ms"),
+    baseline_p999_ms=middle("plain_p999_ms"),
+    file_mb=told["file_bytes"] / MEGABYTE,
+    file_bound_mb=(2 * told["live_bytes"] + SLACK) / MEGABYTE,
+    file_end_mb=told["file_bytes_end"] / MEGABYTE,
+    baseline_file_mb=told["plain_file_bytes"] / MEGABYTE,
+    live_mb=told["live_bytes"] / MEGABYTE,
+    cpu_us_per_op=told["cpu_us_per_op"],
+)

@@ -1,0 +1,142 @@
+// Fills an embedded store with a backlog, opens it again and works it off, for benchmarks.
+//
+//   bench_embedded_backlog --file FILE --count N --part N --in-flight N
+//
+// First the rate of a short queue: parts of 10,000 jobs are pushed and worked off, of which only
+// the working off is timed. Then `--count` jobs of 200 bytes are pushed, timed in parts; one part
+// is worked off while the rest waits, and pushed again. The store is closed and opened, which is
+// timed, and all is worked off. Every job must come, once. Prints one JSON line.
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "drains.hpp"
+#include "embedded_run.hpp"
+#include "pushes.hpp"
+#include "routemaster/entropy.hpp"
+#include "routemaster/store/embedded.hpp"
+#include "run.hpp"
+
+namespace {
+
+namespace rm = routemaster;
+using SteadyClock = std::chrono::steady_clock;
+
+struct Settings {
+    bench::EmbeddedSettings embedded{.count = 10'000'000};
+    std::uint64_t part = 1'000'000;
+};
+
+/// Resident memory of this process at its highest, in bytes.
+std::uint64_t resident_max() {
+    std::ifstream status{"/proc/self/status"};
+    for (std::string word; status >> word;) {
+        std::uint64_t kilobytes = 0;
+        if (word == "VmHWM:" && status >> kilobytes) return kilobytes << 10U;
+    }
+    throw std::runtime_error{"/proc/self/status does not tell"};
+}
+
+/// Does `work` and returns how many seconds it took.
+template <class Work>
+double timed(Work work) {
+    const auto begun = SteadyClock::now();
+    work();
+    return std::chrono::duration<double>{SteadyClock::now() - begun}.count();
+}
+
+/// The store, its queue, and the numbers of the jobs in it.
+class Backlog {
+public:
+    explicit Backlog(const Settings& settings) : settings_{settings} { open(); }
+
+    void open() { store_.emplace(settings_.embedded.file, bench::embedded_options()); }
+    void close() { store_.reset(); }
+
+    void push(std::uint64_t count) {
+        const auto begin = end_;
+        end_ += count;
+        bench::Pushes{*store_, 1, begin, end_, &bench::large_job}.run(settings_.embedded.in_flight);
+    }
+
+    void drain(std::uint64_t count) {
+        bench::Drain{*store_, worker_, begin_, count}.run(settings_.embedded.in_flight);
+        begin_ += count;
+    }
+
+    /// Fails unless the queue holds just what it should.
+    void check() { bench::check_ready(*store_, end_ - begin_); }
+
+private:
+    const Settings& settings_;
+    const rm::Uid worker_{rm::entropy(), rm::entropy()};
+    std::optional<rm::EmbeddedStore> store_;
+    std::uint64_t begin_ = 0;
+    std::uint64_t end_ = 0;
+};
+
+/// Jobs a second that are worked off when few are waiting.
+double short_queue_rate(Backlog& backlog) {
+    constexpr std::uint64_t part = 10'000;
+    constexpr int parts = 50;
+    constexpr int warm_up = 5;
+    double seconds = 0;
+    for (int n = 0; n < parts + warm_up; ++n) {
+        backlog.push(part);
+        const auto took = timed([&] { backlog.drain(part); });
+        if (n >= warm_up) seconds += took;
+    }
+    return part * parts / seconds;
+}
+
+void run(const Settings& settings) {
+    const auto [count, part] = std::pair{settings.embedded.count, settings.part};
+    if (part == 0 || count % part != 0) throw CLI::ValidationError("--part", "must divide --count");
+    if (bench::large_job(0).size() != bench::large_job_size) {
+        throw std::runtime_error{"a job is not as large as it should be"};
+    }
+    const auto cpu_before = bench::cpu_seconds();
+    Backlog backlog{settings};
+    const auto short_rate = short_queue_rate(backlog);
+    std::vector<double> rates;
+    for (std::uint64_t n = 0; n < count; n += part) {
+        rates.push_back(static_cast<double>(part) / timed([&] { backlog.push(part); }));
+    }
+    backlog.check();
+    const auto drained_while_long = timed([&] { backlog.drain(part); });
+    backlog.push(part);
+    const auto file_bytes = bench::file_bytes(settings.embedded.file);
+    const auto close_seconds = timed([&] { backlog.close(); });
+    const auto reopen_seconds = timed([&] { backlog.open(); });
+    backlog.check();
+    const auto drained = timed([&] { backlog.drain(count); });
+    backlog.check();
+    const auto cycles = static_cast<double>(count + part + 550'000);
+    std::cout << R"({"push_first":)" << rates.front() << R"(,"push_last":)" << rates.back()
+              << R"(,"short_queue":)" << short_rate << R"(,"drain":)"
+              << static_cast<double>(count) / drained << R"(,"drain_live":)"
+              << static_cast<double>(part) / drained_while_long << R"(,"rss_mb":)"
+              << static_cast<double>(resident_max()) / (1U << 20U) << R"(,"close_s":)"
+              << close_seconds << R"(,"reopen_s":)" << reopen_seconds << R"(,"file_mb":)"
+              << static_cast<double>(file_bytes) / (1U << 20U) << R"(,"cpu_us_per_op":)"
+              << (bench::cpu_seconds() - cpu_before) / cycles * 1e6 << "}" << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Settings settings;
+    CLI::App app{"Fills an embedded store, opens it again and works it off", "embedded_backlog"};
+    bench::declare(app, settings.embedded)->required();
+    app.add_option("--part", settings.part, "Timed together")->capture_default_str();
+    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+}

@@ -1,0 +1,190 @@
+// Holds an embedded store under a steady load, for benchmarks of its compaction.
+//
+//   bench_embedded_compaction --file FILE --live N --rate N --seconds N --rounds N
+//
+// Two stores, FILE and FILE.plain, the second with a slack so large that nothing is ever compacted.
+// Both are filled with `--live` jobs of 200 bytes. Then, in turns, each is under load: every
+// millisecond as many jobs as the rate asks for are pushed, each by a submission of its own, and as
+// many are acquired and acknowledged, so that the oldest leave. How long a push takes counts from
+// the millisecond in which it was due, so that a pause is not hidden by what it keeps back. The
+// first turn of each warms up. The size of the file is read every 50 ms. Prints one JSON line.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "embedded_run.hpp"
+#include "jobs.hpp"
+#include "pushes.hpp"
+#include "routemaster/clock.hpp"
+#include "routemaster/entropy.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/store/embedded.hpp"
+#include "run.hpp"
+
+namespace {
+
+namespace rm = routemaster;
+using SteadyClock = std::chrono::steady_clock;
+
+struct Settings {
+    std::string file;
+    std::uint64_t live = 1'000'000;
+    std::uint64_t rate = 50'000;
+    double seconds = 60;  ///< Of load on each store.
+    unsigned rounds = 3;  ///< In which they take turns.
+};
+
+/// Bytes of the journal that a live job needs: the job, and what stands around it.
+constexpr std::uint64_t live_bytes = bench::large_job_size + 25;
+
+/// A store under load.
+class Loaded {
+public:
+    Loaded(const Settings& settings, std::string file, rm::EmbeddedStoreOptions options)
+        : settings_{settings}, file_{std::move(file)}, store_{file_, std::move(options)} {
+        bench::Pushes{store_, 16, 0, settings.live, &bench::large_job}.run(1'024);
+        next_ = settings.live;
+        took_ms_.reserve(static_cast<std::size_t>(settings.seconds) * settings.rate);
+    }
+
+    /// One turn.
+    void run(double seconds, bool counts) {
+        counts_ = counts;
+        const auto begun = SteadyClock::now();
+        const auto ticks = static_cast<std::uint64_t>(seconds * 1'000);
+        for (std::uint64_t tick = 0; tick < ticks; ++tick) {
+            const auto due = begun + std::chrono::milliseconds{tick};
+            std::this_thread::sleep_until(due);
+            for (std::uint64_t n = 0; n < settings_.rate / 1'000; ++n) push(due);
+            acquire(static_cast<std::uint32_t>(settings_.rate / 1'000));
+            if (tick % 50 == 0) bytes_max_ = std::max(bytes_max_, bench::file_bytes(file_));
+        }
+        for (auto open = open_.load(); open != 0; open = open_.load()) open_.wait(open);
+        const std::chrono::duration<double> took = SteadyClock::now() - begun;
+        if (failed_) throw std::runtime_error{"an answer was not as it should be"};
+        if (took.count() > seconds * 1.05) throw std::runtime_error{"the load is too much"};
+        bench::check_ready(store_, settings_.live);
+    }
+
+    /// How long a push took, in milliseconds: the value that `share` of all are below.
+    [[nodiscard]] double percentile(double share) {
+        const auto place = took_ms_.begin() + static_cast<std::ptrdiff_t>(
+                                                  static_cast<double>(took_ms_.size()) * share);
+        std::nth_element(took_ms_.begin(), place, took_ms_.end());
+        return *place;
+    }
+
+    [[nodiscard]] std::uint64_t bytes_max() const noexcept { return bytes_max_; }
+    [[nodiscard]] std::uint64_t bytes() const { return bench::file_bytes(file_); }
+    void forget() { took_ms_.clear(); }
+
+private:
+    void push(SteadyClock::time_point due) {
+        const auto now = rm::system_clock().now();
+        rm::Step step{rm::PushJob{bench::job_queue, bench::large_job(next_++), now}};
+        ++open_;
+        store_.submit({&step, 1}, now, [this, due](std::span<rm::Outcome> outcomes) {
+            const auto reply = rm::reply_of<rm::PushJob>(outcomes.front());
+            if (!reply || *reply != rm::PushOutcome::pushed) failed_ = true;
+            const std::chrono::duration<float, std::milli> took = SteadyClock::now() - due;
+            if (counts_) took_ms_.push_back(took.count());
+            over();
+        });
+    }
+
+    void acquire(std::uint32_t limit) {
+        const auto now = rm::system_clock().now();
+        rm::Step step{rm::AcquireJobs{bench::job_queue, worker_, limit}};
+        ++open_;
+        store_.submit({&step, 1}, now, [this, limit](std::span<rm::Outcome> outcomes) {
+            auto reply = rm::reply_of<rm::AcquireJobs>(outcomes.front());
+            if (!reply || reply->leases.size() != limit) failed_ = true;
+            if (reply) {
+                for (auto& lease : reply->leases) ack(std::move(lease));
+            }
+            over();
+        });
+    }
+
+    void ack(rm::Lease lease) {
+        rm::Step step{rm::AckJob{std::move(lease)}};
+        ++open_;
+        store_.submit({&step, 1}, rm::system_clock().now(), [this](auto outcomes) {
+            const auto reply = rm::reply_of<rm::AckJob>(outcomes.front());
+            if (!reply || *reply != rm::Settlement::settled) failed_ = true;
+            over();
+        });
+    }
+
+    void over() {
+        if (--open_ == 0) open_.notify_all();
+    }
+
+    const Settings& settings_;
+    const std::string file_;
+    rm::EmbeddedStore store_;
+    const rm::Uid worker_{rm::entropy(), rm::entropy()};
+    std::uint64_t next_ = 0;
+    std::uint64_t bytes_max_ = 0;
+    std::atomic<std::uint64_t> open_{0};
+    std::atomic<bool> failed_{false};
+    std::atomic<bool> counts_{false};
+    std::vector<float> took_ms_;  ///< Of the store's thread; read when nothing is under way.
+};
+
+void run(const Settings& settings) {
+    Loaded compacted{settings, settings.file, bench::embedded_options()};
+    auto without = bench::embedded_options();
+    without.slack_max = std::numeric_limits<std::uint64_t>::max() / 4;
+    Loaded plain{settings, settings.file + ".plain", without};
+    const auto turn = settings.seconds / settings.rounds;
+    const auto warm_up = std::min(turn, 5.0);
+    compacted.run(warm_up, false);
+    plain.run(warm_up, false);
+    std::cout << R"({"rounds":[)";
+    double cpu = 0;
+    for (unsigned n = 0; n < settings.rounds; ++n) {
+        const auto before = bench::cpu_seconds();
+        compacted.run(turn, true);
+        cpu += bench::cpu_seconds() - before;
+        plain.run(turn, true);
+        std::cout << (n == 0 ? "" : ",") << R"({"p50_ms":)" << compacted.percentile(0.5)
+                  << R"(,"p99_ms":)" << compacted.percentile(0.99) << R"(,"p999_ms":)"
+                  << compacted.percentile(0.999) << R"(,"plain_p50_ms":)" << plain.percentile(0.5)
+                  << R"(,"plain_p99_ms":)" << plain.percentile(0.99) << R"(,"plain_p999_ms":)"
+                  << plain.percentile(0.999) << "}";
+        compacted.forget();
+        plain.forget();
+    }
+    const auto cycles = settings.seconds * static_cast<double>(settings.rate);
+    std::cout << R"(],"file_bytes":)" << compacted.bytes_max() << R"(,"file_bytes_end":)"
+              << compacted.bytes() << R"(,"plain_file_bytes":)" << plain.bytes_max()
+              << R"(,"live_bytes":)" << live_bytes * settings.live << R"(,"cpu_us_per_op":)"
+              << cpu / cycles * 1e6 << "}" << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Settings settings;
+    CLI::App app{"Holds an embedded store under a steady load", "embedded_compaction"};
+    app.add_option("--file", settings.file, "Of the store; must not exist")->required();
+    app.add_option("--live", settings.live, "Jobs that wait")->capture_default_str();
+    app.add_option("--rate", settings.rate, "Jobs a second, in thousands")->capture_default_str();
+    app.add_option("--seconds", settings.seconds, "Of load on each")->capture_default_str();
+    app.add_option("--rounds", settings.rounds, "In which they take turns")->capture_default_str();
+    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+}
