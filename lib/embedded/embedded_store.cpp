@@ -71,6 +71,8 @@ struct EmbeddedStore::Impl {
             committer_idle = true;
             if (engine.failing()) {
                 changed.wait_for(lock, probe_wait, [this] { return stopping; });
+            } else if (room_to_give_back && !stopping && !engine.has_work()) {
+                give_back(lock);
             } else {
                 changed.wait(lock, [this] { return stopping || engine.has_work(); });
                 if (relaxed && !stopping) {
@@ -96,10 +98,19 @@ struct EmbeddedStore::Impl {
         lock.lock();
         if (!written) probe_wait = probe_wait_min;
         auto answers = written ? engine.committed(row) : engine.failed(row, written.error());
+        room_to_give_back = true;
         lock.unlock();
         for (auto& answer : answers) answer.tell();
         answers.clear();
         lock.lock();
+    }
+
+    /// While there is nothing else to do. What fails here may be tried again after a commit.
+    void give_back(std::unique_lock<std::mutex>& lock) {
+        lock.unlock();
+        const auto more = file.give_back();
+        lock.lock();
+        room_to_give_back = more && *more;
     }
 
     void try_to_heal(std::unique_lock<std::mutex>& lock) {
@@ -117,13 +128,14 @@ struct EmbeddedStore::Impl {
 
     const bool relaxed;
     detail::Watchers watchers;
-    JournalFile file;  // Read by the engine; written by the committer alone, without the lock.
+    JournalFile file;  // Read by the engine; changed by the committer alone, without the lock.
 
     std::mutex mutex;  // Guards the rest.
     std::condition_variable changed;
     Engine engine;
     std::chrono::milliseconds probe_wait{probe_wait_min};
     bool committer_idle = false;
+    bool room_to_give_back = false;
     bool stopping = false;
     std::thread committer;
 };

@@ -66,6 +66,7 @@ std::vector<std::string> Engine::take_woken() { return state_->machine.jobs().ta
 
 JournalWriter::Row Engine::close_row() {
     auto row = state_->writer.close_row(journal_.bytes());
+    if (row.unread) log(LogLevel::error, "cannot compact the journal: " + row.unread->message());
     in_flight_row_ = row.number;
     in_flight_.swap(waiting_);
     return row;
@@ -73,6 +74,7 @@ JournalWriter::Row Engine::close_row() {
 
 std::vector<Answer> Engine::committed(const JournalWriter::Row& row) {
     committed_row_ = row.number;
+    state_->writer.let_go(row.number);
     return std::exchange(in_flight_, {});
 }
 
@@ -115,6 +117,9 @@ std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
 
 void Engine::reload(const std::vector<Lease>& leases) {
     const auto fence = state_->machine.jobs().fence();
+    // Both at once might not fit in memory.
+    state_ = std::make_unique<State>(options_, journal_);
+    state_->machine.jobs().skip_fences(fence);
     auto loaded = load();
     if (!loaded) {
         // Nothing can be read either, so nothing can be told. Healing tries again.
@@ -126,9 +131,18 @@ void Engine::reload(const std::vector<Lease>& leases) {
     stale_ = false;
     state_ = *std::move(loaded);
     state_->machine.jobs().skip_fences(fence);
-    for (const auto& lease : leases) state_->machine.jobs().reinstate(lease, last_now_);
+    for (const auto& lease : leases) reinstate(lease);
     committed_row_ = journal_.last_row();
     in_flight_row_ = 0;
+}
+
+void Engine::reinstate(const Lease& lease) {
+    try {
+        state_->machine.jobs().reinstate(lease, last_now_);
+    } catch (const Failure& failure) {
+        // The job runs again, and its holder is told that the lease is lost.
+        log(LogLevel::error, "cannot read a job: " + failure.error().message());
+    }
 }
 
 bool Engine::heal(const Result<void>& probed) {
@@ -142,11 +156,13 @@ bool Engine::heal(const Result<void>& probed) {
 // --- Loading ------------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Engine::State>> Engine::load() {
-    auto loaded = std::make_unique<State>(options_.slack_max);
+    auto loaded = std::make_unique<State>(options_, journal_);
     std::uint64_t row = 0;
     auto read = journal_.read([&](std::uint64_t number, std::string_view effects) {
         row = number;
-        return replay(effects, number, loaded->machine, loaded->writer);
+        auto replayed = replay(effects, number, loaded->machine, loaded->writer);
+        loaded->writer.let_go(number);
+        return replayed;
     });
     if (!read) return read.error();
     loaded->machine.settle_restored();

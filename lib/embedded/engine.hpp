@@ -82,8 +82,10 @@ public:
 private:
     /// The state, and the writer that follows it.
     struct State {
-        explicit State(std::uint64_t slack_max) : writer{slack_max}, machine{writer} {}
+        State(const EmbeddedStoreOptions& options, Journal& journal)
+            : rows{journal}, writer{options.slack_max, options.memory_max, rows}, machine{writer} {}
 
+        RowCache rows;
         JournalWriter writer;
         detail::Machine machine;
     };
@@ -92,6 +94,7 @@ private:
     [[nodiscard]] std::vector<Lease> known_leases(const std::vector<Lease>& ended,
                                                   const std::vector<Answer>& refused) const;
     void reload(const std::vector<Lease>& leases);
+    void reinstate(const Lease& lease);
     [[nodiscard]] Result<std::unique_ptr<State>> load();
     void log(LogLevel level, const std::string& text) const;
 

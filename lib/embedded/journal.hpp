@@ -5,13 +5,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "routemaster/result.hpp"
 
 namespace routemaster::embedded {
 
-/// Numbered rows of effects, of which the oldest may be forgotten. Used by one thread at a time.
+/// Numbered rows of effects, of which the oldest may be forgotten.
+///
+/// Used by one thread at a time, but for `fetch`, which another may call at any time.
 class Journal {
 public:
     virtual ~Journal() = default;
@@ -25,6 +28,12 @@ public:
     /// Writes a row behind the last one and forgets rows before `needed`, when there are many or
     /// it is `urgent`; both or neither. When it returns, the row is on disk.
     virtual Result<void> append(std::string_view effects, std::uint64_t needed, bool urgent) = 0;
+
+    /// The effects of one row. `corrupted` when it is damaged or missing.
+    virtual Result<std::string> fetch(std::uint64_t row) = 0;
+
+    /// Gives a bounded amount of room that nothing needs back to the disk. True when there is more.
+    virtual Result<bool> give_back() = 0;
 
     /// Tries whether the disk takes data again.
     virtual Result<void> probe() = 0;

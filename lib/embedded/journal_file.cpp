@@ -17,9 +17,19 @@ constexpr std::int64_t application_id = 0x726d6a6c;
 
 constexpr std::int64_t format_version = 1;
 
-/// Rows are forgotten in groups: a delete in every commit would cost as much as the insert.
+/// Rows are forgotten in groups: a delete in every commit would cost as much as the insert. But no
+/// commit forgets many or large ones, since each page of them has to be read.
 constexpr std::uint64_t forgotten_min = 256;
 constexpr std::uint64_t forgotten_max = 1'024;
+constexpr std::uint64_t forgotten_bytes_max = 2U << 20U;
+
+/// Free pages that are kept for the rows to come: 8 MiB. Beyond it, some are given back at a time.
+constexpr std::int64_t free_pages_kept = 2'048;
+constexpr int pages_given_back_busy = 64;
+constexpr int pages_given_back_idle = 512;
+
+/// The write-ahead log is cut to this when a commit made it longer.
+constexpr int wal_bytes_kept = 8 << 20;
 
 /// Guards against a row that was damaged, and against one that stands in another's place.
 std::int64_t checksum(std::uint64_t row, std::string_view effects) {
@@ -68,6 +78,7 @@ JournalFile::JournalFile(std::filesystem::path file) : path_{std::move(file)} {
     check_kind();
     run("PRAGMA journal_mode=WAL").value();
     run("PRAGMA synchronous=FULL").value();
+    run(("PRAGMA journal_size_limit=" + std::to_string(wal_bytes_kept)).c_str()).value();
     prepare_statements();
 }
 
@@ -135,7 +146,11 @@ void JournalFile::create() {
 
 void JournalFile::prepare_statements() {
     insert_ = prepare("INSERT INTO journal (row, checksum, effects) VALUES (?1, ?2, ?3)").value();
-    forget_ = prepare("DELETE FROM journal WHERE row < ?1 RETURNING length(effects)").value();
+    sizes_ = prepare("SELECT row, length(effects) FROM journal WHERE row < ?1 ORDER BY row LIMIT " +
+                     std::to_string(forgotten_max))
+                 .value();
+    forget_ = prepare("DELETE FROM journal WHERE row < ?1").value();
+    fetch_ = prepare("SELECT checksum, effects FROM journal WHERE row = ?1").value();
 }
 
 Result<void> JournalFile::read(const Reader& each) {
@@ -166,12 +181,30 @@ Result<void> JournalFile::read(const Reader& each) {
     return {};
 }
 
+Result<std::string> JournalFile::fetch(std::uint64_t row) {
+    const std::lock_guard lock{mutex_};
+    auto* statement = fetch_.get();
+    sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
+    const int code = sqlite3_step(statement);
+    const auto fetched = [&]() -> Result<std::string> {
+        const auto which = path_.string() + ": row " + std::to_string(row);
+        if (code == SQLITE_DONE) return Error{Errc::corrupted, which + " is missing"};
+        if (code != SQLITE_ROW) return error("cannot read it");
+        const auto effects = blob(statement, 1);
+        if (sqlite3_column_int64(statement, 0) != checksum(row, effects)) {
+            return Error{Errc::corrupted, which + " is damaged"};
+        }
+        return std::string{effects};
+    }();
+    sqlite3_reset(statement);
+    return fetched;
+}
+
 Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed, bool urgent) {
+    const std::lock_guard lock{mutex_};
     const auto garbage = needed - std::min(needed, first_row_);
     const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
-    auto done = worthwhile
-                    ? insert_and_forget(effects, std::min(needed, first_row_ + forgotten_max))
-                    : insert(effects);
+    auto done = worthwhile ? insert_and_forget(effects, needed) : insert(effects);
     if (!done) {
         // After most errors SQLite has rolled back by itself, and this fails harmlessly.
         sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
@@ -197,29 +230,65 @@ Result<void> JournalFile::insert(std::string_view effects) {
 Result<void> JournalFile::insert_and_forget(std::string_view effects, std::uint64_t needed) {
     if (auto done = run("BEGIN IMMEDIATE"); !done) return done;
     if (auto done = insert(effects); !done) return done;
-    const auto freed = forget(needed);
-    if (!freed) return freed.error();
+    // More than is added, or the head would fall behind.
+    const auto gone =
+        head(needed, std::max<std::uint64_t>(forgotten_bytes_max, 4 * effects.size()));
+    if (!gone) return gone.error();
+    if (auto done = forget(gone->end); !done) return done;
+    if (auto done = shrink(pages_given_back_busy); !done) return done.error();
     if (auto done = run("COMMIT"); !done) return done;
-    first_row_ = needed;
-    bytes_ -= std::min(bytes_, *freed);
+    first_row_ = gone->end;
+    bytes_ -= std::min(bytes_, gone->bytes);
     return {};
 }
 
-Result<std::uint64_t> JournalFile::forget(std::uint64_t needed) {
-    auto* statement = forget_.get();
+/// At least one row, when there is one before `needed`.
+Result<JournalFile::Head> JournalFile::head(std::uint64_t needed, std::uint64_t bytes_max) {
+    auto* statement = sizes_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(needed));
-    std::uint64_t freed = 0;
+    Head head{.end = first_row_};
     int code = SQLITE_ROW;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        freed += static_cast<std::uint64_t>(sqlite3_column_int64(statement, 0));
+    while (head.bytes < bytes_max && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        head.end = static_cast<std::uint64_t>(sqlite3_column_int64(statement, 0)) + 1;
+        head.bytes += static_cast<std::uint64_t>(sqlite3_column_int64(statement, 1));
     }
-    Result<std::uint64_t> result{freed};
-    if (code != SQLITE_DONE) result = error("cannot write");
+    Result<Head> result{head};
+    if (code != SQLITE_ROW && code != SQLITE_DONE) result = error("cannot read it");
     sqlite3_reset(statement);
     return result;
 }
 
+Result<void> JournalFile::forget(std::uint64_t before) {
+    auto* statement = forget_.get();
+    sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(before));
+    const int code = sqlite3_step(statement);
+    auto result = code == SQLITE_DONE ? Result<void>{} : Result<void>{error("cannot write")};
+    sqlite3_reset(statement);
+    return result;
+}
+
+/// Moves pages from the end of the file to where there is room, if there is much.
+Result<bool> JournalFile::shrink(int pages) {
+    const auto free = number("PRAGMA freelist_count");
+    if (!free) return free.error();
+    if (*free <= free_pages_kept) return false;
+    auto done = run(("PRAGMA incremental_vacuum(" + std::to_string(pages) + ")").c_str());
+    if (!done) return done.error();
+    shrunk_ = true;
+    return true;
+}
+
+Result<bool> JournalFile::give_back() {
+    const std::lock_guard lock{mutex_};
+    auto more = shrink(pages_given_back_idle);
+    if (!more || *more || !std::exchange(shrunk_, false)) return more;
+    // What was given back leaves the file when all of it is written.
+    if (auto done = run("PRAGMA wal_checkpoint(TRUNCATE)"); !done) return done.error();
+    return false;
+}
+
 Result<void> JournalFile::probe() {
+    const std::lock_guard lock{mutex_};
     auto done = run("INSERT OR REPLACE INTO probe (id, filler) VALUES (1, randomblob(65536))");
     if (done) done = run("DELETE FROM probe");
     return done;
@@ -237,9 +306,9 @@ Result<std::int64_t> JournalFile::number(const char* sql) {
     return static_cast<std::int64_t>(sqlite3_column_int64(statement->get(), 0));
 }
 
-Result<JournalFile::Statement> JournalFile::prepare(const char* sql) {
+Result<JournalFile::Statement> JournalFile::prepare(const std::string& sql) {
     sqlite3_stmt* statement = nullptr;
-    if (sqlite3_prepare_v2(database_.get(), sql, -1, &statement, nullptr) != SQLITE_OK) {
+    if (sqlite3_prepare_v2(database_.get(), sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
         return error("cannot read it");
     }
     return Statement{statement};

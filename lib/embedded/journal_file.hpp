@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,7 @@ struct sqlite3_stmt;
 
 namespace routemaster::embedded {
 
-/// The journal of one store. Owned by one process, used by one thread at a time.
+/// The journal of one store. Owned by one process.
 class JournalFile final : public Journal {
 public:
     /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does.
@@ -31,6 +32,8 @@ public:
 
     Result<void> read(const Reader& each) override;
     Result<void> append(std::string_view effects, std::uint64_t needed, bool urgent) override;
+    Result<std::string> fetch(std::uint64_t row) override;
+    Result<bool> give_back() override;
     Result<void> probe() override;
     [[nodiscard]] std::uint64_t last_row() const noexcept override { return last_row_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
@@ -42,6 +45,12 @@ private:
     };
     using Statement = std::unique_ptr<sqlite3_stmt, Closer>;
 
+    /// What may be forgotten of the beginning at once.
+    struct Head {
+        std::uint64_t end = 0;  ///< The first row that stays.
+        std::uint64_t bytes = 0;
+    };
+
     void check_size();
     void lock();
     void check_kind();
@@ -50,16 +59,22 @@ private:
 
     Result<void> insert(std::string_view effects);
     Result<void> insert_and_forget(std::string_view effects, std::uint64_t needed);
-    Result<std::uint64_t> forget(std::uint64_t needed);
+    [[nodiscard]] Result<Head> head(std::uint64_t needed, std::uint64_t bytes_max);
+    Result<void> forget(std::uint64_t before);
+    Result<bool> shrink(int pages);
     Result<void> run(const char* sql);
     Result<std::int64_t> number(const char* sql);
-    [[nodiscard]] Result<Statement> prepare(const char* sql);
+    [[nodiscard]] Result<Statement> prepare(const std::string& sql);
     [[nodiscard]] Error error(const char* doing) const;
 
     std::filesystem::path path_;
+    std::mutex mutex_;  // SQLite's: one thread may fetch while another appends.
     std::unique_ptr<sqlite3, Closer> database_;
     Statement insert_;
+    Statement sizes_;
     Statement forget_;
+    Statement fetch_;
+    bool shrunk_ = false;  // Since the file was last cut.
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;
     std::uint64_t bytes_ = 0;

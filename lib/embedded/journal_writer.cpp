@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replay.hpp"
+
 namespace routemaster::embedded {
 
 using detail::BatchState;
@@ -34,20 +36,27 @@ JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
     }
     dirty_.clear();
     const bool crowded = journal_bytes > 2 * live_bytes_ + slack_max_;
-    if (crowded) move_oldest();
+    auto unread = crowded ? move_oldest() : std::nullopt;
     const auto number = open_row_++;
     const auto* oldest = by_age_.front();
     const auto needed = oldest == nullptr ? number : oldest->row;
-    return {number, std::exchange(buffer_, {}), needed, crowded, std::exchange(ended_, {})};
+    return {number,  std::exchange(buffer_, {}), needed,
+            crowded, std::exchange(ended_, {}),  std::move(unread)};
 }
 
-void JournalWriter::move_oldest() {
+std::optional<Error> JournalWriter::move_oldest() {
     const auto moved_max = buffer_.size() + std::max(moved_min, buffer_.size());
     while (buffer_.size() < moved_max) {
         auto* oldest = by_age_.front();
-        if (oldest == nullptr || oldest->row == open_row_) return;
+        if (oldest == nullptr || oldest->row == open_row_) break;
+        try {
+            make_resident(*oldest);
+        } catch (const Failure& failure) {
+            return failure.error();
+        }
         tell(*oldest);
     }
+    return std::nullopt;
 }
 
 void JournalWriter::tell(Entity& entity) {
@@ -64,13 +73,17 @@ void JournalWriter::tell(Entity& entity) {
 template <class State>
 void JournalWriter::note(State& state) {
     const auto begun = buffer_.size();
-    tell(std::as_const(state));
+    tell(state);
     restored(state, open_row_, buffer_.size() - begun, true);
 }
 
 void JournalWriter::restored(Entity& entity, std::uint64_t row, std::size_t bytes, bool whole) {
     if (whole) {
-        if (entity.row != 0) by_age_.remove(entity);
+        if (entity.row != 0) {
+            by_age_.remove(entity);
+        } else if (entity.kind == Entity::Kind::job) {
+            resident_ += static_cast<JobState&>(entity).payload.size();
+        }
         by_age_.push_back(entity);
         live_bytes_ -= entity.bytes;
         entity.bytes = 0;
@@ -82,6 +95,13 @@ void JournalWriter::restored(Entity& entity, std::uint64_t row, std::size_t byte
 }
 
 void JournalWriter::unrestored(Entity& entity) {
+    if (entity.kind == Entity::Kind::job) {
+        const auto& payload = static_cast<JobState&>(entity).payload;
+        if (payload.resident()) resident_ -= payload.size();
+    } else if (entity.kind == Entity::Kind::batch) {
+        const auto& messages = static_cast<BatchState&>(entity).messages;
+        if (messages.resident()) resident_ -= messages.payload_bytes();
+    }
     if (entity.row != 0) by_age_.remove(entity);
     entity.row = 0;
     live_bytes_ -= entity.bytes;
@@ -108,7 +128,10 @@ void JournalWriter::lease_ended(const JobState& job) {
 }
 
 void JournalWriter::changed(BatchState& batch) {
-    if (batch.row == 0) return note(batch);
+    // What is to be let go must stand in one place. What is being delivered will be gone soon.
+    const bool leaves = over_budget() && !batch.current && !batch.whole &&
+                        batch.job->state != JobState::State::pending;
+    if (batch.row == 0 || leaves) return note(batch);
     begin(EffectKind::batch_changed, 3);
     out_.text(batch.uid.text());
     out_.integer(batch.attempts);
@@ -122,6 +145,8 @@ void JournalWriter::appended(std::string_view message, std::span<BatchState* con
     out_.begin_array(batches.size());
     for (auto* batch : batches) {
         out_.text(batch->uid.text());
+        batch->whole = false;
+        resident_ += message.size();
         restored(*batch, open_row_, message.size() + appended_bytes, false);
     }
 }
@@ -155,6 +180,59 @@ void JournalWriter::gone(BatchState& batch) {
     begin(EffectKind::batch_gone, 1);
     out_.text(batch.uid.text());
     unrestored(batch);
+}
+
+// --- Payloads that are let go -------------------------------------------------------------------
+
+void JournalWriter::let_go(std::uint64_t committed) {
+    for (auto* entity = by_age_.back(); entity != nullptr && over_budget();
+         entity = by_age_.previous(*entity)) {
+        if (entity->row > committed) continue;
+        if (entity->row <= let_go_row_) break;
+        let_go(*entity);
+    }
+    let_go_row_ = committed;
+}
+
+void JournalWriter::let_go(Entity& entity) {
+    if (entity.kind == Entity::Kind::job) {
+        auto& job = static_cast<JobState&>(entity);
+        if (job.lane != nullptr || job.state == JobState::State::pending) return;
+        if (!job.payload.resident()) return;
+        job.payload.let_go();
+        resident_ -= job.payload.size();
+    } else if (entity.kind == Entity::Kind::batch) {
+        auto& batch = static_cast<BatchState&>(entity);
+        if (batch.current || !batch.whole || !batch.messages.resident()) return;
+        batch.messages.let_go();
+        resident_ -= batch.messages.payload_bytes();
+    }
+}
+
+bool JournalWriter::same(const JobState& job, std::string_view bytes) {
+    return rows_.read(job.row, job.payload.offset(), job.payload.size()) == bytes;
+}
+
+void JournalWriter::bring_back(JobState& job) {
+    job.payload.bring_back(rows_.read(job.row, job.payload.offset(), job.payload.size()));
+    resident_ += job.payload.size();
+}
+
+MessageList JournalWriter::read(const BatchState& batch) {
+    return messages_of(rows_.read(batch.row, batch.offset));
+}
+
+/// What is told again must be in memory until the row that tells it is on disk.
+void JournalWriter::make_resident(Entity& entity) {
+    if (entity.kind == Entity::Kind::job) {
+        auto& job = static_cast<JobState&>(entity);
+        if (!job.payload.resident()) bring_back(job);
+    } else if (entity.kind == Entity::Kind::batch) {
+        auto& batch = static_cast<BatchState&>(entity);
+        if (batch.messages.resident()) return;
+        batch.messages.bring_back(read(batch));
+        resident_ += batch.messages.payload_bytes();
+    }
 }
 
 // --- Whole entities -----------------------------------------------------------------------------
@@ -194,16 +272,19 @@ void JournalWriter::tell(const TokenState& token) {
     out_.text(token.token.name);
 }
 
-void JournalWriter::tell(const JobState& job) {
+void JournalWriter::tell(JobState& job) {
     begin(EffectKind::job, 5);
     out_.text(job.queue.name);
     out_.text(job.payload.text());
+    job.payload.note_offset(static_cast<std::uint32_t>(buffer_.size() - job.payload.size()));
     out_.integer(to_milliseconds(job.run_at));
     out_.natural(job.order);
     job.lane != nullptr ? out_.text(job.lane->name) : out_.null();
 }
 
-void JournalWriter::tell(const BatchState& batch) {
+void JournalWriter::tell(BatchState& batch) {
+    batch.offset = static_cast<std::uint32_t>(buffer_.size());
+    batch.whole = true;
     begin(EffectKind::batch, 7);
     out_.text(batch.uid.text());
     out_.text(batch.outbox.lane.name);
@@ -212,7 +293,7 @@ void JournalWriter::tell(const BatchState& batch) {
     out_.integer(batch.attempts);
     out_.boolean(batch.current);
     out_.begin_array(batch.messages.size());
-    for (const auto message : batch.messages) out_.text(message);
+    for (const auto message : batch.messages.list()) out_.text(message);
 }
 
 void JournalWriter::tell(const CounterState& counter) {

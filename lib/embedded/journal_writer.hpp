@@ -4,15 +4,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "effect_kind.hpp"
+#include "routemaster/batch.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/detail/intrusive_list.hpp"
 #include "routemaster/detail/state/machine.hpp"
+#include "routemaster/error.hpp"
+#include "row_cache.hpp"
 
 namespace routemaster::embedded {
 
@@ -23,8 +27,10 @@ namespace routemaster::embedded {
 /// snapshot, no pause, no second copy of the state. Not thread safe.
 class JournalWriter final : public detail::Effects {
 public:
-    /// `slack_max` as in `EmbeddedStoreOptions`.
-    explicit JournalWriter(std::uint64_t slack_max) : slack_max_{slack_max} {}
+    /// `slack_max` and `memory_max` as in `EmbeddedStoreOptions`. Rows that were written are read
+    /// again from `rows`, which must outlive it.
+    JournalWriter(std::uint64_t slack_max, std::uint64_t memory_max, RowCache& rows)
+        : slack_max_{slack_max}, memory_max_{memory_max}, rows_{rows} {}
 
     JournalWriter(const JournalWriter&) = delete;
     JournalWriter& operator=(const JournalWriter&) = delete;
@@ -36,6 +42,8 @@ public:
         std::uint64_t needed = 0;  ///< No row before this one is needed once it is written.
         bool crowded = false;      ///< The journal has outgrown what is alive.
         std::vector<Lease> ended;  ///< Leases that ended in it.
+        std::optional<Error>
+            unread{};  ///< Why something old could not be moved, when it could not.
     };
 
     /// The row that effects go into now.
@@ -52,6 +60,16 @@ public:
     /// Tells the numbers that changed, moves what is oldest, and opens the next row.
     /// `journal_bytes` is the size of all rows written so far.
     [[nodiscard]] Row close_row(std::uint64_t journal_bytes);
+
+    /// Lets payloads go that stand in rows up to `committed`, which are on disk, while those that
+    /// are resident exceed the budget: the newest, which are needed last, and none that is needed
+    /// now. Looks at each row once.
+    void let_go(std::uint64_t committed);
+
+    /// Bytes of jobs and messages that are resident.
+    [[nodiscard]] std::uint64_t resident() const noexcept { return resident_; }
+    /// Messages were restored or forgotten. For replaying.
+    void resident_changed(std::int64_t bytes) { resident_ += static_cast<std::uint64_t>(bytes); }
 
     /// Notes that an entity stands in `row`, and takes about so many `bytes` more. For replaying.
     void restored(detail::Entity& entity, std::uint64_t row, std::size_t bytes, bool whole);
@@ -74,6 +92,9 @@ public:
     void gone(detail::TokenState& token) override;
     void gone(detail::JobState& job) override;
     void gone(detail::BatchState& batch) override;
+    bool same(const detail::JobState& job, std::string_view bytes) override;
+    void bring_back(detail::JobState& job) override;
+    MessageList read(const detail::BatchState& batch) override;
 
 private:
     void begin(EffectKind kind, std::size_t fields);
@@ -82,15 +103,24 @@ private:
     void tell(const detail::TopicState& topic);
     void tell(const detail::SubscriberState& subscriber);
     void tell(const detail::TokenState& token);
-    void tell(const detail::JobState& job);
-    void tell(const detail::BatchState& batch);
+    void tell(detail::JobState& job);
+    void tell(detail::BatchState& batch);
     void tell(const detail::CounterState& counter);
     /// Tells an entity whole, and notes where.
     template <class State>
     void note(State& state);
-    void move_oldest();
+    [[nodiscard]] std::optional<Error> move_oldest();
+    void make_resident(detail::Entity& entity);
+    void let_go(detail::Entity& entity);
+    [[nodiscard]] bool over_budget() const noexcept {
+        return memory_max_ != 0 && resident_ > memory_max_;
+    }
 
     std::uint64_t slack_max_;
+    std::uint64_t memory_max_;
+    RowCache& rows_;
+    std::uint64_t resident_ = 0;
+    std::uint64_t let_go_row_ = 0;  ///< Rows up to it were looked at.
     std::uint64_t open_row_ = 1;
     std::uint64_t live_bytes_ = 0;
     std::uint64_t told_ = 0;

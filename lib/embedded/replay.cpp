@@ -35,11 +35,14 @@ Uid uid(const msgpack::object& field) {
 /// Replays the effects of one row, one by one.
 class Replay {
 public:
-    Replay(std::uint64_t row, detail::Machine& machine, JournalWriter& writer)
-        : row_{row}, machine_{machine}, writer_{writer} {}
+    Replay(std::string_view effects, std::uint64_t row, detail::Machine& machine,
+           JournalWriter& writer)
+        : effects_{effects}, row_{row}, machine_{machine}, writer_{writer} {}
 
-    /// Applies one effect, which took `bytes`. Throws what msgpack-c throws when it is none.
-    void apply(const msgpack::object& effect, std::size_t bytes) {
+    /// Applies one effect, which stood at `offset` and took `bytes`. Throws what msgpack-c throws
+    /// when it is none.
+    void apply(const msgpack::object& effect, std::size_t offset, std::size_t bytes) {
+        offset_ = offset;
         const auto all = list(effect);
         if (all.empty()) throw msgpack::type_error{};
         bytes_ = bytes;
@@ -145,9 +148,23 @@ private:
         }
         state->attempts = fields[4].as<std::uint32_t>();
         state->current = fields[5].as<bool>();
-        state->messages = {};
-        for (const auto& message : list(fields[6])) state->messages.append(text(message));
+        forget_messages(*state);
+        for (const auto& message : list(fields[6])) append(*state, text(message));
+        state->whole = true;
+        state->offset = static_cast<std::uint32_t>(offset_);
         whole(*state);
+    }
+
+    void forget_messages(detail::BatchState& state) {
+        if (state.messages.resident()) {
+            writer_.resident_changed(-static_cast<std::int64_t>(state.messages.payload_bytes()));
+        }
+        state.messages = {};
+    }
+
+    void append(detail::BatchState& state, std::string_view message) {
+        state.messages.append(message);
+        writer_.resident_changed(static_cast<std::int64_t>(message.size()));
     }
 
     void batch_changed(Fields fields) {
@@ -163,7 +180,8 @@ private:
         for (const auto& name : list(fields[1])) {
             auto* state = machine_.outboxes().find(uid(name));
             if (state == nullptr) continue;
-            state->messages.append(message);
+            append(*state, message);
+            state->whole = false;
             writer_.restored(*state, row_, message.size(), false);
         }
     }
@@ -185,6 +203,12 @@ private:
                                   fields[3].as<std::uint64_t>(),
                                   lane ? &machine_.outboxes().open(*lane).lane : nullptr);
         }
+        if (!state->payload.resident()) {
+            state->payload.bring_back(text(fields[1]));
+            writer_.resident_changed(static_cast<std::int64_t>(state->payload.size()));
+        }
+        state->payload.note_offset(
+            static_cast<std::uint32_t>(text(fields[1]).data() - effects_.data()));
         state->run_at = time(fields[2]);
         whole(*state);
     }
@@ -209,20 +233,23 @@ private:
         whole(state);
     }
 
+    std::string_view effects_;
     std::uint64_t row_;
     detail::Machine& machine_;
     JournalWriter& writer_;
+    std::size_t offset_ = 0;
     std::size_t bytes_ = 0;
 };
+
+/// Texts stay where they are; only the lists are built.
+bool referenced(msgpack::type::object_type, std::size_t, void*) { return true; }
 
 }  // namespace
 
 Result<void> replay(std::string_view effects, std::uint64_t row, detail::Machine& machine,
                     JournalWriter& writer) {
-    Replay replay{row, machine, writer};
-    // Texts stay in the row; only the lists are built, in memory that is used again.
-    const auto referenced = [](msgpack::type::object_type, std::size_t, void*) { return true; };
-    msgpack::zone zone;
+    Replay replay{effects, row, machine, writer};
+    msgpack::zone zone;  // Memory for the lists, used again for each effect.
     std::size_t offset = 0;
     try {
         while (offset < effects.size()) {
@@ -230,15 +257,39 @@ Result<void> replay(std::string_view effects, std::uint64_t row, detail::Machine
             bool in_place = false;
             const auto effect =
                 msgpack::unpack(zone, effects.data(), effects.size(), offset, in_place, referenced);
-            replay.apply(effect, offset - begun);
+            replay.apply(effect, begun, offset - begun);
             zone.clear();
         }
     } catch (const msgpack::type_error&) {
         return Error{Errc::corrupted, "an effect at byte " + std::to_string(offset) + " is none"};
     } catch (const msgpack::unpack_error&) {
         return Error{Errc::corrupted, "no effect at byte " + std::to_string(offset)};
+    } catch (const Failure& failure) {
+        return failure.error();
     }
     return {};
+}
+
+MessageList messages_of(std::string_view effects) {
+    msgpack::zone zone;
+    std::size_t offset = 0;
+    bool in_place = false;
+    try {
+        const auto effect =
+            msgpack::unpack(zone, effects.data(), effects.size(), offset, in_place, referenced);
+        const auto fields = list(effect);
+        if (fields.size() < 8 || fields[0].as<std::uint8_t>() != std::uint8_t{7}) {
+            throw msgpack::type_error{};
+        }
+        MessageList messages;
+        for (const auto& message : list(fields[7])) messages.append(text(message));
+        return messages;
+    } catch (const std::bad_cast&) {
+        // What msgpack-c throws for objects of another type.
+    } catch (const msgpack::unpack_error&) {
+        // What is no object.
+    }
+    throw Failure{{Errc::corrupted, "a batch is not where it was written"}};
 }
 
 }  // namespace routemaster::embedded

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "journal_writer.hpp"
+#include "routemaster/batch.hpp"
 #include "routemaster/detail/state/machine.hpp"
 #include "routemaster/result.hpp"
 
@@ -18,5 +19,9 @@ namespace routemaster::embedded {
 /// are told again, or are gone, further on.
 Result<void> replay(std::string_view effects, std::uint64_t row, detail::Machine& machine,
                     JournalWriter& writer);
+
+/// The messages of the batch whose whole telling `effects` begins with. Throws `Failure` when it
+/// does not.
+MessageList messages_of(std::string_view effects);
 
 }  // namespace routemaster::embedded

@@ -10,8 +10,9 @@ namespace {
 /// A store whose folder goes away after it. The slack is small, so that the journal is compacted.
 class Embedded final : public Store {
 public:
-    explicit Embedded(Durability durability)
-        : store_{folder_.path() / "bus.db", {.durability = durability, .slack_max = 4'096}} {}
+    explicit Embedded(Durability durability, std::uint64_t memory_max = 0)
+        : store_{folder_.path() / "bus.db",
+                 {.durability = durability, .slack_max = 4'096, .memory_max = memory_max}} {}
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override {
         store_.submit(steps, now, std::move(done));
@@ -30,6 +31,11 @@ std::unique_ptr<Store> open() {
     return std::make_unique<Embedded>(durability);
 }
 
+/// Payloads leave the memory as soon as they are on disk.
+std::unique_ptr<Store> open_forgetful() {
+    return std::make_unique<Embedded>(Durability::strict, 1);
+}
+
 template <Durability durability>
 std::unique_ptr<Store> open_forwarded() {
     return std::make_unique<test::Behind<ForwardingStore>>(open<durability>());
@@ -37,6 +43,7 @@ std::unique_ptr<Store> open_forwarded() {
 
 const test::Conformance strict{"embedded", {open<Durability::strict>}};
 const test::Conformance relaxed{"embedded, relaxed", {open<Durability::relaxed>}};
+const test::Conformance forgetful{"embedded with little memory", {open_forgetful}};
 const test::Conformance behind{"embedded behind a forwarder", {open_forwarded<Durability::strict>}};
 
 }  // namespace

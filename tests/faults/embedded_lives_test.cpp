@@ -45,7 +45,8 @@ void come_to_rest(FileScene& scene, Twin& twin) {
                                    status.topics,
                                    {.callback = wanted.callback,
                                     .uuid = wanted.uuid,
-                                    .max_in_flight = wide ? 100'000 : wanted.max_in_flight}},
+                                    .max_in_flight =
+                                        wide ? subscription_in_flight_max : wanted.max_in_flight}},
                          scene.now)
                 .value();
         }
@@ -86,7 +87,10 @@ void come_to_rest(FileScene& scene, Twin& twin) {
 TEST_CASE("20,000 random steps with 20 restarts come to the same as in memory") {
     const auto number = seed(21);
     ROUTEMASTER_TELL_SEED(number);
-    FileScene scene{{.slack_max = 4'096}};
+    FileOptions options{.slack_max = 4'096};
+    SUBCASE("all of it is kept in memory") {}
+    SUBCASE("little of it is kept in memory") { options.memory_max = 64; }
+    FileScene scene{options};
     Twin twin;
     for (std::uint64_t life = 0; life < 20; ++life) {
         CAPTURE(life);
@@ -94,7 +98,7 @@ TEST_CASE("20,000 random steps with 20 restarts come to the same as in memory") 
         live(scene, twin, random, 100);
         come_to_rest(scene, twin);
         scene.close();
-        scene.open({.slack_max = 4'096});
+        scene.open(options);
         twin.forget_leases();
         const auto now = scene.now;
         CHECK(perform(*scene.store, ListSubscribers{}, now).value() ==

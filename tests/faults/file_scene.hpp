@@ -22,6 +22,7 @@ namespace routemaster::test {
 struct FileOptions {
     Durability durability = Durability::strict;
     std::uint64_t slack_max = 64U << 20U;
+    std::uint64_t memory_max = 0;
     Log log{};
 };
 
@@ -43,6 +44,7 @@ struct FileScene {
     void open_at(const std::filesystem::path& at, const FileOptions& options = {}) {
         store.emplace(at, EmbeddedStoreOptions{.durability = options.durability,
                                                .slack_max = options.slack_max,
+                                               .memory_max = options.memory_max,
                                                .log = options.log});
     }
     void close() { store.reset(); }

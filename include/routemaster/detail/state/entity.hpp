@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "routemaster/batch.hpp"
 #include "routemaster/detail/intrusive_list.hpp"
 
 namespace routemaster::detail {
@@ -58,9 +59,18 @@ public:
     virtual void gone(TokenState& token) = 0;
     virtual void gone(JobState& job) = 0;
     virtual void gone(BatchState& batch) = 0;
+
+    // What a journal keeps need not be in memory. These throw `Failure` when it cannot be read.
+
+    /// Whether a job whose payload was let go is made of these bytes.
+    virtual bool same(const JobState& job, std::string_view bytes) = 0;
+    /// Makes the payload of a job resident.
+    virtual void bring_back(JobState& job) = 0;
+    /// The messages of a batch that were let go, and stay so.
+    virtual MessageList read(const BatchState& batch) = 0;
 };
 
-/// Keeps no journal.
+/// Keeps no journal, so nothing is ever let go.
 class NoEffects final : public Effects {
 public:
     void changed(TopicState&) override {}
@@ -77,6 +87,9 @@ public:
     void gone(TokenState&) override {}
     void gone(JobState&) override {}
     void gone(BatchState&) override {}
+    bool same(const JobState&, std::string_view) override { return false; }
+    void bring_back(JobState&) override {}
+    MessageList read(const BatchState&) override { return {}; }
 };
 
 }  // namespace routemaster::detail

@@ -64,14 +64,17 @@ public:
         return queues_.try_emplace(name, name).first->second;
     }
 
-    [[nodiscard]] static JobState* find(const QueueState& queue, std::string_view job) {
+    [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job) const {
         return find(queue, job, payload_hash(job));
     }
 
     /// `hash` is that of the job: who finds none and pushes it needs it again.
-    [[nodiscard]] static JobState* find(const QueueState& queue, std::string_view job,
-                                        std::uint32_t hash) {
-        return queue.jobs.find(hash, [job](const JobState& any) { return any.payload.is(job); });
+    [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job,
+                                 std::uint32_t hash) const {
+        return queue.jobs.find(hash, [&](const JobState& any) {
+            if (any.payload.size() != job.size()) return false;
+            return any.payload.resident() ? any.payload.text() == job : effects_.same(any, job);
+        });
     }
 
     /// The job that a lease gives the right to; null when the lease is lost.
@@ -79,7 +82,7 @@ public:
         auto* job = leased_.find(mark(lease.fence),
                                  [&](const JobState& any) { return any.fence == lease.fence; });
         if (job == nullptr || job->worker->uid != lease.worker) return nullptr;
-        return job->payload.is(lease.job) && job->queue.name == lease.queue ? job : nullptr;
+        return job->payload.text() == lease.job && job->queue.name == lease.queue ? job : nullptr;
     }
 
     /// Adds a job that is known not to exist yet.
@@ -130,7 +133,8 @@ public:
         return acquire(queue, step, now, [](const JobState&) {});
     }
 
-    /// Calls `reveal` with each job that it tells of.
+    /// Calls `reveal` with each job that it tells of. Throws `Failure` when there is a job, and it
+    /// cannot be read: nothing was acquired then.
     template <class Reveal>
     Acquired acquire(QueueState& queue, const AcquireJobs& step, TimePoint now, Reveal reveal) {
         promote(queue, now);
@@ -149,6 +153,7 @@ public:
             std::min<std::size_t>(step.limit, acquired.leases.size() + queue.ready.size()));
         while (acquired.leases.size() < step.limit && !queue.ready.empty()) {
             auto& job = *queue.ready.front();
+            if (!job.payload.resident() && !bring_back(job, acquired.leases.empty())) break;
             queue.ready.remove(job);
             hold(job, holder, ++fence_);
             tell(job);
@@ -268,10 +273,11 @@ public:
     void skip_fences(std::uint64_t fence) noexcept { fence_ = std::max(fence_, fence); }
 
     /// Makes a restored job PENDING again under a lease that was held before. Nothing happens when
-    /// the job is gone.
+    /// the job is gone. Throws `Failure` when its payload cannot be read.
     void reinstate(const Lease& lease, TimePoint seen) {
         auto* job = find(queue(lease.queue), lease.job);
         if (job == nullptr || job->state == JobState::State::pending) return;
+        if (!job->payload.resident()) effects_.bring_back(*job);
         displace(*job);
         auto& holder = worker(lease.worker);
         holder.seen = seen;
@@ -298,6 +304,17 @@ private:
 
     /// Jobs promoted by one step at most; the rest waits for the next.
     static constexpr int promoted_max = 1'000;
+
+    /// Makes a payload resident. When that fails, throws if there is nothing else to tell.
+    bool bring_back(JobState& job, bool nothing_else) {
+        try {
+            effects_.bring_back(job);
+            return true;
+        } catch (const Failure&) {
+            if (nothing_else) throw;
+            return false;
+        }
+    }
 
     void wake(QueueState& queue) {
         if (!queue.hungry || queue.woken) return;

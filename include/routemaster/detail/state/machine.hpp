@@ -49,9 +49,14 @@ public:
         return std::visit(
             [this](auto& any) -> Outcome {
                 if (auto checked = check_step(any); !checked) return checked.error();
-                auto reply = apply(any);
-                if (!reply) return reply.error();
-                return Reply{std::move(*reply)};
+                try {
+                    auto reply = apply(any);
+                    if (!reply) return reply.error();
+                    return Reply{std::move(*reply)};
+                } catch (const Failure& failure) {
+                    // What was let go of memory cannot be read. Steps read before they change.
+                    return failure.error();
+                }
             },
             step);
     }
@@ -247,7 +252,7 @@ private:
     Result<PushJob::Reply> apply(PushJob& step) {
         auto& queue = jobs_.queue(step.queue);
         const auto hash = payload_hash(step.job);
-        if (const auto* present = JobTable::find(queue, step.job, hash)) {
+        if (const auto* present = jobs_.find(queue, step.job, hash)) {
             reveals_ = present->last_row;
             return PushOutcome::duplicate;
         }
@@ -319,7 +324,9 @@ private:
             jobs_.give_back(*job, now_ + Duration{std::llround(lengthened)}, now_);
             return DeliveryStart{.verdict = Verdict::throttled};
         }
-        return begin(*batch, *subscriber);
+        // Read before anything is changed: it may fail.
+        auto messages = batch->messages.resident() ? batch->messages.list() : effects_.read(*batch);
+        return begin(*batch, *subscriber, std::move(messages));
     }
 
     /// The batch that ends with a job; null for other jobs, a copy in another queue among them.
@@ -329,7 +336,7 @@ private:
         return batch != nullptr && batch->job == &job ? batch : nullptr;
     }
 
-    DeliveryStart begin(BatchState& batch, SubscriberState& subscriber) {
+    DeliveryStart begin(BatchState& batch, SubscriberState& subscriber, MessageList messages) {
         if (batch.current) outboxes_.seal(batch);
         ++batch.attempts;
         subscriber.last_attempted_at = now_;
@@ -342,7 +349,7 @@ private:
                 .batch = batch.uid,
                 .created_at = batch.created_at,
                 .attempt = batch.attempts,
-                .messages = batch.messages};
+                .messages = std::move(messages)};
     }
 
     /// How long the subscriber is still to be spared.
@@ -373,8 +380,8 @@ private:
         if (step.delivered) {
             outboxes_.remove(*batch, subscriber != nullptr);
         } else {
-            effects_.changed(*batch);
             jobs_.give_back(*job, step.retry_at, now_);
+            effects_.changed(*batch);
         }
         return Settlement::settled;
     }

@@ -22,6 +22,7 @@
 #include "routemaster/detail/state/counters.hpp"
 #include "routemaster/detail/state/entity.hpp"
 #include "routemaster/detail/state/jobs.hpp"
+#include "routemaster/detail/state/kept_messages.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
@@ -42,7 +43,9 @@ struct BatchState : Entity {
     std::uint32_t attempts = 0;
     bool current = true;
     JobState* job = nullptr;
-    MessageList messages;
+    bool whole = false;        ///< Its row tells all of it, at `offset`.
+    std::uint32_t offset = 0;  ///< Where in its row it was told whole.
+    KeptMessages messages;
     ListHook<BatchState> in_outbox;
     ListHook<BatchState> in_age;
 };
@@ -122,7 +125,7 @@ public:
     /// Whether an id names a batch, or a delivery job that somebody pushed without one.
     [[nodiscard]] bool taken(const Uid& uid) const {
         return find(uid) != nullptr ||
-               JobTable::find(jobs_.queue(delivery_queue), delivery_job(uid)) != nullptr;
+               jobs_.find(jobs_.queue(delivery_queue), delivery_job(uid)) != nullptr;
     }
 
     /// Begins a CURRENT batch, and its delivery job. The id must not be taken.
@@ -232,7 +235,7 @@ public:
             bytes_ += batch->messages.payload_bytes();
             outbox.events += batch->messages.size();
             if (batch->current) outbox.current = batch;
-            batch->job = JobTable::find(queue, delivery_job(batch->uid));
+            batch->job = jobs_.find(queue, delivery_job(batch->uid));
             if (batch->job == nullptr) {
                 batch->job = &jobs_.restore(queue, delivery_job(batch->uid), batch->created_at,
                                             batch->order, &outbox.lane);

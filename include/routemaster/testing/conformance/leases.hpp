@@ -160,7 +160,7 @@ inline void add_worker_cases(StoreCases& add) {
     });
 
     add("a worker that holds very much gives it back in parts", [](Scenario& s) {
-        const auto hold = [&](int worker) {
+        const auto hold = [&](unsigned worker) {
             for (std::uint64_t i = 0; i < given_back_max + 2; ++i) s.push(std::to_string(i));
             std::size_t held = 0;
             while (held < given_back_max + 2) {

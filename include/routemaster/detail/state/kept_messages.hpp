@@ -1,0 +1,62 @@
+/// @file
+/// The messages of a batch, in memory or only in a journal.
+
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "routemaster/batch.hpp"
+#include "routemaster/detail/assert.hpp"
+
+namespace routemaster::detail {
+
+/// Messages whose number and size are known even while they themselves are only in a journal.
+///
+/// Thread safety: a value.
+class KeptMessages {
+public:
+    /// Whether the messages are in memory.
+    [[nodiscard]] bool resident() const noexcept { return !away_; }
+    /// They must be resident.
+    [[nodiscard]] const MessageList& list() const noexcept {
+        ROUTEMASTER_ASSERT(resident());
+        return list_;
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return away_ ? size_ : list_.size(); }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+    [[nodiscard]] std::size_t payload_bytes() const noexcept {
+        return away_ ? bytes_ : list_.payload_bytes();
+    }
+
+    /// Puts a message behind the others, which must be resident.
+    void append(std::string_view message) {
+        ROUTEMASTER_ASSERT(resident());
+        list_.append(message);
+    }
+
+    /// Frees them. They must be resident, and be read again from elsewhere.
+    void let_go() {
+        ROUTEMASTER_ASSERT(resident());
+        size_ = list_.size();
+        bytes_ = list_.payload_bytes();
+        // Assigning an empty list would keep the memory.
+        const MessageList freed = std::move(list_);
+        list_ = {};
+        away_ = true;
+    }
+    /// Gives back what was let go.
+    void bring_back(MessageList list) {
+        list_ = std::move(list);
+        away_ = false;
+    }
+
+private:
+    MessageList list_;
+    std::size_t size_ = 0;   ///< While away.
+    std::size_t bytes_ = 0;  ///< While away.
+    bool away_ = false;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,151 @@
+/// @file
+/// A backlog that is larger than what the store may keep in memory.
+
+#include <doctest/doctest.h>
+#include <malloc.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "disk.hpp"
+#include "file_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+constexpr int jobs = 4'000;
+constexpr int events = 4'000;
+constexpr std::uint64_t memory_max = 100'000;
+
+/// Some 5,000 bytes that say which they are.
+std::string large(const std::string& name) { return name + std::string(5'000, '.'); }
+
+std::string large_job(int number) { return large("job " + std::to_string(number)); }
+std::string large_message(int number) { return large("event " + std::to_string(number)); }
+
+/// Bytes that are allocated.
+std::size_t allocated() { return mallinfo2().uordblks; }
+
+void push_all(FileScene& scene) {
+    for (int done = 0; done < jobs;) {
+        std::vector<Step> steps;
+        for (int n = 0; n < 100; ++n) steps.emplace_back(scene.job(large_job(done++)));
+        for (auto& outcome : perform_all(*scene.store, steps, scene.now)) {
+            REQUIRE(reply_of<PushJob>(outcome).value() == PushOutcome::pushed);
+        }
+    }
+}
+
+void publish_all(FileScene& scene) {
+    for (int done = 0; done < events;) {
+        std::vector<Step> steps;
+        for (int n = 0; n < 100; ++n) steps.emplace_back(scene.event(large_message(done++)));
+        for (auto& outcome : perform_all(*scene.store, steps, scene.now)) {
+            REQUIRE(reply_of<PublishEvent>(outcome).value() == PublishOutcome::published);
+        }
+    }
+}
+
+/// Acquires all jobs in parts, and ends them.
+void finish_all(FileScene& scene) {
+    for (int done = 0; done < jobs;) {
+        const auto leases = scene.must(AcquireJobs{"work", scene.worker, 300}).leases;
+        REQUIRE(!leases.empty());
+        for (const auto& lease : leases) {
+            REQUIRE(lease.job == large_job(done++));
+            REQUIRE(scene.must(AckJob{lease}) == Settlement::settled);
+        }
+    }
+    REQUIRE(scene.queue("work") == QueueStatus{});
+}
+
+void deliver_all(FileScene& scene) {
+    const auto messages = scene.drain();
+    REQUIRE(messages.size() == static_cast<std::size_t>(events));
+    for (int number = 0; number < events; ++number) {
+        REQUIRE(messages[static_cast<std::size_t>(number)] == large_message(number));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a backlog of 40 MB takes little memory, and comes back whole and in order") {
+    FileOptions options{.memory_max = memory_max};
+    bool reopened = false;
+    SUBCASE("without a restart") {}
+    SUBCASE("after a restart") { reopened = true; }
+    SUBCASE("after the journal was compacted often") { options.slack_max = 4'096; }
+    FileScene scene{options};
+    scene.subscribe("billing", 7);
+    const auto before = allocated();
+    push_all(scene);
+    publish_all(scene);
+    CHECK(allocated() - before < 8'000'000);
+    CHECK_MESSAGE(
+        scene.must(PushJob{"work", large_job(3'000), scene.now}) == PushOutcome::duplicate,
+        "what is not in memory is known all the same");
+    CHECK(scene.must(MeasureUse{}).bytes > 20'000'000);
+    if (reopened) {
+        scene.close();
+        scene.open(options);
+        CHECK(allocated() - before < 8'000'000);
+    }
+    // Whatever happens to others, nothing of the backlog may be lost.
+    for (int i = 0; i < 500; ++i) {
+        scene.must(PushJob{"passing", std::to_string(i), scene.now});
+    }
+    scene.must(PutToken{"a", "b"});
+    SUBCASE("jobs first") {
+        finish_all(scene);
+        deliver_all(scene);
+    }
+    SUBCASE("events first") {
+        deliver_all(scene);
+        finish_all(scene);
+    }
+}
+
+TEST_CASE("a job that cannot be read again is not lost, and nobody gets it meanwhile") {
+    Disk disk;
+    FileScene scene{{.memory_max = 1}};
+    for (const char* name : {"a", "b"}) scene.must(scene.job(large(name)));
+    // What the store or SQLite still remembers must go.
+    for (int i = 0; i < 1'000; ++i)
+        scene.must(PushJob{"other", large(std::to_string(i)), scene.now});
+    for (int i = 0; i < 10; ++i) scene.must(AcquireJobs{"other", scene.worker, 20});
+    disk.fail_reads(1, true);
+    const auto refused = scene.perform(AcquireJobs{"work", scene.worker, 10});
+    REQUIRE(disk.failures() > 0);
+    CHECK(!refused);
+    CHECK(scene.queue("work") == QueueStatus{.ready = 2});
+    disk.heal();
+    const auto leases = scene.must(AcquireJobs{"work", scene.worker, 10}).leases;
+    REQUIRE(leases.size() == 2);
+    CHECK(leases[0].job == large("a"));
+    CHECK(leases[1].job == large("b"));
+}
+
+TEST_CASE("a batch that cannot be read again is delivered later") {
+    Disk disk;
+    FileScene scene{{.memory_max = 1}};
+    scene.subscribe("billing", 2);
+    for (const char* name : {"a", "b"}) scene.publish(large(name));
+    for (int i = 0; i < 1'000; ++i)
+        scene.must(PushJob{"other", large(std::to_string(i)), scene.now});
+    for (int i = 0; i < 10; ++i) scene.must(AcquireJobs{"other", scene.worker, 20});
+    const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    disk.fail_reads(1, true);
+    CHECK(!scene.perform(BeginDelivery{lease, Duration{0}}));
+    REQUIRE(disk.failures() > 0);
+    disk.heal();
+    const auto start = scene.must(BeginDelivery{lease, Duration{0}});
+    REQUIRE(start.verdict == Verdict::deliver);
+    CHECK(start.attempt == 1);
+    CHECK(start.messages.size() == 2);
+    CHECK(scene.must(SettleDelivery{.lease = lease, .delivered = true, .begun_at = scene.now}) ==
+          Settlement::settled);
+}
