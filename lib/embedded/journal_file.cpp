@@ -17,6 +17,13 @@ constexpr std::int64_t application_id = 0x726d6a6c;
 
 constexpr std::int64_t format_version = 1;
 
+/// A row takes many pages, and each costs a call or two to write, to read and to forget.
+constexpr int page_bytes = 16'384;
+
+/// Pages that SQLite gathers beside the file before it puts them in their places: 8 MiB. That is
+/// two more syncs, so not too often; and a commit waits for it, so not too many.
+constexpr int gathered_pages = 512;
+
 /// Rows are forgotten in groups: a delete in every commit would cost as much as the insert. But no
 /// commit forgets many or large ones, since each page of them has to be read.
 constexpr std::uint64_t forgotten_min = 256;
@@ -24,9 +31,9 @@ constexpr std::uint64_t forgotten_max = 1'024;
 constexpr std::uint64_t forgotten_bytes_max = 2U << 20U;
 
 /// Free pages that are kept for the rows to come: 8 MiB. Beyond it, some are given back at a time.
-constexpr std::int64_t free_pages_kept = 2'048;
-constexpr int pages_given_back_busy = 64;
-constexpr int pages_given_back_idle = 512;
+constexpr std::int64_t free_pages_kept = 512;
+constexpr int pages_given_back_busy = 16;
+constexpr int pages_given_back_idle = 128;
 
 /// The write-ahead log is cut to this when a commit made it longer.
 constexpr int wal_bytes_kept = 8 << 20;
@@ -78,6 +85,7 @@ JournalFile::JournalFile(std::filesystem::path file) : path_{std::move(file)} {
     check_kind();
     run("PRAGMA journal_mode=WAL").value();
     run("PRAGMA synchronous=FULL").value();
+    run(("PRAGMA wal_autocheckpoint=" + std::to_string(gathered_pages)).c_str()).value();
     run(("PRAGMA journal_size_limit=" + std::to_string(wal_bytes_kept)).c_str()).value();
     prepare_statements();
 }
@@ -93,10 +101,20 @@ void JournalFile::check_size() {
     }
 }
 
+bool JournalFile::is_empty() const {
+    std::error_code missing;
+    return std::filesystem::file_size(path_, missing) == 0 && !missing;
+}
+
 /// In exclusive mode SQLite keeps its lock until it is closed, and needs no shared memory. Nothing
-/// is written: the file may be somebody else's.
+/// is written: the file may be somebody else's. How an empty one is to be laid out must be said
+/// before, since to lock it settles that; of any other file it changes nothing.
 void JournalFile::lock() {
     auto locked = run("PRAGMA locking_mode=EXCLUSIVE");
+    if (locked && is_empty()) {
+        locked = run(("PRAGMA page_size=" + std::to_string(page_bytes)).c_str());
+        if (locked) locked = run("PRAGMA auto_vacuum=INCREMENTAL");
+    }
     if (locked) locked = run("BEGIN EXCLUSIVE");
     if (locked) locked = run("COMMIT");
     if (locked) return;
@@ -126,8 +144,7 @@ void JournalFile::check_kind() {
 }
 
 void JournalFile::create() {
-    auto done = run("PRAGMA auto_vacuum=INCREMENTAL");
-    if (done) done = run("BEGIN EXCLUSIVE");
+    auto done = run("BEGIN EXCLUSIVE");
     if (done) {
         done = run(("PRAGMA application_id=" + std::to_string(application_id)).c_str());
     }

@@ -52,6 +52,7 @@ private:
     };
 
     void check_size();
+    [[nodiscard]] bool is_empty() const;
     void lock();
     void check_kind();
     void create();

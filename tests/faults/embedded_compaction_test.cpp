@@ -54,9 +54,9 @@ TEST_CASE("100,000 jobs that come and go leave a small file, and forget its firs
     FileScene scene{{.slack_max = 4'096}};
     scene.subscribe("billing");
     scene.publish("kept");
-    push_and_ack(scene, 20'000, 200);
+    push_and_ack(scene, 60'000, 100);
     const auto early = fs::file_size(scene.file) + fs::file_size(scene.file.string() + "-wal");
-    push_and_ack(scene, 80'000, 200);
+    push_and_ack(scene, 40'000, 100);
     const auto late = fs::file_size(scene.file) + fs::file_size(scene.file.string() + "-wal");
     CHECK(late <= early + 64 * 1'024);
     scene.close();
