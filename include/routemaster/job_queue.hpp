@@ -5,8 +5,10 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "routemaster/clock.hpp"
 #include "routemaster/codec/msgpack.hpp"
@@ -45,6 +47,25 @@ public:
         submit(store_, step(job, options, now), now, std::move(done));
     }
 
+    /// Puts many jobs into the queue, in order, sharing one trip to the store, and tells what
+    /// became of each. On an embedded store they share one commit: after a crash all of them are
+    /// there, or none. Those that are in doubt (`timed_out`) may simply be pushed again.
+    std::vector<Result<PushOutcome>> push_many(std::span<const Job> jobs,
+                                               PushOptions options = {}) {
+        const auto now = clock_.now();
+        auto many = steps(jobs, options, now);
+        auto outcomes = perform_all(store_, many, now);
+        return replies(outcomes);
+    }
+    void push_many(std::span<const Job> jobs, PushOptions options,
+                   std::function<void(std::vector<Result<PushOutcome>>)> done) {
+        const auto now = clock_.now();
+        auto many = steps(jobs, options, now);
+        store_.submit(many, now, [done = std::move(done)](std::span<Outcome> outcomes) {
+            done(replies(outcomes));
+        });
+    }
+
     /// How many jobs there are in which state.
     [[nodiscard]] Result<QueueStatus> status() const {
         return perform(store_, CountJobs{name_}, clock_.now());
@@ -57,6 +78,21 @@ private:
     [[nodiscard]] PushJob step(const Job& job, const PushOptions& options, TimePoint now) const {
         const auto due = options.run_at.value_or(saturating_add(now, options.delay));
         return {name_, encode_job(job), due};
+    }
+
+    [[nodiscard]] std::vector<Step> steps(std::span<const Job> jobs, const PushOptions& options,
+                                          TimePoint now) const {
+        std::vector<Step> all;
+        all.reserve(jobs.size());
+        for (const auto& job : jobs) all.emplace_back(step(job, options, now));
+        return all;
+    }
+
+    [[nodiscard]] static std::vector<Result<PushOutcome>> replies(std::span<Outcome> outcomes) {
+        std::vector<Result<PushOutcome>> all;
+        all.reserve(outcomes.size());
+        for (auto& outcome : outcomes) all.push_back(reply_of<PushJob>(outcome));
+        return all;
     }
 
     Store& store_;

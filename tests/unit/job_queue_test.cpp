@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
@@ -95,4 +98,32 @@ TEST_CASE("every call of a queue has a form with a completion") {
     std::optional<QueueStatus> status;
     queue.jobs.status([&](Result<QueueStatus> reply) { status = reply.value(); });
     CHECK(status == QueueStatus{0, 1, 0});
+}
+
+TEST_CASE("many jobs are pushed in order, each with its own outcome") {
+    Queue queue;
+    const std::vector<Job> jobs{{"a"}, resize, {"b"}, resize};
+    REQUIRE(queue.jobs.push(Job{"b"}).value() == PushOutcome::pushed);
+    std::vector<Result<PushOutcome>> replies;
+    SUBCASE("waiting") { replies = queue.jobs.push_many(jobs); }
+    SUBCASE("with a completion") {
+        queue.jobs.push_many(jobs, {}, [&](auto all) { replies = std::move(all); });
+    }
+    REQUIRE(replies.size() == 4);
+    CHECK(replies[0].value() == PushOutcome::pushed);
+    CHECK(replies[1].value() == PushOutcome::pushed);
+    CHECK(replies[2].value() == PushOutcome::duplicate);
+    CHECK(replies[3].value() == PushOutcome::duplicate);
+    CHECK(queue.acquire() == std::vector<Job>{{"b"}, {"a"}, resize});
+}
+
+TEST_CASE("many jobs can be pushed for later, and none at all") {
+    Queue queue;
+    const std::vector<Job> jobs{{"a"}, {"b"}};
+    CHECK(queue.jobs.push_many(jobs, {.delay = Duration{10}}).size() == 2);
+    CHECK(queue.jobs.status().value() == QueueStatus{2, 0, 0});
+    CHECK(queue.jobs.push_many({}).empty());
+    std::size_t told = 7;
+    queue.jobs.push_many({}, {}, [&](const auto& replies) { told = replies.size(); });
+    CHECK(told == 0);
 }
