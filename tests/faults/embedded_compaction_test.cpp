@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "file_scene.hpp"
+#include "support/await.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
@@ -110,4 +111,24 @@ TEST_CASE("a batch that is alive for long is told again, whole, and keeps growin
     CHECK(ask(scene.file, "SELECT min(row) FROM journal") > 1'000);
     scene.open();
     CHECK(joined(scene.drain()) == joined(numbers(1, 30)));
+}
+
+TEST_CASE("a store that was full gives its space back to the disk once it is empty") {
+    FileScene scene{{.slack_max = 4'096, .memory_max = 100'000}};
+    const auto size = [&] {
+        return fs::file_size(scene.file) + fs::file_size(scene.file.string() + "-wal");
+    };
+    constexpr int jobs = 1'000;
+    const std::string filler(60'000, '.');
+    for (int i = 0; i < jobs; ++i) scene.must(scene.job(std::to_string(i) + filler));
+    CHECK(size() > 60'000'000);
+    for (int i = 0; i < jobs; ++i) {
+        const auto lease = scene.must(AcquireJobs{"work", scene.worker, 1}).leases.at(0);
+        CHECK(scene.must(AckJob{lease}) == Settlement::settled);
+    }
+    CHECK(await([&] { return size() < 30'000'000; }));
+    scene.must(scene.job("still works"));
+    scene.close();
+    scene.open();
+    CHECK(scene.queue("work").ready == 1);
 }

@@ -116,7 +116,7 @@ TEST_CASE("a job that cannot be read again is not lost, and nobody gets it meanw
     // What the store or SQLite still remembers must go.
     for (int i = 0; i < 1'000; ++i)
         scene.must(PushJob{"other", large(std::to_string(i)), scene.now});
-    for (int i = 0; i < 10; ++i) scene.must(AcquireJobs{"other", scene.worker, 20});
+    for (int i = 0; i < 50; ++i) scene.must(AcquireJobs{"other", scene.worker, 20});
     disk.fail_reads(1, true);
     const auto refused = scene.perform(AcquireJobs{"work", scene.worker, 10});
     REQUIRE(disk.failures() > 0);
@@ -136,7 +136,7 @@ TEST_CASE("a batch that cannot be read again is delivered later") {
     for (const char* name : {"a", "b"}) scene.publish(large(name));
     for (int i = 0; i < 1'000; ++i)
         scene.must(PushJob{"other", large(std::to_string(i)), scene.now});
-    for (int i = 0; i < 10; ++i) scene.must(AcquireJobs{"other", scene.worker, 20});
+    for (int i = 0; i < 50; ++i) scene.must(AcquireJobs{"other", scene.worker, 20});
     const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
     disk.fail_reads(1, true);
     CHECK(!scene.perform(BeginDelivery{lease, Duration{0}}));
