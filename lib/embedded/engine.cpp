@@ -11,6 +11,9 @@
 namespace routemaster::embedded {
 namespace {
 
+/// How much of a long journal is read between two lines that tell how far it got.
+constexpr std::uint64_t told_each = 256U << 20U;
+
 /// Whether a step only tells what there is: those are answered even while the disk fails.
 bool only_tells(const Step& step) {
     return std::holds_alternative<ListTopics>(step) ||
@@ -158,13 +161,23 @@ bool Engine::heal(const Result<void>& probed) {
 Result<std::unique_ptr<Engine::State>> Engine::load() {
     auto loaded = std::make_unique<State>(options_, journal_);
     std::uint64_t row = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t told = 0;
+    const auto tell = [&](const char* how_far) {
+        log(LogLevel::info,
+            "reading the journal: " + std::to_string(bytes >> 20U) + " MiB" + how_far);
+        told = bytes;
+    };
     auto read = journal_.read([&](std::uint64_t number, std::string_view effects) {
         row = number;
         auto replayed = replay(effects, number, loaded->machine, loaded->writer);
         loaded->writer.let_go(number);
+        bytes += effects.size();
+        if (bytes - told >= told_each) tell(" so far");
         return replayed;
     });
     if (!read) return read.error();
+    if (told > 0) tell(", done");
     loaded->machine.settle_restored();
     loaded->writer.open(row + 1);
     return loaded;

@@ -217,6 +217,27 @@ Result<std::string> JournalFile::fetch(std::uint64_t row) {
     return fetched;
 }
 
+std::vector<std::string> JournalFile::problems() {
+    std::vector<std::string> all;
+    const auto statement = prepare("PRAGMA quick_check");
+    if (!statement) return {statement.error().context()};
+    int code = SQLITE_ROW;
+    while ((code = sqlite3_step(statement->get())) == SQLITE_ROW) {
+        std::string line{blob(statement->get(), 0)};
+        if (line != "ok") all.push_back(std::move(line));
+    }
+    if (code != SQLITE_DONE) all.push_back(error("cannot check it").context());
+    return all;
+}
+
+Result<JournalFile::Extent> JournalFile::extent() {
+    const auto first = number("SELECT ifnull(min(row), 0) FROM journal");
+    if (!first) return first.error();
+    const auto last = number("SELECT ifnull(max(row), 0) FROM journal");
+    if (!last) return last.error();
+    return Extent{static_cast<std::uint64_t>(*first), static_cast<std::uint64_t>(*last)};
+}
+
 Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed, bool urgent) {
     const std::lock_guard lock{mutex_};
     const auto garbage = needed - std::min(needed, first_row_);

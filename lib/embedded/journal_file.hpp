@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "journal.hpp"
 #include "routemaster/result.hpp"
@@ -35,6 +36,17 @@ public:
     Result<std::string> fetch(std::uint64_t row) override;
     Result<bool> give_back() override;
     Result<void> probe() override;
+
+    /// What SQLite finds wrong with the database, one line each; the rows are not looked into.
+    [[nodiscard]] std::vector<std::string> problems();
+
+    /// The numbers of the oldest and the newest row.
+    struct Extent {
+        std::uint64_t first = 0;  ///< 0 when there is none.
+        std::uint64_t last = 0;
+    };
+    [[nodiscard]] Result<Extent> extent();
+
     [[nodiscard]] std::uint64_t last_row() const noexcept override { return last_row_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
 

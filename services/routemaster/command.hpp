@@ -19,5 +19,9 @@ Run declare_publish(CLI::App& app);
 Run declare_subscribe(CLI::App& app);
 /// Receives and prints batches.
 Run declare_listen(CLI::App& app);
+/// Examines the file of a store.
+Run declare_check(CLI::App& app);
+/// Saves what can be read of the file of a store.
+Run declare_export(CLI::App& app);
 
 }  // namespace routemaster::service

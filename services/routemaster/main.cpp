@@ -24,6 +24,8 @@ constexpr Command commands[] = {
     {"publish", "Publish events: one from flags, or many from JSON lines", declare_publish},
     {"subscribe", "Have the events of topics sent to a URL", declare_subscribe},
     {"listen", "Receive batches and print them", declare_listen},
+    {"check", "Examine the file of a store", declare_check},
+    {"export", "Save what can be read of the file of a store, as JSON lines", declare_export},
 };
 
 int run(const Command& command, std::vector<std::string> arguments) {

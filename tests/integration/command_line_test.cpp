@@ -192,6 +192,29 @@ TEST_CASE("a command that is refused or fails says so in one line") {
     CHECK(run({"--version"}).output.starts_with("routemaster "));
 }
 
+TEST_CASE("the file of a bus that is stopped can be examined and saved") {
+    const test::TemporaryFolder folder;
+    const auto file = (folder.path() / "routemaster.db").string();
+    {
+        const RunningBus bus{folder.path()};
+        const test::Process::Environment root{{"ROUTEMASTER_BUS", bus.url()},
+                                              {"ROUTEMASTER_ROOT_KEY", test::root_key}};
+        CHECK(run({"token", "add", "new", "--token", "new--1"}, root).status == 0);
+        const auto busy = run({"check", file});
+        CHECK(busy.status == 1);
+        CHECK(busy.errors.find("in use") != std::string::npos);
+    }
+    const auto checked = run({"check", file});
+    CHECK(checked.status == 0);
+    CHECK(checked.output.find("whole") != std::string::npos);
+    const auto exported = run({"export", file});
+    CHECK(exported.status == 0);
+    CHECK(exported.output.find(R"({"token":{"token":"new--1","name":"new"}})") !=
+          std::string::npos);
+    CHECK(run({"check"}).status == 2);
+    CHECK(run({"export", file + ".none"}).status == 1);
+}
+
 TEST_CASE("the example of scripts/run delivers every event once and in order") {
     const auto build = std::filesystem::path{test::routemaster_binary}.parent_path() / ".." / "..";
     const auto script = std::string{ROUTEMASTER_SOURCE_DIR} + "/scripts/lib/run-bus";

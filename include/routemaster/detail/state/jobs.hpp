@@ -255,6 +255,19 @@ public:
         for (auto* job : laned) join(*job, *job->lane);
     }
 
+    /// Calls `visit` with each job, queue by queue, in the order they were pushed.
+    template <class Visit>
+    void each(Visit visit) {
+        for (auto& [name, queue] : queues_) {
+            std::vector<JobState*> all;
+            all.reserve(queue.jobs.size());
+            queue.jobs.each([&](JobState& job) { all.push_back(&job); });
+            std::sort(all.begin(), all.end(),
+                      [](const JobState* a, const JobState* b) { return a->order < b->order; });
+            for (auto* job : all) visit(*job);
+        }
+    }
+
     /// All leases that are held, for `reinstate`.
     [[nodiscard]] std::vector<Lease> leases() const {
         std::vector<Lease> all;

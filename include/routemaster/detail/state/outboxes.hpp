@@ -170,6 +170,14 @@ public:
         if (!subscriber_exists) close(outbox);
     }
 
+    /// Calls `visit` with each batch, oldest first.
+    template <class Visit>
+    void each(Visit visit) const {
+        for (const auto* batch = by_age_.front(); batch != nullptr; batch = by_age_.next(*batch)) {
+            visit(*batch);
+        }
+    }
+
     /// Bytes of all messages in all batches.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 

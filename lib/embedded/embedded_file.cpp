@@ -1,0 +1,223 @@
+#include "routemaster/store/embedded_file.hpp"
+
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "journal_file.hpp"
+#include "journal_writer.hpp"
+#include "replay.hpp"
+#include "routemaster/codec/delivery_body.hpp"
+#include "routemaster/codec/json_text.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/detail/state/machine.hpp"
+#include "routemaster/value.hpp"
+
+namespace routemaster {
+namespace {
+
+using embedded::JournalFile;
+
+/// Payloads that are kept in memory meanwhile.
+constexpr std::uint64_t memory_max = 64U << 20U;
+
+constexpr std::size_t damage_told_max = 100;
+
+/// What could be read of a file.
+class Reading {
+public:
+    explicit Reading(const std::filesystem::path& file)
+        : journal_{file}, rows_{journal_}, writer_{0, memory_max, rows_}, machine_{writer_} {
+        for (auto& problem : journal_.problems()) tell_damage(std::move(problem));
+        const auto [first, last] = journal_.extent().value();
+        for (auto row = first; first != 0 && row <= last; ++row) read(row);
+        machine_.settle_restored();
+        if (damage_ > damage_told_max) {
+            report.damage.push_back(std::to_string(damage_) + " problems in all");
+        }
+    }
+
+    [[nodiscard]] detail::Machine& machine() noexcept { return machine_; }
+    [[nodiscard]] detail::Effects& effects() noexcept { return writer_; }
+
+    EmbeddedFileReport report;
+
+private:
+    void read(std::uint64_t row) {
+        const auto effects = journal_.fetch(row);
+        if (!effects) return tell_damage(effects.error().context());
+        ++report.rows;
+        report.bytes += effects->size();
+        auto replayed = embedded::replay(*effects, row, machine_, writer_);
+        writer_.let_go(row);
+        if (replayed) return;
+        tell_damage("row " + std::to_string(row) + ": " + replayed.error().context());
+    }
+
+    void tell_damage(std::string what) {
+        if (++damage_ <= damage_told_max) report.damage.push_back(std::move(what));
+    }
+
+    JournalFile journal_;
+    embedded::RowCache rows_;
+    embedded::JournalWriter writer_;
+    detail::Machine machine_;
+    std::size_t damage_ = 0;
+};
+
+std::string hex(std::string_view bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        text += digits[byte >> 4U];
+        text += digits[byte & 15U];
+    }
+    return text;
+}
+
+Value optional_text(const std::optional<std::string>& text) {
+    return text ? Value{*text} : Value{};
+}
+
+/// Counts what a reading came to, and prints it unless there is nobody to print for.
+class Listing {
+public:
+    Listing(Reading& reading, const JsonLine* each) : reading_{reading}, each_{each} {}
+
+    void list() {
+        auto& machine = reading_.machine();
+        auto& report = reading_.report;
+        const Page all{.limit = UINT32_MAX};
+        for (const auto& topic : machine.directory().topics(all)) {
+            ++report.topics;
+            print("topic", [&] { return of(topic); });
+        }
+        for (const auto& subscriber : machine.directory().subscribers(all)) {
+            ++report.subscribers;
+            print("subscriber", [&] { return of(subscriber); });
+        }
+        for (const auto& token : machine.directory().tokens(all)) {
+            ++report.tokens;
+            print("token", [&] {
+                return Value::Map{{"token", token.token}, {"name", token.name}};
+            });
+        }
+        machine.outboxes().each([&](const detail::BatchState& batch) {
+            ++report.batches;
+            report.events += batch.messages.size();
+            if (each_ != nullptr) print(batch);
+        });
+        machine.jobs().each([&](detail::JobState& job) {
+            ++report.jobs;
+            print("job", [&] { return of(job); });
+        });
+        for (const auto& counter : machine.counters().list(all)) {
+            ++report.counters;
+            print("counter", [&] { return of(counter); });
+        }
+    }
+
+private:
+    template <class Make>
+    void print(const char* kind, Make make) {
+        if (each_ == nullptr) return;
+        std::string line;
+        append_json(line, Value{Value::Map{{kind, Value{make()}}}});
+        (*each_)(line);
+    }
+
+    static Value::Map of(const Topic& topic) {
+        return {{"name", topic.name},
+                {"publisher", optional_text(topic.publisher)},
+                {"events", topic.events}};
+    }
+
+    static Value::Map of(const SubscriberStatus& status) {
+        const auto& subscription = status.subscription;
+        const auto& attempted = status.last_attempted_at;
+        Value::Array topics;
+        for (const auto& topic : status.topics) topics.emplace_back(topic);
+        return {{"token", subscription.token},
+                {"callback", subscription.callback},
+                {"uuid", subscription.uuid},
+                {"timeout", subscription.timeout.count()},
+                {"max_events", subscription.max_events},
+                {"max_in_flight", subscription.max_in_flight},
+                {"health_points", status.health_points},
+                {"last_attempted_at", attempted ? Value{to_milliseconds(*attempted)} : Value{}},
+                {"topics", std::move(topics)}};
+    }
+
+    /// The events are printed as JSON already.
+    void print(const detail::BatchState& batch) {
+        const auto body = delivery_body(batch.messages.resident() ? batch.messages.list()
+                                                                  : reading_.effects().read(batch));
+        std::string line{R"({"batch":)"};
+        append_json(line, Value{Value::Map{{"uid", batch.uid.text()},
+                                           {"subscriber", batch.outbox.lane.name},
+                                           {"created_at", to_milliseconds(batch.created_at)},
+                                           {"attempts", batch.attempts},
+                                           {"undecodable", body.undecodable}}});
+        line.pop_back();
+        line.append(R"(,"events":)").append(body.json).append("}}");
+        (*each_)(line);
+    }
+
+    Value::Map of(detail::JobState& job) {
+        const bool away = !job.payload.resident();
+        if (away) reading_.effects().bring_back(job);
+        const std::string bytes{job.payload.text()};
+        if (away) job.payload.let_go();
+        Value::Map told{{"queue", job.queue.name}, {"run_at", to_milliseconds(job.run_at)}};
+        const auto decoded = decode_job(bytes);
+        if (decoded) {
+            told.emplace_back("name", decoded->name);
+            told.emplace_back("arguments", Value{decoded->arguments});
+        } else {
+            told.emplace_back("hex", hex(bytes));
+        }
+        return told;
+    }
+
+    static Value::Map of(const Counter& counter) {
+        Value::Map tags;
+        for (const auto& [tag, value] : counter.key.tags) {
+            tags.emplace_back(tag, optional_text(value));
+        }
+        return {{"name", counter.key.name}, {"tags", std::move(tags)}, {"value", counter.value}};
+    }
+
+    Reading& reading_;
+    const JsonLine* each_;
+};
+
+Result<EmbeddedFileReport> look_into(const std::filesystem::path& file, const JsonLine* each) {
+    std::error_code failed;
+    if (!std::filesystem::exists(file, failed)) {
+        return Error{Errc::unavailable, file.string() + ": there is no such file"};
+    }
+    if (std::filesystem::file_size(file, failed) == 0 && !failed) {
+        return Error{Errc::invalid, file.string() + ": is empty"};
+    }
+    try {
+        Reading reading{file};
+        Listing{reading, each}.list();
+        return std::move(reading.report);
+    } catch (const Failure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace
+
+Result<EmbeddedFileReport> check_embedded_file(const std::filesystem::path& file) {
+    return look_into(file, nullptr);
+}
+
+Result<EmbeddedFileReport> export_embedded_file(const std::filesystem::path& file,
+                                                const JsonLine& each) {
+    return look_into(file, &each);
+}
+
+}  // namespace routemaster
