@@ -4,6 +4,7 @@ store takes to open it again.
 """
 
 import pathlib
+import statistics
 import sys
 
 from support import embedded, rounds, servers
@@ -12,32 +13,37 @@ COUNT = 10_000_000
 ROUNDS = 1
 
 build = pathlib.Path(sys.argv[1]).resolve()
-pushes, runs = rounds.Rounds(), []
+pushes, filled, drained = rounds.Rounds(), [], []
 for _ in range(ROUNDS):
     with servers.folder(build) as folder:
         shape = ["--file", folder / "store.db", "--count", COUNT]
-        runs.append(embedded.tell(build, "bench_embedded_backlog", *shape))
-    pushes.add(runs[-1]["push_first"], runs[-1]["push_last"])
+        filled.append(embedded.tell(build, "bench_embedded_backlog", *shape, "fill"))
+        drained.append(embedded.tell(build, "bench_embedded_backlog", *shape, "drain"))
+    pushes.add(filled[-1]["push_first"], filled[-1]["push_last"])
 
 
-def middle(*fields):
-    """The median of a field, or of its ratio to another."""
-    return rounds.median([run[fields[0]] / (run[fields[1]] if fields[1:] else 1) for run in runs])
+def middle(runs, field):
+    """The median of a field."""
+    return statistics.median(run[field] for run in runs)
 
 
+short_queue = middle(drained, "short_queue")
 rounds.tell(
     "backlog",
     "pushes/s",
     pushes,
     "the first million",
     push_ratio=pushes.ratio(),
-    drain_ratio=middle("drain", "short_queue"),
-    drain_ratio_live=middle("drain_live", "short_queue"),
-    drain_per_second=middle("drain"),
-    short_queue_per_second=middle("short_queue"),
-    rss_mb=middle("rss_mb"),
-    reopen_s=middle("reopen_s"),
-    close_s=middle("close_s"),
-    file_mb=middle("file_mb"),
-    cpu_us_per_op=middle("cpu_us_per_op"),
+    drain_ratio=middle(drained, "drain") / short_queue,
+    drain_ratio_live=middle(filled, "drain_live") / short_queue,
+    drain_per_second=middle(drained, "drain"),
+    short_queue_per_second=short_queue,
+    rss_mb=max(middle(filled, "rss_mb"), middle(drained, "rss_mb")),
+    rss_mb_reopened=middle(drained, "rss_mb"),
+    reopen_s=middle(drained, "reopen_s"),
+    close_s=middle(filled, "close_s"),
+    file_mb=middle(filled, "file_mb"),
+    file_mb_drained=middle(drained, "file_mb"),
+    cpu_us_per_op=middle(filled, "cpu_us_per_op"),
+    cpu_us_per_drain=middle(drained, "cpu_us_per_op"),
 )

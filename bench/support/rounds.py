@@ -4,9 +4,6 @@ import json
 import statistics
 
 
-median = statistics.median
-
-
 class Rounds:
     """What was measured of the candidate and of its baseline, round by round."""
 

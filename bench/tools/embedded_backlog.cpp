@@ -1,11 +1,12 @@
-// Fills an embedded store with a backlog, opens it again and works it off, for benchmarks.
+// Fills an embedded store with a backlog, or opens it again and works it off, for benchmarks.
 //
-//   bench_embedded_backlog --file FILE --count N --part N --in-flight N
+//   bench_embedded_backlog --file FILE --count N --part N --in-flight N fill
+//   bench_embedded_backlog --file FILE --count N --part N --in-flight N drain
 //
-// First the rate of a short queue: parts of 10,000 jobs are pushed and worked off, of which only
-// the working off is timed. Then `--count` jobs of 200 bytes are pushed, timed in parts; one part
-// is worked off while the rest waits, and pushed again. The store is closed and opened, which is
-// timed, and all is worked off. Every job must come, once. Prints one JSON line.
+// `fill` pushes jobs of 200 bytes, timed in parts; then one part is worked off while the rest
+// waits, and pushed again. `drain` opens the store, which is timed, and works all of it off; then
+// it measures a short queue: parts of 10,000 jobs are pushed and worked off, of which only the
+// working off is timed. Every job must come, once. Prints one JSON line.
 
 #include <chrono>
 #include <cstdint>
@@ -34,6 +35,7 @@ using SteadyClock = std::chrono::steady_clock;
 struct Settings {
     bench::EmbeddedSettings embedded{.count = 10'000'000};
     std::uint64_t part = 1'000'000;
+    std::string phase;
 };
 
 /// Resident memory of this process at its highest, in bytes.
@@ -57,9 +59,13 @@ double timed(Work work) {
 /// The store, its queue, and the numbers of the jobs in it.
 class Backlog {
 public:
-    explicit Backlog(const Settings& settings) : settings_{settings} { open(); }
+    /// Opens the store, which has the jobs of the numbers `begin` to `end`.
+    Backlog(const Settings& settings, std::uint64_t begin, std::uint64_t end)
+        : settings_{settings},
+          store_{std::in_place, settings.embedded.file, bench::embedded_options()},
+          begin_{begin},
+          end_{end} {}
 
-    void open() { store_.emplace(settings_.embedded.file, bench::embedded_options()); }
     void close() { store_.reset(); }
 
     void push(std::uint64_t count) {
@@ -80,8 +86,8 @@ private:
     const Settings& settings_;
     const rm::Uid worker_{rm::entropy(), rm::entropy()};
     std::optional<rm::EmbeddedStore> store_;
-    std::uint64_t begin_ = 0;
-    std::uint64_t end_ = 0;
+    std::uint64_t begin_;
+    std::uint64_t end_;
 };
 
 /// Jobs a second that are worked off when few are waiting.
@@ -98,37 +104,58 @@ double short_queue_rate(Backlog& backlog) {
     return part * parts / seconds;
 }
 
-void run(const Settings& settings) {
+/// Ends the line with what both phases tell of.
+void tell_use(const Settings& settings, double cpu_seconds, double operations) {
+    constexpr double megabyte = 1U << 20U;
+    std::cout << R"("rss_mb":)" << static_cast<double>(resident_max()) / megabyte
+              << R"(,"file_mb":)"
+              << static_cast<double>(bench::file_bytes(settings.embedded.file)) / megabyte
+              << R"(,"cpu_us_per_op":)" << cpu_seconds / operations * 1e6 << "}" << std::endl;
+}
+
+void fill(const Settings& settings) {
     const auto [count, part] = std::pair{settings.embedded.count, settings.part};
-    if (part == 0 || count % part != 0) throw CLI::ValidationError("--part", "must divide --count");
-    if (bench::large_job(0).size() != bench::large_job_size) {
-        throw std::runtime_error{"a job is not as large as it should be"};
-    }
     const auto cpu_before = bench::cpu_seconds();
-    Backlog backlog{settings};
-    const auto short_rate = short_queue_rate(backlog);
     std::vector<double> rates;
+    Backlog backlog{settings, 0, 0};
     for (std::uint64_t n = 0; n < count; n += part) {
         rates.push_back(static_cast<double>(part) / timed([&] { backlog.push(part); }));
     }
     backlog.check();
-    const auto drained_while_long = timed([&] { backlog.drain(part); });
+    const auto cpu = bench::cpu_seconds() - cpu_before;
+    const auto drained = timed([&] { backlog.drain(part); });
     backlog.push(part);
-    const auto file_bytes = bench::file_bytes(settings.embedded.file);
-    const auto close_seconds = timed([&] { backlog.close(); });
-    const auto reopen_seconds = timed([&] { backlog.open(); });
     backlog.check();
-    const auto drained = timed([&] { backlog.drain(count); });
-    backlog.check();
-    const auto cycles = static_cast<double>(count + part + 550'000);
+    const auto closed = timed([&] { backlog.close(); });
     std::cout << R"({"push_first":)" << rates.front() << R"(,"push_last":)" << rates.back()
-              << R"(,"short_queue":)" << short_rate << R"(,"drain":)"
-              << static_cast<double>(count) / drained << R"(,"drain_live":)"
-              << static_cast<double>(part) / drained_while_long << R"(,"rss_mb":)"
-              << static_cast<double>(resident_max()) / (1U << 20U) << R"(,"close_s":)"
-              << close_seconds << R"(,"reopen_s":)" << reopen_seconds << R"(,"file_mb":)"
-              << static_cast<double>(file_bytes) / (1U << 20U) << R"(,"cpu_us_per_op":)"
-              << (bench::cpu_seconds() - cpu_before) / cycles * 1e6 << "}" << std::endl;
+              << R"(,"drain_live":)" << static_cast<double>(part) / drained << R"(,"close_s":)"
+              << closed << ",";
+    tell_use(settings, cpu, static_cast<double>(count));
+}
+
+void drain(const Settings& settings) {
+    const auto [count, part] = std::pair{settings.embedded.count, settings.part};
+    std::optional<Backlog> backlog;
+    const auto opened = timed([&] { backlog.emplace(settings, part, part + count); });
+    backlog->check();
+    const auto cpu_before = bench::cpu_seconds();
+    const auto drained = timed([&] { backlog->drain(count); });
+    const auto cpu = bench::cpu_seconds() - cpu_before;
+    backlog->check();
+    const auto short_rate = short_queue_rate(*backlog);
+    std::cout << R"({"reopen_s":)" << opened << R"(,"drain":)"
+              << static_cast<double>(count) / drained << R"(,"short_queue":)" << short_rate << ",";
+    tell_use(settings, cpu, static_cast<double>(count));
+}
+
+void run(const Settings& settings) {
+    if (settings.part == 0 || settings.embedded.count % settings.part != 0) {
+        throw CLI::ValidationError("--part", "must divide --count");
+    }
+    if (bench::large_job(0).size() != bench::large_job_size) {
+        throw std::runtime_error{"a job is not as large as it should be"};
+    }
+    settings.phase == "fill" ? fill(settings) : drain(settings);
 }
 
 }  // namespace
@@ -138,5 +165,6 @@ int main(int argc, char** argv) {
     CLI::App app{"Fills an embedded store, opens it again and works it off", "embedded_backlog"};
     bench::declare(app, settings.embedded)->required();
     app.add_option("--part", settings.part, "Timed together")->capture_default_str();
+    app.add_option("phase", settings.phase)->required()->check(CLI::IsMember({"fill", "drain"}));
     return bench::run_main(app, argc, argv, [&settings] { run(settings); });
 }
