@@ -22,8 +22,9 @@ enum class EffectKind : std::uint8_t {
     event = 9,            ///< [message, [uid…]]: put at the end of each batch
     batch_gone = 10,      ///< [uid]
     job = 11,             ///< [queue, job, run_at, order, lane or nil]
-    job_gone = 12,        ///< [queue, job]
+    job_gone = 12,        ///< [queue, job]: written by format 1
     counter = 13,         ///< [name, [[tag, value or nil]…], value]
+    job_over = 14,        ///< [queue, hash, order]: a job is gone
 };
 
 }  // namespace routemaster::embedded

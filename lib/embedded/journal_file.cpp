@@ -15,7 +15,7 @@ namespace {
 /// "rmjl" as a number, in the header of the file: `file` and we ourselves tell it by that.
 constexpr std::int64_t application_id = 0x726d6a6c;
 
-constexpr std::int64_t format_version = 1;
+constexpr std::int64_t format_version = 2;
 
 /// A row takes many pages, and each costs a call or two to write, to read and to forget.
 constexpr int page_bytes = 16'384;
@@ -141,6 +141,7 @@ void JournalFile::check_kind() {
                                           " is newer than format " +
                                           std::to_string(format_version) + ", which this reads"}};
     }
+    if (*version < format_version) set_version().value();
 }
 
 void JournalFile::create() {
@@ -148,7 +149,7 @@ void JournalFile::create() {
     if (done) {
         done = run(("PRAGMA application_id=" + std::to_string(application_id)).c_str());
     }
-    if (done) done = run(("PRAGMA user_version=" + std::to_string(format_version)).c_str());
+    if (done) done = set_version();
     if (done) {
         done =
             run("CREATE TABLE journal (row INTEGER PRIMARY KEY, checksum INTEGER NOT NULL,"
@@ -159,6 +160,11 @@ void JournalFile::create() {
     }
     if (done) done = run("COMMIT");
     if (!done) throw Failure{done.error()};
+}
+
+/// A file of an older version is one of this from now on: what is written next is.
+Result<void> JournalFile::set_version() {
+    return run(("PRAGMA user_version=" + std::to_string(format_version)).c_str());
 }
 
 void JournalFile::prepare_statements() {

@@ -68,6 +68,7 @@ private:
     void lock();
     void check_kind();
     void create();
+    Result<void> set_version();
     void prepare_statements();
 
     Result<void> insert(std::string_view effects);

@@ -170,9 +170,10 @@ void JournalWriter::gone(TokenState& token) {
 }
 
 void JournalWriter::gone(JobState& job) {
-    begin(EffectKind::job_gone, 2);
+    begin(EffectKind::job_over, 3);
     out_.text(job.queue.name);
-    out_.text(job.payload.text());
+    out_.natural(job.payload.hash());
+    out_.natural(job.order);
     unrestored(job);
 }
 

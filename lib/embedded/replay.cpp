@@ -62,6 +62,7 @@ public:
             case EffectKind::batch_gone: return batch_gone(fields);
             case EffectKind::job: return job(fields);
             case EffectKind::job_gone: return job_gone(fields);
+            case EffectKind::job_over: return job_over(fields);
             case EffectKind::counter: return counter(fields);
         }
         throw msgpack::type_error{};
@@ -73,7 +74,8 @@ private:
             case EffectKind::topic: return 3;
             case EffectKind::subscriber: return 9;
             case EffectKind::batch: return 7;
-            case EffectKind::batch_changed: return 3;
+            case EffectKind::batch_changed:
+            case EffectKind::job_over: return 3;
             case EffectKind::job: return 5;
             case EffectKind::counter: return 3;
             case EffectKind::token:
@@ -196,11 +198,12 @@ private:
     void job(Fields fields) {
         auto& jobs = machine_.jobs();
         auto& queue = jobs.queue(string(fields[0]));
-        auto* state = jobs.find(queue, text(fields[1]));
+        const auto order = fields[3].as<std::uint64_t>();
+        const auto hash = detail::payload_hash(text(fields[1]));
+        auto* state = detail::JobTable::find(queue, hash, order);
         if (state == nullptr) {
             const auto lane = optional_string(fields[4]);
-            state = &jobs.restore(queue, text(fields[1]), time(fields[2]),
-                                  fields[3].as<std::uint64_t>(),
+            state = &jobs.restore(queue, text(fields[1]), hash, time(fields[2]), order,
                                   lane ? &machine_.outboxes().open(*lane).lane : nullptr);
         }
         if (!state->payload.resident()) {
@@ -214,11 +217,20 @@ private:
     }
 
     void job_gone(Fields fields) {
-        auto& jobs = machine_.jobs();
-        auto* state = jobs.find(jobs.queue(string(fields[0])), text(fields[1]));
+        auto& queue = machine_.jobs().queue(string(fields[0]));
+        job_ended(machine_.jobs().find(queue, text(fields[1])));
+    }
+
+    void job_over(Fields fields) {
+        auto& queue = machine_.jobs().queue(string(fields[0]));
+        job_ended(detail::JobTable::find(queue, fields[1].as<std::uint32_t>(),
+                                         fields[2].as<std::uint64_t>()));
+    }
+
+    void job_ended(detail::JobState* state) {
         if (state == nullptr) return;
         writer_.unrestored(*state);
-        jobs.unrestore(*state);
+        machine_.jobs().unrestore(*state);
     }
 
     void counter(Fields fields) {

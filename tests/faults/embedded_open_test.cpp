@@ -165,10 +165,28 @@ TEST_CASE("a file of a newer format is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
+    run_sql(scene.file, "PRAGMA user_version=3");
+    check_refused(scene.file, Errc::invalid, "format 3 is newer than format 2");
     run_sql(scene.file, "PRAGMA user_version=2");
-    check_refused(scene.file, Errc::invalid, "format 2 is newer than format 1");
-    run_sql(scene.file, "PRAGMA user_version=1");
     CHECK(!refusal_of(scene.file));
+}
+
+TEST_CASE("a file of the format before this is read, and goes on in this") {
+    FileScene scene;
+    scene.must(scene.job("old"));
+    scene.must(scene.job("kept"));
+    scene.close();
+    // The job "old" is gone, as format 1 says it, with the checksum of row 3.
+    run_sql(scene.file,
+            "INSERT INTO journal VALUES (3, 1987976946, x'930ca4776f726ba36f6c64');"
+            "PRAGMA user_version=1");
+    scene.open();
+    CHECK(scene.queue("work") == QueueStatus{.ready = 1});
+    CHECK(scene.must(scene.job("kept")) == PushOutcome::duplicate);
+    CHECK(scene.must(scene.job("old")) == PushOutcome::pushed);
+    scene.close();
+    scene.open();
+    CHECK(scene.queue("work") == QueueStatus{.ready = 2});
 }
 
 TEST_CASE("a folder that is missing, and one that stands in place of the file, are refused") {

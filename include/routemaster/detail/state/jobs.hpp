@@ -77,6 +77,12 @@ public:
         });
     }
 
+    /// The job that was pushed with this number, whose hash is `hash`.
+    [[nodiscard]] static JobState* find(const QueueState& queue, std::uint32_t hash,
+                                        std::uint64_t order) {
+        return queue.jobs.find(hash, [order](const JobState& any) { return any.order == order; });
+    }
+
     /// The job that a lease gives the right to; null when the lease is lost.
     [[nodiscard]] JobState* held(const Lease& lease) const {
         auto* job = leased_.find(mark(lease.fence),
@@ -92,7 +98,7 @@ public:
     }
     JobState& push(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                    std::uint64_t order, Lane* lane, TimePoint now) {
-        auto& state = restore(queue, job, hash, run_at, order, lane);
+        auto& state = make(queue, job, hash, run_at, order, lane);
         if (lane != nullptr) join(state, *lane);
         place(state, now);
         effects_.changed(state);
@@ -117,7 +123,7 @@ public:
             displace(job);
         }
         if (job.lane != nullptr) leave(job);
-        unrestore(job);
+        end(job);
     }
 
     /// Ends the lease of a job, which is to run again at `run_at`.
@@ -217,24 +223,23 @@ public:
 
     // --- Restoring ------------------------------------------------------------------------------
 
-    /// Puts a job into the index alone; `settle_restored` finds its place.
+    /// Puts a job into the index alone; `settle_restored` finds its place. Until then it stands in
+    /// `ready`, in the order of the journal, which is about the order of all places.
     JobState& restore(QueueState& queue, std::string_view job, TimePoint run_at,
                       std::uint64_t order, Lane* lane) {
         return restore(queue, job, payload_hash(job), run_at, order, lane);
     }
     JobState& restore(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                       std::uint64_t order, Lane* lane) {
-        auto& state = states_.make(queue, job, hash, run_at, order);
-        state.lane = lane;
-        order_ = std::max(order_, order);
-        queue.jobs.insert(hash, state);
+        auto& state = make(queue, job, hash, run_at, order, lane);
+        queue.ready.push_back(state);
         return state;
     }
 
-    /// Takes a job out of the index alone, and ends it.
+    /// Takes a job out that has only been restored.
     void unrestore(JobState& job) {
-        job.queue.jobs.remove(job.payload.hash(), job);
-        states_.destroy(job);
+        job.queue.ready.remove(job);
+        end(job);
     }
 
     /// Gives every restored job its place, in the order of pushes, as SCHEDULED: what is due is
@@ -243,11 +248,12 @@ public:
         std::vector<JobState*> laned;
         for (auto& [name, queue] : queues_) {
             std::vector<JobState*> all;
-            all.reserve(queue.jobs.size());
-            queue.jobs.each([&](JobState& job) {
-                all.push_back(&job);
-                if (job.lane != nullptr) laned.push_back(&job);
-            });
+            all.reserve(queue.ready.size());
+            while (auto* job = queue.ready.front()) {
+                queue.ready.remove(*job);
+                all.push_back(job);
+                if (job->lane != nullptr) laned.push_back(job);
+            }
             queue.scheduled.restore(std::move(all));
         }
         std::sort(laned.begin(), laned.end(),
@@ -327,6 +333,22 @@ private:
             if (nothing_else) throw;
             return false;
         }
+    }
+
+    /// A job that stands in the index and nowhere else.
+    JobState& make(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
+                   std::uint64_t order, Lane* lane) {
+        auto& state = states_.make(queue, job, hash, run_at, order);
+        state.lane = lane;
+        order_ = std::max(order_, order);
+        queue.jobs.insert(hash, state);
+        return state;
+    }
+
+    /// Undoes `make`.
+    void end(JobState& job) {
+        job.queue.jobs.remove(job.payload.hash(), job);
+        states_.destroy(job);
     }
 
     void wake(QueueState& queue) {

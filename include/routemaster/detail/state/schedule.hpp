@@ -58,7 +58,7 @@ public:
         }
     }
 
-    /// Takes over jobs of an empty schedule, whatever their order.
+    /// Takes over jobs, of which none is in it, nor any other. Near their order they are quickest.
     void restore(std::vector<JobState*> jobs) {
         std::sort(jobs.begin(), jobs.end(),
                   [](const JobState* a, const JobState* b) { return earlier(*a, *b); });

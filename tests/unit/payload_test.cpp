@@ -1,0 +1,32 @@
+#include "routemaster/detail/state/payload.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+using namespace routemaster::detail;
+
+TEST_CASE("the hash of a payload is the one that stands in files") {
+    CHECK(payload_hash("") == 0U);
+    CHECK(payload_hash("a") == 0xd47c7cc3U);
+    CHECK(payload_hash("12345678") == 0x173db5d3U);
+    CHECK(payload_hash("routemaster, durable work") == 0xd76402c7U);
+}
+
+TEST_CASE("the hashes of numbered payloads differ") {
+    std::set<std::uint32_t> hashes;
+    for (int n = 0; n < 10'000; ++n) hashes.insert(payload_hash("job number " + std::to_string(n)));
+    CHECK(hashes.size() > 9'990);
+}
+
+TEST_CASE("a payload is its bytes") {
+    const std::string bytes{"\x92\xa3job\0\x90", 7};
+    const Payload payload{bytes, payload_hash(bytes)};
+    CHECK(payload.text() == bytes);
+    CHECK(payload.size() == 7);
+    CHECK(payload.is(bytes));
+    CHECK(!payload.is(bytes + "x"));
+    CHECK(!payload.is(""));
+}
