@@ -3,12 +3,15 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "routemaster/detail/intrusive_list.hpp"
 
@@ -24,31 +27,20 @@ public:
     Slab() = default;
     Slab(const Slab&) = delete;
     Slab& operator=(const Slab&) = delete;
-    ~Slab() {
-        while (auto* block = open_.front()) release(*block);
-        while (auto* block = full_.front()) release(*block);
-    }
 
     /// Makes a thing out of `arguments`.
     template <class... Arguments>
     [[nodiscard]] T& make(Arguments&&... arguments) {
-        auto* block = open_.front();
-        if (block == nullptr) {
-            block = new (::operator new(sizeof(Block), alignment)) Block;
-            open_.push_back(*block);
-        }
-        auto* cell = block->take();
+        auto& block = open_.empty() ? add_block() : *open_.front();
+        auto* cell = block.take();
         T* made = nullptr;
         try {
             made = new (cell->bytes.data()) T(std::forward<Arguments>(arguments)...);
         } catch (...) {
-            block->give(cell);
+            block.give(cell);
             throw;
         }
-        if (block->is_full()) {
-            open_.remove(*block);
-            full_.push_back(*block);
-        }
+        if (block.is_full()) open_.remove(block);
         return *made;
     }
 
@@ -56,23 +48,17 @@ public:
     void destroy(T& thing) noexcept {
         std::destroy_at(&thing);
         auto* cell = reinterpret_cast<Cell*>(&thing);
-        auto& block = Block::of(cell);
-        if (block.is_full()) {
-            full_.remove(block);
-            open_.push_back(block);
-        }
+        auto& block = block_of(cell);
+        if (block.is_full()) open_.push_back(block);
         block.give(cell);
         // One that is empty stays: else a thing that comes and goes would make and free a block.
-        if (block.is_empty() && open_.size() > 1) {
-            release(block);
-        }
+        if (block.is_empty() && open_.size() > 1) remove(block);
     }
 
 private:
-    /// A block stands at a multiple of this, so that a cell finds it. It is a little smaller, which
-    /// leaves room for what the allocator writes between two of them.
-    static constexpr std::size_t block_bytes = 64U << 10U;
-    static constexpr std::align_val_t alignment{block_bytes};
+    /// Few things take little, and many take blocks that are soon found.
+    static constexpr std::size_t block_bytes_min = 16U << 10U;
+    static constexpr std::size_t block_bytes_max = 1U << 20U;
 
     union Cell {
         Cell* next;  // While it is free.
@@ -80,24 +66,13 @@ private:
     };
 
     struct Block {
-        static constexpr std::size_t head_bytes = 128;
-        static constexpr std::size_t cells_max = (block_bytes - head_bytes) / sizeof(Cell);
-        static_assert(cells_max > 8, "things of this size had better be allocated one by one");
+        explicit Block(std::size_t count) : cells{new Cell[count]}, size{count} {}
 
-        ListHook<Block> place;
-        std::uint32_t used = 0;   // Cells with a thing.
-        std::uint32_t fresh = 0;  // Cells that were ever taken; those behind have no link yet.
-        Cell* free = nullptr;
-        std::array<Cell, cells_max> cells;
-
-        Block() noexcept {}  // The cells stay as they are.
-
-        static Block& of(Cell* cell) noexcept {
-            const auto address = reinterpret_cast<std::uintptr_t>(cell);
-            return *reinterpret_cast<Block*>(address & ~std::uintptr_t{block_bytes - 1});
-        }
-        [[nodiscard]] bool is_full() const noexcept { return used == cells_max; }
+        [[nodiscard]] bool is_full() const noexcept { return used == size; }
         [[nodiscard]] bool is_empty() const noexcept { return used == 0; }
+        [[nodiscard]] bool holds(const Cell* cell) const noexcept {
+            return !std::less<>{}(cell, cells.get()) && std::less<>{}(cell, cells.get() + size);
+        }
         Cell* take() noexcept {
             ++used;
             return free != nullptr ? std::exchange(free, free->next) : &cells[fresh++];
@@ -107,16 +82,49 @@ private:
             cell->next = free;
             free = cell;
         }
-    };
 
-    void release(Block& block) noexcept {
-        (block.is_full() ? full_ : open_).remove(block);
-        std::destroy_at(&block);
-        ::operator delete(&block, alignment);
+        ListHook<Block> in_open;
+        std::unique_ptr<Cell[]> cells;
+        std::size_t size;
+        std::size_t used = 0;   // Cells with a thing.
+        std::size_t fresh = 0;  // Cells that were ever taken; those behind have no link yet.
+        Cell* free = nullptr;
+    };
+    using Blocks = std::vector<std::unique_ptr<Block>>;
+
+    Block& add_block() {
+        const auto bytes =
+            std::clamp(blocks_.size() * block_bytes_min, block_bytes_min, block_bytes_max);
+        auto block = std::make_unique<Block>(std::max<std::size_t>(bytes / sizeof(Cell), 8));
+        auto& added = *block;
+        blocks_.insert(after(added.cells.get()), std::move(block));
+        open_.push_back(added);
+        return added;
     }
 
-    IntrusiveList<Block, &Block::place> open_;  // With room.
-    IntrusiveList<Block, &Block::place> full_;
+    void remove(Block& block) noexcept {
+        open_.remove(block);
+        if (latest_ == &block) latest_ = nullptr;
+        blocks_.erase(after(block.cells.get()) - 1);
+    }
+
+    /// The first block that begins behind an address.
+    [[nodiscard]] typename Blocks::iterator after(const Cell* cell) noexcept {
+        return std::upper_bound(blocks_.begin(), blocks_.end(), cell,
+                                [](const Cell* a, const std::unique_ptr<Block>& b) {
+                                    return std::less<>{}(a, b->cells.get());
+                                });
+    }
+
+    /// What is destroyed after another was often made after it.
+    [[nodiscard]] Block& block_of(const Cell* cell) noexcept {
+        if (latest_ == nullptr || !latest_->holds(cell)) latest_ = std::prev(after(cell))->get();
+        return *latest_;
+    }
+
+    Blocks blocks_;  ///< By address.
+    Block* latest_ = nullptr;
+    IntrusiveList<Block, &Block::in_open> open_;  ///< With room.
 };
 
 }  // namespace routemaster::detail
