@@ -10,13 +10,14 @@ import sys
 from support import embedded, rounds, servers
 
 COUNT = 10_000_000
+MEMORY_MAX = 256 << 20
 ROUNDS = 1
 
 build = pathlib.Path(sys.argv[1]).resolve()
 pushes, filled, drained = rounds.Rounds(), [], []
 for _ in range(ROUNDS):
     with servers.folder(build) as folder:
-        shape = ["--file", folder / "store.db", "--count", COUNT]
+        shape = ["--file", folder / "store.db", "--count", COUNT, "--memory-max", MEMORY_MAX]
         filled.append(embedded.tell(build, "bench_embedded_backlog", *shape, "fill"))
         drained.append(embedded.tell(build, "bench_embedded_backlog", *shape, "drain"))
     pushes.add(filled[-1]["push_first"], filled[-1]["push_last"])

@@ -1,7 +1,7 @@
 // Fills an embedded store with a backlog, or opens it again and works it off, for benchmarks.
 //
-//   bench_embedded_backlog --file FILE --count N --part N --in-flight N fill
-//   bench_embedded_backlog --file FILE --count N --part N --in-flight N drain
+//   bench_embedded_backlog --file FILE --count N --part N --memory-max BYTES fill
+//   bench_embedded_backlog --file FILE --count N --part N --memory-max BYTES drain
 //
 // `fill` pushes jobs of 200 bytes, timed in parts; then one part is worked off while the rest
 // waits, and pushed again. `drain` opens the store, which is timed, and works all of it off; then
@@ -35,6 +35,7 @@ using SteadyClock = std::chrono::steady_clock;
 struct Settings {
     bench::EmbeddedSettings embedded{.count = 10'000'000};
     std::uint64_t part = 1'000'000;
+    std::uint64_t memory_max = 0;
     std::string phase;
 };
 
@@ -62,7 +63,7 @@ public:
     /// Opens the store, which has the jobs of the numbers `begin` to `end`.
     Backlog(const Settings& settings, std::uint64_t begin, std::uint64_t end)
         : settings_{settings},
-          store_{std::in_place, settings.embedded.file, bench::embedded_options()},
+          store_{std::in_place, settings.embedded.file, options(settings)},
           begin_{begin},
           end_{end} {}
 
@@ -83,6 +84,12 @@ public:
     void check() { bench::check_ready(*store_, end_ - begin_); }
 
 private:
+    static rm::EmbeddedStoreOptions options(const Settings& settings) {
+        auto options = bench::embedded_options();
+        options.memory_max = settings.memory_max;
+        return options;
+    }
+
     const Settings& settings_;
     const rm::Uid worker_{rm::entropy(), rm::entropy()};
     std::optional<rm::EmbeddedStore> store_;
@@ -165,6 +172,7 @@ int main(int argc, char** argv) {
     CLI::App app{"Fills an embedded store, opens it again and works it off", "embedded_backlog"};
     bench::declare(app, settings.embedded)->required();
     app.add_option("--part", settings.part, "Timed together")->capture_default_str();
+    app.add_option("--memory-max", settings.memory_max, "Bytes of jobs")->capture_default_str();
     app.add_option("phase", settings.phase)->required()->check(CLI::IsMember({"fill", "drain"}));
     return bench::run_main(app, argc, argv, [&settings] { run(settings); });
 }
