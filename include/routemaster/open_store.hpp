@@ -15,8 +15,8 @@ namespace routemaster {
 /// Opens the store that `url` names:
 ///
 /// - `memory:`: dies with the process.
-/// - `file:PATH`, `file:PATH?durability=relaxed`: the embedded store in a file; see
-///   `EmbeddedStore`. `durability` is `strict` unless said otherwise.
+/// - `file:PATH`, `file:PATH?durability=relaxed&memory_max=BYTES`: the embedded store in a file;
+///   see `EmbeddedStoreOptions` for these settings and what they are unless said otherwise.
 /// - `redis://HOST`, `rediss://HOST`, `redis+sentinel://HOST/MASTER`, each with the settings that
 ///   `parse_redis_url` reads: a Redis server, for any number of processes; see `RedisStore`.
 ///

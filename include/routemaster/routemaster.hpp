@@ -25,6 +25,7 @@
 #include "routemaster/random.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/room.hpp"
+#include "routemaster/room_guard.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"

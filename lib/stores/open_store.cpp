@@ -1,8 +1,10 @@
 #include "routemaster/open_store.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "routemaster/store/memory.hpp"
@@ -34,16 +36,36 @@ Result<std::unique_ptr<Store>> construct(Settings&&... settings) {
 }
 
 #if ROUTEMASTER_HAS_EMBEDDED
+/// False when it is none, or has no such value.
+bool take_setting(std::string_view setting, EmbeddedStoreOptions& options) {
+    constexpr std::string_view memory_max = "memory_max=";
+    if (setting == "durability=strict" || setting == "durability=relaxed") {
+        const bool strict = setting.ends_with("strict");
+        options.durability = strict ? Durability::strict : Durability::relaxed;
+        return true;
+    }
+    if (!setting.starts_with(memory_max)) return false;
+    setting.remove_prefix(memory_max.size());
+    const auto* const end = setting.data() + setting.size();
+    const auto parsed = std::from_chars(setting.data(), end, options.memory_max);
+    return parsed.ec == std::errc{} && parsed.ptr == end;
+}
+
 Result<std::unique_ptr<Store>> open_file(std::string_view url, Log log) {
     auto path = url.substr(file_scheme.size());
     EmbeddedStoreOptions options{.log = std::move(log)};
     if (const auto query = path.find('?'); query != std::string_view::npos) {
-        const auto setting = path.substr(query + 1);
+        auto settings = path.substr(query + 1);
         path = path.substr(0, query);
-        if (setting == "durability=relaxed") {
-            options.durability = Durability::relaxed;
-        } else if (setting != "durability=strict") {
-            return invalid(url, "the only setting is durability=strict or durability=relaxed");
+        while (true) {
+            const auto end = settings.find('&');
+            if (!take_setting(settings.substr(0, end), options)) {
+                return invalid(url,
+                               "the settings are durability=strict, durability=relaxed and "
+                               "memory_max=BYTES, with & between them");
+            }
+            if (end == std::string_view::npos) break;
+            settings.remove_prefix(end + 1);
         }
     }
     if (path.starts_with("//")) path.remove_prefix(2);

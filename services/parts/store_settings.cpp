@@ -79,8 +79,8 @@ void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing) {
                           ->group(group);
     if (sharing == Sharing::alone) {
         url->description(
-            "memory:, file:PATH, file:PATH?durability=relaxed or redis://HOST, instead of "
-            "--data-dir");
+            "memory:, file:PATH, file:PATH?durability=relaxed&memory_max=BYTES or redis://HOST, "
+            "instead of --data-dir");
         app.add_option("--data-dir", settings.data_dir, "Folder of the file routemaster.db")
             ->type_name("FOLDER")
             ->envname("ROUTEMASTER_DATA_DIR")

@@ -43,6 +43,13 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
         ->envname("ROUTEMASTER_TOPICS_MAX")
         ->capture_default_str()
         ->group("Data");
+    app.add_option("--refuse-above", settings.refuse_above,
+                   "Bytes that the store may take before new events are refused with 503, until "
+                   "it takes a tenth less [never]")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
+        ->type_name("BYTES")
+        ->envname("ROUTEMASTER_REFUSE_ABOVE")
+        ->group("Data");
 }
 
 void declare_access(CLI::App& app, WebSettings& settings) {
@@ -79,6 +86,12 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
             .log = log};
 }
 
+/// What it has to fall by before events are taken in again is a tenth.
+RoomGuardOptions guard_options(std::uint64_t refuse_above, const Log& log) {
+    const auto free = refuse_above / 10;
+    return {.room = {.bytes_max = refuse_above + free, .bytes_free_min = free}, .log = log};
+}
+
 /// Lets the clients of the settings in, so that none is turned away once the server listens.
 Store& with_clients(Store& store, const std::vector<std::string>& clients) {
     for (const auto& token : clients) {
@@ -103,15 +116,24 @@ void declare_web(CLI::App& app, WebSettings& settings) {
 WebPart::WebPart(Store& store, const ProcessSettings& process, const WebSettings& settings,
                  const Log& log)
     : address_{settings.listening.endpoint.address},
-      api_{with_clients(store, settings.clients), api_options(process, settings, log)},
+      api_{with_clients(guarded(store, settings, log), settings.clients),
+           api_options(process, settings, log)},
       server_{server_options(settings, log), [this](HttpRequest request, HttpResponder respond) {
                   api_.handle(std::move(request), std::move(respond));
               }} {}
+
+Store& WebPart::guarded(Store& store, const WebSettings& settings, const Log& log) {
+    if (!settings.refuse_above) return store;
+    guard_.emplace(store, guard_options(*settings.refuse_above, log));
+    measurements_.emplace(*guard_);
+    return *guard_;
+}
 
 void WebPart::announce() const { announce_listening(address_, server_.port()); }
 
 void WebPart::stop(TimePoint deadline) {
     server_.stop(std::max(deadline - system_clock().now(), Duration{0}));
+    if (measurements_) measurements_->stop(Duration{0});
 }
 
 }  // namespace routemaster::service

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "parts/process.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/publication.hpp"
+#include "routemaster/room_guard.hpp"
+#include "routemaster/runner.hpp"
 #include "routemaster/server/http_api.hpp"
 #include "routemaster/server/http_server.hpp"
 #include "routemaster/store.hpp"
@@ -33,6 +36,9 @@ struct WebSettings {
     std::size_t event_data_max = event_data_max_default;
     std::size_t topics_max = 1'000;
 
+    /// Without a limit, events are taken in for as long as the store takes them.
+    std::optional<std::uint64_t> refuse_above{};
+
     std::uint64_t scaling_threshold = 100;
     std::int64_t scaling_deadline = 1'000;  ///< Milliseconds.
 };
@@ -41,7 +47,7 @@ struct WebSettings {
 /// parsing.
 void declare_web(CLI::App& app, WebSettings& settings);
 
-/// An `HttpApi` behind an `HttpServer`.
+/// An `HttpApi` behind an `HttpServer`, and a `RoomGuard` behind it if there is a limit.
 class WebPart final : public Part {
 public:
     /// Lets the clients in and listens. The store must outlive it. Throws `Failure`.
@@ -53,7 +59,11 @@ public:
     void stop(TimePoint deadline) override;
 
 private:
+    Store& guarded(Store& store, const WebSettings& settings, const Log& log);
+
     std::string address_;
+    std::optional<RoomGuard> guard_;
+    std::optional<Runner> measurements_;
     HttpApi api_;
     HttpServer server_;
 };

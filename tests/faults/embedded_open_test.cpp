@@ -208,6 +208,14 @@ TEST_CASE("a store is opened by its URL, and refused as a result") {
               (folder.path() / "bus.db").string() + ": in use by another process");
     }
     CHECK(open_store(url + "?durability=relaxed"));
+    CHECK(open_store(url + "?memory_max=1000000&durability=strict"));
+    for (const char* wrong : {"?", "?durability=some", "?memory_max=", "?memory_max=1MB",
+                              "?memory_max=-1", "?memory_max=1&", "?cache=1"}) {
+        const auto refused = open_store(url + wrong);
+        REQUIRE(!refused);
+        CHECK(refused.error().code() == Errc::invalid);
+        CHECK(refused.error().context().find("memory_max=BYTES") != std::string::npos);
+    }
     CHECK(open_store("memory:"));
     for (const std::string bad : {"", "bus.db", "file:", "file://", "redis:x",
                                   "file:x?durability=perhaps", "file:x?sync=1"}) {

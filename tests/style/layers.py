@@ -27,7 +27,7 @@ LAYERS = {
         detail/state/ detail/step_check detail/watchers
     """,
     3: """
-        bus subscriber job_queue dispatcher autodrop monitor
+        bus subscriber job_queue dispatcher autodrop monitor room_guard
         detail/inbox detail/rounds
     """,
     4: """
