@@ -65,11 +65,12 @@ endfunction()
 #       HEADERS <pattern>...    # its public headers, relative to include/routemaster
 #       DEPENDS <package>...    # what find_package has to find
 #       LINK <target>...        # what those packages provide; consumers never see it
-#       DRIVERS <name>...)      # drivers of this project it uses when they are built
+#       DRIVERS <name>...       # drivers of this project it uses when they are built
+#       REQUIRES <name>...)     # drivers of this project without which it is not built
 #
 # A driver with DEPENDS has an option ROUTEMASTER_<NAME>, on when everything was found.
 function(routemaster_driver name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;DEPENDS;LINK;DRIVERS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;DEPENDS;LINK;DRIVERS;REQUIRES")
     list(TRANSFORM arg_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/include/routemaster/")
     file(GLOB headers CONFIGURE_DEPENDS ${arg_HEADERS})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
@@ -100,6 +101,11 @@ function(routemaster_driver name)
         message(STATUS "routemaster: ${name} has no sources")
         return()
     endif()
+    foreach(driver IN LISTS arg_REQUIRES)
+        if(NOT TARGET routemaster_${driver})
+            return()
+        endif()
+    endforeach()
 
     set(target routemaster_${name})
     add_library(${target} STATIC ${sources})
@@ -108,6 +114,11 @@ function(routemaster_driver name)
     target_link_libraries(${target} PUBLIC routemaster::core PRIVATE ${arg_LINK})
 
     set(components core)
+    foreach(driver IN LISTS arg_REQUIRES)
+        list(APPEND components ${driver})
+        target_link_libraries(${target} PRIVATE routemaster::${driver})
+        target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
+    endforeach()
     foreach(driver IN LISTS arg_DRIVERS)
         string(TOUPPER "ROUTEMASTER_HAS_${driver}" has)
         if(TARGET routemaster_${driver})

@@ -1,0 +1,45 @@
+/// @file
+/// Puts a handler into simulated worlds in which machines crash and replies get lost, and finds
+/// that it charges an order twice. Then shows that one which remembers its charges does not.
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <routemaster/testing/simulation.hpp>
+
+namespace rm = routemaster;
+
+namespace {
+
+/// How a handler fares in a hundred worlds.
+template <class Charge>
+std::optional<rm::testing::SimulationFailure> try_out(Charge charge) {
+    const rm::testing::WorldOptions options{.subscribers = 0, .jobs = 0};
+    return rm::testing::simulate({.world = options}, [&](rm::testing::World& world) {
+        std::map<std::string, int> charges;  // At the bank: no crash undoes them.
+        world.subscribe("billing", {"orders"}, [&](const rm::Batch& batch) {
+            for (const auto& event : batch.events) {
+                charge(charges, event.url);
+                world.expect(charges[event.url] == 1, event.url + " is charged once");
+            }
+        });
+        world.run();
+    });
+}
+
+}  // namespace
+
+int main() {
+    const auto careless = try_out([](auto& charges, const auto& order) { ++charges[order]; });
+    std::cout << (careless ? careless->what() : "nothing was found\n");
+
+    const auto careful = try_out([](auto& charges, const auto& order) {
+        if (!charges.contains(order)) ++charges[order];
+    });
+    std::cout << (careful ? careful->what() : "the careful one charges nobody twice\n");
+
+    return careless && !careful ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,78 @@
+#include "courier.hpp"
+
+namespace routemaster::simulation {
+namespace {
+
+/// How long a delivery may take before it counts as failed.
+constexpr Duration timeout{4'000};
+
+/// Who a dispatcher of that seed is to the store.
+Uid worker_of(std::uint64_t seed) {
+    Random random{seed};
+    const auto high = random.next();
+    return {high, random.next()};
+}
+
+}  // namespace
+
+// --- The transport ------------------------------------------------------------------------------
+
+void SimulatedTransport::deliver(Delivery delivery, DeliveryDone done) {
+    const auto attempt = subscribers_.attempt();
+    const auto report = [this, done](Duration span, std::string why) {
+        stage_.after(span, [done, alive = std::weak_ptr{alive_}, why = std::move(why)] {
+            if (!alive.expired()) done({Error{Errc::unavailable, why}, 0});
+        });
+    };
+    if (attempt.refused) return report(attempt.takes, "refused");
+    const bool late = attempt.takes > timeout;
+    if (late) report(timeout, "timed out");
+    stage_.after(attempt.takes, [this, &stage = stage_, &subscribers = subscribers_,
+                                 alive = std::weak_ptr{alive_}, delivery = std::move(delivery),
+                                 attempt, done = late ? DeliveryDone{} : std::move(done)] {
+        if (!alive.expired()) return arrive(delivery, attempt, done);
+        // Its sender was killed when it was on its way, or just before it would have been.
+        if (stage.happens(0.5)) (void)subscribers.take(delivery);
+    });
+}
+
+void SimulatedTransport::arrive(const Delivery& delivery, const Attempt& attempt,
+                                const DeliveryDone& done) {
+    stage_.note("batch " + std::string{delivery.batch.text()} + " arrives at " +
+                delivery.subscriber + ", attempt " + std::to_string(delivery.attempt) +
+                (attempt.fatal          ? ", and its worker dies"
+                 : attempt.receipt_lost ? ", and the receipt is lost"
+                                        : ""));
+    const auto taken = subscribers_.take(delivery);
+    if (attempt.fatal) return die_();
+    if (!done) return;
+    if (taken && attempt.receipt_lost) {
+        return done({Error{Errc::timed_out, "simulation: receipt lost"}, 0});
+    }
+    done({taken, 0});
+}
+
+// --- The process --------------------------------------------------------------------------------
+
+Courier::Courier(Stage& stage, Store& store, Subscribers& subscribers, std::string name,
+                 Duration backoff_max, std::function<void()> die)
+    : Courier{stage,       store,          subscribers,        std::move(name),
+              backoff_max, std::move(die), stage.random.next()} {}
+
+Courier::Courier(Stage& stage, Store& store, Subscribers& subscribers, std::string name,
+                 Duration backoff_max, std::function<void()> die, std::uint64_t seed)
+    : Process{stage, std::move(name), delivery_queue, worker_of(seed)},
+      link_{stage, store},
+      transport_{stage, subscribers, std::move(die)},
+      dispatcher_{
+          link_,
+          {.transports = {&transport_},
+           .health = {.backoff_max = backoff_max},
+           .seed = seed,
+           .log = [&stage, who = this->name()](LogLevel level, std::string_view text) {
+               stage.note(who + ": " + std::string{to_string(level)} + ": " + std::string{text});
+           }}} {
+    run(dispatcher_);
+}
+
+}  // namespace routemaster::simulation

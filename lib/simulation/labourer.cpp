@@ -1,0 +1,127 @@
+#include "labourer.hpp"
+
+#include <algorithm>
+
+namespace routemaster::simulation {
+namespace {
+
+constexpr std::uint32_t held_max = 64;
+constexpr Duration poll_interval{500};
+constexpr Duration refusal_wait{100};
+constexpr Duration retry_wait_max{2'000};
+constexpr Duration heartbeat_interval{1'000};
+constexpr Duration worker_silence{3'500};
+
+Uid drawn_uid(Random& random) {
+    const auto high = random.next();
+    return {high, random.next()};
+}
+
+}  // namespace
+
+Labourer::Labourer(Stage& stage, Store& store, Subscribers& subscribers, std::string name,
+                   std::function<void()> die)
+    : Process{stage, std::move(name), job_queue, drawn_uid(stage.random)},
+      stage_{stage},
+      subscribers_{subscribers},
+      die_{std::move(die)},
+      link_{stage, store},
+      watch_{store.watch(job_queue, [this] {
+          next_acquire_ = stage_.now();
+          again();
+      })} {
+    run(*this);
+}
+
+TimePoint Labourer::poll(TimePoint now) {
+    if (close_at_ != never) {
+        if (!retiring_ && (held_.empty() || now >= close_at_)) retire(now);
+        if (retiring_) return never;
+    } else if (!acquiring_ && now >= next_acquire_ && held_.size() < held_max) {
+        acquire(now);
+    }
+    if (now >= next_heartbeat_) {
+        next_heartbeat_ = now + heartbeat_interval;
+        Step steps[] = {Heartbeat{worker()}, ScrubWorkers{worker_silence}};
+        link_.submit(steps, now, [](std::span<Outcome>) {});
+    }
+    auto next = std::min(next_heartbeat_, close_at_);
+    if (!acquiring_ && close_at_ == never) next = std::min(next, std::max(next_acquire_, now));
+    return next;
+}
+
+void Labourer::again() {
+    if (wake_) wake_();
+}
+
+void Labourer::later(Duration span, std::function<void()> what) {
+    stage_.after(span, [this, alive = std::weak_ptr{alive_}, what = std::move(what)] {
+        if (alive.expired()) return;
+        if (stalled()) return later(Duration{1'000}, what);
+        what();
+    });
+}
+
+void Labourer::acquire(TimePoint now) {
+    acquiring_ = true;
+    next_acquire_ = never;
+    const auto limit = static_cast<std::uint32_t>(held_max - held_.size());
+    submit(link_, AcquireJobs{job_queue, worker(), limit, newest_fence_}, now,
+           [this](const Result<Acquired>& reply) {
+               acquiring_ = false;
+               if (reply) {
+                   acquired(*reply, stage_.now());
+               } else {
+                   next_acquire_ = stage_.now() + refusal_wait;
+               }
+               again();
+           });
+}
+
+void Labourer::acquired(const Acquired& acquired, TimePoint now) {
+    next_acquire_ = std::min({next_acquire_, acquired.next_due, now + poll_interval});
+    for (const auto& lease : acquired.leases) {
+        newest_fence_ = std::max(newest_fence_, lease.fence);
+        if (held_.emplace(lease.fence, lease).second) begin(lease);
+    }
+}
+
+void Labourer::begin(const Lease& lease) {
+    const auto attempt = subscribers_.attempt();
+    later(attempt.takes, [this, lease, attempt] { end(lease, attempt); });
+}
+
+void Labourer::end(const Lease& lease, const Attempt& attempt) {
+    if (attempt.refused) return settle(lease, false);
+    const bool done = subscribers_.run(lease.job).has_value();
+    stage_.note(name() + " did a job (fence " + std::to_string(lease.fence) + ")" +
+                (attempt.fatal ? ", and dies"
+                 : done        ? ""
+                               : ", which failed"));
+    if (attempt.fatal) return die_();
+    settle(lease, done && !attempt.receipt_lost);
+}
+
+void Labourer::settle(const Lease& lease, bool done) {
+    if (done) return settle(lease, done, AckJob{lease});
+    settle(lease, done, NackJob{lease, stage_.now() + stage_.up_to(retry_wait_max)});
+}
+
+template <class S>
+void Labourer::settle(const Lease& lease, bool done, S step) {
+    submit(link_, std::move(step), stage_.now(), [this, lease, done](Result<Settlement> outcome) {
+        if (!outcome) return later(refusal_wait, [this, lease, done] { settle(lease, done); });
+        held_.erase(lease.fence);
+        again();
+    });
+}
+
+void Labourer::retire(TimePoint now) {
+    retiring_ = true;
+    submit(link_, RetireWorker{worker()}, now, [this](const Result<Count>&) {
+        retired_ = true;
+        again();
+    });
+}
+
+}  // namespace routemaster::simulation

@@ -1,0 +1,73 @@
+/// @file
+/// What lies between a process and the store: it loses requests and replies, and delays them.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "routemaster/store.hpp"
+#include "stage.hpp"
+
+namespace routemaster::simulation {
+
+/// The store as one process sees it. What is on its way when the process ends reaches nobody.
+/// Not thread safe.
+class Link final : public Store {
+public:
+    /// Both must outlive it.
+    Link(Stage& stage, Store& store) : stage_{stage}, store_{store} {}
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        const auto& mishaps = stage_.mishaps;
+        if (stage_.happens(mishaps.lost_requests)) {
+            return lose(steps.size(), Errc::unavailable, "request lost", std::move(done));
+        }
+        if (stage_.happens(mishaps.lost_replies)) {
+            store_.submit(steps, now, [](std::span<Outcome>) {});
+            return lose(steps.size(), Errc::timed_out, "reply lost", std::move(done));
+        }
+        store_.submit(steps, now,
+                      [this, alive = std::weak_ptr{alive_},
+                       done = std::move(done)](std::span<Outcome> outcomes) {
+                          if (!alive.expired()) reply(outcomes, done);
+                      });
+    }
+
+    [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override {
+        return store_.watch(queue, std::move(wake));
+    }
+
+private:
+    static constexpr Duration wait_max{1'000};
+
+    void lose(std::size_t steps, Errc code, const char* what, Completion done) {
+        stage_.note(std::string{"link: "} + what);
+        stage_.disturb(wait_max);
+        later({steps, Outcome{Error{code, std::string{"simulation: "} + what}}}, std::move(done));
+    }
+
+    void reply(std::span<Outcome> outcomes, const Completion& done) {
+        if (!stage_.happens(stage_.mishaps.late_replies)) return done(outcomes);
+        stage_.disturb(wait_max);
+        later({outcomes.begin(), outcomes.end()}, done);
+    }
+
+    void later(std::vector<Outcome> outcomes, Completion done) {
+        stage_.after(stage_.up_to(wait_max),
+                     [alive = std::weak_ptr{alive_}, outcomes = std::move(outcomes),
+                      done = std::move(done)]() mutable {
+                         if (!alive.expired()) done(outcomes);
+                     });
+    }
+
+    Stage& stage_;
+    Store& store_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace routemaster::simulation

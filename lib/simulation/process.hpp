@@ -1,0 +1,90 @@
+/// @file
+/// A worker process of a world, which can be killed, stall, and end in an orderly way.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "routemaster/active.hpp"
+#include "routemaster/uid.hpp"
+#include "stage.hpp"
+
+namespace routemaster::simulation {
+
+/// Does for an active object what a `Runner` does: polls it when it asked for it and when it was
+/// woken, a little late, and not at all while it stalls. To destroy it is to kill it.
+/// Not thread safe.
+class Process {
+public:
+    /// `worker` is who it is to the store, and works on `queue`. `stage` must outlive it.
+    Process(Stage& stage, std::string name, std::string queue, const Uid& worker)
+        : stage_{stage}, name_{std::move(name)}, queue_{std::move(queue)}, worker_{worker} {}
+    virtual ~Process() = default;
+
+    Process(const Process&) = delete;
+    Process& operator=(const Process&) = delete;
+
+    [[nodiscard]] const std::string& queue() const noexcept { return queue_; }
+    [[nodiscard]] const Uid& worker() const noexcept { return worker_; }
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    [[nodiscard]] bool stalled() const { return stage_.now() < stalled_until_; }
+    [[nodiscard]] bool closing() const noexcept { return closing_; }
+    [[nodiscard]] bool closed() const { return active_->closed(); }
+
+    void stall(Duration span) {
+        stage_.note(name_ + " stalls for " + std::to_string(span.count()) + " ms");
+        stalled_until_ = stage_.now() + span;
+        wake();
+    }
+    void go_on() {
+        stalled_until_ = stage_.now();
+        wake();
+    }
+
+    void close(Duration grace) {
+        stage_.note(name_ + " is stopped");
+        closing_ = true;
+        active_->close(stage_.now() + grace);
+        wake();
+    }
+
+protected:
+    /// Begins to poll `active`, which must outlive the process, or end with it.
+    void run(Active& active) {
+        active_ = &active;
+        active.wake_with([this] { wake(); });
+        wake();
+    }
+
+private:
+    void wake() { poll_at(stage_.now() + stage_.up_to(Duration{1})); }
+
+    void poll_at(TimePoint when) {
+        if (when >= next_ || when == never) return;
+        next_ = when;
+        stage_.at(when, [this, alive = std::weak_ptr{alive_}, when] {
+            if (!alive.expired() && when == next_) poll();
+        });
+    }
+
+    void poll() {
+        next_ = never;
+        if (stalled()) return poll_at(stalled_until_);
+        poll_at(active_->poll(stage_.now()));
+    }
+
+    Stage& stage_;
+    std::string name_;
+    std::string queue_;
+    Uid worker_;
+    Active* active_ = nullptr;
+    TimePoint next_ = never;
+    TimePoint stalled_until_{};
+    bool closing_ = false;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace routemaster::simulation

@@ -1,0 +1,202 @@
+#include "store_process.hpp"
+
+#include <array>
+
+namespace routemaster::simulation {
+namespace {
+
+/// Small enough for journals to be compacted all the time, in one world more than in another.
+std::uint64_t small_slack(Random& random) { return std::uint64_t{256} << random.below(6); }
+
+/// So little memory, in half of all worlds, that most must be read from the journal again.
+std::uint64_t little_memory(Random& random) {
+    return random.below(2) == 0 ? 0 : std::uint64_t{100} << random.below(7);
+}
+
+constexpr Duration sync_max{5};
+constexpr Duration slow_sync_max{6'000};
+constexpr Duration probe_wait_max{200};
+constexpr Duration disk_trouble_max{3'000};
+
+}  // namespace
+
+StoreProcess::StoreProcess(Stage& stage, Ledger& ledger)
+    : stage_{stage},
+      ledger_{ledger},
+      journal_{Random{stage.random.next()}, 1 + stage.random.below(32)},
+      slack_max_{small_slack(stage.random)},
+      memory_max_{little_memory(stage.random)} {}
+
+// --- Lives --------------------------------------------------------------------------------------
+
+void StoreProcess::start() {
+    ++life_;
+    planned_ = false;
+    unread_ = false;
+    try {
+        engine_ = std::make_unique<embedded::Engine>(
+            journal_,
+            EmbeddedStoreOptions{.slack_max = slack_max_,
+                                 .log = [this](LogLevel level, std::string_view text) {
+                                     stage_.note("store: " + std::string{to_string(level)} + ": " +
+                                                 std::string{text});
+                                 }});
+    } catch (const Failure& failure) {
+        stage_.fail(std::string{"the journal cannot be read: "} + failure.what());
+    }
+    stage_.note("store: started, with rows up to " + std::to_string(journal_.last_row()));
+}
+
+void StoreProcess::crash() {
+    ++life_;
+    if (row_) {
+        constexpr std::array remains{SimulatedJournal::Remains::nothing,
+                                     SimulatedJournal::Remains::part,
+                                     SimulatedJournal::Remains::all};
+        constexpr std::array words{"lost", "torn", "written"};
+        const auto which = stage_.random.below(remains.size());
+        journal_.lose_power(row_->effects, remains[which]);
+        stage_.note("store: crashed while row " + std::to_string(row_->number) +
+                    " was being written: " + words[which]);
+    } else {
+        stage_.note("store: crashed");
+    }
+    row_.reset();
+    engine_.reset();
+    journal_.heal();
+    ledger_.crashed();
+    for (auto& [number, waiting] : std::exchange(waiting_, {})) {
+        std::vector<Outcome> outcomes(
+            waiting.steps, Outcome{Error{Errc::timed_out, "simulation: the store crashed"}});
+        waiting.done(outcomes);
+    }
+}
+
+void StoreProcess::later(Duration span, void (StoreProcess::*what)()) {
+    stage_.after(span, [this, what, life = life_] {
+        if (life == life_) (this->*what)();
+    });
+}
+
+// --- Submitting ---------------------------------------------------------------------------------
+
+void StoreProcess::submit(std::span<Step> steps, TimePoint now, Completion done) {
+    if (!up()) {
+        std::vector<Outcome> outcomes(
+            steps.size(), Outcome{Error{Errc::unavailable, "simulation: the store is down"}});
+        return done(outcomes);
+    }
+    const auto number = ledger_.submitted(steps, now, engine_->failing());
+    waiting_.emplace(number, Waiting{std::move(done), steps.size()});
+    embedded::Answer answer{
+        [this, number](std::span<Outcome> outcomes) { told(number, outcomes); }};
+    const bool at_once = engine_->submit(steps, now, answer);
+    watchers_.wake(engine_->take_woken());
+    plan_commit();
+    if (at_once) answer.tell();
+}
+
+void StoreProcess::told(std::uint64_t number, std::span<Outcome> outcomes) {
+    ledger_.told(number, outcomes);
+    auto waiting = waiting_.extract(number);
+    waiting.mapped().done(outcomes);
+}
+
+Watch StoreProcess::watch(const std::string& queue, std::function<void()> wake) {
+    return watchers_.add(queue, std::move(wake));
+}
+
+Outcome StoreProcess::ask_any(Step step, TimePoint now) {
+    std::optional<Outcome> got;
+    submit({&step, 1}, now,
+           [&](std::span<Outcome> outcomes) { got = std::move(outcomes.front()); });
+    if (!got) stage_.fail("what is on disk is not answered at once");
+    return *std::move(got);
+}
+
+// --- Committing ---------------------------------------------------------------------------------
+
+Duration StoreProcess::sync_time() {
+    if (!stage_.happens(stage_.mishaps.slow_syncs)) return stage_.up_to(sync_max);
+    const auto span = stage_.up_to(slow_sync_max);
+    stage_.disturb(span);
+    stage_.note("disk: slow, syncs in " + std::to_string(span.count()) + " ms");
+    return span;
+}
+
+void StoreProcess::plan_commit() {
+    if (planned_ || row_ || failing() || !engine_->has_work()) return;
+    planned_ = true;
+    later(stage_.up_to(Duration{1}), &StoreProcess::begin_commit);
+}
+
+void StoreProcess::begin_commit() {
+    planned_ = false;
+    if (row_ || failing() || !engine_->has_work()) return;
+    row_ = engine_->close_row();
+    disturb_disk();
+    later(sync_time(), &StoreProcess::end_commit);
+}
+
+void StoreProcess::disturb_disk() {
+    const auto& mishaps = stage_.mishaps;
+    const bool breaks = stage_.happens(mishaps.broken_reads);
+    const bool fills = breaks || stage_.happens(mishaps.full_disks);
+    if (!fills && !stage_.happens(mishaps.disk_errors)) return;
+    journal_.fail(fills && !breaks ? "no space left" : "input/output error", fills);
+    if (breaks) journal_.fail_reads();
+    if (fills) later(stage_.up_to(disk_trouble_max), &StoreProcess::heal_disk);
+}
+
+void StoreProcess::heal_disk() { journal_.heal(); }
+
+void StoreProcess::end_commit() {
+    if (!row_) return;
+    const auto row = *std::exchange(row_, std::nullopt);
+    const auto written = journal_.append(row.effects, row.needed, row.crowded);
+    if (written) {
+        stage_.note("disk: row " + std::to_string(row.number) + ", " +
+                    std::to_string(row.effects.size()) + " bytes");
+        committed_ = true;
+    }
+    auto answers = written ? engine_->committed(row) : engine_->failed(row, written.error());
+    if (!written) {
+        unread_ = journal_.take_failed_reads();
+        ledger_.reloaded();
+        plan_probe();
+    }
+    tell(answers);
+}
+
+/// Power may be lost between any two.
+void StoreProcess::tell(std::vector<embedded::Answer>& answers) {
+    const bool crashes = stage_.happens(stage_.mishaps.crashed_syncs);
+    const auto last = crashes ? stage_.random.below(answers.size() + 1) : answers.size();
+    const auto life = life_;
+    for (std::size_t i = 0; i < last && life == life_; ++i) answers[i].tell();
+    if (crashes && life == life_) return crash_();
+    if (life == life_) plan_commit();
+}
+
+void StoreProcess::settle() {
+    while (row_ || engine_->has_work()) {
+        if (!row_) row_ = engine_->close_row();
+        end_commit();
+    }
+}
+
+// --- When the disk fails ------------------------------------------------------------------------
+
+void StoreProcess::plan_probe() {
+    later(Duration{1} + stage_.up_to(probe_wait_max), &StoreProcess::probe);
+}
+
+void StoreProcess::probe() {
+    if (!failing()) return;
+    if (!engine_->heal(journal_.probe())) return plan_probe();
+    if (std::exchange(unread_, false)) ledger_.reloaded();
+    watchers_.wake_all();
+    plan_commit();
+}
+
+}  // namespace routemaster::simulation
