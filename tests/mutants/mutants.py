@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Plants bugs in the headers, one at a time, and tells which test finds each.
+"""Plants bugs, one at a time, and tells which test finds each.
 
-    tests/mutants/mutants.py [--only WORDS] [--list]
+    tests/mutants/mutants.py [--only WORDS] [--suite NAME] [--list]
 
-A suite can be green and yet find nothing: this proves that ours finds what mutants.toml lists. For
-each mutant the headers are copied to a temporary folder, the bug is planted there, and the
-conformance suite over the memory store is compiled against the copy, together with the unit tests
-of what lies below it, and run. A mutant is killed by a failed case, a crash, or a run that does
-not end. One that does not compile proves nothing, so it counts as an error.
+A suite can be green and yet find nothing: this proves that ours find what mutants.toml lists. For
+each mutant the sources are copied to a temporary folder, the bug is planted there, and the suite
+that is to find it is compiled against the copy and run:
 
-Takes about 10 s for each mutant, a few minutes in all, so it is run by hand and by
-`.ci/run --mutants`. Exits non-zero when a mutant survives, does not compile, or cannot be planted
-because its text is no longer there exactly once.
+    conformance   the conformance suite over the memory store, and the unit tests of what lies
+                  below it
+    simulation    worlds in which everything goes wrong, over the engine of the embedded store
+
+A mutant is killed by a failed case, a crash, or a run that does not end. One that does not compile
+proves nothing, so it counts as an error.
+
+Takes about 10 s for each mutant, so it is run by hand and by `.ci/run --mutants`. Exits non-zero
+when a mutant survives, does not compile, or cannot be planted because its text is no longer there
+exactly once.
 """
 
 import argparse
@@ -26,49 +31,91 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# The suite first: it is what the mutants are to be killed by.
-TESTS = [
-    "tests/conformance/memory_test.cpp",
-    "tests/unit/counters_test.cpp",
-    "tests/unit/health_test.cpp",
-    "tests/unit/job_table_test.cpp",
-    "tests/unit/message_list_test.cpp",
-    "tests/unit/uid_test.cpp",
-]
+# Programs by suite, each of several sources. Those that are to kill most come first.
+PROGRAMS = {
+    "conformance": [
+        ["tests/conformance/memory_test.cpp"],
+        ["tests/unit/counters_test.cpp"],
+        ["tests/unit/health_test.cpp"],
+        ["tests/unit/job_table_test.cpp"],
+        ["tests/unit/message_list_test.cpp"],
+        ["tests/unit/uid_test.cpp"],
+    ],
+    "simulation": [
+        [
+            "tests/simulation/world_test.cpp",
+            "lib/embedded/engine.cpp",
+            "lib/embedded/journal_writer.cpp",
+            "lib/embedded/replay.cpp",
+            *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("lib/simulation/*.cpp")),
+        ],
+    ],
+}
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
 SECONDS_MAX = 60
 MEMORY_MAX = 2 << 30  # A mutant may well allocate without end.
 
 
 class Builder:
-    """Compiles the tests against a copy of the headers."""
+    """Compiles programs against a copy of the sources. What a mutant does not touch is compiled
+    once: the compiler says which files each source includes."""
 
     def __init__(self, folder, compiler):
         self.folder = folder
         self.compiler = compiler
-        self.main = folder / "main.o"
-        self.headers = folder / "include" / "routemaster"
-        self.run_compiler("-c", ROOT / "tests/support/doctest_main.cpp", "-o", self.main)
+        self.copy = folder / "copy"
+        self.objects = {}  # By source: the object, and the files it was made of.
+        self.fresh_copy()
 
     def run_compiler(self, *arguments):
-        command = [self.compiler, *FLAGS, "-I", self.folder / "include", "-I", ROOT / "tests"]
+        command = [self.compiler, *FLAGS, "-I", self.copy / "include", "-I", self.copy / "lib",
+                   "-I", self.copy / "tests"]
         done = subprocess.run([*command, *arguments], capture_output=True, text=True)
         return done.returncode == 0, done.stderr
 
-    def fresh_headers(self):
-        shutil.rmtree(self.folder / "include", ignore_errors=True)
-        shutil.copytree(ROOT / "include", self.folder / "include")
+    def fresh_copy(self):
+        for name in ("include", "lib", "tests"):
+            shutil.rmtree(self.copy / name, ignore_errors=True)
+            shutil.copytree(ROOT / name, self.copy / name)
 
-    def build(self, test):
-        """The executable of a test and None, or None and what the compiler says."""
-        program = self.folder / pathlib.Path(test).stem
-        good, complaint = self.run_compiler(ROOT / test, self.main, "-o", program)
+    def compile(self, source, touched):
+        """The object of a source and None, or None and what the compiler says."""
+        known = self.objects.get(source)
+        if known and touched not in known[1]:
+            return known[0], None
+        name = source.replace("/", ".")
+        target = self.folder / (name + (".mutant.o" if touched else ".o"))
+        depends = self.folder / (name + ".d")
+        good, complaint = self.run_compiler("-c", "-MD", "-MF", depends, self.copy / source, "-o",
+                                            target)
+        if not good:
+            return None, complaint
+        if not touched:
+            self.objects[source] = (target, depends.read_text().split())
+        return target, None
+
+    def build(self, sources, touched=None):
+        """The executable of a program and None, or None and what the compiler says. `touched` is
+        the file of the copy in which a bug was planted, if any."""
+        objects = []
+        for source in [*sources, "tests/support/doctest_main.cpp"]:
+            target, complaint = self.compile(source, touched)
+            if target is None:
+                return None, complaint
+            objects.append(target)
+        program = self.folder / pathlib.Path(sources[0]).stem
+        good, complaint = self.run_compiler(*objects, "-o", program)
         return (program, None) if good else (None, complaint)
 
 
-def plant(mutant, headers):
-    """Changes the copied headers. Returns a complaint, or None."""
-    path = headers / mutant["file"]
+def place_of(mutant, copy):
+    """The file of the copy in which the bug is planted."""
+    name = mutant["file"]
+    return copy / name if name.startswith("lib/") else copy / "include" / "routemaster" / name
+
+
+def plant(mutant, path):
+    """Changes a copied file. Returns a complaint, or None."""
     text = path.read_text(encoding="utf-8")
     changes = [(mutant["search"].strip("\n"), mutant["replace"].strip("\n"))]
     changes += mutant.get("also", [])
@@ -99,13 +146,18 @@ def killers(program):
     return list(dict.fromkeys(names))
 
 
+def suite_of(mutant):
+    return mutant.get("suite", "conformance")
+
+
 def verdict(mutant, builder):
     """(killed, text) of one mutant."""
-    builder.fresh_headers()
-    if complaint := plant(mutant, builder.headers):
+    builder.fresh_copy()
+    path = place_of(mutant, builder.copy)
+    if complaint := plant(mutant, path):
         return False, "NOT PLANTED: " + complaint
-    for test in TESTS:
-        program, complaint = builder.build(test)
+    for sources in PROGRAMS[suite_of(mutant)]:
+        program, complaint = builder.build(sources, str(path))
         if program is None:
             return False, "DOES NOT COMPILE: " + complaint.strip().splitlines()[0]
         if found := killers(program):
@@ -117,12 +169,14 @@ def verdict(mutant, builder):
 def main():
     parser = argparse.ArgumentParser(description="Plants bugs and tells which test finds each.")
     parser.add_argument("--only", default="", help="only mutants whose name contains this")
+    parser.add_argument("--suite", choices=list(PROGRAMS), help="only mutants for this suite")
     parser.add_argument("--list", action="store_true", help="name the mutants and do nothing")
     parser.add_argument("--compiler", default="g++")
     arguments = parser.parse_args()
 
     listed = tomllib.loads((pathlib.Path(__file__).parent / "mutants.toml").read_text("utf-8"))
-    mutants = [one for one in listed["mutant"] if arguments.only in one["name"]]
+    mutants = [one for one in listed["mutant"] if arguments.only in one["name"]
+               and arguments.suite in (None, suite_of(one))]
     if not mutants:
         sys.exit(f"no mutant is called anything with '{arguments.only}'")
     if arguments.list:
@@ -131,11 +185,12 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         builder = Builder(pathlib.Path(folder), arguments.compiler)
-        builder.fresh_headers()
-        for test in TESTS:
-            program, complaint = builder.build(test)
-            if program is None or killers(program):
-                sys.exit(f"{test} fails without any mutant: {complaint or killers(program)}")
+        for suite in sorted({suite_of(one) for one in mutants}):
+            for sources in PROGRAMS[suite]:
+                program, complaint = builder.build(sources)
+                if program is None or killers(program):
+                    sys.exit(f"{sources[0]} fails without any mutant: "
+                             f"{complaint or killers(program)}")
         failed = 0
         for mutant in mutants:
             killed, text = verdict(mutant, builder)
