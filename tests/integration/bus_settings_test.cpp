@@ -159,3 +159,30 @@ TEST_CASE("a client token that cannot be one keeps the bus from starting") {
     CHECK(process.wait() == 1);
     CHECK(names(process.errors(), "--clients: 'No Good'"));
 }
+
+TEST_CASE("a bus that is told to refuses events above a limit, and drops none") {
+    const Configured bus{{"--root-key", "root", "--clients", "shop--1,billing--1", "--refuse-above",
+                          "1000", "--allow-http-callbacks"}};
+    test::HttpClient client{bus.port};
+    const auto billing = test::authorization("billing--1");
+    REQUIRE(client
+                .ask("POST", "/subscription",
+                     R"({"topics":["orders"],"callback":"http://127.0.0.1:1/","uuid":"b",)"
+                     R"("timeout":3600000,"max":1000})",
+                     billing)
+                .status == 204);
+    const std::string event =
+        R"({"type":"create","url":"https://shop.example/1","timestamp":1700000000000})";
+    int taken = 0;
+    int status = 0;
+    while (taken < 1'000) {
+        status = client.ask("POST", "/topics/orders", event, test::authorization("shop--1")).status;
+        if (status != 204 && status != 200) break;
+        ++taken;
+    }
+    CHECK(status == 503);
+    CHECK(taken >= 10);
+    CHECK(taken < 30);
+    const auto topics = client.ask("GET", "/topics", {}, test::authorization("root")).body;
+    CHECK(topics.find("\"events\":" + std::to_string(taken)) != std::string::npos);
+}
