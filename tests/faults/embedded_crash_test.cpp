@@ -342,11 +342,11 @@ TEST_CASE("what was acknowledged outlives a kill at any moment") {
     for (const char* token : subscribers) scene.subscribe(token, 5);
     scene.close();
     Expected expected;
-    for (int round = 0; round < 40; ++round) {
+    for (int round = 0; round < 200; ++round) {
         CAPTURE(round);
         // Some die while they open the file.
         const std::chrono::milliseconds lifetime{round % 5 == 0 ? random.below(5)
-                                                                : 20 + random.below(300)};
+                                                                : 10 + random.below(100)};
         work_and_die(scene.file, lifetime, expected);
         check_what_is_left(scene, expected);
     }
