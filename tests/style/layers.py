@@ -64,7 +64,8 @@ def driver_of(name):
     """The driver that a header belongs to; None when it belongs to none."""
     for folder in DRIVER_FOLDERS:
         if name.startswith(folder):
-            return folder if folder == "server/" else name.removesuffix(".hpp")
+            # store/embedded_file.hpp belongs to store/embedded.hpp.
+            return folder if folder == "server/" else name.removesuffix(".hpp").split("_")[0]
     return None
 
 

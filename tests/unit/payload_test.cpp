@@ -21,12 +21,24 @@ TEST_CASE("the hashes of numbered payloads differ") {
     CHECK(hashes.size() > 9'990);
 }
 
-TEST_CASE("a payload is its bytes") {
+TEST_CASE("a payload is its bytes, which may be elsewhere for a while") {
     const std::string bytes{"\x92\xa3job\0\x90", 7};
-    const Payload payload{bytes, payload_hash(bytes)};
+    Payload payload{bytes, payload_hash(bytes)};
     CHECK(payload.text() == bytes);
     CHECK(payload.size() == 7);
-    CHECK(payload.is(bytes));
-    CHECK(!payload.is(bytes + "x"));
-    CHECK(!payload.is(""));
+    CHECK(payload.resident());
+    CHECK(payload.offset() == 0);
+
+    payload.note_offset(UINT32_MAX);
+    CHECK(payload.text() == bytes);
+    payload.let_go();
+    CHECK(!payload.resident());
+    CHECK(payload.offset() == UINT32_MAX);
+    CHECK(payload.size() == 7);
+    CHECK(payload.hash() == payload_hash(bytes));
+
+    payload.bring_back(bytes);
+    CHECK(payload.resident());
+    CHECK(payload.text() == bytes);
+    CHECK(payload.offset() == UINT32_MAX);
 }
