@@ -89,7 +89,7 @@ private:
             keys_.list(key, token);
             keys_.list(key, text(batch->created_at));
             keys_.list(key, std::to_string(batch->attempts));
-            for (const auto message : batch->messages) keys_.list(key, std::string{message});
+            for (const auto message : batch->messages.list()) keys_.list(key, std::string{message});
             if (batch->current) keys_.set("batches:current:" + token, uid);
             keys_.set("batches:index", uid + "@" + text(batch->created_at));
             keys_.list("routemaster:lane:" + token, uid);
