@@ -99,6 +99,9 @@ void Ledger::told(std::uint64_t number, std::span<const Outcome> outcomes) {
 void Ledger::saw(std::uint64_t number, const Submission& submission, Step& step,
                  const Outcome& outcome) {
     if (!outcome) {
+        if (outcome.error().code() == Errc::corrupted) {
+            stage_.fail("the store finds its journal damaged: " + outcome.error().message());
+        }
         if (const auto* event = std::get_if<PublishEvent>(&step)) {
             refused_.insert(number_of(event->message));
         } else if (const auto* acquire = std::get_if<AcquireJobs>(&step)) {

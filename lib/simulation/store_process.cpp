@@ -37,6 +37,7 @@ void StoreProcess::start() {
         engine_ = std::make_unique<embedded::Engine>(
             journal_,
             EmbeddedStoreOptions{.slack_max = slack_max_,
+                                 .memory_max = memory_max_,
                                  .log = [this](LogLevel level, std::string_view text) {
                                      stage_.note("store: " + std::string{to_string(level)} + ": " +
                                                  std::string{text});
