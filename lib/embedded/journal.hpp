@@ -41,7 +41,7 @@ public:
     /// The number of the newest row; 0 when there is none.
     [[nodiscard]] virtual std::uint64_t last_row() const noexcept = 0;
 
-    /// Bytes of effects in all rows.
+    /// Bytes that all rows take where they are kept.
     [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
 };
 

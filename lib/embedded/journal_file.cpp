@@ -17,18 +17,16 @@ constexpr std::int64_t application_id = 0x726d6a6c;
 
 constexpr std::int64_t format_version = 2;
 
-/// A row takes many pages, and each costs a call or two to write, to read and to forget.
-constexpr int page_bytes = 16'384;
-
 /// Pages that SQLite gathers beside the file before it puts them in their places: 8 MiB. That is
 /// two more syncs, so not too often; and a commit waits for it, so not too many.
 constexpr int gathered_pages = 512;
 
 /// Rows are forgotten in groups: a delete in every commit would cost as much as the insert. But no
-/// commit forgets many or large ones, since each page of them has to be read.
-constexpr std::uint64_t forgotten_min = 256;
+/// commit forgets many or large ones, since each page of them has to be read: when all of the head
+/// is garbage at once, nobody has to wait for that.
+constexpr std::uint64_t forgotten_min = 32;
 constexpr std::uint64_t forgotten_max = 1'024;
-constexpr std::uint64_t forgotten_bytes_max = 2U << 20U;
+constexpr std::uint64_t forgotten_bytes_max = 256U << 10U;
 
 /// Free pages that are kept for the rows to come: 8 MiB. Beyond it, some are given back at a time.
 constexpr std::int64_t free_pages_kept = 512;
@@ -83,6 +81,7 @@ JournalFile::JournalFile(std::filesystem::path file) : path_{std::move(file)} {
     sqlite3_extended_result_codes(database, 1);
     lock();
     check_kind();
+    page_size_ = static_cast<std::uint64_t>(number("PRAGMA page_size").value());
     run("PRAGMA journal_mode=WAL").value();
     run("PRAGMA synchronous=FULL").value();
     run(("PRAGMA wal_autocheckpoint=" + std::to_string(gathered_pages)).c_str()).value();
@@ -112,7 +111,7 @@ bool JournalFile::is_empty() const {
 void JournalFile::lock() {
     auto locked = run("PRAGMA locking_mode=EXCLUSIVE");
     if (locked && is_empty()) {
-        locked = run(("PRAGMA page_size=" + std::to_string(page_bytes)).c_str());
+        locked = run(("PRAGMA page_size=" + std::to_string(page_size_default)).c_str());
         if (locked) locked = run("PRAGMA auto_vacuum=INCREMENTAL");
     }
     if (locked) locked = run("BEGIN EXCLUSIVE");
@@ -194,7 +193,7 @@ Result<void> JournalFile::read(const Reader& each) {
                                               (gap ? " follows a gap" : " is damaged")};
         }
         last_row_ = row;
-        bytes_ += effects.size();
+        bytes_ += footprint(effects.size());
         if (auto taken = each(row, effects); !taken) {
             return Error{taken.error().code(), path_.string() + ": row " + std::to_string(row) +
                                                    ": " + taken.error().context()};
@@ -255,7 +254,7 @@ Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed,
         return done;
     }
     ++last_row_;
-    bytes_ += effects.size();
+    bytes_ += footprint(effects.size());
     return done;
 }
 
@@ -276,7 +275,7 @@ Result<void> JournalFile::insert_and_forget(std::string_view effects, std::uint6
     if (auto done = insert(effects); !done) return done;
     // More than is added, or the head would fall behind.
     const auto gone =
-        head(needed, std::max<std::uint64_t>(forgotten_bytes_max, 4 * effects.size()));
+        head(needed, std::max<std::uint64_t>(forgotten_bytes_max, 2 * effects.size()));
     if (!gone) return gone.error();
     if (auto done = forget(gone->end); !done) return done;
     if (auto done = shrink(pages_given_back_busy); !done) return done.error();
@@ -294,12 +293,27 @@ Result<JournalFile::Head> JournalFile::head(std::uint64_t needed, std::uint64_t 
     int code = SQLITE_ROW;
     while (head.bytes < bytes_max && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         head.end = static_cast<std::uint64_t>(sqlite3_column_int64(statement, 0)) + 1;
-        head.bytes += static_cast<std::uint64_t>(sqlite3_column_int64(statement, 1));
+        head.bytes += footprint(static_cast<std::uint64_t>(sqlite3_column_int64(statement, 1)));
     }
     Result<Head> result{head};
     if (code != SQLITE_ROW && code != SQLITE_DONE) result = error("cannot read it");
     sqlite3_reset(statement);
     return result;
+}
+
+/// What a row takes in the file, with its share of a page that it leaves partly empty: what SQLite
+/// documents as the format of a table's leaf (https://sqlite.org/fileformat2.html#b_tree_pages).
+std::uint64_t JournalFile::footprint(std::uint64_t effects) const noexcept {
+    constexpr std::uint64_t row_bytes = 16;  // Its number, checksum and lengths.
+    const auto bytes = effects + row_bytes;
+    const auto local_max = page_size_ - 35;
+    if (bytes <= local_max) return page_size_ / (page_size_ / bytes);
+    // The rest fills pages of its own, but for what is left over at the end of them.
+    const auto local_min = (page_size_ - 12) * 32 / 255 - 23;
+    const auto whole = (bytes - local_min) / (page_size_ - 4);
+    const auto over = local_min + (bytes - local_min) % (page_size_ - 4);
+    if (over <= local_max) return whole * page_size_ + page_size_ / (page_size_ / over);
+    return (whole + 1) * page_size_ + local_min;
 }
 
 Result<void> JournalFile::forget(std::uint64_t before) {

@@ -51,6 +51,9 @@ public:
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
 
 private:
+    /// A row takes many pages, and each costs a call or two to write, to read and to forget.
+    static constexpr std::uint64_t page_size_default = 16U << 10U;
+
     struct Closer {
         void operator()(sqlite3* database) const noexcept;
         void operator()(sqlite3_stmt* statement) const noexcept;
@@ -73,6 +76,7 @@ private:
 
     Result<void> insert(std::string_view effects);
     Result<void> insert_and_forget(std::string_view effects, std::uint64_t needed);
+    [[nodiscard]] std::uint64_t footprint(std::uint64_t effects) const noexcept;
     [[nodiscard]] Result<Head> head(std::uint64_t needed, std::uint64_t bytes_max);
     Result<void> forget(std::uint64_t before);
     Result<bool> shrink(int pages);
@@ -91,7 +95,8 @@ private:
     bool shrunk_ = false;  // Since the file was last cut.
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;
-    std::uint64_t bytes_ = 0;
+    std::uint64_t bytes_ = 0;  ///< The footprints of all rows.
+    std::uint64_t page_size_ = page_size_default;
 };
 
 }  // namespace routemaster::embedded

@@ -20,7 +20,10 @@ namespace {
 /// Bytes that are moved from the head of the journal to its end with one row at most, so that no
 /// commit grows long. A row that is longer by itself moves as much as it adds: else the head could
 /// fall behind.
-constexpr std::size_t moved_min = 256U << 10U;
+constexpr std::size_t moved_max = 256U << 10U;
+
+/// How many times its own bytes a row moves at most while there is still room.
+constexpr std::uint64_t moved_share_max = 7;
 
 /// What a uid in the list of an event costs.
 constexpr std::size_t appended_bytes = Uid::length + 1;
@@ -35,8 +38,9 @@ JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
         tell(*entity);
     }
     dirty_.clear();
-    const bool crowded = journal_bytes > 2 * live_bytes_ + slack_max_;
-    auto unread = crowded ? move_oldest() : std::nullopt;
+    const auto bound = 2 * live_bytes_ + slack_max_;
+    const bool crowded = journal_bytes > bound;
+    auto unread = move_oldest(allowance(journal_bytes, bound));
     const auto number = open_row_++;
     const auto* oldest = by_age_.front();
     const auto needed = oldest == nullptr ? number : oldest->row;
@@ -44,9 +48,22 @@ JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
             crowded, std::exchange(ended_, {}),  std::move(unread)};
 }
 
-std::optional<Error> JournalWriter::move_oldest() {
-    const auto moved_max = buffer_.size() + std::max(moved_min, buffer_.size());
-    while (buffer_.size() < moved_max) {
+/// Bytes to move with the open row. It begins before the bound is reached, with as much as the row
+/// has itself, and grows towards it, so that under a steady load no commit is much longer than the
+/// others.
+std::size_t JournalWriter::allowance(std::uint64_t journal_bytes, std::uint64_t bound) const {
+    const auto margin = (live_bytes_ + slack_max_) / 4;
+    const auto begin = bound - margin;
+    if (journal_bytes <= begin) return 0;
+    const auto most = std::max(moved_max, buffer_.size());
+    if (journal_bytes > bound) return most;
+    const auto share = moved_share_max * (journal_bytes - begin) / margin;
+    return std::min<std::size_t>(most, buffer_.size() * (1 + share));
+}
+
+std::optional<Error> JournalWriter::move_oldest(std::size_t bytes) {
+    const auto end = buffer_.size() + bytes;
+    while (buffer_.size() < end) {
         auto* oldest = by_age_.front();
         if (oldest == nullptr || oldest->row == open_row_) break;
         try {

@@ -109,7 +109,8 @@ private:
     /// Tells an entity whole, and notes where.
     template <class State>
     void note(State& state);
-    [[nodiscard]] std::optional<Error> move_oldest();
+    [[nodiscard]] std::size_t allowance(std::uint64_t journal_bytes, std::uint64_t bound) const;
+    [[nodiscard]] std::optional<Error> move_oldest(std::size_t bytes);
     void make_resident(detail::Entity& entity);
     void let_go(detail::Entity& entity);
     [[nodiscard]] bool over_budget() const noexcept {
