@@ -202,9 +202,8 @@ TEST_CASE("every call of a bus has a form with a completion") {
     shop.bus.subscribers({}, [&](Result<std::vector<SubscriberStatus>> reply) {
         told += reply.value().at(0).events_queued == 1 ? 1 : 0;
     });
-    shop.bus.counters({}, [&](Result<std::vector<Counter>> reply) {
-        told += reply.value().empty() ? 0 : 1;
-    });
+    shop.bus.counters(
+        {}, [&](Result<std::vector<Counter>> reply) { told += reply.value().empty() ? 0 : 1; });
     shop.bus.remove_topic("orders", [&](Result<Removal> reply) {
         told += reply.value() == Removal::removed ? 1 : 0;
     });
