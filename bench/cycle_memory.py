@@ -8,9 +8,9 @@ import sys
 from support import beanstalkd, embedded, rounds
 
 COUNT, WARM_UP = 1_000_000, 100_000
-THEIR_COUNT, THEIR_WARM_UP = 200_000, 20_000
+THEIR_COUNT, THEIR_WARM_UP = 100_000, 10_000
 IN_FLIGHT = 1_024
-ROUNDS = 7
+ROUNDS = 5
 
 build = pathlib.Path(sys.argv[1]).resolve()
 ours, theirs = [], []

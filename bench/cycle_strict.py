@@ -9,14 +9,15 @@ import sys
 from support import beanstalkd, embedded, rounds
 
 COUNT, WARM_UP = 300_000, 30_000
-SYNCED_COUNT, SYNCED_WARM_UP = 4_000, 1_024
+THEIR_COUNT, THEIR_WARM_UP = 100_000, 10_000
+SYNCED_COUNT, SYNCED_WARM_UP = 1_500, 0
 IN_FLIGHT = 1_024
-ROUNDS = 7
+ROUNDS = 3
 
 build = pathlib.Path(sys.argv[1]).resolve()
 ours, theirs, synced = [], [], []
 for _ in range(ROUNDS):
-    theirs.append(beanstalkd.cycle(build, False, IN_FLIGHT, COUNT, WARM_UP))
+    theirs.append(beanstalkd.cycle(build, False, IN_FLIGHT, THEIR_COUNT, THEIR_WARM_UP))
     synced.append(beanstalkd.cycle(build, True, IN_FLIGHT, SYNCED_COUNT, SYNCED_WARM_UP))
     shape = ["--count", COUNT, "--warm-up", WARM_UP, "--in-flight", IN_FLIGHT]
     ours.append(embedded.run(build, "bench_embedded_cycle", *shape))

@@ -11,7 +11,7 @@ from support import embedded, rounds
 
 COUNT, WARM_UP = 600_000, 100_000
 IN_FLIGHT = 1_024
-JOURNAL_BYTES = 49
+JOURNAL_BYTES = 45
 ROUNDS = 7
 
 build = pathlib.Path(sys.argv[1]).resolve()

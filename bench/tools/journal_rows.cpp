@@ -185,7 +185,10 @@ std::unique_ptr<Sink> make(const Settings& settings) {
 void run(const Settings& settings) {
     const auto sink = make(settings);
     std::string group(settings.record * settings.group, 'x');
-    for (int n = 0; n < 10; ++n) sink->write(group);
+    // Until the journal's log has been gone through once: from then on it is as long as it stays.
+    constexpr std::size_t log_bytes = 12U << 20U;
+    constexpr std::size_t log_pages = 600;
+    for (std::size_t n = 0; n < log_pages && n * group.size() < log_bytes; ++n) sink->write(group);
     std::uint64_t groups = 0;
     const auto cpu_before = bench::cpu_seconds();
     const auto begun = SteadyClock::now();
