@@ -33,8 +33,9 @@ constexpr std::int64_t free_pages_kept = 512;
 constexpr int pages_given_back_busy = 16;
 constexpr int pages_given_back_idle = 128;
 
-/// The write-ahead log is cut to this when a commit made it longer.
-constexpr int wal_bytes_kept = 8 << 20;
+/// The write-ahead log is cut to this when a commit made it longer. A little more than it grows to
+/// by itself: to be cut and to grow again at each turn would cost more than to write.
+constexpr int wal_bytes_kept = 12 << 20;
 
 /// Guards against a row that was damaged, and against one that stands in another's place.
 std::int64_t checksum(std::uint64_t row, std::string_view effects) {
