@@ -168,6 +168,7 @@ function(routemaster_install_package)
         "${PROJECT_BINARY_DIR}/package/routemasterConfigVersion.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/FindMicrohttpd.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/Findhiredis.cmake"
+        "${PROJECT_SOURCE_DIR}/cmake/Findlibdeflate.cmake"
         DESTINATION "${ROUTEMASTER_PACKAGE_DIR}")
     install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/routemaster")

@@ -10,9 +10,9 @@
 // JSON line.
 
 #include <fcntl.h>
+#include <libdeflate.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <array>
 #include <cerrno>
@@ -160,8 +160,7 @@ public:
 
     void write(std::string_view group) override {
         const auto bytes = group.size();
-        const auto sum =
-            crc32_z(number_, reinterpret_cast<const unsigned char*>(group.data()), bytes);
+        const auto sum = libdeflate_crc32(static_cast<std::uint32_t>(number_), group.data(), bytes);
         framed_.clear();
         for (const std::uint64_t field : {++number_, std::uint64_t{bytes}, std::uint64_t{sum}}) {
             framed_.append(reinterpret_cast<const char*>(&field), sizeof field);
@@ -186,7 +185,7 @@ void run(const Settings& settings) {
     const auto sink = make(settings);
     std::string group(settings.record * settings.group, 'x');
     // Until the journal's log has been gone through once: from then on it is as long as it stays.
-    constexpr std::size_t log_bytes = 12U << 20U;
+    constexpr std::size_t log_bytes = 96U << 20U;
     constexpr std::size_t log_pages = 600;
     for (std::size_t n = 0; n < log_pages && n * group.size() < log_bytes; ++n) sink->write(group);
     std::uint64_t groups = 0;

@@ -6,20 +6,31 @@
 #include <system_error>
 #include <utility>
 
+#include <libdeflate.h>
 #include <sqlite3.h>
-#include <zlib.h>
 
 namespace routemaster::embedded {
 namespace {
+
+/// SQLite's access to files that keeps them locked against other processes, and lets connections of
+/// this one share what they have to without a file (https://sqlite.org/vfs.html).
+constexpr const char* one_process = "unix-excl";
 
 /// "rmjl" as a number, in the header of the file: `file` and we ourselves tell it by that.
 constexpr std::int64_t application_id = 0x726d6a6c;
 
 constexpr std::int64_t format_version = 2;
 
-/// Pages that SQLite gathers beside the file before it puts them in their places: 8 MiB. That is
-/// two more syncs, so not too often; and a commit waits for it, so not too many.
-constexpr int gathered_pages = 512;
+/// Pages that are gathered in the log before they are brought to their places: 16 MiB. That is two
+/// more syncs, so not too often.
+constexpr int gathered_pages = 1'024;
+
+/// As soon as all but these are in their places, a commit brings the rest, so that the log begins
+/// anew: 4 MiB, which take a few milliseconds. Commits that go on would never let the log end.
+constexpr int brought_by_commit = gathered_pages / 4;
+
+/// A log that has grown this long lets no commit go on before it begins anew: 48 MiB.
+constexpr int log_pages_max = 3 * gathered_pages;
 
 /// Rows are forgotten in groups: a delete in every commit would cost as much as the insert. But no
 /// commit forgets many or large ones, since each page of them has to be read: when all of the head
@@ -33,9 +44,9 @@ constexpr std::int64_t free_pages_kept = 512;
 constexpr int pages_given_back_busy = 16;
 constexpr int pages_given_back_idle = 128;
 
-/// The write-ahead log is cut to this when a commit made it longer. A little more than it grows to
-/// by itself: to be cut and to grow again at each turn would cost more than to write.
-constexpr int wal_bytes_kept = 12 << 20;
+/// The write-ahead log is cut to this when it became longer. More than it grows to by itself: to be
+/// cut and to grow again at each turn would cost more than to write.
+constexpr int log_bytes_kept = 40 << 20;
 
 /// Guards against a row that was damaged, and against one that stands in another's place.
 std::int64_t checksum(std::uint64_t row, std::string_view effects) {
@@ -43,11 +54,9 @@ std::int64_t checksum(std::uint64_t row, std::string_view effects) {
     for (std::size_t i = 0; i < number.size(); ++i) {
         number[i] = static_cast<unsigned char>(row >> (8U * i));
     }
-    auto sum = crc32_z(0, number.data(), number.size());
-    // Given no address, which is what SQLite tells of an empty or missing value, zlib answers 0.
-    if (!effects.empty()) {
-        sum = crc32_z(sum, reinterpret_cast<const unsigned char*>(effects.data()), effects.size());
-    }
+    auto sum = libdeflate_crc32(0, number.data(), number.size());
+    // Given no address, which is what SQLite tells of an empty or missing value, it answers 0.
+    if (!effects.empty()) sum = libdeflate_crc32(sum, effects.data(), effects.size());
     return static_cast<std::int64_t>(sum);
 }
 
@@ -71,26 +80,56 @@ void JournalFile::Closer::operator()(sqlite3_stmt* statement) const noexcept {
     sqlite3_finalize(statement);
 }
 
-JournalFile::JournalFile(std::filesystem::path file) : path_{std::move(file)} {
+JournalFile::JournalFile(std::filesystem::path file) : path_{std::move(file)} { open(); }
+
+JournalFile::~JournalFile() = default;
+
+void JournalFile::open() {
     check_size();
     sqlite3* database = nullptr;
-    const int code =
-        sqlite3_open_v2(path_.c_str(), &database,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+    const int code = sqlite3_open_v2(
+        path_.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+        one_process);
     database_.reset(database);
     if (code != SQLITE_OK) throw Failure{error("cannot open it")};
     sqlite3_extended_result_codes(database, 1);
+    if (!claim_) claim_.emplace(path_);
     lock();
     check_kind();
     page_size_ = static_cast<std::uint64_t>(number("PRAGMA page_size").value());
     run("PRAGMA journal_mode=WAL").value();
     run("PRAGMA synchronous=FULL").value();
-    run(("PRAGMA wal_autocheckpoint=" + std::to_string(gathered_pages)).c_str()).value();
-    run(("PRAGMA journal_size_limit=" + std::to_string(wal_bytes_kept)).c_str()).value();
+    run("PRAGMA wal_autocheckpoint=0").value();
+    const auto committed = [](void* self, sqlite3*, const char*, int pages) {
+        static_cast<JournalFile*>(self)->log_grew(pages);
+        return SQLITE_OK;
+    };
+    sqlite3_wal_hook(database, committed, this);
+    run(("PRAGMA journal_size_limit=" + std::to_string(log_bytes_kept)).c_str()).value();
     prepare_statements();
 }
 
-JournalFile::~JournalFile() = default;
+/// When the disk failed to sync what was brought to its places, Linux may drop it and say so only
+/// once. It is in the log still, where SQLite finds it again if it knows nothing of its places.
+Result<void> JournalFile::reopen_if_suspect() {
+    if (!suspect_) return {};
+    checkpointer_.reset();
+    for (auto* statement : {&insert_, &sizes_, &forget_, &fetch_}) statement->reset();
+    database_.reset();
+    try {
+        open();
+    } catch (const Failure& failure) {
+        return failure.error();
+    }
+    suspect_ = false;
+    return {};
+}
+
+/// From now on the log must not begin anew.
+void JournalFile::suspect() {
+    suspect_ = true;
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
 
 /// SQLite takes a file of one byte for an empty one, and would overwrite it. Only its size is asked
 /// for: to open and close it here would end the locks that this process may hold on it already.
@@ -106,12 +145,12 @@ bool JournalFile::is_empty() const {
     return std::filesystem::file_size(path_, missing) == 0 && !missing;
 }
 
-/// In exclusive mode SQLite keeps its lock until it is closed, and needs no shared memory. Nothing
-/// is written: the file may be somebody else's. How an empty one is to be laid out must be said
-/// before, since to lock it settles that; of any other file it changes nothing.
+/// The process keeps its lock until the file is closed. Nothing is written: the file may be
+/// somebody else's. How an empty one is to be laid out must be said before, since to lock it settles
+/// that; of any other file it changes nothing.
 void JournalFile::lock() {
-    auto locked = run("PRAGMA locking_mode=EXCLUSIVE");
-    if (locked && is_empty()) {
+    Result<void> locked;
+    if (is_empty()) {
         locked = run(("PRAGMA page_size=" + std::to_string(page_size_default)).c_str());
         if (locked) locked = run("PRAGMA auto_vacuum=INCREMENTAL");
     }
@@ -177,6 +216,7 @@ void JournalFile::prepare_statements() {
 }
 
 Result<void> JournalFile::read(const Reader& each) {
+    if (auto usable = reopen_if_suspect(); !usable) return usable;
     first_row_ = 1;
     last_row_ = 0;
     bytes_ = 0;
@@ -206,6 +246,7 @@ Result<void> JournalFile::read(const Reader& each) {
 
 Result<std::string> JournalFile::fetch(std::uint64_t row) {
     const std::lock_guard lock{mutex_};
+    if (auto usable = reopen_if_suspect(); !usable) return usable.error();
     auto* statement = fetch_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
     const int code = sqlite3_step(statement);
@@ -246,6 +287,7 @@ Result<JournalFile::Extent> JournalFile::extent() {
 
 Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed, bool urgent) {
     const std::lock_guard lock{mutex_};
+    if (auto usable = reopen_if_suspect(); !usable) return usable;
     const auto garbage = needed - std::min(needed, first_row_);
     const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
     auto done = worthwhile ? insert_and_forget(effects, needed) : insert(effects);
@@ -256,7 +298,40 @@ Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed,
     }
     ++last_row_;
     bytes_ += footprint(effects.size());
+    bring_pages_home();
     return done;
+}
+
+/// Called by each commit with the pages that are in the log. Fewer than before: it began anew.
+void JournalFile::log_grew(int pages) {
+    if (pages < log_pages_) ++log_;
+    log_pages_ = pages;
+}
+
+/// Looks after the log, beside the commits for as long as that will do. What fails is tried again
+/// after the next commit: until then all is in the log.
+void JournalFile::bring_pages_home() {
+    if (log_pages_ < gathered_pages) return;
+    if (!checkpointer_) checkpointer_.emplace(path_, one_process);
+    const bool overlong = log_pages_ >= log_pages_max;
+    if (overlong) checkpointer_->wait();
+    if (checkpointer_->busy()) return;
+    const auto pages = checkpointer_->pages();
+    if (!pages) return suspect();
+    const int home = checkpointed_log_ == log_ ? *pages : 0;
+    if (overlong || log_pages_ - home <= brought_by_commit) {
+        (void)checkpoint(SQLITE_CHECKPOINT_PASSIVE);
+    } else {
+        checkpointed_log_ = log_;
+        checkpointer_->begin();
+    }
+}
+
+Result<void> JournalFile::checkpoint(int mode) {
+    const int code = sqlite3_wal_checkpoint_v2(database_.get(), nullptr, mode, nullptr, nullptr);
+    if ((code & 0xff) == SQLITE_IOERR) suspect();
+    if (code == SQLITE_OK) return {};
+    return error("cannot write");
 }
 
 Result<void> JournalFile::insert(std::string_view effects) {
@@ -339,15 +414,18 @@ Result<bool> JournalFile::shrink(int pages) {
 
 Result<bool> JournalFile::give_back() {
     const std::lock_guard lock{mutex_};
+    if (auto usable = reopen_if_suspect(); !usable) return usable.error();
     auto more = shrink(pages_given_back_idle);
     if (!more || *more || !std::exchange(shrunk_, false)) return more;
+    if (checkpointer_) checkpointer_->wait();
     // What was given back leaves the file when all of it is written.
-    if (auto done = run("PRAGMA wal_checkpoint(TRUNCATE)"); !done) return done.error();
+    if (auto done = checkpoint(SQLITE_CHECKPOINT_TRUNCATE); !done) return done.error();
     return false;
 }
 
 Result<void> JournalFile::probe() {
     const std::lock_guard lock{mutex_};
+    if (auto usable = reopen_if_suspect(); !usable) return usable;
     auto done = run("INSERT OR REPLACE INTO probe (id, filler) VALUES (1, randomblob(65536))");
     if (done) done = run("DELETE FROM probe");
     return done;

@@ -9,10 +9,13 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "checkpointer.hpp"
+#include "file_claim.hpp"
 #include "journal.hpp"
 #include "routemaster/result.hpp"
 
@@ -66,6 +69,9 @@ private:
         std::uint64_t bytes = 0;
     };
 
+    void open();
+    [[nodiscard]] Result<void> reopen_if_suspect();
+    void suspect();
     void check_size();
     [[nodiscard]] bool is_empty() const;
     void lock();
@@ -80,6 +86,9 @@ private:
     [[nodiscard]] Result<Head> head(std::uint64_t needed, std::uint64_t bytes_max);
     Result<void> forget(std::uint64_t before);
     Result<bool> shrink(int pages);
+    void log_grew(int pages);
+    void bring_pages_home();
+    Result<void> checkpoint(int mode);
     Result<void> run(const char* sql);
     Result<std::int64_t> number(const char* sql);
     [[nodiscard]] Result<Statement> prepare(const std::string& sql);
@@ -87,16 +96,23 @@ private:
 
     std::filesystem::path path_;
     std::mutex mutex_;  // SQLite's: one thread may fetch while another appends.
+    std::optional<FileClaim> claim_;
     std::unique_ptr<sqlite3, Closer> database_;
     Statement insert_;
     Statement sizes_;
     Statement forget_;
     Statement fetch_;
-    bool shrunk_ = false;  // Since the file was last cut.
+    bool suspect_ = false;  // What SQLite takes for written may be lost.
+    bool shrunk_ = false;   // Since the file was last cut.
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;
     std::uint64_t bytes_ = 0;  ///< The footprints of all rows.
     std::uint64_t page_size_ = page_size_default;
+
+    int log_pages_ = 0;                   // In SQLite's write-ahead log.
+    std::uint64_t log_ = 0;               // Counts how often that began anew.
+    std::uint64_t checkpointed_log_ = 0;  // The one the checkpointer was last asked to look at.
+    std::optional<Checkpointer> checkpointer_;  // Once there is work for it.
 };
 
 }  // namespace routemaster::embedded

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -17,20 +18,24 @@
 namespace routemaster::test {
 namespace {
 
+/// Offsets and sizes.
+using Writes = std::vector<std::pair<std::size_t, std::size_t>>;
+
 /// A file as it was written, and as much of it as was synced.
 struct Image {
     std::string written;
     std::string synced;
-    std::vector<std::pair<std::size_t, std::size_t>> unsynced;  // Offset and size of writes.
+    Writes unsynced;
 
     void write(std::size_t offset, std::string_view bytes) {
         if (written.size() < offset + bytes.size()) written.resize(offset + bytes.size());
         written.replace(offset, bytes.size(), bytes);
         unsynced.emplace_back(offset, bytes.size());
     }
-    void sync() {
+    /// The file is synced, of which `begun` was written when that began.
+    void sync(const Writes& begun) {
         synced.resize(written.size());
-        for (const auto& [offset, size] : std::exchange(unsynced, {})) {
+        for (const auto& [offset, size] : begun) {
             if (offset >= written.size()) continue;
             const auto rest = std::min(size, written.size() - offset);
             synced.replace(offset, rest, written, offset, rest);
@@ -57,9 +62,10 @@ struct Plan {
 
 struct Disk::Impl {
     Impl() {
-        real = sqlite3_vfs_find(nullptr);
+        // Under the name of the one that stores ask for, before which it is found.
+        usual = sqlite3_vfs_find(nullptr);
+        real = sqlite3_vfs_find("unix-excl");
         own = *real;
-        own.zName = "routemaster-test-disk";
         own.szOsFile = static_cast<int>(sizeof(File)) + real->szOsFile;
         own.pAppData = this;
         own.xOpen = open;
@@ -77,7 +83,7 @@ struct Disk::Impl {
 
     ~Impl() {
         sqlite3_vfs_unregister(&own);
-        sqlite3_vfs_register(real, 1);
+        sqlite3_vfs_register(usual, 1);
     }
 
     /// An open file. SQLite gives it memory; the real one lies right behind it.
@@ -85,6 +91,7 @@ struct Disk::Impl {
         sqlite3_file base;
         Impl* disk;
         Image* image;  // Null for temporary files.
+        bool log;
 
         [[nodiscard]] sqlite3_file* next() { return reinterpret_cast<sqlite3_file*>(this + 1); }
     };
@@ -93,7 +100,7 @@ struct Disk::Impl {
 
     static int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out) {
         auto& disk = of(vfs);
-        auto& opened = *new (file) File{{}, &disk, nullptr};
+        auto& opened = *new (file) File{{}, &disk, nullptr, (flags & SQLITE_OPEN_WAL) != 0};
         const int code = disk.real->xOpen(disk.real, name, opened.next(), flags, out);
         if (code != SQLITE_OK) return code;
         opened.base.pMethods = &methods;
@@ -165,29 +172,38 @@ struct Disk::Impl {
     static int sync(sqlite3_file* file, int flags) {
         auto& opened = of(file);
         auto& disk = *opened.disk;
-        if (disk.fails(DiskOperation::sync)) return SQLITE_IOERR_FSYNC;
-        disk.pass_sync();
+        disk.pass_sync(opened.log);
+        Writes begun;
+        if (opened.image != nullptr) {
+            const std::lock_guard lock{disk.mutex};
+            begun.swap(opened.image->unsynced);
+        }
+        // As Linux does, what a failed sync was to write is not tried again.
+        if (disk.fails(DiskOperation::sync, opened.log)) return SQLITE_IOERR_FSYNC;
         const int code = opened.next()->pMethods->xSync(opened.next(), flags);
         const std::lock_guard lock{disk.mutex};
-        if (code == SQLITE_OK && opened.image != nullptr) opened.image->sync();
+        if (code == SQLITE_OK && opened.image != nullptr) opened.image->sync(begun);
         ++disk.syncs;
         return code;
     }
 
     /// Waits while syncs are held back.
-    void pass_sync() {
+    void pass_sync(bool log) {
         std::unique_lock lock{mutex};
-        if (!holding) return;
+        const auto holds = [&] { return holding && (!log || *holding == HeldSyncs::Of::all); };
+        if (!holds()) return;
         ++held;
         changed.notify_all();
-        changed.wait(lock, [this] { return !holding; });
+        changed.wait(lock, [&] { return !holds(); });
         --held;
     }
 
-    bool fails(DiskOperation operation) {
+    bool fails(DiskOperation operation, bool log = true) {
         const std::lock_guard lock{mutex};
+        const bool syncs_database = operation == DiskOperation::sync && !log;
         auto& plan = operation == DiskOperation::read ? reads : changes;
-        if (!plan.fails()) return false;
+        const bool failed = plan.fails() || (syncs_database && database_syncs.fails());
+        if (!failed) return false;
         ++failures;
         return true;
     }
@@ -195,6 +211,7 @@ struct Disk::Impl {
     static const sqlite3_io_methods methods;
 
     sqlite3_vfs own{};
+    sqlite3_vfs* usual = nullptr;
     sqlite3_vfs* real = nullptr;
 
     std::mutex mutex;  // Guards the rest.
@@ -202,15 +219,15 @@ struct Disk::Impl {
     std::map<std::string, Image> images;
     Plan changes;
     Plan reads;
+    Plan database_syncs;
     std::uint64_t failures = 0;
     std::uint64_t syncs = 0;
-    bool holding = false;
+    std::optional<HeldSyncs::Of> holding;
     int held = 0;
 };
 
-/// Version 1: no shared memory, which a database in exclusive mode does not need.
 const sqlite3_io_methods Disk::Impl::methods{
-    .iVersion = 1,
+    .iVersion = 2,
     .xClose = close,
     .xRead = read,
     .xWrite = write,
@@ -251,10 +268,26 @@ const sqlite3_io_methods Disk::Impl::methods{
             auto* next = of(file).next();
             return next->pMethods->xDeviceCharacteristics(next);
         },
-    .xShmMap = nullptr,
-    .xShmLock = nullptr,
-    .xShmBarrier = nullptr,
-    .xShmUnmap = nullptr,
+    .xShmMap =
+        [](sqlite3_file* file, int page, int size, int extend, void volatile** out) {
+            auto* next = of(file).next();
+            return next->pMethods->xShmMap(next, page, size, extend, out);
+        },
+    .xShmLock =
+        [](sqlite3_file* file, int offset, int count, int flags) {
+            auto* next = of(file).next();
+            return next->pMethods->xShmLock(next, offset, count, flags);
+        },
+    .xShmBarrier =
+        [](sqlite3_file* file) {
+            auto* next = of(file).next();
+            next->pMethods->xShmBarrier(next);
+        },
+    .xShmUnmap =
+        [](sqlite3_file* file, int remove) {
+            auto* next = of(file).next();
+            return next->pMethods->xShmUnmap(next, remove);
+        },
     .xFetch = nullptr,
     .xUnfetch = nullptr,
 };
@@ -274,9 +307,16 @@ void Disk::fail_reads(std::uint64_t nth, bool for_good) {
     impl_->failures = 0;
 }
 
+void Disk::fail_database_sync(std::uint64_t nth) {
+    const std::lock_guard lock{impl_->mutex};
+    impl_->database_syncs = {nth, false};
+    impl_->failures = 0;
+}
+
 void Disk::heal() {
     const std::lock_guard lock{impl_->mutex};
     impl_->changes = {};
+    impl_->database_syncs = {};
     impl_->reads = {};
 }
 
@@ -302,9 +342,9 @@ void Disk::copy_synced(const std::filesystem::path& file, const std::filesystem:
     }
 }
 
-HeldSyncs::HeldSyncs(Disk& disk) : disk_{*disk.impl_} {
+HeldSyncs::HeldSyncs(Disk& disk, Of which) : disk_{*disk.impl_} {
     const std::lock_guard lock{disk_.mutex};
-    disk_.holding = true;
+    disk_.holding = which;
 }
 
 void HeldSyncs::wait() {
@@ -314,7 +354,7 @@ void HeldSyncs::wait() {
 
 void HeldSyncs::release() {
     const std::lock_guard lock{disk_.mutex};
-    disk_.holding = false;
+    disk_.holding.reset();
     disk_.changed.notify_all();
 }
 

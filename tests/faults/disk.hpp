@@ -35,6 +35,10 @@ public:
     /// The same for reads.
     void fail_reads(std::uint64_t nth, bool for_good);
 
+    /// Lets the n-th sync of a database from now on fail, counted from 1. As with any that fails,
+    /// what it was to write is lost unless it is written again.
+    void fail_database_sync(std::uint64_t nth);
+
     /// Nothing fails any more.
     void heal();
 
@@ -58,7 +62,12 @@ private:
 /// Holds back the syncs of a disk for as long as it lives.
 class HeldSyncs {
 public:
-    explicit HeldSyncs(Disk& disk);
+    enum class Of {
+        all,
+        databases,  ///< But not of their logs.
+    };
+
+    explicit HeldSyncs(Disk& disk, Of which = Of::all);
     HeldSyncs(const HeldSyncs&) = delete;
     HeldSyncs& operator=(const HeldSyncs&) = delete;
     ~HeldSyncs() { release(); }

@@ -27,7 +27,7 @@ struct EmbeddedStoreOptions {
     Durability durability = Durability::strict;
     /// The journal may grow to twice what is alive and this many bytes before the oldest entries
     /// are written again at its end and its head is freed.
-    std::uint64_t slack_max = 40U << 20U;
+    std::uint64_t slack_max = 24U << 20U;
     /// Bytes of jobs and messages that are kept in memory; 0: all of them. What is beyond it is
     /// read from the file when it is needed, which costs a job some 144 bytes of memory and 30 of
     /// index, whatever its size. Not let go of are batches that still take events, jobs that are

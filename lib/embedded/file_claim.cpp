@@ -1,0 +1,46 @@
+#include "file_claim.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <mutex>
+#include <set>
+#include <system_error>
+
+#include "routemaster/error.hpp"
+
+namespace routemaster::embedded {
+namespace {
+
+struct Claims {
+    std::mutex mutex;
+    std::set<std::pair<dev_t, ino_t>> files;
+};
+
+/// Lives until the process ends, as stores may do.
+Claims& claims() {
+    static auto* all = new Claims;
+    return *all;
+}
+
+std::pair<dev_t, ino_t> identity_of(const std::filesystem::path& file) {
+    struct stat about {};
+    if (stat(file.c_str(), &about) == 0) return {about.st_dev, about.st_ino};
+    throw Failure{{Errc::unavailable,
+                   file.string() + ": cannot open it: " + std::generic_category().message(errno)}};
+}
+
+}  // namespace
+
+FileClaim::FileClaim(const std::filesystem::path& file) : identity_{identity_of(file)} {
+    const std::lock_guard lock{claims().mutex};
+    if (claims().files.insert(identity_).second) return;
+    throw Failure{{Errc::unavailable, file.string() + ": in use by this process already"}};
+}
+
+FileClaim::~FileClaim() {
+    const std::lock_guard lock{claims().mutex};
+    claims().files.erase(identity_);
+}
+
+}  // namespace routemaster::embedded
