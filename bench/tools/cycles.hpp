@@ -89,7 +89,7 @@ private:
         if (!reply) return finish_.failed(reply.error().message());
         if (*reply != routemaster::Settlement::settled) return finish_.failed("a lease was lost");
         if (next_ + due_ < over_.size()) ++due_;
-        if (--open_ == 0) finish_.reached();
+        if (--open_ == 0) return finish_.reached();
         go_on();
     }
 

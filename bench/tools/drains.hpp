@@ -41,6 +41,8 @@ public:
             acquire(in_flight);
         }
         finish_.wait();
+        // The answer that ended it holds the lock still.
+        const std::lock_guard lock{mutex_};
     }
 
 private:
