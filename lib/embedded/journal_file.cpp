@@ -65,6 +65,12 @@ std::string_view blob(sqlite3_stmt* statement, int column) {
     return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))};
 }
 
+std::filesystem::path absolute_path(const std::filesystem::path& path) {
+    std::error_code unknown;
+    auto whole = absolute(path, unknown);
+    return unknown ? path : whole;
+}
+
 Errc kind_of(int code) {
     switch (code & 0xff) {
         case SQLITE_CORRUPT:
@@ -80,9 +86,10 @@ void JournalFile::Closer::operator()(sqlite3_stmt* statement) const noexcept {
     sqlite3_finalize(statement);
 }
 
-JournalFile::JournalFile(std::filesystem::path file) : path_{std::move(file)} { open(); }
+JournalFile::JournalFile(const std::filesystem::path& file) : path_{absolute_path(file)} { open(); }
 
-JournalFile::~JournalFile() = default;
+// What the disk failed to take must stay in the log.
+JournalFile::~JournalFile() { (void)wait_for_checkpointer(); }
 
 void JournalFile::open() {
     check_size();
@@ -93,6 +100,7 @@ void JournalFile::open() {
     database_.reset(database);
     if (code != SQLITE_OK) throw Failure{error("cannot open it")};
     sqlite3_extended_result_codes(database, 1);
+    empty_log_when_closed(!suspect_);
     if (!claim_) claim_.emplace(path_);
     lock();
     check_kind();
@@ -122,13 +130,18 @@ Result<void> JournalFile::reopen_if_suspect() {
         return failure.error();
     }
     suspect_ = false;
+    empty_log_when_closed(true);
     return {};
 }
 
 /// From now on the log must not begin anew.
 void JournalFile::suspect() {
     suspect_ = true;
-    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    empty_log_when_closed(false);
+}
+
+void JournalFile::empty_log_when_closed(bool on) {
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on ? 0 : 1, nullptr);
 }
 
 /// SQLite takes a file of one byte for an empty one, and would overwrite it. Only its size is asked
@@ -312,19 +325,34 @@ void JournalFile::log_grew(int pages) {
 /// after the next commit: until then all is in the log.
 void JournalFile::bring_pages_home() {
     if (log_pages_ < gathered_pages) return;
-    if (!checkpointer_) checkpointer_.emplace(path_, one_process);
     const bool overlong = log_pages_ >= log_pages_max;
-    if (overlong) checkpointer_->wait();
-    if (checkpointer_->busy()) return;
-    const auto pages = checkpointer_->pages();
-    if (!pages) return suspect();
-    const int home = checkpointed_log_ == log_ ? *pages : 0;
-    if (overlong || log_pages_ - home <= brought_by_commit) {
+    if (checkpointer_ && checkpointer_->busy() && !overlong) return;
+    if (!wait_for_checkpointer()) return;
+    const int home = checkpointer_ && checkpointed_log_ == log_ ? *checkpointer_->pages() : 0;
+    if (overlong || log_pages_ - home <= brought_by_commit || !begin_checkpoint()) {
         (void)checkpoint(SQLITE_CHECKPOINT_PASSIVE);
-    } else {
-        checkpointed_log_ = log_;
-        checkpointer_->begin();
     }
+}
+
+/// False when there is no thread for it.
+bool JournalFile::begin_checkpoint() {
+    try {
+        if (!checkpointer_) checkpointer_.emplace(path_, one_process);
+    } catch (const std::system_error&) {
+        return false;
+    }
+    checkpointed_log_ = log_;
+    checkpointer_->begin();
+    return true;
+}
+
+/// Waits until it is not busy. False when the disk failed it.
+bool JournalFile::wait_for_checkpointer() {
+    if (!checkpointer_) return true;
+    checkpointer_->wait();
+    if (checkpointer_->pages()) return true;
+    suspect();
+    return false;
 }
 
 Result<void> JournalFile::checkpoint(int mode) {
@@ -417,7 +445,9 @@ Result<bool> JournalFile::give_back() {
     if (auto usable = reopen_if_suspect(); !usable) return usable.error();
     auto more = shrink(pages_given_back_idle);
     if (!more || *more || !std::exchange(shrunk_, false)) return more;
-    if (checkpointer_) checkpointer_->wait();
+    if (!wait_for_checkpointer()) {
+        return Error{Errc::unavailable, path_.string() + ": cannot write: a sync failed"};
+    }
     // What was given back leaves the file when all of it is written.
     if (auto done = checkpoint(SQLITE_CHECKPOINT_TRUNCATE); !done) return done.error();
     return false;

@@ -28,7 +28,7 @@ namespace routemaster::embedded {
 class JournalFile final : public Journal {
 public:
     /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does.
-    explicit JournalFile(std::filesystem::path file);
+    explicit JournalFile(const std::filesystem::path& file);
     ~JournalFile() override;
 
     JournalFile(const JournalFile&) = delete;
@@ -72,6 +72,7 @@ private:
     void open();
     [[nodiscard]] Result<void> reopen_if_suspect();
     void suspect();
+    void empty_log_when_closed(bool on);
     void check_size();
     [[nodiscard]] bool is_empty() const;
     void lock();
@@ -88,14 +89,16 @@ private:
     Result<bool> shrink(int pages);
     void log_grew(int pages);
     void bring_pages_home();
+    bool begin_checkpoint();
+    [[nodiscard]] bool wait_for_checkpointer();
     Result<void> checkpoint(int mode);
     Result<void> run(const char* sql);
     Result<std::int64_t> number(const char* sql);
     [[nodiscard]] Result<Statement> prepare(const std::string& sql);
     [[nodiscard]] Error error(const char* doing) const;
 
-    std::filesystem::path path_;
-    std::mutex mutex_;  // SQLite's: one thread may fetch while another appends.
+    std::filesystem::path path_;  // Absolute: the folder of the process may change.
+    std::mutex mutex_;            // SQLite's: one thread may fetch while another appends.
     std::optional<FileClaim> claim_;
     std::unique_ptr<sqlite3, Closer> database_;
     Statement insert_;
