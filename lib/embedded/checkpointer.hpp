@@ -14,8 +14,8 @@ struct sqlite3;
 
 namespace routemaster::embedded {
 
-/// A thread with a connection of its own, so that no commit waits while pages are copied and synced.
-/// SQLite lets it run beside a writer: https://sqlite.org/wal.html#ckpt.
+/// A thread with a connection of its own, so that no commit waits while pages are copied and
+/// synced. SQLite lets it run beside a writer: https://sqlite.org/wal.html#ckpt.
 ///
 /// Thread safe. The writer's connection must be closed after it: the last one empties the log.
 class Checkpointer {

@@ -159,8 +159,8 @@ bool JournalFile::is_empty() const {
 }
 
 /// The process keeps its lock until the file is closed. Nothing is written: the file may be
-/// somebody else's. How an empty one is to be laid out must be said before, since to lock it settles
-/// that; of any other file it changes nothing.
+/// somebody else's. How an empty one is to be laid out must be said before, since to lock it
+/// settles that; of any other file it changes nothing.
 void JournalFile::lock() {
     Result<void> locked;
     if (is_empty()) {
