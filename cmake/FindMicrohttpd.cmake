@@ -5,7 +5,6 @@
 
 find_path(Microhttpd_INCLUDE_DIR NAMES microhttpd.h)
 find_library(Microhttpd_LIBRARY NAMES microhttpd libmicrohttpd)
-mark_as_advanced(Microhttpd_INCLUDE_DIR Microhttpd_LIBRARY)
 
 if(Microhttpd_INCLUDE_DIR AND EXISTS "${Microhttpd_INCLUDE_DIR}/microhttpd.h")
     # The header spells its version 0xAABBCCDD, one decimal-coded number per byte: 0.9.75 is
@@ -19,18 +18,5 @@ if(Microhttpd_INCLUDE_DIR AND EXISTS "${Microhttpd_INCLUDE_DIR}/microhttpd.h")
     unset(_microhttpd_version)
 endif()
 
-include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(Microhttpd
-    REQUIRED_VARS Microhttpd_LIBRARY Microhttpd_INCLUDE_DIR
-    VERSION_VAR Microhttpd_VERSION)
-
-if(Microhttpd_FOUND AND NOT TARGET Microhttpd::Microhttpd)
-    add_library(Microhttpd::Microhttpd UNKNOWN IMPORTED)
-    set_target_properties(Microhttpd::Microhttpd PROPERTIES
-        IMPORTED_LOCATION "${Microhttpd_LIBRARY}"
-        INTERFACE_INCLUDE_DIRECTORIES "${Microhttpd_INCLUDE_DIR}")
-    # Unlike find_package, a hand-made imported target is not promoted by its caller's settings.
-    if(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
-        set_property(TARGET Microhttpd::Microhttpd PROPERTY IMPORTED_GLOBAL TRUE)
-    endif()
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/RoutemasterFind.cmake")
+routemaster_found(Microhttpd)

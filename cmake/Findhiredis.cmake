@@ -6,7 +6,6 @@
 
 find_path(hiredis_INCLUDE_DIR NAMES hiredis/hiredis.h)
 find_library(hiredis_LIBRARY NAMES hiredis)
-mark_as_advanced(hiredis_INCLUDE_DIR hiredis_LIBRARY)
 
 if(hiredis_INCLUDE_DIR AND EXISTS "${hiredis_INCLUDE_DIR}/hiredis/hiredis.h")
     set(hiredis_VERSION "")
@@ -22,18 +21,5 @@ if(hiredis_INCLUDE_DIR AND EXISTS "${hiredis_INCLUDE_DIR}/hiredis/hiredis.h")
     unset(_hiredis_line)
 endif()
 
-include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(hiredis
-    REQUIRED_VARS hiredis_LIBRARY hiredis_INCLUDE_DIR
-    VERSION_VAR hiredis_VERSION)
-
-if(hiredis_FOUND AND NOT TARGET hiredis::hiredis)
-    add_library(hiredis::hiredis UNKNOWN IMPORTED)
-    set_target_properties(hiredis::hiredis PROPERTIES
-        IMPORTED_LOCATION "${hiredis_LIBRARY}"
-        INTERFACE_INCLUDE_DIRECTORIES "${hiredis_INCLUDE_DIR}")
-    # Unlike find_package, a hand-made imported target is not promoted by its caller's settings.
-    if(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
-        set_property(TARGET hiredis::hiredis PROPERTY IMPORTED_GLOBAL TRUE)
-    endif()
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/RoutemasterFind.cmake")
+routemaster_found(hiredis)

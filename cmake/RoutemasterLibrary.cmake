@@ -169,6 +169,7 @@ function(routemaster_install_package)
         "${PROJECT_SOURCE_DIR}/cmake/FindMicrohttpd.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/Findhiredis.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/Findlibdeflate.cmake"
+        "${PROJECT_SOURCE_DIR}/cmake/RoutemasterFind.cmake"
         DESTINATION "${ROUTEMASTER_PACKAGE_DIR}")
     install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/routemaster")

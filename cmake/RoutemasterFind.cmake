@@ -1,0 +1,22 @@
+# What the find modules beside this one have in common.
+
+include(FindPackageHandleStandardArgs)
+
+# Tells whether NAME was found, by NAME_INCLUDE_DIR, NAME_LIBRARY and NAME_VERSION, and defines the
+# target NAME::NAME.
+macro(routemaster_found name)
+    mark_as_advanced(${name}_INCLUDE_DIR ${name}_LIBRARY)
+    find_package_handle_standard_args(${name}
+        REQUIRED_VARS ${name}_LIBRARY ${name}_INCLUDE_DIR
+        VERSION_VAR ${name}_VERSION)
+    if(${name}_FOUND AND NOT TARGET ${name}::${name})
+        add_library(${name}::${name} UNKNOWN IMPORTED)
+        set_target_properties(${name}::${name} PROPERTIES
+            IMPORTED_LOCATION "${${name}_LIBRARY}"
+            INTERFACE_INCLUDE_DIRECTORIES "${${name}_INCLUDE_DIR}")
+        # Unlike find_package, a hand-made imported target is not promoted by its caller's settings.
+        if(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
+            set_property(TARGET ${name}::${name} PROPERTY IMPORTED_GLOBAL TRUE)
+        endif()
+    endif()
+endmacro()
