@@ -7,20 +7,14 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "checkpointer.hpp"
-#include "file_claim.hpp"
+#include "database.hpp"
 #include "journal.hpp"
 #include "routemaster/result.hpp"
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 namespace routemaster::embedded {
 
@@ -54,32 +48,17 @@ public:
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
 
 private:
-    /// A row takes many pages, and each costs a call or two to write, to read and to forget.
-    static constexpr std::uint64_t page_size_default = 16U << 10U;
-
-    struct Closer {
-        void operator()(sqlite3* database) const noexcept;
-        void operator()(sqlite3_stmt* statement) const noexcept;
-    };
-    using Statement = std::unique_ptr<sqlite3_stmt, Closer>;
-
     /// What may be forgotten of the beginning at once.
     struct Head {
         std::uint64_t end = 0;  ///< The first row that stays.
         std::uint64_t bytes = 0;
     };
 
-    void open();
-    [[nodiscard]] Result<void> reopen_if_suspect();
-    void suspect();
-    void empty_log_when_closed(bool on);
-    void check_size();
-    [[nodiscard]] bool is_empty() const;
-    void lock();
     void check_kind();
     void create();
     Result<void> set_version();
-    void prepare_statements();
+    Result<void> prepare_statements();
+    [[nodiscard]] Result<void> mend();
 
     Result<void> insert(std::string_view effects);
     Result<void> insert_and_forget(std::string_view effects, std::uint64_t needed);
@@ -87,35 +66,17 @@ private:
     [[nodiscard]] Result<Head> head(std::uint64_t needed, std::uint64_t bytes_max);
     Result<void> forget(std::uint64_t before);
     Result<bool> shrink(int pages);
-    void log_grew(int pages);
-    void bring_pages_home();
-    bool begin_checkpoint();
-    [[nodiscard]] bool wait_for_checkpointer();
-    Result<void> checkpoint(int mode);
-    Result<void> run(const char* sql);
-    Result<std::int64_t> number(const char* sql);
-    [[nodiscard]] Result<Statement> prepare(const std::string& sql);
-    [[nodiscard]] Error error(const char* doing) const;
 
-    std::filesystem::path path_;  // Absolute: the folder of the process may change.
-    std::mutex mutex_;            // SQLite's: one thread may fetch while another appends.
-    std::optional<FileClaim> claim_;
-    std::unique_ptr<sqlite3, Closer> database_;
-    Statement insert_;
-    Statement sizes_;
-    Statement forget_;
-    Statement fetch_;
-    bool suspect_ = false;  // What SQLite takes for written may be lost.
-    bool shrunk_ = false;   // Since the file was last cut.
+    std::mutex mutex_;  // SQLite's: one thread may fetch while another appends.
+    Database database_;
+    Database::Statement insert_;
+    Database::Statement sizes_;
+    Database::Statement forget_;
+    Database::Statement fetch_;
+    bool shrunk_ = false;  // Since the file was last cut.
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;
     std::uint64_t bytes_ = 0;  ///< The footprints of all rows.
-    std::uint64_t page_size_ = page_size_default;
-
-    int log_pages_ = 0;                   // In SQLite's write-ahead log.
-    std::uint64_t log_ = 0;               // Counts how often that began anew.
-    std::uint64_t checkpointed_log_ = 0;  // The one the checkpointer was last asked to look at.
-    std::optional<Checkpointer> checkpointer_;  // Once there is work for it.
 };
 
 }  // namespace routemaster::embedded

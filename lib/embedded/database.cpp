@@ -1,0 +1,230 @@
+#include "database.hpp"
+
+#include <system_error>
+
+#include <sqlite3.h>
+
+namespace routemaster::embedded {
+namespace {
+
+/// SQLite's access to files that keeps them locked against other processes, and lets connections of
+/// this one share what they have to without a file (https://sqlite.org/vfs.html).
+constexpr const char* one_process = "unix-excl";
+
+/// Of a new file. A row takes many pages, and each costs a call or two to write, to read and to
+/// forget.
+constexpr int page_size_default = 16 << 10;
+
+/// Pages that are gathered in the log before they are brought to their places: 16 MiB. That is two
+/// more syncs, so not too often.
+constexpr int gathered_pages = 1'024;
+
+/// As soon as all but these are in their places, a commit brings the rest, so that the log begins
+/// anew: 4 MiB, which take a few milliseconds. Commits that go on would never let the log end.
+constexpr int brought_by_commit = gathered_pages / 4;
+
+/// A log that has grown this long lets no commit go on before it begins anew: 48 MiB.
+constexpr int log_pages_max = 3 * gathered_pages;
+
+/// The log is cut to this when it became longer. More than it grows to by itself: to be cut and to
+/// grow again at each turn would cost more than to write.
+constexpr int log_bytes_kept = 40 << 20;
+
+std::filesystem::path absolute_path(const std::filesystem::path& path) {
+    std::error_code unknown;
+    auto whole = absolute(path, unknown);
+    return unknown ? path : whole;
+}
+
+Errc kind_of(int code) {
+    switch (code & 0xff) {
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB: return Errc::corrupted;
+        default: return Errc::unavailable;
+    }
+}
+
+}  // namespace
+
+void Database::Closer::operator()(sqlite3* connection) const noexcept { sqlite3_close(connection); }
+void Database::Closer::operator()(sqlite3_stmt* statement) const noexcept {
+    sqlite3_finalize(statement);
+}
+
+// --- Opening ------------------------------------------------------------------------------------
+
+Database::Database(const std::filesystem::path& file) : path_{absolute_path(file)} { open(); }
+
+// What the disk failed to take must stay in the log.
+Database::~Database() { (void)wait_for_checkpointer(); }
+
+void Database::open() {
+    check_size();
+    sqlite3* connection = nullptr;
+    const int code = sqlite3_open_v2(
+        path_.c_str(), &connection,
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, one_process);
+    connection_.reset(connection);
+    if (code != SQLITE_OK) throw Failure{error("cannot open it")};
+    sqlite3_extended_result_codes(connection, 1);
+    empty_log_when_closed(!suspect_);
+    if (!claim_) claim_.emplace(path_);
+    lock();
+    page_size_ = static_cast<std::uint64_t>(number("PRAGMA page_size").value());
+}
+
+/// SQLite takes a file of one byte for an empty one, and would overwrite it. Only its size is asked
+/// for: to open and close it here would end the locks that this process may hold on it already.
+void Database::check_size() const {
+    std::error_code missing;
+    if (std::filesystem::file_size(path_, missing) == 1 && !missing) {
+        throw Failure{{Errc::corrupted, name() + ": cannot use it: not a database"}};
+    }
+}
+
+bool Database::is_empty() const {
+    std::error_code missing;
+    return std::filesystem::file_size(path_, missing) == 0 && !missing;
+}
+
+/// The process keeps its lock until the file is closed. How an empty one is to be laid out must be
+/// said before, since to lock it settles that; of any other file it changes nothing.
+void Database::lock() {
+    Result<void> locked;
+    if (is_empty()) {
+        locked = run(("PRAGMA page_size=" + std::to_string(page_size_default)).c_str());
+        if (locked) locked = run("PRAGMA auto_vacuum=INCREMENTAL");
+    }
+    if (locked) locked = run("BEGIN EXCLUSIVE");
+    if (locked) locked = run("COMMIT");
+    if (locked) return;
+    const int code = sqlite3_errcode(connection_.get()) & 0xff;
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+        throw Failure{{Errc::unavailable, name() + ": in use by another process"}};
+    }
+    throw Failure{locked.error()};
+}
+
+void Database::begin_log() {
+    run("PRAGMA journal_mode=WAL").value();
+    run("PRAGMA synchronous=FULL").value();
+    run("PRAGMA wal_autocheckpoint=0").value();
+    const auto committed = [](void* self, sqlite3*, const char*, int pages) {
+        static_cast<Database*>(self)->log_grew(pages);
+        return SQLITE_OK;
+    };
+    sqlite3_wal_hook(connection_.get(), committed, this);
+    run(("PRAGMA journal_size_limit=" + std::to_string(log_bytes_kept)).c_str()).value();
+}
+
+/// When the disk failed to sync what was brought to its places, Linux may drop it and say so only
+/// once. It is in the log still, where SQLite finds it again if it knows nothing of its places.
+Result<void> Database::reopen() {
+    checkpointer_.reset();
+    connection_.reset();
+    try {
+        open();
+        begin_log();
+    } catch (const Failure& failure) {
+        return failure.error();
+    }
+    suspect_ = false;
+    empty_log_when_closed(true);
+    return {};
+}
+
+// --- Statements ---------------------------------------------------------------------------------
+
+Result<void> Database::run(const char* sql) {
+    if (sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+    return error("cannot use it");
+}
+
+Result<std::int64_t> Database::number(const char* sql) {
+    const auto statement = prepare(sql);
+    if (!statement) return statement.error();
+    if (sqlite3_step(statement->get()) != SQLITE_ROW) return error("cannot read it");
+    return static_cast<std::int64_t>(sqlite3_column_int64(statement->get(), 0));
+}
+
+Result<Database::Statement> Database::prepare(const std::string& sql) {
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v2(connection_.get(), sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
+        return error("cannot read it");
+    }
+    return Statement{statement};
+}
+
+void Database::roll_back() {
+    // After most errors SQLite has rolled back by itself, and this fails harmlessly.
+    sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+Error Database::error(const char* doing) const {
+    return {kind_of(sqlite3_errcode(connection_.get())),
+            name() + ": " + doing + ": " + sqlite3_errmsg(connection_.get())};
+}
+
+// --- The log ------------------------------------------------------------------------------------
+
+/// Called by each commit with the pages that are in the log. Fewer than before: it began anew.
+void Database::log_grew(int pages) {
+    if (pages < log_pages_) ++log_;
+    log_pages_ = pages;
+}
+
+void Database::bring_pages_home() {
+    if (log_pages_ < gathered_pages) return;
+    const bool overlong = log_pages_ >= log_pages_max;
+    if (checkpointer_ && checkpointer_->busy() && !overlong) return;
+    if (!wait_for_checkpointer()) return;
+    const int home = checkpointer_ && checkpointed_log_ == log_ ? *checkpointer_->pages() : 0;
+    if (overlong || log_pages_ - home <= brought_by_commit || !begin_checkpoint()) {
+        (void)checkpoint(SQLITE_CHECKPOINT_PASSIVE);
+    }
+}
+
+/// False when there is no thread for it.
+bool Database::begin_checkpoint() {
+    try {
+        if (!checkpointer_) checkpointer_.emplace(path_, one_process);
+    } catch (const std::system_error&) {
+        return false;
+    }
+    checkpointed_log_ = log_;
+    checkpointer_->begin();
+    return true;
+}
+
+/// Waits until it is not busy. False when the disk failed it.
+bool Database::wait_for_checkpointer() {
+    if (!checkpointer_) return true;
+    checkpointer_->wait();
+    if (checkpointer_->pages()) return true;
+    become_suspect();
+    return false;
+}
+
+Result<void> Database::empty_log() {
+    if (wait_for_checkpointer()) return checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+    return Error{Errc::unavailable, name() + ": cannot write: a sync failed"};
+}
+
+Result<void> Database::checkpoint(int mode) {
+    const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr, mode, nullptr, nullptr);
+    if ((code & 0xff) == SQLITE_IOERR) become_suspect();
+    if (code == SQLITE_OK) return {};
+    return error("cannot write");
+}
+
+/// From now on the log must not begin anew.
+void Database::become_suspect() {
+    suspect_ = true;
+    empty_log_when_closed(false);
+}
+
+void Database::empty_log_when_closed(bool on) {
+    sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on ? 0 : 1, nullptr);
+}
+
+}  // namespace routemaster::embedded

@@ -1,0 +1,103 @@
+/// @file
+/// `Database`: a SQLite file that this process alone has open.
+
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "checkpointer.hpp"
+#include "file_claim.hpp"
+#include "routemaster/error.hpp"
+#include "routemaster/result.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace routemaster::embedded {
+
+/// The connection to a database, which looks after its write-ahead log.
+///
+/// What is committed is on disk, in the log first. Whoever commits calls `bring_pages_home` after
+/// it, so that the log does not grow without end.
+///
+/// Used by one thread at a time. Its statements must be gone before it is, and before `reopen`.
+class Database {
+public:
+    struct Closer {
+        void operator()(sqlite3* connection) const noexcept;
+        void operator()(sqlite3_stmt* statement) const noexcept;
+    };
+    using Statement = std::unique_ptr<sqlite3_stmt, Closer>;
+
+    /// Opens or creates the file, and locks it; throws `Failure` when that cannot be done. Nothing
+    /// is written to a file that is not empty: it may be somebody else's.
+    explicit Database(const std::filesystem::path& file);
+    ~Database();
+
+    Database(const Database&) = delete;
+    Database& operator=(const Database&) = delete;
+
+    /// From now on what is committed goes to the log. Throws `Failure`.
+    void begin_log();
+
+    // --- Statements -----------------------------------------------------------------------------
+
+    /// Runs SQL that answers nothing.
+    Result<void> run(const char* sql);
+    /// The number that SQL answers.
+    Result<std::int64_t> number(const char* sql);
+    [[nodiscard]] Result<Statement> prepare(const std::string& sql);
+    /// Goes back to where a transaction that failed began.
+    void roll_back();
+    /// What SQLite says of the last call, which failed.
+    [[nodiscard]] Error error(const char* doing) const;
+
+    // --- The log --------------------------------------------------------------------------------
+
+    /// Brings pages from the log to their places, beside the commits for as long as that will do.
+    /// What fails is tried again at the next call: until then all is in the log.
+    void bring_pages_home();
+
+    /// Brings all of them home and cuts the log, and the file where its end is free.
+    Result<void> empty_log();
+
+    /// Whether what SQLite takes for written may be lost, until it is opened again.
+    [[nodiscard]] bool suspect() const noexcept { return suspect_; }
+
+    /// Opens the file again. It stays suspect when that fails.
+    Result<void> reopen();
+
+    // --------------------------------------------------------------------------------------------
+
+    [[nodiscard]] std::string name() const { return path_.string(); }
+    [[nodiscard]] std::uint64_t page_size() const noexcept { return page_size_; }
+
+private:
+    void open();
+    void check_size() const;
+    [[nodiscard]] bool is_empty() const;
+    void lock();
+    void log_grew(int pages);
+    bool begin_checkpoint();
+    [[nodiscard]] bool wait_for_checkpointer();
+    Result<void> checkpoint(int mode);
+    void become_suspect();
+    void empty_log_when_closed(bool on);
+
+    std::filesystem::path path_;  // Absolute: the folder of the process may change.
+    std::optional<FileClaim> claim_;
+    std::unique_ptr<sqlite3, Closer> connection_;
+    std::uint64_t page_size_ = 0;
+    bool suspect_ = false;
+
+    int log_pages_ = 0;
+    std::uint64_t log_ = 0;               // Counts how often the log began anew.
+    std::uint64_t checkpointed_log_ = 0;  // The one the checkpointer was last asked to see to.
+    std::optional<Checkpointer> checkpointer_;  // Once there is work for it.
+};
+
+}  // namespace routemaster::embedded
