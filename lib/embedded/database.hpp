@@ -82,7 +82,7 @@ private:
     [[nodiscard]] bool is_empty() const;
     void lock();
     void log_grew(int pages);
-    bool begin_checkpoint();
+    void begin_checkpoint();
     [[nodiscard]] bool wait_for_checkpointer();
     Result<void> checkpoint(int mode);
     void become_suspect();
