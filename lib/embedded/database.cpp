@@ -4,12 +4,10 @@
 
 #include <sqlite3.h>
 
+#include "gathered_log.hpp"
+
 namespace routemaster::embedded {
 namespace {
-
-/// SQLite's access to files that keeps them locked against other processes, and lets connections of
-/// this one share what they have to without a file (https://sqlite.org/vfs.html).
-constexpr const char* one_process = "unix-excl";
 
 /// Of a new file. A row takes many pages, and each costs a call or two to write, to read and to
 /// forget.
@@ -65,7 +63,7 @@ void Database::open() {
     sqlite3* connection = nullptr;
     const int code = sqlite3_open_v2(
         path_.c_str(), &connection,
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, one_process);
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, gathered_log());
     connection_.reset(connection);
     if (code != SQLITE_OK) throw Failure{error("cannot open it")};
     sqlite3_extended_result_codes(connection, 1);
@@ -192,7 +190,7 @@ void Database::bring_pages_home() {
 
 void Database::begin_checkpoint() {
     try {
-        if (!checkpointer_) checkpointer_.emplace(path_, one_process);
+        if (!checkpointer_) checkpointer_.emplace(path_, gathered_log());
     } catch (const std::system_error&) {
         return;  // No thread for it: a commit brings all of it when the log is overlong.
     }

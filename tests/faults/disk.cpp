@@ -65,8 +65,10 @@ struct Disk::Impl {
         // Under the name of the one that stores ask for, before which it is found.
         usual = sqlite3_vfs_find(nullptr);
         real = sqlite3_vfs_find("unix-excl");
-        own = *real;
-        own.szOsFile = static_cast<int>(sizeof(File)) + real->szOsFile;
+        own = *real;  // No larger files, too: what was opened through it before may be again.
+        if (sizeof(File) > static_cast<std::size_t>(own.szOsFile)) {
+            throw std::runtime_error{"no room"};
+        }
         own.pAppData = this;
         own.xOpen = open;
         own.xDelete = remove;
@@ -86,23 +88,32 @@ struct Disk::Impl {
         sqlite3_vfs_register(usual, 1);
     }
 
-    /// An open file. SQLite gives it memory; the real one lies right behind it.
+    /// An open file, in memory that SQLite gives it.
     struct File {
         sqlite3_file base;
         Impl* disk;
         Image* image;  // Null for temporary files.
         bool log;
+        std::unique_ptr<std::max_align_t[]> real;
 
-        [[nodiscard]] sqlite3_file* next() { return reinterpret_cast<sqlite3_file*>(this + 1); }
+        [[nodiscard]] sqlite3_file* next() { return reinterpret_cast<sqlite3_file*>(real.get()); }
     };
     static File& of(sqlite3_file* file) { return *reinterpret_cast<File*>(file); }
     static Impl& of(sqlite3_vfs* vfs) { return *static_cast<Impl*>(vfs->pAppData); }
 
     static int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out) {
         auto& disk = of(vfs);
-        auto& opened = *new (file) File{{}, &disk, nullptr, (flags & SQLITE_OPEN_WAL) != 0};
+        const auto size = static_cast<std::size_t>(disk.real->szOsFile) / sizeof(std::max_align_t);
+        auto& opened = *new (file) File{{},
+                                        &disk,
+                                        nullptr,
+                                        (flags & SQLITE_OPEN_WAL) != 0,
+                                        std::make_unique<std::max_align_t[]>(size + 1)};
         const int code = disk.real->xOpen(disk.real, name, opened.next(), flags, out);
-        if (code != SQLITE_OK) return code;
+        if (code != SQLITE_OK) {
+            std::destroy_at(&opened);
+            return code;
+        }
         opened.base.pMethods = &methods;
         if (name == nullptr) return code;
         const std::lock_guard lock{disk.mutex};
@@ -135,8 +146,10 @@ struct Disk::Impl {
     }
 
     static int close(sqlite3_file* file) {
-        auto* next = of(file).next();
-        return next->pMethods->xClose(next);
+        auto& opened = of(file);
+        const int code = opened.next()->pMethods->xClose(opened.next());
+        std::destroy_at(&opened);
+        return code;
     }
 
     static int read(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
