@@ -185,6 +185,7 @@ void run(const Settings& settings) {
     const auto sink = make(settings);
     std::string group(settings.record * settings.group, 'x');
     // Until the journal's log has been gone through once: from then on it is as long as it stays.
+    // A group takes one of its pages at least, and it begins anew before it has 1,500.
     constexpr std::size_t log_bytes = 96U << 20U;
     constexpr std::size_t log_pages = 2'000;
     for (std::size_t n = 0; n < log_pages && n * group.size() < log_bytes; ++n) sink->write(group);

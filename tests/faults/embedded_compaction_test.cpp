@@ -113,6 +113,23 @@ TEST_CASE("a batch that is alive for long is told again, whole, and keeps growin
     CHECK(joined(scene.drain()) == joined(numbers(1, 30)));
 }
 
+TEST_CASE("what is forgotten is not written once more") {
+    FileScene scene;
+    constexpr int jobs = 64;
+    const std::string filler(60'000, '.');
+    for (int i = 0; i < jobs; ++i) scene.must(scene.job(std::to_string(i) + filler));
+    scene.close();
+    scene.open();
+    std::vector<Step> acks;
+    for (auto& lease : scene.must(AcquireJobs{"work", scene.worker, jobs}).leases) {
+        acks.emplace_back(AckJob{std::move(lease)});
+    }
+    CHECK(acks.size() == jobs);
+    perform_all(*scene.store, acks, scene.now);
+    // Of some 300,000 bytes that are forgotten with the acks.
+    CHECK(fs::file_size(scene.file.string() + "-wal") < 150'000);
+}
+
 TEST_CASE("a store that was full gives its space back to the disk once it is empty") {
     FileScene scene{{.slack_max = 4'096, .memory_max = 100'000}};
     const auto size = [&] {

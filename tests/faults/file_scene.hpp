@@ -21,7 +21,7 @@ namespace routemaster::test {
 /// Settings that a test may leave out.
 struct FileOptions {
     Durability durability = Durability::strict;
-    std::uint64_t slack_max = 64U << 20U;
+    std::uint64_t slack_max = EmbeddedStoreOptions{}.slack_max;
     std::uint64_t memory_max = 0;
     Log log{};
 };
