@@ -21,6 +21,8 @@ constexpr int jobs = 4'000;
 constexpr int events = 4'000;
 constexpr std::uint64_t memory_max = 100'000;
 
+const std::string filler(200, '.');
+
 /// Some 5,000 bytes that say which they are.
 std::string large(const std::string& name) { return name + std::string(5'000, '.'); }
 
@@ -28,7 +30,10 @@ std::string large_job(int number) { return large("job " + std::to_string(number)
 std::string large_message(int number) { return large("event " + std::to_string(number)); }
 
 /// Bytes that are allocated.
-std::size_t allocated() { return mallinfo2().uordblks; }
+std::size_t allocated() {
+    const auto memory = mallinfo2();
+    return memory.uordblks + memory.hblkhd;
+}
 
 void push_all(FileScene& scene) {
     for (int done = 0; done < jobs;) {
@@ -107,6 +112,26 @@ TEST_CASE("a backlog of 40 MB takes little memory, and comes back whole and in o
         deliver_all(scene);
         finish_all(scene);
     }
+}
+
+TEST_CASE("of a long backlog, a job takes 160 bytes of memory and an event 64") {
+    FileScene scene{{.memory_max = 1}};
+    scene.subscribe("billing", 100);
+    const auto grows = [&](int first, int last, const auto& step) {
+        const auto before = allocated();
+        for (int done = first; done < last;) {
+            std::vector<Step> steps;
+            for (int n = 0; n < 1'000; ++n) steps.emplace_back(step(std::to_string(done++)));
+            for (auto& outcome : perform_all(*scene.store, steps, scene.now)) REQUIRE(outcome);
+        }
+        return static_cast<double>(allocated() - before) / (last - first);
+    };
+    const auto job = [&](const std::string& name) { return scene.job(name + filler); };
+    const auto event = [&](const std::string& name) { return scene.event(name + filler); };
+    // What the store takes for itself comes first.
+    grows(0, 20'000, job);
+    CHECK(grows(20'000, 200'000, job) <= 160);
+    CHECK(grows(0, 100'000, event) <= 64);
 }
 
 TEST_CASE("a job that cannot be read again is not lost, and nobody gets it meanwhile") {
