@@ -92,6 +92,7 @@ public:
     void gone(detail::TokenState& token) override;
     void gone(detail::JobState& job) override;
     void gone(detail::BatchState& batch) override;
+    void skipped(detail::Lane& lane) override { lane.skipped_row = open_row_; }
     bool same(const detail::JobState& job, std::string_view bytes) override;
     void bring_back(detail::JobState& job) override;
     MessageList read(const detail::BatchState& batch) override;

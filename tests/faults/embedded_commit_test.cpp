@@ -103,6 +103,23 @@ TEST_CASE("a delivery does not begin before its batch is on disk as sealed") {
     CHECK(begin.wait().verdict == Verdict::deliver);
 }
 
+TEST_CASE("what comes after a batch that was dropped is not told of before that is on disk") {
+    Disk disk;
+    FileScene scene;
+    scene.subscribe("billing", 1);
+    scene.publish("1");
+    scene.publish("2");
+    HeldSyncs held{disk};
+    Submission drop{scene, DropOldestBatches{1}};
+    held.wait();
+    // If the first came back, it would have to be delivered before the second.
+    Submission acquisition{scene, AcquireJobs{delivery_queue, scene.worker, 1}};
+    CHECK(!acquisition.answered());
+    held.release();
+    CHECK(drop.wait().batches == 1);
+    CHECK(acquisition.wait().leases.size() == 1);
+}
+
 TEST_CASE("a settlement is not answered before it is on disk, nor is one that lost its lease") {
     Disk disk;
     FileScene scene;

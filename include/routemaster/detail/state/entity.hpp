@@ -34,6 +34,7 @@ struct TokenState;
 struct BatchState;
 struct JobState;
 struct CounterState;
+struct Lane;
 
 /// Is told what each entity became. All members are called under the lock of the store.
 class Effects {
@@ -59,6 +60,8 @@ public:
     virtual void gone(TokenState& token) = 0;
     virtual void gone(JobState& job) = 0;
     virtual void gone(BatchState& batch) = 0;
+    /// Jobs of a lane are gone, and were not done.
+    virtual void skipped(Lane& lane) = 0;
 
     // What a journal keeps need not be in memory. These throw `Failure` when it cannot be read.
 
@@ -87,6 +90,7 @@ public:
     void gone(TokenState&) override {}
     void gone(JobState&) override {}
     void gone(BatchState&) override {}
+    void skipped(Lane&) override {}
     bool same(const JobState&, std::string_view) override { return false; }
     void bring_back(JobState&) override {}
     MessageList read(const BatchState&) override { return {}; }

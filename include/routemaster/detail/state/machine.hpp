@@ -263,7 +263,10 @@ private:
     Result<AcquireJobs::Reply> apply(AcquireJobs& step) {
         reveals_ = 0;
         auto& queue = jobs_.queue(step.queue);
-        return jobs_.acquire(queue, step, now_, [this](const JobState& job) { reveal(job); });
+        return jobs_.acquire(queue, step, now_, [this](const JobState& job) {
+            reveal(job);
+            if (job.lane != nullptr) reveals_ = std::max(reveals_, job.lane->skipped_row);
+        });
     }
 
     Result<AckJob::Reply> apply(AckJob& step) {

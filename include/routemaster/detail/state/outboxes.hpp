@@ -193,6 +193,7 @@ public:
             ++dropped.batches;
             dropped.events += events;
             count(oldest.outbox, OutboxCounter::autodropped, static_cast<std::int64_t>(events));
+            effects_.skipped(oldest.outbox.lane);
             remove(oldest, exists(oldest.outbox.lane.name));
         }
         return dropped;
