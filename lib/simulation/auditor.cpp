@@ -40,6 +40,19 @@ Inventory Auditor::inventory(TimePoint now) {
     return all;
 }
 
+bool Auditor::unchanged(Inventory before, TimePoint at) {
+    auto after = inventory(at);
+    // What was due once is READY, and not so after a restart if the clock was set back.
+    if (stage_.clock_was_set()) {
+        for (auto* all : {&before, &after}) {
+            for (auto& [queue, status] : all->queues) {
+                status.ready += std::exchange(status.scheduled, 0);
+            }
+        }
+    }
+    return before == after;
+}
+
 // --- Recounting ---------------------------------------------------------------------------------
 
 void Auditor::recount() {

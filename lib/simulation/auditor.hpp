@@ -40,6 +40,9 @@ public:
     /// Everything, as of `now`. The store must be idle.
     [[nodiscard]] Inventory inventory(TimePoint now);
 
+    /// Whether a restart changed nothing since there was `before`, as of `at`.
+    [[nodiscard]] bool unchanged(Inventory before, TimePoint at);
+
     /// Ends the world unless gauges equal a recount. The store must be idle.
     void recount();
 

@@ -34,6 +34,11 @@ Labourer::Labourer(Stage& stage, Store& store, Subscribers& subscribers, std::st
 }
 
 TimePoint Labourer::poll(TimePoint now) {
+    if (now < last_poll_) {  // The clock was set back.
+        next_acquire_ = std::min(next_acquire_, now);
+        next_heartbeat_ = now;
+    }
+    last_poll_ = now;
     if (close_at_ != never) {
         if (!retiring_ && (held_.empty() || now >= close_at_)) retire(now);
         if (retiring_) return never;

@@ -60,6 +60,7 @@ private:
     std::map<std::uint64_t, Lease> held_;  // By fence.
     std::uint64_t newest_fence_ = 0;
     bool acquiring_ = false;
+    TimePoint last_poll_{};
     TimePoint next_acquire_{};
     TimePoint next_heartbeat_{};
     TimePoint close_at_ = never;

@@ -45,7 +45,8 @@ std::string topic_of(std::string_view message) {
 std::uint64_t Ledger::submitted(std::span<const Step> steps, TimePoint now, bool refusing) {
     const auto number = ++last_number_;
     auto& submission = submissions_[number];
-    submission = {{steps.begin(), steps.end()}, now, stage_.now()};
+    latest_ = std::max({latest_, now, stage_.now()});
+    submission = {{steps.begin(), steps.end()}, now, latest_};
     last_now_ = now;
     for (const auto& step : submission.steps) see(step, submission, refusing);
     return number;
@@ -169,7 +170,7 @@ void Ledger::told(std::uint64_t number, const Submission& submission, const Acqu
         if (job.existence == Existence::absent) {
             stage_.fail("what was done comes again: " + name_of(lease));
         }
-        if (submission.at < job.not_before) {
+        if (submission.latest < job.not_before) {
             stage_.fail("acquired before it is due: " + name_of(lease));
         }
         job.existence = Existence::present;
@@ -194,6 +195,12 @@ void Ledger::gone(const Lease& lease) {
     orphans_.erase({lease.queue, lease.job});
 }
 
+/// It waits for its time now, and not for anybody's death.
+void Ledger::given_back(const Lease& lease, TimePoint run_at) {
+    account_of(lease).not_before = run_at;
+    orphans_.erase({lease.queue, lease.job});
+}
+
 void Ledger::told(std::uint64_t, const Submission&, const AckJob& step, Settlement outcome) {
     used(step.lease, outcome == Settlement::settled);
     if (outcome == Settlement::settled) gone(step.lease);
@@ -201,7 +208,7 @@ void Ledger::told(std::uint64_t, const Submission&, const AckJob& step, Settleme
 
 void Ledger::told(std::uint64_t, const Submission&, const NackJob& step, Settlement outcome) {
     used(step.lease, outcome == Settlement::settled);
-    if (outcome == Settlement::settled) account_of(step.lease).not_before = step.run_at;
+    if (outcome == Settlement::settled) given_back(step.lease, step.run_at);
 }
 
 void Ledger::told(std::uint64_t number, const Submission&, const RetireWorker& step, Count count) {
@@ -231,6 +238,7 @@ void Ledger::told(std::uint64_t, const Submission&, const BeginDelivery& step,
     const auto holder = account_of(step.lease).holder;
     used(step.lease, start.verdict != Verdict::lease_lost);
     if (start.verdict == Verdict::vanished) return gone(step.lease);
+    if (start.verdict == Verdict::throttled) return given_back(step.lease, TimePoint::min());
     if (start.verdict != Verdict::deliver) return;
     account_of(step.lease).holder = holder;
     const auto [known, fresh] = contents_.try_emplace(start.batch, start.messages);
@@ -248,13 +256,16 @@ void Ledger::told(std::uint64_t, const Submission&, const SettleDelivery& step,
     used(step.lease, outcome == Settlement::settled);
     if (outcome != Settlement::settled) return;
     if (step.delivered) return gone(step.lease);
-    account_of(step.lease).not_before = step.retry_at;
+    given_back(step.lease, step.retry_at);
 }
 
 void Ledger::told(std::uint64_t, const Submission&, const DropOldestBatches&, Dropped dropped) {
     dropped_ += dropped.events;
-    // Which ones is not told: any delivery job may be gone.
-    if (dropped.batches == 0) return;
+    if (dropped.batches > 0) forgive_deliveries();
+}
+
+/// Some were dropped, and it is not told which: any delivery job may be gone.
+void Ledger::forgive_deliveries() {
     std::erase_if(orphans_,
                   [](const auto& orphan) { return orphan.first.first == delivery_queue; });
 }
@@ -285,12 +296,18 @@ void Ledger::doubt(const Step& step) {
                 orphans_.erase({asked.lease.queue, asked.lease.job});
             } else if constexpr (std::is_same_v<S, DropOldestBatches>) {
                 drops_in_doubt_ = true;
+                forgive_deliveries();
             }
         },
         step);
 }
 
+void Ledger::read_again() {
+    if (stage_.clock_was_set()) orphans_.clear();
+}
+
 void Ledger::reloaded() {
+    read_again();
     seen_.clear();
     for (const auto& [key, job] : jobs_) {
         if (job.holder) seen_[job.holder->lease.worker] = last_now_;
@@ -334,7 +351,7 @@ void Ledger::ran(const std::string& job) {
 void Ledger::killed(const Uid& worker) {
     for (const auto& [key, job] : jobs_) {
         if (job.holder && job.holder->lease.worker == worker) {
-            orphans_[key] = stage_.now();
+            orphans_[key] = stage_.moment();
         }
     }
 }
@@ -344,14 +361,14 @@ void Ledger::check_orphans() const {
         auto from = std::max(since, stage_.disturbed_until);
         const auto excused = excused_until_.find(key.first);
         if (excused != excused_until_.end()) from = std::max(from, excused->second);
-        if (stage_.now() > from + orphan_max) {
+        if (stage_.moment() > from + orphan_max) {
             stage_.fail("a job has not run again 5 s after the death of its worker: " +
                         Text::of(key.second));
         }
     }
 }
 
-void Ledger::excuse(const std::string& queue) { excused_until_[queue] = stage_.now(); }
+void Ledger::excuse(const std::string& queue) { excused_until_[queue] = stage_.moment(); }
 
 // --- What must be so ----------------------------------------------------------------------------
 

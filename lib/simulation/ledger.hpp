@@ -42,6 +42,9 @@ public:
 
     /// Power was lost: leases have ended, and what was not answered is in doubt.
     void crashed();
+    /// The store read what is on disk. If the clock was set back, a job of which it was time
+    /// already has to wait once more.
+    void read_again();
     /// A commit failed, and the store read again what is on disk: what was not answered is undone,
     /// and silences count from now.
     void reloaded();
@@ -96,8 +99,8 @@ private:
 
     struct Submission {
         std::vector<Step> steps;
-        TimePoint now;  // As the steps say: late when they are repeated.
-        TimePoint at;
+        TimePoint now;           // As the steps say: late when they are repeated.
+        TimePoint latest;        // That the store was told of by then: what was due once stays so.
         std::set<Uid> silent{};  // Workers that it takes for dead.
     };
 
@@ -135,7 +138,9 @@ private:
     void used(const Lease& lease, bool valid);
     void end_leases(const std::set<Uid>& workers, std::uint64_t before);
     void doubt(const Step& step);
+    void forgive_deliveries();
     void gone(const Lease& lease);
+    void given_back(const Lease& lease, TimePoint run_at);
 
     Stage& stage_;
     std::uint64_t last_number_ = 0;
@@ -143,10 +148,11 @@ private:
     std::map<JobKey, JobAccount> jobs_;
     std::map<Uid, TimePoint> seen_;  // When the store heard of each worker last.
     TimePoint last_now_{};
+    TimePoint latest_{};
     std::map<std::string, SubscriberAccount> subscribers_;
-    std::set<std::uint64_t> refused_;      // Events.
-    std::map<Uid, MessageList> contents_;  // Of batches whose delivery began.
-    std::map<JobKey, TimePoint> orphans_;
+    std::set<std::uint64_t> refused_;                 // Events.
+    std::map<Uid, MessageList> contents_;             // Of batches whose delivery began.
+    std::map<JobKey, TimePoint> orphans_;             // By moment, as is what excuses them.
     std::map<std::string, TimePoint> excused_until_;  // By queue.
     std::uint64_t dropped_ = 0;
     bool drops_in_doubt_ = false;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,17 +31,17 @@ public:
     [[nodiscard]] const std::string& queue() const noexcept { return queue_; }
     [[nodiscard]] const Uid& worker() const noexcept { return worker_; }
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
-    [[nodiscard]] bool stalled() const { return stage_.now() < stalled_until_; }
+    [[nodiscard]] bool stalled() const { return stage_.moment() < stalled_until_; }
     [[nodiscard]] bool closing() const noexcept { return closing_; }
     [[nodiscard]] bool closed() const { return active_->closed(); }
 
     void stall(Duration span) {
         stage_.note(name_ + " stalls for " + std::to_string(span.count()) + " ms");
-        stalled_until_ = stage_.now() + span;
+        stalled_until_ = stage_.moment() + span;
         wake();
     }
     void go_on() {
-        stalled_until_ = stage_.now();
+        stalled_until_ = stage_.moment();
         wake();
     }
 
@@ -60,20 +61,22 @@ protected:
     }
 
 private:
-    void wake() { poll_at(stage_.now() + stage_.up_to(Duration{1})); }
+    void wake() { poll_after(stage_.up_to(Duration{1})); }
 
-    void poll_at(TimePoint when) {
-        if (when >= next_ || when == never) return;
+    void poll_after(Duration span) {
+        const auto when = stage_.moment() + span;
+        if (when >= next_) return;
         next_ = when;
-        stage_.at(when, [this, alive = std::weak_ptr{alive_}, when] {
+        stage_.after(span, [this, alive = std::weak_ptr{alive_}, when] {
             if (!alive.expired() && when == next_) poll();
         });
     }
 
     void poll() {
         next_ = never;
-        if (stalled()) return poll_at(stalled_until_);
-        poll_at(active_->poll(stage_.now()));
+        if (stalled()) return poll_after(stalled_until_ - stage_.moment());
+        const auto again = active_->poll(stage_.now());
+        if (again != never) poll_after(std::max(again - stage_.now(), Duration{0}));
     }
 
     Stage& stage_;
@@ -81,7 +84,7 @@ private:
     std::string queue_;
     Uid worker_;
     Active* active_ = nullptr;
-    TimePoint next_ = never;
+    TimePoint next_ = never;  // Both are moments.
     TimePoint stalled_until_{};
     bool closing_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -1,7 +1,9 @@
 #include "stage.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace routemaster::simulation {
 
@@ -11,24 +13,35 @@ Stage::Stage(std::uint64_t seed, const testing::WorldOptions& options)
       seed_{seed},
       trace_max_{options.trace},
       begun_at_{clock.now()},
+      moment_{begun_at_},
       hash_{scatter(seed)} {}
 
-void Stage::at(TimePoint when, std::function<void()> what) {
-    events_.emplace(std::pair{std::max(when, now()), std::pair{random.next(), ++numbers_}},
-                    std::move(what));
+void Stage::after(Duration span, std::function<void()> what) {
+    events_.emplace(
+        std::pair{moment_ + std::max(span, Duration{0}), std::pair{random.next(), ++numbers_}},
+        std::move(what));
+}
+
+void Stage::set_clock(Duration by) {
+    note("the clock is set " + std::to_string(std::abs(by.count())) + " ms " +
+         (by < Duration{0} ? "back" : "forth"));
+    clock_was_set_ = true;
+    clock.advance(by);
+    disturb();
 }
 
 bool Stage::step() {
     if (events_.empty()) return false;
     auto next = events_.extract(events_.begin());
-    clock.set(next.key().first);
+    const auto due = next.key().first;
+    clock.advance(due - std::exchange(moment_, due));
     ++steps_;
     next.mapped()();
     return true;
 }
 
 void Stage::note(std::string text) {
-    const auto at = now();
+    const auto at = moment();
     hash_ = scatter(hash_ ^ static_cast<std::uint64_t>(to_milliseconds(at)));
     for (const char letter : text) {
         hash_ = (hash_ ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;

@@ -29,12 +29,21 @@ public:
 
     // --- Time -----------------------------------------------------------------------------------
 
+    /// What the clock of the machine tells, which may be set.
     [[nodiscard]] TimePoint now() const { return clock.now(); }
 
-    /// Lets something happen at an instant, or now if that has passed. What happens at the same
-    /// instant does so in an order that chance decides.
-    void at(TimePoint when, std::function<void()> what);
-    void after(Duration span, std::function<void()> what) { at(now() + span, std::move(what)); }
+    /// What it would tell if nobody ever set it.
+    [[nodiscard]] TimePoint moment() const noexcept { return moment_; }
+
+    /// Lets something happen after a span, or now if that is negative. What happens at the same
+    /// moment does so in an order that chance decides.
+    void after(Duration span, std::function<void()> what);
+
+    /// Sets the clock forth or back.
+    void set_clock(Duration by);
+
+    /// Whether that was ever done.
+    [[nodiscard]] bool clock_was_set() const noexcept { return clock_was_set_; }
 
     /// Lets the next thing happen. False when there is none.
     bool step();
@@ -65,7 +74,7 @@ public:
 
     /// Something goes wrong for a while that others may have to wait for.
     void disturb(Duration span = Duration{0}) {
-        disturbed_until = std::max(disturbed_until, now() + span);
+        disturbed_until = std::max(disturbed_until, moment() + span);
     }
 
     testing::ManualClock clock;
@@ -83,8 +92,10 @@ private:
     std::uint64_t seed_;
     std::size_t trace_max_;
     TimePoint begun_at_;
+    TimePoint moment_;
+    bool clock_was_set_ = false;
     std::map<std::pair<TimePoint, std::pair<std::uint64_t, std::uint64_t>>, std::function<void()>>
-        events_;  // By instant, chance and number.
+        events_;  // By moment, chance and number.
     std::uint64_t numbers_ = 0;
     std::uint64_t steps_ = 0;
     std::uint64_t hash_;

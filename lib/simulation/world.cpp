@@ -30,6 +30,8 @@ constexpr const char* fickle = "fickle";  // The subscriber that comes and goes.
 constexpr Duration absence_max{3'000};
 constexpr Duration stall_max{12'000};
 constexpr Duration drain_max{300'000};
+constexpr Duration replies_late_max{1'500};
+constexpr Duration clock_set_max{15'000};
 
 /// Of each action: whether gauges are counted again, when nothing is under way.
 constexpr double recount_chance = 0.01;
@@ -210,7 +212,8 @@ struct World::Impl {
     void restart() {
         if (store.up()) return;
         store.start();
-        if (before_crash && auditor.inventory(before_crash->first) != before_crash->second) {
+        ledger.read_again();
+        if (before_crash && !auditor.unchanged(before_crash->second, before_crash->first)) {
             stage.fail("the store is not what it was before the crash");
         }
         before_crash.reset();
@@ -236,6 +239,9 @@ struct World::Impl {
             }
         }
         if (stage.happens(mishaps.churn) && store.up()) churn();
+        if (stage.happens(mishaps.clock_sets)) {
+            stage.set_clock(stage.up_to(2 * clock_set_max) - clock_set_max);
+        }
         if (stage.happens(mishaps.bad_input) && store.idle()) auditor.send_bad_input();
     }
 
@@ -306,12 +312,14 @@ struct World::Impl {
     }
 
     void drain() {
-        const auto deadline = stage.now() + drain_max;
-        while (!store.idle() || !auditor.drained()) {
-            if (stage.now() > deadline) stage.fail("there is work left long after all has healed");
+        const auto deadline = stage.moment() + drain_max;
+        const auto all_told = stage.moment() + replies_late_max;
+        while (stage.moment() < all_told || !store.idle() || !auditor.drained()) {
+            if (stage.moment() > deadline)
+                stage.fail("there is work left long after all has healed");
             do {
                 step();
-            } while (!store.take_committed() && stage.now() <= deadline);
+            } while (!store.take_committed() && stage.moment() <= deadline);
         }
     }
 
@@ -397,6 +405,7 @@ Mishaps swarm(std::uint64_t seed) {
             .retirements = rate(0.005),
             .churn = rate(0.01),
             .bad_input = rate(0.005),
+            .clock_sets = rate(0.003),
             .lost_requests = rate(0.05),
             .lost_replies = rate(0.05),
             .late_replies = rate(0.05),

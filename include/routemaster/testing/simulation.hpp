@@ -65,6 +65,7 @@ struct Mishaps {
     double retirements = 0;  ///< A worker is stopped in an orderly way and another takes its place.
     double churn = 0;        ///< A subscriber comes, goes, or changes its mind.
     double bad_input = 0;    ///< Somebody sends steps that are wrong.
+    double clock_sets = 0;   ///< The clock is set, by up to 15 s forth or back.
 
     // Of each submission between a client and the store.
     double lost_requests = 0;  ///< It never gets there.
