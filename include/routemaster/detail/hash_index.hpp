@@ -79,8 +79,8 @@ private:
         return to >= from ? to - from : to + marks_.size() - from;
     }
 
-    /// Multiplied by 2^32 / the golden ratio, whose upper bits scatter even successive numbers. As a
-    /// fraction of 2^32 it is then the share of the places that lie before.
+    /// Multiplied by 2^32 / the golden ratio, whose upper bits scatter even successive numbers. As
+    /// a fraction of 2^32 it is then the share of the places that lie before.
     [[nodiscard]] std::size_t home(std::uint32_t mark) const noexcept {
         const std::uint64_t scattered = mark * std::uint32_t{0x9e3779b1};
         return static_cast<std::size_t>((scattered * marks_.size()) >> 32U);

@@ -57,8 +57,8 @@ struct Lane {
     std::uint32_t width = 1;
     std::size_t admitted = 0;
     JobState* edge = nullptr;  ///< The first job that is not admitted.
-    /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk they may
-    /// come back, and must then come before what stands behind them.
+    /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk they
+    /// may come back, and must then come before what stands behind them.
     std::uint64_t skipped_row = 0;
     IntrusiveList<JobState, &JobState::in_lane> jobs;
 };
