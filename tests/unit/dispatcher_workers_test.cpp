@@ -134,6 +134,22 @@ TEST_CASE("a worker that died before the clock was set back is found dead all th
     CHECK(scene.delivered_to("billing") == "1");
 }
 
+TEST_CASE("a dispatcher that sees the clock set back goes on looking for the dead") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.run();
+    {
+        Colleague dead{scene};
+        scene.publish();
+        dead.run();
+        REQUIRE(dead.transport.under_way() == 1);
+    }
+    scene.clock.advance(Duration{-3'600'000});
+    scene.runner.wake();  // A Runner sleeps for a second at most.
+    scene.run_for(Duration{6'000});
+    CHECK(scene.delivered_to("billing") == "1");
+}
+
 TEST_CASE("all that a dead worker held is given back at once, however much it was") {
     DeliveryScene scene;
     const auto dead = *Uid::parse("DEADDEADDEADDEADDEAD");
