@@ -65,7 +65,8 @@ struct Disk::Impl {
         // Under the name of the one that stores ask for, before which it is found.
         usual = sqlite3_vfs_find(nullptr);
         real = sqlite3_vfs_find("unix-excl");
-        own = *real;  // No larger files, too: what was opened through it before may be again.
+        // Its files are no larger than the real ones: stores ask for their size once for all disks.
+        own = *real;
         if (sizeof(File) > static_cast<std::size_t>(own.szOsFile)) {
             throw std::runtime_error{"no room"};
         }
