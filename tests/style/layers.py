@@ -17,7 +17,8 @@ import checker
 LAYERS = {
     0: """
         error result time clock entropy random uid log
-        detail/assert detail/hash_index detail/intrusive_list detail/slab
+        detail/assert detail/hash_index detail/huge_page_allocator detail/intrusive_list
+        detail/slab
     """,
     1: """
         value event topic subscription batch job timer counter health names room measurement

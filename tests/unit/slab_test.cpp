@@ -10,7 +10,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "support/mapped.hpp"
+
 using namespace routemaster::detail;
+using routemaster::test::is_mapped;
 
 namespace {
 
@@ -36,6 +39,14 @@ struct Thing {
 
     std::uint64_t name;
     std::array<char, 100> filler;
+};
+
+/// So large that a few thousand fill the largest blocks; most of it is never touched.
+struct LargeThing {
+    explicit LargeThing(std::uint64_t number) : name{number} {}
+
+    std::uint64_t name;
+    std::array<char, 8'000> untouched;
 };
 
 }  // namespace
@@ -73,4 +84,15 @@ TEST_CASE("a thing that cannot be made leaves its place to the next") {
     slab.destroy(first);
     slab.destroy(second);
     CHECK(Thing::alive == 0);
+}
+
+TEST_CASE("what many things took goes back to the system when they go") {
+    Slab<LargeThing> slab;
+    std::vector<LargeThing*> things;
+    for (std::uint64_t n = 0; n < 30'000; ++n) things.push_back(&slab.make(n));
+    for (std::uint64_t n = 0; n < things.size(); ++n) REQUIRE(things[n]->name == n);
+    auto* const one = things[things.size() - 1'000];
+    CHECK(is_mapped(one));
+    for (auto* thing : things) slab.destroy(*thing);
+    CHECK_FALSE(is_mapped(one));
 }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/detail/huge_page_allocator.hpp"
+
 namespace routemaster::detail {
 
 /// Finds things that stay where they are. It owns none of them, and asks none for its hash: whoever
@@ -67,6 +69,9 @@ public:
     }
 
 private:
+    template <class Place>
+    using Table = std::vector<Place, HugePageAllocator<Place>>;
+
     static constexpr std::uint32_t vacant = 0;
     static constexpr std::size_t places_min = 16;
 
@@ -94,15 +99,15 @@ private:
     }
 
     void resize(std::size_t places) {
-        const auto marks = std::exchange(marks_, std::vector<std::uint32_t>(places, vacant));
-        const auto things = std::exchange(things_, std::vector<T*>(places, nullptr));
+        const auto marks = std::exchange(marks_, Table<std::uint32_t>(places, vacant));
+        const auto things = std::exchange(things_, Table<T*>(places, nullptr));
         for (std::size_t at = 0; at < marks.size(); ++at) {
             if (marks[at] != vacant) put(marks[at], *things[at]);
         }
     }
 
-    std::vector<std::uint32_t> marks_;  ///< The hash of the thing in each place.
-    std::vector<T*> things_;
+    Table<std::uint32_t> marks_;  ///< The hash of the thing in each place.
+    Table<T*> things_;
     std::size_t size_ = 0;
 };
 

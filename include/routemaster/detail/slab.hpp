@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/detail/huge_page_allocator.hpp"
 #include "routemaster/detail/intrusive_list.hpp"
 
 namespace routemaster::detail {
@@ -58,7 +59,7 @@ public:
 private:
     /// Few things take little, and many take blocks that are soon found.
     static constexpr std::size_t block_bytes_min = 16U << 10U;
-    static constexpr std::size_t block_bytes_max = 1U << 20U;
+    static constexpr std::size_t block_bytes_max = huge_page;
 
     union Cell {
         Cell* next;  // While it is free.
@@ -66,12 +67,17 @@ private:
     };
 
     struct Block {
-        explicit Block(std::size_t count) : cells{new Cell[count]}, size{count} {}
+        explicit Block(std::size_t count)
+            : cells{HugePageAllocator<Cell>{}.allocate(count)}, size{count} {}
+        ~Block() { HugePageAllocator<Cell>{}.deallocate(cells, size); }
+
+        Block(const Block&) = delete;
+        Block& operator=(const Block&) = delete;
 
         [[nodiscard]] bool is_full() const noexcept { return used == size; }
         [[nodiscard]] bool is_empty() const noexcept { return used == 0; }
         [[nodiscard]] bool holds(const Cell* cell) const noexcept {
-            return !std::less<>{}(cell, cells.get()) && std::less<>{}(cell, cells.get() + size);
+            return !std::less<>{}(cell, cells) && std::less<>{}(cell, cells + size);
         }
         Cell* take() noexcept {
             ++used;
@@ -84,8 +90,8 @@ private:
         }
 
         ListHook<Block> in_open;
-        std::unique_ptr<Cell[]> cells;
-        std::size_t size;
+        Cell* const cells;
+        const std::size_t size;
         std::size_t used = 0;   // Cells with a thing.
         std::size_t fresh = 0;  // Cells that were ever taken; those behind have no link yet.
         Cell* free = nullptr;
@@ -97,7 +103,7 @@ private:
             std::clamp(blocks_.size() * block_bytes_min, block_bytes_min, block_bytes_max);
         auto block = std::make_unique<Block>(std::max<std::size_t>(bytes / sizeof(Cell), 8));
         auto& added = *block;
-        blocks_.insert(after(added.cells.get()), std::move(block));
+        blocks_.insert(after(added.cells), std::move(block));
         open_.push_back(added);
         return added;
     }
@@ -105,14 +111,14 @@ private:
     void remove(Block& block) noexcept {
         open_.remove(block);
         if (latest_ == &block) latest_ = nullptr;
-        blocks_.erase(after(block.cells.get()) - 1);
+        blocks_.erase(after(block.cells) - 1);
     }
 
     /// The first block that begins behind an address.
     [[nodiscard]] typename Blocks::iterator after(const Cell* cell) noexcept {
         return std::upper_bound(blocks_.begin(), blocks_.end(), cell,
                                 [](const Cell* a, const std::unique_ptr<Block>& b) {
-                                    return std::less<>{}(a, b->cells.get());
+                                    return std::less<>{}(a, b->cells);
                                 });
     }
 

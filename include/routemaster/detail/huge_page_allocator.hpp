@@ -1,0 +1,83 @@
+/// @file
+/// Memory in huge pages, for what is large and touched at random.
+
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+namespace routemaster::detail {
+
+/// The size of a huge page on most machines.
+inline constexpr std::size_t huge_page = 2U << 20U;
+
+/// What the pages of any machine divide.
+inline constexpr std::size_t page_multiple = 64U << 10U;
+
+/// Takes `size` bytes from the system, aligned to huge pages; `size` is a multiple of
+/// `page_multiple`.
+///
+/// @throws std::bad_alloc when there are none.
+inline void* map_huge_pages(std::size_t size) {
+    // So much that it is aligned somewhere within; what lies around that goes back.
+    auto* mapped = ::mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc{};
+    auto* begin = static_cast<std::byte*>(mapped);
+    const auto before =
+        (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
+    if (before > 0) ::munmap(begin, before);
+    begin += before;
+    ::munmap(begin + size, huge_page - before);
+#ifdef MADV_HUGEPAGE
+    // A system that has none gives small pages, which do as well, only slower.
+    ::madvise(begin, size, MADV_HUGEPAGE);
+#endif
+    return begin;
+}
+
+/// Allocates what fills a huge page straight from the system, in huge pages if it has them, and
+/// gives it back when it is freed; what is smaller comes from the heap. Each time costs a few system
+/// calls, so it is for what stays. Of small pages, each is cleared, mapped and looked up by itself.
+///
+/// Thread safety: as `std::allocator`.
+template <class T>
+class HugePageAllocator {
+public:
+    using value_type = T;
+
+    HugePageAllocator() noexcept = default;
+    template <class U>
+    HugePageAllocator(const HugePageAllocator<U>&) noexcept {}
+
+    [[nodiscard]] T* allocate(std::size_t count) {
+        const auto size = mapped_size(count);
+        return size == 0 ? std::allocator<T>{}.allocate(count)
+                         : static_cast<T*>(map_huge_pages(size));
+    }
+
+    void deallocate(T* memory, std::size_t count) noexcept {
+        const auto size = mapped_size(count);
+        if (size == 0) {
+            std::allocator<T>{}.deallocate(memory, count);
+        } else {
+            ::munmap(memory, size);
+        }
+    }
+
+    friend bool operator==(HugePageAllocator, HugePageAllocator) noexcept { return true; }
+
+private:
+    /// Bytes to take from the system; none when the heap is the better place.
+    static std::size_t mapped_size(std::size_t count) {
+        if (count > (SIZE_MAX - 2 * huge_page) / sizeof(T)) throw std::bad_array_new_length{};
+        const auto size = (count * sizeof(T) + page_multiple - 1) / page_multiple * page_multiple;
+        return size < huge_page ? 0 : size;
+    }
+};
+
+}  // namespace routemaster::detail

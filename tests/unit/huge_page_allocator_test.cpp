@@ -1,0 +1,55 @@
+#include "routemaster/detail/huge_page_allocator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "support/mapped.hpp"
+
+using namespace routemaster::detail;
+using routemaster::test::is_mapped;
+
+TEST_CASE("memory in huge pages begins with one, is all there, and goes back") {
+    std::size_t size = huge_page;
+    SUBCASE("one") {}
+    SUBCASE("nearly one") { size -= 1'000; }
+    SUBCASE("some") { size = 3 * huge_page; }
+    SUBCASE("some and a part") { size = 3 * huge_page + 1; }
+    HugePageAllocator<char> allocator;
+    // Two, so that what one gives back cannot be the other's.
+    char* const memory = allocator.allocate(size);
+    char* const other = allocator.allocate(size);
+    CHECK(reinterpret_cast<std::uintptr_t>(memory) % huge_page == 0);
+    for (char* each : {memory, other}) {
+        for (std::size_t at = 0; at < size; at += 1'000) {
+            REQUIRE(each[at] == 0);
+            each[at] = 'x';
+        }
+        each[size - 1] = 'x';
+    }
+    allocator.deallocate(memory, size);
+    CHECK_FALSE(is_mapped(memory));
+    CHECK_FALSE(is_mapped(memory + size - 1));
+    CHECK(is_mapped(other));
+    CHECK(is_mapped(other + size - 1));
+    allocator.deallocate(other, size);
+    CHECK_FALSE(is_mapped(other));
+}
+
+TEST_CASE("what grows into huge pages stays whole") {
+    std::vector<std::uint64_t, HugePageAllocator<std::uint64_t>> numbers;
+    for (std::uint64_t n = 0; n < 1'000'000; ++n) numbers.push_back(n);
+    for (std::uint64_t n = 0; n < numbers.size(); ++n) REQUIRE(numbers[n] == n);
+    numbers.resize(10);
+    numbers.shrink_to_fit();
+    for (std::uint64_t n = 0; n < numbers.size(); ++n) CHECK(numbers[n] == n);
+}
+
+TEST_CASE("more than there can be is refused") {
+    HugePageAllocator<std::uint64_t> allocator;
+    CHECK_THROWS_AS(static_cast<void>(allocator.allocate(SIZE_MAX / 8)), std::bad_alloc);
+    CHECK_THROWS_AS(static_cast<void>(allocator.allocate(SIZE_MAX / 32)), std::bad_alloc);
+}
