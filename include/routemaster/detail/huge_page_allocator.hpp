@@ -41,7 +41,7 @@ inline void* map_huge_pages(std::size_t size) {
 }
 
 /// Allocates what fills a huge page straight from the system, in huge pages if it has them, and
-/// gives it back when it is freed; what is smaller comes from the heap. Each time costs a few system
+/// gives it back when it is freed; what is smaller comes from the heap. That takes a few system
 /// calls, so it is for what stays. Of small pages, each is cleared, mapped and looked up by itself.
 ///
 /// Thread safety: as `std::allocator`.
