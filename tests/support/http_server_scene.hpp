@@ -1,0 +1,65 @@
+/// @file
+/// Handlers for a server under test.
+
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "routemaster/server/http_server.hpp"
+#include "support/http_client.hpp"
+
+namespace routemaster::test {
+
+/// A request that waits for its answer.
+struct Waiting {
+    HttpRequest request;
+    HttpResponder respond;
+};
+
+/// A handler that answers nothing: the test takes the requests and answers them.
+class HttpInbox {
+public:
+    HttpHandler handler() {
+        return [this](HttpRequest request, HttpResponder respond) {
+            const std::lock_guard lock{mutex_};
+            waiting_.push_back({std::move(request), std::move(respond)});
+            arrived_.notify_one();
+        };
+    }
+
+    /// The next request; waits for it.
+    Waiting take() {
+        std::unique_lock lock{mutex_};
+        if (!arrived_.wait_for(lock, std::chrono::seconds{30}, [&] { return !waiting_.empty(); })) {
+            throw std::runtime_error{"no request came"};
+        }
+        Waiting first = std::move(waiting_.front());
+        waiting_.pop_front();
+        return first;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable arrived_;
+    std::deque<Waiting> waiting_;
+};
+
+/// A handler that answers what was asked.
+inline void echo(HttpRequest request, const HttpResponder& respond) {
+    respond({200, request.method + ' ' + request.path + ' ' + request.body, "text/plain", {}});
+}
+
+/// Waits, by the server's own clock, longer than it lets a request wait unsuspended.
+inline void let_a_second_pass(const HttpServer& server) {
+    HttpClient silent{server.port()};
+    REQUIRE(silent.closed_by_peer());
+}
+
+}  // namespace routemaster::test
