@@ -6,13 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "disk.hpp"
 #include "file_scene.hpp"
+#include "support/mappings.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
@@ -31,26 +30,10 @@ std::string large(const std::string& name) { return name + std::string(5'000, '.
 std::string large_job(int number) { return large("job " + std::to_string(number)); }
 std::string large_message(int number) { return large("event " + std::to_string(number)); }
 
-/// Bytes in huge pages, or that would be if the system had some: the heap does not know of them.
-std::size_t in_huge_pages() {
-    std::ifstream mappings{"/proc/self/smaps"};
-    std::size_t sum = 0;
-    std::size_t kilobytes = 0;
-    for (std::string line; std::getline(mappings, line);) {
-        std::istringstream words{line};
-        std::string word;
-        words >> word;
-        if (word == "Size:") words >> kilobytes;
-        if (word != "VmFlags:") continue;
-        while (words >> word) sum += word == "hg" ? kilobytes << 10U : 0;
-    }
-    return sum;
-}
-
 /// Bytes that are allocated.
 std::size_t allocated() {
     const auto memory = mallinfo2();
-    return memory.uordblks + memory.hblkhd + in_huge_pages();
+    return memory.uordblks + memory.hblkhd + huge_page_bytes();
 }
 
 void push_all(FileScene& scene) {

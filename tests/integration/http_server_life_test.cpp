@@ -86,7 +86,7 @@ TEST_CASE("stopping answers 503 to what is not answered in time") {
 
 TEST_CASE("a responder may outlive its server uncalled") {
     HttpInbox inbox;
-    std::optional<Waiting> waiting;
+    std::optional<WaitingRequest> waiting;
     {
         rm::HttpServer server{{}, inbox.handler()};
         HttpClient client{server.port()};

@@ -83,7 +83,7 @@ TEST_CASE("a waiting request holds no thread") {
                               }
                           }};
     std::vector<std::unique_ptr<HttpClient>> patient;
-    std::vector<Waiting> waiting;
+    std::vector<WaitingRequest> waiting;
     for (int i = 0; i < 20; ++i) {
         patient.push_back(std::make_unique<HttpClient>(server.port()));
         patient.back()->request("GET", "/park");
@@ -216,7 +216,7 @@ TEST_CASE("a client may be gone before its answer is given") {
     HttpInbox inbox;
     rm::HttpServer server{{.threads = 1}, inbox.handler()};
     HttpClient staying{server.port()};
-    std::vector<Waiting> late;
+    std::vector<WaitingRequest> late;
     for (int round = 0; round < 30; ++round) {
         HttpClient leaving{server.port()};
         leaving.request("GET", "/");
@@ -241,7 +241,7 @@ TEST_CASE("answers may take their time, and many requests may wait") {
     HttpInbox inbox;
     rm::HttpServer server{{.threads = 1, .idle_timeout = 1ms}, inbox.handler()};
     std::vector<std::unique_ptr<HttpClient>> clients;
-    std::vector<Waiting> waiting;
+    std::vector<WaitingRequest> waiting;
     for (int i = 0; i < 400; ++i) {
         clients.push_back(std::make_unique<HttpClient>(server.port()));
         clients.back()->request("POST", "/", std::to_string(i));

@@ -18,7 +18,7 @@
 namespace routemaster::test {
 
 /// A request that waits for its answer.
-struct Waiting {
+struct WaitingRequest {
     HttpRequest request;
     HttpResponder respond;
 };
@@ -35,12 +35,12 @@ public:
     }
 
     /// The next request; waits for it.
-    Waiting take() {
+    WaitingRequest take() {
         std::unique_lock lock{mutex_};
         if (!arrived_.wait_for(lock, std::chrono::seconds{30}, [&] { return !waiting_.empty(); })) {
             throw std::runtime_error{"no request came"};
         }
-        Waiting first = std::move(waiting_.front());
+        WaitingRequest first = std::move(waiting_.front());
         waiting_.pop_front();
         return first;
     }
@@ -48,7 +48,7 @@ public:
 private:
     std::mutex mutex_;
     std::condition_variable arrived_;
-    std::deque<Waiting> waiting_;
+    std::deque<WaitingRequest> waiting_;
 };
 
 /// A handler that answers what was asked.

@@ -7,10 +7,10 @@
 #include <new>
 #include <vector>
 
-#include "support/mapped.hpp"
+#include "support/mappings.hpp"
 
 using namespace routemaster::detail;
-using routemaster::test::is_mapped;
+using namespace routemaster::test;
 
 TEST_CASE("memory in huge pages begins with one, is all there, and goes back") {
     std::size_t size = huge_page;
@@ -37,6 +37,18 @@ TEST_CASE("memory in huge pages begins with one, is all there, and goes back") {
     CHECK(is_mapped(other + size - 1));
     allocator.deallocate(other, size);
     CHECK_FALSE(is_mapped(other));
+}
+
+TEST_CASE("huge pages are asked for, if the system has some, and only for what fills one") {
+    HugePageAllocator<char> allocator;
+    const auto before = huge_page_bytes();
+    char* const small = allocator.allocate(huge_page / 2);
+    CHECK(huge_page_bytes() == before);
+    char* const large = allocator.allocate(3 * huge_page);
+    CHECK(huge_page_bytes() - before == (has_huge_pages() ? 3 * huge_page : 0));
+    allocator.deallocate(small, huge_page / 2);
+    allocator.deallocate(large, 3 * huge_page);
+    CHECK(huge_page_bytes() == before);
 }
 
 TEST_CASE("what grows into huge pages stays whole") {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "support/mapped.hpp"
+#include "support/mappings.hpp"
 
 using namespace routemaster::detail;
 using routemaster::test::is_mapped;

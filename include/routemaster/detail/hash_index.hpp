@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "routemaster/detail/huge_page_allocator.hpp"
@@ -99,8 +98,11 @@ private:
     }
 
     void resize(std::size_t places) {
-        const auto marks = std::exchange(marks_, Table<std::uint32_t>(places, vacant));
-        const auto things = std::exchange(things_, Table<T*>(places, nullptr));
+        // Both first: without memory for the second, all stays as it was.
+        Table<std::uint32_t> marks(places, vacant);
+        Table<T*> things(places, nullptr);
+        marks.swap(marks_);
+        things.swap(things_);
         for (std::size_t at = 0; at < marks.size(); ++at) {
             if (marks[at] != vacant) put(marks[at], *things[at]);
         }

@@ -15,7 +15,7 @@ namespace routemaster::detail {
 /// The size of a huge page on most machines.
 inline constexpr std::size_t huge_page = 2U << 20U;
 
-/// What the pages of any machine divide.
+/// A multiple of the size of a page, whatever the machine.
 inline constexpr std::size_t page_multiple = 64U << 10U;
 
 /// Takes `size` bytes from the system, aligned to huge pages; `size` is a multiple of
@@ -43,6 +43,7 @@ inline void* map_huge_pages(std::size_t size) {
 /// Allocates what fills a huge page straight from the system, in huge pages if it has them, and
 /// gives it back when it is freed; what is smaller comes from the heap. That takes a few system
 /// calls, so it is for what stays. Of small pages, each is cleared, mapped and looked up by itself.
+/// Throws `std::bad_alloc` when there is no memory.
 ///
 /// Thread safety: as `std::allocator`.
 template <class T>
