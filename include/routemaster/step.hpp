@@ -62,7 +62,8 @@ struct Page {
 /// What became of a publication.
 enum class PublishOutcome {
     published,
-    forbidden,  ///< The topic belongs to another publisher; nothing was changed.
+    forbidden,        ///< The topic belongs to another publisher; nothing was changed.
+    too_many_topics,  ///< It would be one more than `topics_max`; nothing was changed.
 };
 
 /// Takes in one event for all subscribers of its topic.
@@ -81,6 +82,8 @@ struct PublishEvent {
     std::string message;  ///< The encoded event.
     TimePoint timestamp;  ///< When it happened.
     Uid uid;              ///< Fresh; batches that begin are named by its siblings.
+    /// Topics that may belong to `publisher`: a further one is not claimed.
+    std::uint32_t topics_max = UINT32_MAX;
 };
 
 /// Forgets a topic and its subscriptions. Events already in batches are delivered all the same.
@@ -100,7 +103,8 @@ struct ListTopics {
 // --- Subscribers --------------------------------------------------------------------------------
 
 /// Creates or changes a subscriber. Its topics become exactly `topics`; unknown ones are created
-/// unclaimed. Batches already queued are kept, and follow the new settings.
+/// unclaimed, and forgotten with their last subscription if nobody published in them by then.
+/// Batches already queued are kept, and follow the new settings.
 /// Bad names or numbers answer `invalid` and change nothing. Repeating it changes nothing more.
 struct Subscribe {
     using Reply = Done;

@@ -83,6 +83,7 @@ public:
     // One overload for each kind of step, in their order; the pointer only names the kind.
 
     PublishOutcome read(const PublishEvent*, const redisReply& r) const {
+        if (number(r) < 0) return PublishOutcome::too_many_topics;
         return number(r) == 1 ? PublishOutcome::published : PublishOutcome::forbidden;
     }
     Removal read(const RemoveTopic*, const redisReply& r) const {

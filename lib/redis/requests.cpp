@@ -40,7 +40,8 @@ public:
             .add(wire(step.timestamp))
             .add(step.uid.text().substr(0, family_length))
             .add(encode_counter_key({"events.published", tags}))
-            .add(encode_counter_key({"events.bytes", tags}));
+            .add(encode_counter_key({"events.bytes", tags}))
+            .add(step.topics_max);
         return take();
     }
     Call operator()(const RemoveTopic& step) {

@@ -72,10 +72,10 @@ Scripts compose_all() {
         .publish_event = compose("publish_event", grows, {expect, counter, lanes}, publish_event),
         .remove_topic = compose("remove_topic", frees, {expect}, remove_topic),
         .list_topics = compose("list_topics", reads, {page}, list_topics),
-        .subscribe = compose("subscribe", grows, {expect, wake, lane}, subscribe),
-        .unsubscribe = compose("unsubscribe", frees, {expect}, unsubscribe),
+        .subscribe = compose("subscribe", grows, {expect, wake, lane, idle_topic}, subscribe),
+        .unsubscribe = compose("unsubscribe", frees, {expect, idle_topic}, unsubscribe),
         .remove_subscriber =
-            compose("remove_subscriber", frees, {expect, wake, lane}, remove_subscriber),
+            compose("remove_subscriber", frees, {expect, wake, lane, idle_topic}, remove_subscriber),
         .list_subscribers =
             compose("list_subscribers", reads, {page, subscriber}, list_subscribers),
         .find_subscriber = compose("find_subscriber", reads, {subscriber}, find_subscriber),

@@ -38,7 +38,8 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
         ->envname("ROUTEMASTER_MAX_EVENT_DATA")
         ->capture_default_str()
         ->group("Data");
-    app.add_option("--topics-max", settings.topics_max, "Topics that one subscriber may have")
+    app.add_option("--topics-max", settings.topics_max,
+                   "Topics that one client may subscribe to, and that may belong to it")
         ->check(CLI::Range(1, 1'000'000))
         ->envname("ROUTEMASTER_TOPICS_MAX")
         ->capture_default_str()

@@ -34,7 +34,7 @@ struct WebSettings {
     std::vector<std::string> clients{};
 
     std::size_t event_data_max = event_data_max_default;
-    std::size_t topics_max = 1'000;
+    std::uint32_t topics_max = 1'000;
 
     /// Without a limit, events are taken in for as long as the store takes them.
     std::optional<std::uint64_t> refuse_above{};

@@ -31,6 +31,14 @@ void set(CURL* curl, CURLoption option, T value) {
     }
 }
 
+/// The path of `<PATH>; rel="next"` (RFC 8288), which is all that the bus links to.
+std::string next_of(std::string_view link) {
+    const auto end = link.find('>');
+    if (!link.starts_with("</") || end == std::string_view::npos) return {};
+    if (link.substr(end) != ">; rel=\"next\"") return {};
+    return std::string{link.substr(1, end - 1)};
+}
+
 }  // namespace
 
 void declare_bus(CLI::App& app, BusSettings& settings, const std::string& token_flag,
@@ -110,6 +118,10 @@ Result<BusClient::Answer> BusClient::ask(std::string_view method, const std::str
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     answer.status = static_cast<int>(status);
+    curl_header* link = nullptr;
+    if (curl_easy_header(curl, "Link", 0, CURLH_HEADER, -1, &link) == CURLHE_OK) {
+        answer.next = next_of(link->value);
+    }
     return answer;
 }
 

@@ -32,6 +32,7 @@ public:
     struct Answer {
         int status = 0;
         std::string body;
+        std::string next;  ///< The path of what follows in a list; empty at its end.
 
         [[nodiscard]] bool accepted() const noexcept { return status >= 200 && status < 300; }
         /// Why it was not accepted, in one line.

@@ -36,15 +36,19 @@ int add(const TokenSettings& settings) {
 }
 
 int list(const TokenSettings& settings) {
-    const auto answer = BusClient{settings.bus}.demand("GET", "/api_tokens");
-    // No content stands for no tokens.
-    if (answer.body.empty()) return 0;
-    const auto tokens = parse_json(answer.body).value();
-    const auto* entries = tokens.get_if<Value::Array>();
-    if (entries == nullptr) throw std::runtime_error{"the bus answered something unknown"};
-    for (const auto& entry : *entries) {
-        std::cout << std::left << std::setw(24) << text_of(entry, "name") << ' '
-                  << text_of(entry, "token") << '\n';
+    BusClient bus{settings.bus};
+    for (std::string path = "/api_tokens"; !path.empty();) {
+        const auto answer = bus.demand("GET", path);
+        // No content stands for no tokens.
+        if (answer.body.empty()) return 0;
+        const auto tokens = parse_json(answer.body).value();
+        const auto* entries = tokens.get_if<Value::Array>();
+        if (entries == nullptr) throw std::runtime_error{"the bus answered something unknown"};
+        for (const auto& entry : *entries) {
+            std::cout << std::left << std::setw(24) << text_of(entry, "name") << ' '
+                      << text_of(entry, "token") << '\n';
+        }
+        path = answer.next;
     }
     return 0;
 }

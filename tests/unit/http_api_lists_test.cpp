@@ -26,6 +26,9 @@ void create_topics(rm::Store& store, std::size_t count) {
     done(store, rm::Subscribe{shop, topics, {.callback = "https://s.example"}});
 }
 
+/// Asks with a target, and answers later or at once.
+using Ask = std::function<rm::HttpResponse(const std::string& target)>;
+
 std::vector<std::string> names(const rm::HttpResponse& answer, const char* key) {
     REQUIRE(answer.status == 200);
     std::vector<std::string> all;
@@ -34,6 +37,35 @@ std::vector<std::string> names(const rm::HttpResponse& answer, const char* key) 
         all.push_back(*entry.find(key)->get_if<std::string>());
     }
     return all;
+}
+
+/// The target that a `Link` header leads to next; empty when there is none.
+std::string next_of(const rm::HttpResponse& answer) {
+    const auto link = header(answer, "Link");
+    if (link.empty()) return {};
+    const auto end = link.find('>');
+    REQUIRE(link.front() == '<');
+    REQUIRE(link.substr(end) == ">; rel=\"next\"");
+    return link.substr(1, end - 1);
+}
+
+/// The whole list, part by part, none of which is longer than `part_max`.
+std::vector<std::string> followed(const Ask& ask, std::string target, const char* key,
+                                  std::size_t part_max) {
+    std::vector<std::string> all;
+    while (!target.empty()) {
+        const auto answer = ask(target);
+        const auto part = names(answer, key);
+        REQUIRE(part.size() <= part_max);
+        all.insert(all.end(), part.begin(), part.end());
+        target = next_of(answer);
+        if (!target.empty()) REQUIRE_FALSE(part.empty());
+    }
+    return all;
+}
+
+Ask asking(Scenario& bus, const std::string& user) {
+    return [&bus, user](const std::string& target) { return bus.get(target, user); };
 }
 
 /// Performs steps on a thread of its own, and counts them.
@@ -79,37 +111,88 @@ private:
 
 }  // namespace
 
-TEST_CASE("http api: a list longer than a page is told whole and in order") {
+TEST_CASE("http api: a list is told in parts of a thousand, each with a link to the next") {
     Scenario bus;
     for (const std::size_t count : {std::size_t{999}, std::size_t{1000}, std::size_t{1001}, many}) {
+        CAPTURE(count);
         create_topics(bus.store, count);
-        const auto told = names(bus.get("/topics", root), "name");
+        const auto first = bus.get("/topics", root);
+        CHECK(names(first, "name").size() == std::min<std::size_t>(count, 1000));
+        CHECK(next_of(first).empty() == (count <= 1000));
+        const auto told = followed(asking(bus, root), "/topics", "name", 1000);
         REQUIRE(told.size() == count);
         for (std::size_t i = 0; i < count; ++i) REQUIRE(told[i] == topic_name(i));
     }
 }
 
-TEST_CASE("http api: subscribers and tokens are told whole too") {
+TEST_CASE("http api: a client chooses how long the parts of a list are") {
     Scenario bus;
-    for (std::size_t i = 0; i < many; ++i) {
-        done(bus.store, rm::PutToken{topic_name(i), "x"});
-        done(bus.store, rm::Subscribe{topic_name(i), {}, {.callback = "https://s.example"}});
+    create_topics(bus.store, 25);
+    for (const std::size_t limit : {1, 7, 24, 25, 26, 1000}) {
+        CAPTURE(limit);
+        const auto target = "/topics?limit=" + std::to_string(limit);
+        CHECK(followed(asking(bus, shop), target, "name", limit).size() == 25);
     }
-    CHECK(names(bus.get("/subscribers", root), "subscriber").size() == many);
-    CHECK(names(bus.get("/api_tokens", root), "token").size() == many + 2);
+    const auto part = bus.get("/topics?limit=2&after=" + topic_name(4) + "&other=ignored", shop);
+    CHECK(names(part, "name") == std::vector{topic_name(5), topic_name(6)});
+    CHECK(next_of(part) == "/topics?after=" + topic_name(6) + "&limit=2");
+    CHECK(names(bus.get("/topics?after=zzzz", shop), "name").empty());
 }
 
-TEST_CASE("http api: a list is told page by page when the store answers later") {
+TEST_CASE("http api: a bad part of a list is refused, and the parameter named") {
+    Scenario bus;
+    for (const std::string limit : {"0", "1001", "-1", "", "x", "1x", "99999999999999999999"}) {
+        refused(bus, request("GET", "/topics?limit=" + limit, root), 400,
+                "limit: must be an integer from 1 to 1000");
+    }
+    for (const std::string bad : {"%", "%4", "%zz"}) {
+        refused(bus, request("GET", "/subscribers?after=" + bad, root), 400,
+                "after: contains a % without two hexadecimal digits");
+    }
+}
+
+TEST_CASE("http api: subscribers and tokens are told in parts too") {
+    Scenario bus;
+    for (std::size_t i = 0; i < many; ++i) {
+        const auto token = topic_name(i) + ":1";
+        done(bus.store, rm::PutToken{token, "x"});
+        done(bus.store, rm::Subscribe{token, {}, {.callback = "https://s.example"}});
+    }
+    const auto ask = asking(bus, root);
+    CHECK(followed(ask, "/subscribers", "subscriber", 1000).size() == many);
+    CHECK(followed(ask, "/subscriptions?limit=999", "subscriber", 999).size() == many);
+    CHECK(followed(ask, "/api_tokens", "token", 1000).size() == many + 2);
+}
+
+TEST_CASE("http api: an answer that gets large ends before its limit") {
+    Scenario bus;
+    const std::string long_name(60, 'x');
+    std::vector<std::string> topics;
+    for (std::size_t i = 0; i < 1000; ++i) topics.push_back(long_name + topic_name(i));
+    constexpr std::size_t subscribers = 100;
+    for (std::size_t i = 0; i < subscribers; ++i) {
+        done(bus.store, rm::Subscribe{topic_name(i), topics, {.callback = "https://s.example"}});
+    }
+    const auto ask = [&](const std::string& target) {
+        auto answer = bus.get(target, root);
+        CHECK(answer.body.size() < (std::size_t{1} << 20U) + 100'000);
+        return answer;
+    };
+    CHECK(followed(ask, "/subscribers", "subscriber", 1000).size() == subscribers);
+}
+
+TEST_CASE("http api: a list is told in parts when the store answers later") {
     rm::testing::ManualClock clock{noon};
     rm::MemoryStore memory;
     done(memory, rm::PutToken{shop, "shop"});
     create_topics(memory, many);
     StoreThread store{memory};
     rm::HttpApi api{store, Scenario::with_clock(default_options(), clock)};
-    for (int i = 0; i < 5; ++i) {
+    const auto ask = [&](const std::string& target) {
         std::promise<rm::HttpResponse> answered;
-        api.handle(request("GET", "/topics", shop),
+        api.handle(request("GET", target, shop),
                    [&](rm::HttpResponse answer) { answered.set_value(std::move(answer)); });
-        CHECK(names(answered.get_future().get(), "name").size() == many);
-    }
+        return answered.get_future().get();
+    };
+    for (int i = 0; i < 5; ++i) CHECK(followed(ask, "/topics", "name", 1000).size() == many);
 }

@@ -49,10 +49,12 @@ inline std::string base64(std::string_view bytes) {
 }
 
 /// A request of `user`, with the Ruby client's password; of nobody when `user` is empty.
-inline rm::HttpRequest request(std::string method, std::string path, const std::string& user,
-                               std::string body = {}) {
+inline rm::HttpRequest request(std::string method, const std::string& target,
+                               const std::string& user, std::string body = {}) {
+    const auto mark = std::min(target.find('?'), target.size());
     rm::HttpRequest made{.method = std::move(method),
-                         .path = std::move(path),
+                         .path = target.substr(0, mark),
+                         .query = target.substr(std::min(mark + 1, target.size())),
                          .authorization = {},
                          .content_type = "application/json",
                          .body = std::move(body)};

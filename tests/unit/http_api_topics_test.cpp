@@ -46,6 +46,30 @@ TEST_CASE("http api: a topic whose name is bad does not exist") {
     refused(bus, request("DELETE", "/topics/Bad-Name", root), 404, "");
 }
 
+TEST_CASE("http api: no more topics than the setting says belong to a client") {
+    auto options = default_options();
+    options.topics_max = 2;
+    Scenario bus{options};
+    CHECK(bus.post("/topics/a", shop, an_event).status == 200);
+    CHECK(bus.post("/topics/b", shop, an_event).status == 200);
+    refused(bus, request("POST", "/topics/c", shop, an_event), 403,
+            "too many topics: at most 2 may belong to a client");
+    CHECK(bus.post("/topics/b", shop, an_event).status == 200);
+    CHECK(bus.post("/topics/c", billing, an_event).status == 200);
+    CHECK(bus.remove("/topics/a", root).status == 204);
+    CHECK(bus.post("/topics/d", shop, an_event).status == 200);
+}
+
+TEST_CASE("http api: what a client subscribed to and nobody published in leaves no trace") {
+    Scenario bus;
+    for (const std::string topics : {R"(["a","b"])", R"(["c","d"])", "[]"}) {
+        CHECK(bus.post("/subscription", billing,
+                       R"({"callback":"https://b.example","topics":)" + topics + '}')
+                  .status == 204);
+        CHECK(done(bus.store, rm::ListTopics{}).size() == (topics == "[]" ? 0 : 2));
+    }
+}
+
 TEST_CASE("http api: deleting a topic unsubscribes from it, and breaks nobody") {
     Scenario bus;
     CHECK(bus.post("/topics/orders", shop, an_event).status == 200);

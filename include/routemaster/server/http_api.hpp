@@ -20,8 +20,9 @@ struct HttpApiOptions {
     std::string root_key{};  ///< The token of the operator. Not empty, and without a colon.
     bool allow_http_callbacks = false;  ///< Lets subscribers name http:// and loopback callbacks.
     std::size_t event_data_max = 64;    ///< Bytes of MessagePack that an event's data may take.
-    std::size_t topics_max = 1'000;     ///< Topics that one subscriber may have; at least 1.
-    Duration scaling_deadline{1'000};   ///< How far ahead `/pulse/scaling` looks; not negative.
+    /// Topics that one client may subscribe to, and that may belong to it; at least 1.
+    std::uint32_t topics_max = 1'000;
+    Duration scaling_deadline{1'000};       ///< How far ahead `/pulse/scaling` looks; not negative.
     std::uint64_t scaling_threshold = 100;  ///< Due jobs from which it says that the bus is busy.
     const Clock* clock = nullptr;           ///< Null: the machine's clock.
     Log log{};                              ///< Told about what clients are not told: damage.

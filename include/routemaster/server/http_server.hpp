@@ -23,6 +23,7 @@ namespace routemaster {
 struct HttpRequest {
     std::string method;              ///< As sent: `GET`, `POST`, …
     std::string path;                ///< Percent-decoded, without the query.
+    std::string query;               ///< What follows the `?` of the target, still encoded.
     std::string authorization;       ///< The `Authorization` header; empty when there is none.
     std::string content_type;        ///< The `Content-Type` header; empty when there is none.
     std::string body;                ///< Exactly the bytes that were sent.

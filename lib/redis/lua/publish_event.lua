@@ -2,18 +2,23 @@
 -- KEYS  1 topic:{topic}
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 topic, 5 publisher or "", 6 message, 7 timestamp,
 --       8 the first 17 characters of fresh batch ids, 9 and 10 the fields of the counters
---       events.published and events.bytes
+--       events.published and events.bytes, 11 topics that the publisher may have claimed
 -- Parts: lanes() gives those that are seldom needed.
 -- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
 --       delivery job; seals what is full; counts.
--- Reply: 1, or 0 when the topic belongs to another.
+-- Reply: 1, 0 when the topic belongs to another, or -1 when it would be one too many.
 local topic, publisher, message = ARGV[4], ARGV[5], ARGV[6]
 local owner = redis.call('HGET', KEYS[1], 'publisher')
 if owner then
     if owner ~= publisher then return 0 end
 else
+    if publisher ~= '' then
+        local claims = redis.call('HGET', P .. 'routemaster:claims', publisher)
+        if tonumber(claims or 0) >= tonumber(ARGV[11]) then return -1 end
+        redis.call('HINCRBY', P .. 'routemaster:claims', publisher, 1)
+        redis.call('HSET', KEYS[1], 'publisher', publisher)
+    end
     redis.call('SADD', P .. 'topics', topic)
-    if publisher ~= '' then redis.call('HSET', KEYS[1], 'publisher', publisher) end
 end
 redis.call('HINCRBY', KEYS[1], 'counter', 1)
 add(P .. 'counters', ARGV[9], 1)

@@ -6,7 +6,7 @@
 local token = ARGV[4]
 local topics = redis.call('SMEMBERS', P .. 'topics:' .. token)
 for _, topic in ipairs(topics) do expect('SCARD', 'subscribers:' .. topic) end
-expect('SCARD', 'subscribers')
+expect('SCARD', 'subscribers', 'topics')
 expect('HLEN', 'subscriber:' .. token, 'api_tokens:by_token')
 expect('ZCARD', 'routemaster:lane:' .. token)
 expect_queue('main')
@@ -14,6 +14,7 @@ local removed = redis.call('SREM', P .. 'subscribers', token)
 if removed == 1 then
     for _, topic in ipairs(topics) do
         redis.call('SREM', P .. 'subscribers:' .. topic, token)
+        forget_if_idle(topic)
     end
     widen(token, width_of(token), 1)
     redis.call('DEL', KEYS[1], P .. 'topics:' .. token)

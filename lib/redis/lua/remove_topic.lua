@@ -4,12 +4,17 @@
 -- Reply: 1 removed, 0 unknown, -1 when it belongs to another.
 local topic, publisher = ARGV[4], ARGV[5]
 if redis.call('SISMEMBER', P .. 'topics', topic) == 0 then return 0 end
-if publisher ~= '' and redis.call('HGET', KEYS[1], 'publisher') ~= publisher then return -1 end
+local owner = redis.call('HGET', KEYS[1], 'publisher')
+if publisher ~= '' and owner ~= publisher then return -1 end
 local tokens = redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
 for _, token in ipairs(tokens) do expect('SCARD', 'topics:' .. token) end
+expect('HLEN', 'routemaster:claims')
 for _, token in ipairs(tokens) do
     redis.call('SREM', P .. 'topics:' .. token, topic)
 end
 redis.call('DEL', KEYS[1], P .. 'subscribers:' .. topic)
 redis.call('SREM', P .. 'topics', topic)
+if owner and redis.call('HINCRBY', P .. 'routemaster:claims', owner, -1) <= 0 then
+    redis.call('HDEL', P .. 'routemaster:claims', owner)
+end
 return 1

@@ -25,6 +25,7 @@ for _, topic in ipairs(present) do
     if not wanted[topic] then
         redis.call('SREM', P .. 'topics:' .. token, topic)
         redis.call('SREM', P .. 'subscribers:' .. topic, token)
+        forget_if_idle(topic)
     end
 end
 for topic in pairs(wanted) do

@@ -5,7 +5,8 @@
 local token, topic = ARGV[4], ARGV[5]
 if redis.call('SISMEMBER', P .. 'subscribers', token) == 0 then return 1 end
 if redis.call('SISMEMBER', P .. 'topics', topic) == 0 then return 2 end
-expect('SCARD', 'subscribers:' .. topic)
+expect('SCARD', 'subscribers:' .. topic, 'topics')
 if redis.call('SREM', KEYS[1], topic) == 0 then return 3 end
 redis.call('SREM', P .. 'subscribers:' .. topic, token)
+forget_if_idle(topic)
 return 0

@@ -1,19 +1,22 @@
 /// @file
-/// Tells a long list of the store, page by page, as one JSON array.
+/// Tells a part of a long list of the store as one JSON array, with a link to the next part.
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 
 #include "call.hpp"
+#include "page_query.hpp"
 
 namespace routemaster::api {
 
-/// Asks for page after page with a step of type `S` until there is none left, then answers.
+/// Asks with steps of type `S` for as many items as the client wants, then answers. An answer ends
+/// early when it gets large, so what a client does not read costs little.
 ///
 /// Things that come or go meanwhile may be missing or told; all others are told once, in order.
 /// Thread safety: none is needed; the completions of its steps take turns.
@@ -27,61 +30,82 @@ public:
     /// Appends an item as `caller` may see it.
     using Print = void (*)(std::string& json, const Item&, const Caller& caller);
 
-    Listing(Call& call, Key key, Print print)
-        : call_{call.shared_from_this()}, key_{key}, print_{print} {}
+    Listing(Call& call, PageQuery page, Key key, Print print)
+        : call_{call.shared_from_this()},
+          after_{std::move(page.after)},
+          limit_{page.limit},
+          key_{key},
+          print_{print} {}
 
     /// Does it. `this` lives until it is done.
     ///
-    /// A store may answer inside `submit`. Then the loop here goes on; asking for the next page
-    /// from there would use up the stack.
+    /// A store may answer inside `submit`. Then the loop here goes on; asking for more from there
+    /// would use up the stack.
     void run() {
         do {
             passed_.store(false);
-            call_->submit(S{.page = {.after = after_}}, call_->now(),
-                          [self = this->shared_from_this()](Call&, Outcome& outcome) {
-                              self->take(outcome);
+            // One item more than is wanted tells whether there is a next part.
+            const auto wanted = std::min(limit_ - told_ + 1, items_per_step);
+            call_->submit(S{.page = {.after = after_, .limit = wanted}}, call_->now(),
+                          [self = this->shared_from_this(), wanted](Call&, Outcome& outcome) {
+                              self->take(outcome, wanted);
                               if (self->passed_.exchange(true)) self->go_on();
                           });
         } while (passed_.exchange(true) && !answered_);
     }
 
 private:
+    /// An item may be large: a subscriber has up to a thousand topics.
+    static constexpr std::uint32_t items_per_step = 100;
+
     void go_on() {
         if (!answered_) run();
     }
 
-    void take(Outcome& outcome) {
+    void take(Outcome& outcome, std::uint32_t wanted) {
         const auto reply = reply_of<S>(outcome);
         if (!reply) {
             answered_ = true;
             return call_->refuse(reply.error());
         }
         for (const auto& item : *reply) {
+            if (told_ == limit_ || json_.size() > page_bytes_max) return answer(true);
             json_.push_back(json_.empty() ? '[' : ',');
             print_(json_, item, call_->caller());
+            after_ = key_(item);
+            ++told_;
         }
-        if (reply->size() >= Page{}.limit) {
-            after_ = key_(reply->back());
-            return;
-        }
+        if (reply->size() < wanted) answer(false);
+    }
+
+    void answer(bool more) {
         answered_ = true;
-        call_->answer_json(200, json_.empty() ? "[]" : std::move(json_) + "]");
+        HttpResponse response{
+            200, json_.empty() ? "[]" : std::move(json_) + "]", "application/json", {}};
+        if (more) {
+            response.headers.emplace_back("Link", next_link(call_->request().path, after_, limit_));
+        }
+        call_->answer_with(std::move(response));
     }
 
     const std::shared_ptr<Call> call_;
+    std::string after_;  ///< The key of the last item that was told.
+    const std::uint32_t limit_;
     const Key key_;
     const Print print_;
-    std::string after_;
+    std::uint32_t told_ = 0;
     std::string json_;
     bool answered_ = false;
     /// The second to pass, of the completion and the return from `submit`, goes on.
     std::atomic<bool> passed_ = false;
 };
 
-/// Answers with the whole list.
+/// Answers with the part of the list that the query asks for.
 template <class S>
-void tell_all(Call& call, typename Listing<S>::Key key, typename Listing<S>::Print print) {
-    std::make_shared<Listing<S>>(call, key, print)->run();
+void tell_page(Call& call, typename Listing<S>::Key key, typename Listing<S>::Print print) {
+    auto page = page_query(call.request().query);
+    if (!page) return call.refuse(page.error());
+    std::make_shared<Listing<S>>(call, *std::move(page), key, print)->run();
 }
 
 }  // namespace routemaster::api

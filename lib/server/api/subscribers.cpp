@@ -55,7 +55,7 @@ void subscribe(Call& call) {
 }
 
 void list_subscribers(Call& call) {
-    tell_all<ListSubscribers>(
+    tell_page<ListSubscribers>(
         call,
         [](const SubscriberStatus& subscriber) -> const std::string& {
             return subscriber.subscription.token;

@@ -64,7 +64,7 @@ void append_token(std::string& json, const ApiToken& token, const Caller&) {
 }  // namespace
 
 void list_tokens(Call& call) {
-    tell_all<ListTokens>(
+    tell_page<ListTokens>(
         call, [](const ApiToken& token) -> const std::string& { return token.token; },
         append_token);
 }

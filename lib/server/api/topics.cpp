@@ -38,15 +38,22 @@ void publish_event(Call& call) {
                       .publisher = call.caller().token,
                       .message = std::move(message),
                       .timestamp = event->timestamp.value_or(now),
-                      .uid = call.uids().next()};
-    call.perform(std::move(step), now, [](Call& published, PublishOutcome outcome) {
-        outcome == PublishOutcome::forbidden ? published.answer_text(403, "topic claimed")
-                                             : published.answer(200);
+                      .uid = call.uids().next(),
+                      .topics_max = call.options().topics_max};
+    call.perform(std::move(step), now, [](Call& done, PublishOutcome outcome) {
+        switch (outcome) {
+            case PublishOutcome::published: return done.answer(200);
+            case PublishOutcome::forbidden: return done.answer_text(403, "topic claimed");
+            case PublishOutcome::too_many_topics: break;
+        }
+        done.answer_text(403, "too many topics: at most " +
+                                  std::to_string(done.options().topics_max) +
+                                  " may belong to a client");
     });
 }
 
 void list_topics(Call& call) {
-    tell_all<ListTopics>(
+    tell_page<ListTopics>(
         call, [](const Topic& topic) -> const std::string& { return topic.name; }, append_topic);
 }
 

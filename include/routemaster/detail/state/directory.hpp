@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -64,12 +65,14 @@ public:
     TopicState& create_topic(const std::string& name, std::optional<std::string> publisher) {
         auto& state = restore_topic(name);
         state.topic.publisher = std::move(publisher);
+        count_claim(state.topic);
         effects_.changed(state);
         return state;
     }
 
     void claim(TopicState& state, const std::string& publisher) {
         state.topic.publisher = publisher;
+        count_claim(state.topic);
         state.published = state.bytes = nullptr;
         effects_.changed(state);
     }
@@ -79,8 +82,18 @@ public:
             subscriber->topics.erase(state.topic.name);
             effects_.changed(*subscriber);
         }
+        if (state.topic.publisher) {
+            const auto claims = claims_.find(*state.topic.publisher);
+            if (--claims->second == 0) claims_.erase(claims);
+        }
         effects_.gone(state);
         topics_.erase(std::string{state.topic.name});
+    }
+
+    /// How many topics belong to a publisher.
+    [[nodiscard]] std::uint32_t claims(const std::string& publisher) const {
+        const auto found = claims_.find(publisher);
+        return found == claims_.end() ? 0 : found->second;
     }
 
     /// The subscriber of that token, which begins with the default settings. The caller fills it
@@ -98,7 +111,13 @@ public:
 
     void unlink(SubscriberState& subscriber, const std::string& name) {
         subscriber.topics.erase(name);
-        if (auto* state = topic(name)) std::erase(state->subscribers, &subscriber);
+        auto* state = topic(name);
+        if (state == nullptr) return;
+        std::erase(state->subscribers, &subscriber);
+        // Only subscriptions made it. Kept, it would be there for ever, and one client can make any
+        // number of them.
+        const auto& told = state->topic;
+        if (state->subscribers.empty() && !told.publisher && told.events == 0) remove(*state);
     }
 
     void remove(SubscriberState& state) {
@@ -161,6 +180,8 @@ public:
 
     /// Connects what has been restored, in whatever order it was.
     void settle_restored(JobTable& jobs) {
+        claims_.clear();
+        for (const auto& [name, state] : topics_) count_claim(state.topic);
         for (auto& [token, state] : subscribers_) {
             state.outbox = &outboxes_.open(token);
             jobs.widen(state.outbox->lane, state.subscription.max_in_flight);
@@ -188,6 +209,10 @@ private:
         return all;
     }
 
+    void count_claim(const Topic& topic) {
+        if (topic.publisher) ++claims_[*topic.publisher];
+    }
+
     static void enlist(TopicState& topic, SubscriberState& subscriber) {
         const auto place =
             std::lower_bound(topic.subscribers.begin(), topic.subscribers.end(), &subscriber,
@@ -202,6 +227,7 @@ private:
     std::map<std::string, TopicState> topics_;
     std::map<std::string, SubscriberState> subscribers_;
     std::map<std::string, TokenState> tokens_;
+    std::unordered_map<std::string, std::uint32_t> claims_;  ///< Topics, by their publisher.
 };
 
 }  // namespace routemaster::detail

@@ -86,10 +86,14 @@ private:
 
     Result<PublishEvent::Reply> apply(PublishEvent& step) {
         auto* topic = directory_.topic(step.topic);
+        const bool owned = topic != nullptr && topic->topic.publisher.has_value();
+        if (owned && topic->topic.publisher != step.publisher) return PublishOutcome::forbidden;
+        if (!owned && step.publisher && directory_.claims(*step.publisher) >= step.topics_max) {
+            return PublishOutcome::too_many_topics;
+        }
         if (topic == nullptr) {
             topic = &directory_.create_topic(step.topic, step.publisher);
-        } else if (topic->topic.publisher != step.publisher) {
-            if (topic->topic.publisher) return PublishOutcome::forbidden;
+        } else if (!owned && step.publisher) {
             directory_.claim(*topic, *step.publisher);
         }
         count_published(*topic, step.message.size());

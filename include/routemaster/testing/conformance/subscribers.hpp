@@ -58,8 +58,7 @@ inline void add_subscription_cases(StoreCases& add) {
         s.subscribe("billing", {"cats", "orders"});
         expect_equal(s.subscriber("billing").topics, std::vector<std::string>{"cats", "orders"},
                      "topics of the subscriber");
-        const std::vector<Topic> topics{
-            {"cats", std::nullopt, 0}, {"orders", shop, 1}, {"refunds", std::nullopt, 0}};
+        const std::vector<Topic> topics{{"cats", std::nullopt, 0}, {"orders", shop, 1}};
         expect_equal(s.topics(), topics, "topics");
         s.publish("refunds");
         s.publish("cats");
@@ -152,9 +151,37 @@ inline void add_subscription_cases(StoreCases& add) {
         expect_equal(s.perform(Unsubscribe{"billing", "refunds"}), Unsubscription::not_subscribed,
                      "a topic of others");
         expect_unchanged(s.snapshot(), before);
+        s.publish("orders");
         s.perform(Unsubscribe{"billing", "orders"});
         expect_equal(s.perform(Unsubscribe{"billing", "orders"}), Unsubscription::not_subscribed,
                      "unsubscribing again");
+    });
+
+    add("a topic that only subscriptions made goes with the last of them", [](Scenario& s) {
+        s.subscribe("audit", {"a", "b"});
+        s.subscribe("billing", {"a", "b", "c", "published", "unclaimed"});
+        s.publish("published");
+        s.publish("unclaimed", 1, {.publisher = std::nullopt});
+        const auto names = [&] {
+            std::string all;
+            for (const auto& topic : s.topics()) all += topic.name + ' ';
+            return all;
+        };
+        expect_equal(names(), std::string{"a b c published unclaimed "}, "topics");
+        s.perform(Unsubscribe{"billing", "a"});
+        expect_equal(names(), std::string{"a b c published unclaimed "}, "one of two is left");
+        s.subscribe("audit", {"b"});
+        expect_equal(names(), std::string{"b c published unclaimed "}, "none is left of a");
+        expect_equal(s.perform(Unsubscribe{"billing", "a"}), Unsubscription::unknown_topic,
+                     "unsubscribing from what is forgotten");
+        s.perform(RemoveSubscriber{"billing"});
+        expect_equal(names(), std::string{"b published unclaimed "}, "its topics went with it");
+        s.perform(RemoveToken{"audit"});
+        expect_equal(names(), std::string{"published unclaimed "}, "and those of the token");
+        s.subscribe("search", {"a"});
+        s.publish("a");
+        s.advance(Duration{500});
+        s.expect_delivered("search", {{"a 1"}});
     });
 
     add("subscribers are listed by token and page by page", [](Scenario& s) {

@@ -57,7 +57,7 @@ public:
         return word(settlement, {"settled", "lease_lost"});
     }
     static std::string of(PublishOutcome outcome) {
-        return word(outcome, {"published", "forbidden"});
+        return word(outcome, {"published", "forbidden", "too_many_topics"});
     }
     static std::string of(Unsubscription outcome) {
         return word(outcome,

@@ -46,6 +46,32 @@ inline void add_topic_cases(StoreCases& add) {
             expect_unchanged(s.snapshot(), before);
         });
 
+    add("a publisher claims no more topics than it may", [](Scenario& s) {
+        const auto publish = [&](const std::string& topic, const std::string& publisher,
+                                 std::uint32_t topics_max) {
+            return s.perform(PublishEvent{.topic = topic,
+                                          .publisher = publisher,
+                                          .message = "x",
+                                          .timestamp = s.now(),
+                                          .uid = s.uid(),
+                                          .topics_max = topics_max});
+        };
+        s.subscribe("billing", {"c", "d"});
+        expect_equal(publish("a", "shop", 2), PublishOutcome::published, "the first");
+        expect_equal(publish("b", "shop", 2), PublishOutcome::published, "the second");
+        const auto before = s.snapshot();
+        expect_equal(publish("c", "shop", 2), PublishOutcome::too_many_topics, "a third");
+        expect_equal(publish("new", "shop", 2), PublishOutcome::too_many_topics, "a new one");
+        expect_unchanged(s.snapshot(), before);
+        expect_equal(publish("a", "shop", 2), PublishOutcome::published, "one of its own");
+        expect_equal(publish("c", "other", 2), PublishOutcome::published, "one for another");
+        expect_equal(publish("d", "shop", 3), PublishOutcome::published, "a third that it may");
+        expect_equal(s.perform(RemoveTopic{"a", "shop"}), Removal::removed, "removing one");
+        expect_equal(s.perform(RemoveTopic{"b", std::nullopt}), Removal::removed, "another");
+        expect_equal(publish("e", "shop", 2), PublishOutcome::published, "one in its place");
+        expect_equal(publish("f", "shop", 2), PublishOutcome::too_many_topics, "one beyond it");
+    });
+
     add("a topic counts its events whether or not somebody wants them", [](Scenario& s) {
         s.publish("orders", 3);
         s.subscribe("billing", {"orders"});
