@@ -37,4 +37,5 @@
 #include "routemaster/transport.hpp"
 #include "routemaster/transport/local.hpp"
 #include "routemaster/uid.hpp"
+#include "routemaster/url.hpp"
 #include "routemaster/value.hpp"

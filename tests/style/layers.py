@@ -21,7 +21,7 @@ LAYERS = {
         detail/slab
     """,
     1: """
-        value event topic subscription batch job timer counter health names room measurement
+        value event topic subscription batch job timer counter health names room measurement url
         codec/ detail/delivery_job detail/published_tags
     """,
     2: """
