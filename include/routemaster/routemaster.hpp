@@ -21,6 +21,7 @@
 #include "routemaster/measurement.hpp"
 #include "routemaster/monitor.hpp"
 #include "routemaster/names.hpp"
+#include "routemaster/public_part.hpp"
 #include "routemaster/publication.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/result.hpp"
@@ -37,4 +38,5 @@
 #include "routemaster/transport.hpp"
 #include "routemaster/transport/local.hpp"
 #include "routemaster/uid.hpp"
+#include "routemaster/url.hpp"
 #include "routemaster/value.hpp"
