@@ -53,6 +53,7 @@ inline rm::HttpRequest request(std::string method, std::string path, const std::
                                std::string body = {}) {
     rm::HttpRequest made{.method = std::move(method),
                          .path = std::move(path),
+                         .query = {},
                          .authorization = {},
                          .content_type = "application/json",
                          .body = std::move(body)};
