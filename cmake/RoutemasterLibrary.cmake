@@ -168,7 +168,6 @@ function(routemaster_install_package)
     install(FILES
         "${PROJECT_BINARY_DIR}/package/routemasterConfig.cmake"
         "${PROJECT_BINARY_DIR}/package/routemasterConfigVersion.cmake"
-        "${PROJECT_SOURCE_DIR}/cmake/FindMicrohttpd.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/Findhiredis.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/Findlibdeflate.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/RoutemasterFind.cmake"

@@ -9,6 +9,7 @@
 
 #include "http_server_listener.hpp"
 #include "http_server_loop.hpp"
+#include "http_server_service.hpp"
 
 namespace routemaster {
 namespace {
@@ -21,13 +22,12 @@ unsigned threads_of(const HttpServerOptions& options) {
 }  // namespace
 
 struct HttpServer::Impl {
-    Impl(HttpServerOptions given, HttpHandler served)
-        : options{std::move(given)},
-          handler{std::move(served)},
-          listener{options.address, options.port, options.connections_max} {
+    Impl(HttpServerOptions options, HttpHandler handler, HttpHandler admission)
+        : share{std::move(options), std::move(handler), std::move(admission)},
+          listener{share.options.address, share.options.port, share.options.connections_max} {
         detail::Loop::Mailboxes mailboxes;
-        for (unsigned i = 0; i < threads_of(options); ++i) {
-            loops.emplace_back(options, handler, listener);
+        for (unsigned i = 0; i < threads_of(share.options); ++i) {
+            loops.emplace_back(share, listener);
             mailboxes.push_back(loops.back().mailbox());
         }
         // One loop accepts for all, so that they carry equally many connections.
@@ -41,15 +41,14 @@ struct HttpServer::Impl {
         for (auto& loop : loops) loop.join();
     }
 
-    HttpServerOptions options;
-    HttpHandler handler;
+    detail::ServerShare share;
     detail::Listener listener;
     std::list<detail::Loop> loops;
     std::mutex stopping;  ///< Held by the one who stops; a second one waits until it is done.
 };
 
-HttpServer::HttpServer(HttpServerOptions options, HttpHandler handler)
-    : impl_{std::make_unique<Impl>(std::move(options), std::move(handler))} {}
+HttpServer::HttpServer(HttpServerOptions options, HttpHandler handler, HttpHandler admission)
+    : impl_{std::make_unique<Impl>(std::move(options), std::move(handler), std::move(admission))} {}
 
 HttpServer::~HttpServer() { stop(Duration::zero()); }
 

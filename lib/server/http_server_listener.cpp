@@ -1,6 +1,9 @@
 #include "http_server_listener.hpp"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
@@ -53,8 +56,6 @@ std::uint16_t bound_port(int socket) {
     return ntohs(endpoint.address.ss_family == AF_INET6 ? ipv6.sin6_port : ipv4.sin_port);
 }
 
-/// What `accept` can fail with although clients wait: the process or the machine is short of
-/// something that other connections hold.
 bool out_of_resources(int code) {
     return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
 }
@@ -76,24 +77,19 @@ Listener::Listener(const std::string& address, std::uint16_t port, unsigned conn
     const int on = 1;
     // Without it a restart would find the port taken by connections that are long closed.
     refuse_unless(setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0);
+    // Answers are written whole, and none should wait for the acknowledgement of the one before.
+    // Connections inherit it.
+    refuse_unless(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
     refuse_unless(bind(socket_.get(), reinterpret_cast<const sockaddr*>(&endpoint.address),
                        endpoint.size) == 0);
     refuse_unless(listen(socket_.get(), SOMAXCONN) == 0);
     port_ = bound_port(socket_.get());
 }
 
-std::optional<Connection> Listener::accept() {
-    exhausted_ = socket_ && open_.load(std::memory_order_relaxed) >= connections_max_;
-    if (exhausted_ || !socket_) return std::nullopt;
-    Connection client;
-    client.address_size = sizeof client.address;
-    client.socket = Socket{accept4(socket_.get(), reinterpret_cast<sockaddr*>(&client.address),
-                                   &client.address_size, SOCK_NONBLOCK | SOCK_CLOEXEC)};
-    if (!client.socket) {
-        exhausted_ = out_of_resources(errno);
-        return std::nullopt;
-    }
-    open_.fetch_add(1, std::memory_order_relaxed);
+Socket Listener::accept() {
+    Socket client{accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    exhausted_ = !client && out_of_resources(errno);
+    if (client) open_.fetch_add(1, std::memory_order_relaxed);
     return client;
 }
 

@@ -3,28 +3,17 @@
 
 #pragma once
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <atomic>
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "http_server_socket.hpp"
 
 namespace routemaster::detail {
 
-/// A client that was just accepted.
-struct Connection {
-    Socket socket;
-    sockaddr_storage address{};
-    socklen_t address_size = 0;
-};
-
-/// Listens at one address and admits at most so many connections at a time.
+/// Listens at one address and counts the connections that come out of it.
 ///
-/// Thread safety: `ended` and `port` from any thread, everything else from one.
+/// Thread safety: `ended`, `full` and `port` from any thread, everything else from one.
 class Listener {
 public:
     /// Throws `Failure`: `invalid` for an address that is not a numeric IPv4 or IPv6 address,
@@ -34,11 +23,17 @@ public:
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
 
-    /// The next client. None when nobody waits; none and `exhausted` when somebody may wait, but
-    /// there is no room for another connection now.
-    [[nodiscard]] std::optional<Connection> accept();
+    /// The next client; none when nobody waits, and when the process is `exhausted`. The caller
+    /// minds whether the listener is `full`.
+    [[nodiscard]] Socket accept();
 
-    /// Whether the last `accept` refused for want of room: ask again after a while.
+    /// Whether as many connections are open as may be.
+    [[nodiscard]] bool full() const noexcept {
+        return open_.load(std::memory_order_relaxed) >= connections_max_;
+    }
+
+    /// Whether the last `accept` failed although clients wait: the process or the machine is short
+    /// of something that other connections hold.
     [[nodiscard]] bool exhausted() const noexcept { return exhausted_; }
 
     /// A connection that `accept` gave is closed.

@@ -3,17 +3,9 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdarg>
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <exception>
-#include <string_view>
+#include <iterator>
 #include <utility>
 
-#include "http_server_target.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
@@ -22,117 +14,53 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// What an event of the loop's epoll is about: the upper half of its data; the lower is a socket.
-constexpr std::uint64_t about_daemon = 0ULL << 32U;
-constexpr std::uint64_t about_mail = 1ULL << 32U;
-constexpr std::uint64_t about_listener = 2ULL << 32U;
-constexpr std::uint64_t about_farewell = 3ULL << 32U;
-constexpr std::uint64_t about_mask = ~0ULL << 32U;
+// What an event of the loop's epoll is about; anything else is a connection's address.
+constexpr std::uint64_t about_mail = 0;
+constexpr std::uint64_t about_listener = 1;
 
-/// Request line and headers must fit into it; half of it is what a body is read in. Every open
-/// connection holds that much. 4 to 32 KiB make no difference to the speed of small requests.
-constexpr std::size_t connection_memory = 16384;
-/// What is set aside for a body before its bytes arrive, whatever the client announces.
-constexpr std::size_t reserve_max = 65536;
-/// A refused body of unknown length is read to its end to answer the client, but no further than
-/// this many times the size that would have been accepted.
-constexpr std::size_t discard_factor = 8;
-/// A request is suspended when it has waited that long, or when that many wait already. To suspend
-/// and resume costs three system calls, for libmicrohttpd takes the socket out of its epoll and
-/// puts it back; to be asked again in every turn costs little while they are few.
-constexpr milliseconds suspend_after{5};
-constexpr std::size_t waiting_max = 256;
-/// Between two turns while requests wait unsuspended and nothing else happens.
-constexpr int waiting_turn_milliseconds = 1;
 constexpr int accepts_per_turn = 64;
-constexpr int runs_per_turn = 8;
+/// How long not to listen when no connection can be taken, and when one had to give way.
 constexpr milliseconds listen_pause{100};
+constexpr milliseconds eviction_pause{1};
+/// How often it is looked whether a body comes, or an answer leaves, fast enough.
+constexpr milliseconds look_interval{1'000};
+/// How long a client that was answered too early may take to read its answer.
+constexpr milliseconds lingering_patience{2'000};
+/// Before that, a connection does not give way to another client.
+constexpr milliseconds half_open_protection{500};
+constexpr milliseconds idle_protection{5'000};
 /// How long answers given at the very end may take to leave.
 constexpr milliseconds send_patience{200};
 
-HttpResponse plain(int status, std::string text) {
-    return {status, std::move(text), "text/plain; charset=utf-8", {}};
+bool has_socket(Connection::State state) noexcept {
+    return state != Connection::State::abandoned && state != Connection::State::closed;
 }
 
-std::string_view header(MHD_Connection* connection, const char* name) {
-    const char* value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-    return value == nullptr ? std::string_view{} : value;
+std::uint64_t address_of(Connection& connection) noexcept {
+    return reinterpret_cast<std::uintptr_t>(&connection);
 }
-
-std::optional<std::uint64_t> announced_size(MHD_Connection* connection) {
-    const auto text = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    std::uint64_t size = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-    if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return size;
-}
-
-HttpRequest make_request(Exchange& exchange, const char* method, std::string path) {
-    HttpRequest request;
-    request.method = method;
-    request.path = std::move(path);
-    request.content_type = header(exchange.connection, MHD_HTTP_HEADER_CONTENT_TYPE);
-    const auto authorization = header(exchange.connection, MHD_HTTP_HEADER_AUTHORIZATION);
-    request.has_authorization = authorization.data() != nullptr;
-    request.authorization = authorization;
-    request.body = std::move(exchange.body);
-    return request;
-}
-
-/// The path is decoded by us: libmicrohttpd would end it at an encoded zero byte.
-std::size_t leave_escaped(void*, MHD_Connection*, char* text) { return std::strlen(text); }
 
 }  // namespace
 
-Loop::Loop(const HttpServerOptions& options, const HttpHandler& handler, Listener& listener)
-    : options_{options},
-      handler_{handler},
+Loop::Loop(ServerShare& share, Listener& listener)
+    : share_{share},
       listener_{listener},
-      mailbox_{std::make_shared<Mailbox>()},
-      epoll_{epoll_create1(EPOLL_CLOEXEC)},
-      farewells_{epoll_.get(), about_farewell} {
-    start_daemon();
-    const auto* info = MHD_get_daemon_info(daemon_.get(), MHD_DAEMON_INFO_EPOLL_FD);
-    if (!watch(info->epoll_fd, EPOLLIN, about_daemon) ||
-        !watch(mailbox_->wake_descriptor(), EPOLLIN | EPOLLET, about_mail)) {
+      service_{.share = share, .mailbox = std::make_shared<Mailbox>()},
+      epoll_{epoll_create1(EPOLL_CLOEXEC)} {
+    if (!watch(mailbox()->wake_descriptor(), EPOLLIN | EPOLLET, about_mail)) {
         throw Failure{{Errc::unavailable, "http server: cannot make an event loop"}};
     }
 }
 
 Loop::~Loop() {
-    mailbox_->stop(steady_clock::now());
+    mailbox()->stop(steady_clock::now());
     join();
 }
 
-void Loop::start_daemon() {
-    // Whole seconds is what libmicrohttpd counts in; 0 would mean never.
-    const auto idle = std::max<std::chrono::seconds::rep>(
-        1, std::chrono::ceil<std::chrono::seconds>(options_.idle_timeout).count());
-    unsigned flags =
-        MHD_USE_EPOLL | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME;
-    if (options_.log) flags |= MHD_USE_ERROR_LOG;
-    // clang-format off
-    daemon_.reset(MHD_start_daemon(
-        flags, 0, nullptr, nullptr, &Loop::on_request, this,
-        MHD_OPTION_EXTERNAL_LOGGER, &Loop::on_message, this,
-        MHD_OPTION_NOTIFY_COMPLETED, &Loop::on_completed, this,
-        MHD_OPTION_NOTIFY_CONNECTION, &Loop::on_connection, this,
-        MHD_OPTION_UNESCAPE_CALLBACK, &leave_escaped, nullptr,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory,
-        MHD_OPTION_CONNECTION_LIMIT, options_.connections_max,
-        MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(idle),
-        MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_END));
-    // clang-format on
-    if (!daemon_) throw Failure{{Errc::unavailable, "http server: cannot make an event loop"}};
-}
-
-bool Loop::watch(int descriptor, std::uint32_t events, std::uint64_t tag) {
+bool Loop::watch(int descriptor, std::uint32_t events, std::uint64_t about) {
     epoll_event event{};
     event.events = events;
-    event.data.u64 = tag | static_cast<std::uint64_t>(descriptor);
+    event.data.u64 = about;
     return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
@@ -147,306 +75,297 @@ void Loop::join() {
 }
 
 void Loop::run() {
+    service_.now = steady_clock::now();
     while (!finished()) {
-        wait();
-        run_daemon();
+        listen_again();
+        turn(time_left());
     }
     wind_up();
 }
 
 bool Loop::finished() const {
-    return stop_at_ && (exchanges_.empty() || steady_clock::now() >= *stop_at_);
+    return stop_at_ && ((in(State::waiting).empty() && in(State::sending).empty()) ||
+                        service_.now >= *stop_at_);
 }
 
-void Loop::wait() {
-    std::array<epoll_event, 64> events{};
-    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
-                                 timeout_milliseconds());
+/// Waits for events, for `wait` at the longest, and does what they and the clock ask for.
+void Loop::turn(std::optional<milliseconds> wait) {
+    std::array<epoll_event, 256> events{};
+    const int timeout =
+        wait ? static_cast<int>(std::min<milliseconds::rep>(wait->count(), 60'000)) : -1;
+    const int count =
+        epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
+    service_.now = steady_clock::now();
+    advance_queued();
     for (int i = 0; i < count; ++i) {
-        const std::uint64_t data = events[static_cast<std::size_t>(i)].data.u64;
-        switch (data & about_mask) {
-            case about_mail: read_mail(); break;
-            case about_listener: accept_clients(); break;
-            case about_farewell: farewells_.read(static_cast<int>(data & ~about_mask)); break;
-            default: break;
+        const auto& event = events[static_cast<std::size_t>(i)];
+        if (event.data.u64 == about_mail) {
+            read_mail();
+        } else if (event.data.u64 == about_listener) {
+            accept_clients();
+        } else {
+            // One that was closed in this turn is still there, and does nothing.
+            auto& connection = *reinterpret_cast<Connection*>(event.data.u64);
+            connection.notice(event.events);
+            advance(connection);
         }
     }
+    expire();
+    bury_closed();
+    tell_evictable();
+    tell_complaints();
 }
 
-/// Does what is due by the clock; returns how long nothing else is, rounded up.
-int Loop::timeout_milliseconds() {
-    const auto now = steady_clock::now();
-    listen_again(now);
-    const auto farewell_at = farewells_.expire(now);
-    if (has_more_to_do()) return 0;
-    if (waiting_ > 0) return waiting_turn_milliseconds;
-    unsigned long long wait = INT32_MAX;
-    MHD_get_timeout(daemon_.get(), &wait);
-    wait = std::min(wait, static_cast<unsigned long long>(INT32_MAX));
-    for (const auto& at : {farewell_at, listen_again_at_, stop_at_}) {
-        if (!at) continue;
-        const auto left = std::chrono::ceil<milliseconds>(*at - now).count();
-        wait = std::min(wait, static_cast<unsigned long long>(std::max<std::int64_t>(left, 0)));
+/// How long there is nothing to do unless something happens, rounded up.
+std::optional<milliseconds> Loop::time_left() const {
+    if (!queued_.empty()) return milliseconds{0};
+    std::optional<SteadyTime> first;
+    const auto consider = [&](const std::optional<SteadyTime>& at) {
+        if (at && (!first || *at < *first)) first = at;
+    };
+    for (std::size_t i = 0; i < Connection::states; ++i) {
+        const auto patience = patience_with(static_cast<State>(i));
+        if (patience && !connections_[i].empty()) {
+            consider(connections_[i].front().since + *patience);
+        }
     }
-    return wait == INT32_MAX ? -1 : static_cast<int>(wait);
-}
-
-void Loop::run_daemon() {
-    // What is answered now is sent by the next run: that costs less than another round through
-    // both epolls.
-    turn_ = steady_clock::now();
-    int runs = 0;
-    do {
-        progress_ = false;
-        MHD_run(daemon_.get());
-    } while (++runs < runs_per_turn && has_more_to_do());
-}
-
-/// libmicrohttpd never rests while a request waits unsuspended, so then it is only believed if it
-/// has just done something.
-bool Loop::has_more_to_do() const {
-    unsigned long long left = 0;
-    return (waiting_ == 0 || progress_) && MHD_get_timeout(daemon_.get(), &left) == MHD_YES &&
-           left == 0;
+    for (const auto& at : {listen_again_at_, complain_at_, stop_at_}) consider(at);
+    if (!first) return std::nullopt;
+    return std::max(std::chrono::ceil<milliseconds>(*first - service_.now), milliseconds{0});
 }
 
 void Loop::accept_clients() {
+    if (stop_at_) return;
     for (int i = 0; i < accepts_per_turn; ++i) {
+        const bool full = listener_.full();
+        const auto has_room = [&] {
+            return std::any_of(mailboxes_.begin(), mailboxes_.end(), [&](const auto& each) {
+                return each->evictable_at.load(std::memory_order_relaxed) <= service_.now;
+            });
+        };
+        if (full && !has_room()) return listen_later(listen_pause);
         auto client = listener_.accept();
-        if (!client) break;
-        mailboxes_[next_mailbox_++ % mailboxes_.size()]->post(std::move(*client));
+        if (!client && !listener_.exhausted()) return;
+        const bool made_room = (full || listener_.exhausted()) && make_room();
+        if (!client) return listen_later(made_room ? eviction_pause : listen_pause);
+        mailboxes_[next_mailbox_++ % mailboxes_.size()]->post(std::move(client));
+        if (made_room) return listen_later(eviction_pause);
     }
-    if (!listener_.exhausted()) return;
-    // The listener stays readable while clients wait, so it is not watched until later.
-    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.descriptor(), nullptr);
-    listen_again_at_ = steady_clock::now() + listen_pause;
 }
 
-void Loop::listen_again(SteadyTime now) {
-    if (!listen_again_at_ || now < *listen_again_at_) return;
+/// The listener stays readable while clients wait, so it is not watched until later.
+void Loop::listen_later(milliseconds pause) {
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.descriptor(), nullptr);
+    listen_again_at_ = service_.now + pause;
+}
+
+void Loop::listen_again() {
+    if (!listen_again_at_ || service_.now < *listen_again_at_) return;
     const bool watched = watch(listener_.descriptor(), EPOLLIN, about_listener);
-    listen_again_at_ = watched ? std::nullopt : std::optional{now + listen_pause};
+    listen_again_at_ = watched ? std::nullopt : std::optional{service_.now + listen_pause};
+}
+
+/// Has the connection closed, of whichever loop, that may be since longest. False when none may.
+bool Loop::make_room() {
+    const auto at = [](const auto& mailbox) {
+        return mailbox->evictable_at.load(std::memory_order_relaxed);
+    };
+    const auto oldest =
+        std::min_element(mailboxes_.begin(), mailboxes_.end(),
+                         [&](const auto& a, const auto& b) { return at(a) < at(b); });
+    if (at(*oldest) > service_.now) return false;
+    // The loop says which one is next when it has closed this one.
+    (*oldest)->evictable_at.store(SteadyTime::max(), std::memory_order_relaxed);
+    (*oldest)->evict();
+    return true;
 }
 
 void Loop::read_mail() {
-    mailbox_->take(mail_);
-    for (auto& client : mail_.connections) adopt(client);
-    for (auto& answer : mail_.answers) deliver(answer);
-    if (mail_.stop_at && !stop_at_) {
-        stop_at_ = mail_.stop_at;
-        listen_again_at_.reset();
-        if (!mailboxes_.empty()) listener_.close();
+    mailbox()->take(mail_);
+    for (; mail_.evictions > 0; --mail_.evictions) evict();
+    for (auto& client : mail_.clients) adopt(std::move(client));
+    for (auto& answer : mail_.answers) {
+        auto& connection = *answer.connection;
+        connection.take(std::move(answer));
+        advance(connection);
     }
-    mail_.connections.clear();
+    if (mail_.stop_at && !stop_at_) stop(*mail_.stop_at);
+    mail_.clients.clear();
     mail_.answers.clear();
     mail_.stop_at.reset();
 }
 
-void Loop::deliver(Answer& answer) {
-    Exchange& exchange = *answer.exchange;
-    if (exchange.state == Exchange::State::abandoned) {
-        abandoned_.erase(exchange.place);
-        return;
+void Loop::adopt(Socket client) {
+    const int descriptor = client.get();
+    auto& fresh = in(State::fresh);
+    auto& connection = fresh.emplace_back(service_, std::move(client));
+    connection.place = std::prev(fresh.end());
+    connection.since = service_.now;
+    connection.moved = false;
+    // Told of changes alone, it need not be registered again and again.
+    if (!watch(descriptor, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, address_of(connection))) {
+        connection.close();
+        settle(connection);
     }
-    if (exchange.state == Exchange::State::suspended) {
-        MHD_resume_connection(exchange.connection);
-    } else {
-        --waiting_;
-    }
-    exchange.take(std::move(answer));
-    progress_ = true;
 }
 
-void Loop::adopt(Connection& client) {
-    const auto* address = reinterpret_cast<const sockaddr*>(&client.address);
-    if (MHD_add_connection(daemon_.get(), client.socket.release(), address, client.address_size) !=
-        MHD_YES) {
-        listener_.ended();
+void Loop::stop(SteadyTime deadline) {
+    stop_at_ = deadline;
+    listen_again_at_.reset();
+    if (!mailboxes_.empty()) listener_.close();
+    service_.stopping = true;
+    for (const auto state : {State::fresh, State::idle, State::head, State::body}) {
+        auto& connections = in(state);
+        for (auto each = connections.begin(); each != connections.end();) {
+            auto& connection = *each++;
+            connection.stop();
+            advance(connection);
+        }
     }
+}
+
+void Loop::advance(Connection& connection) {
+    const bool more = connection.proceed();
+    if (more && !connection.queued) {
+        queued_.push_back(&connection);
+        connection.queued = true;
+    }
+    settle(connection);
+}
+
+/// Puts it into the list of the state that it has entered.
+void Loop::settle(Connection& connection) noexcept {
+    if (!connection.moved) return;
+    connection.moved = false;
+    connection.since = service_.now;
+    const auto state = connection.state();
+    if (has_socket(connection.listed) && !has_socket(state)) listener_.ended();
+    auto& to = in(state);
+    to.splice(to.end(), in(connection.listed), connection.place);
+    connection.listed = state;
+}
+
+void Loop::advance_queued() {
+    for (auto* connection : std::exchange(queued_, {})) {
+        connection->queued = false;
+        advance(*connection);
+    }
+}
+
+void Loop::bury_closed() {
+    auto& closed = in(State::closed);
+    if (closed.empty()) return;
+    queued_.erase(
+        std::remove_if(queued_.begin(), queued_.end(),
+                       [](const Connection* each) { return each->state() == State::closed; }),
+        queued_.end());
+    closed.clear();
+}
+
+/// How long a connection may be in a state before it is looked at.
+std::optional<milliseconds> Loop::patience_with(State state) const {
+    const auto& options = share_.options;
+    // Clients that connect ahead of their first request should not race against a tiny limit.
+    const milliseconds idle =
+        std::chrono::ceil<std::chrono::seconds>(std::max(options.idle_timeout, Duration{1}));
+    const milliseconds head = std::max(options.header_timeout, Duration{1});
+    switch (state) {
+        case State::fresh: return std::min(idle, head);
+        case State::idle: return idle;
+        case State::head: return head;
+        case State::body:
+        case State::sending: return look_interval;
+        case State::lingering: return lingering_patience;
+        case State::waiting:
+        case State::abandoned:
+        case State::closed: break;
+    }
+    return std::nullopt;
+}
+
+void Loop::expire() {
+    for (std::size_t i = 0; i < Connection::states; ++i) {
+        auto& connections = connections_[i];
+        const auto patience = patience_with(static_cast<State>(i));
+        if (!patience) continue;
+        while (!connections.empty() && connections.front().since + *patience <= service_.now) {
+            auto& connection = connections.front();
+            connection.expire();
+            // One that may stay is looked at again after the others.
+            connection.moved = true;
+            settle(connection);
+            advance(connection);
+        }
+    }
+}
+
+/// The connection that is the first to give way, and when it may be asked to. Null when there is
+/// none.
+Connection* Loop::first_evictable(SteadyTime& at) {
+    Connection* first = nullptr;
+    const auto consider = [&](State state, milliseconds protection) {
+        if (in(state).empty()) return;
+        auto& oldest = in(state).front();
+        if (first != nullptr && oldest.since + protection >= at) return;
+        first = &oldest;
+        at = oldest.since + protection;
+    };
+    consider(State::lingering, milliseconds{0});
+    consider(State::fresh, half_open_protection);
+    consider(State::head, half_open_protection);
+    consider(State::body, half_open_protection);
+    consider(State::idle, idle_protection);
+    return first;
+}
+
+void Loop::evict() {
+    SteadyTime at{};
+    auto* const connection = first_evictable(at);
+    if (connection == nullptr || at > service_.now) return;
+    share_.refusals.tell("all connections are taken, the oldest unfinished one was closed");
+    service_.complained = true;
+    connection->close();
+    settle(*connection);
+}
+
+void Loop::tell_evictable() {
+    auto at = SteadyTime::max();
+    if (first_evictable(at) == nullptr) at = SteadyTime::max();
+    mailbox()->evictable_at.store(at, std::memory_order_relaxed);
+}
+
+void Loop::tell_complaints() {
+    if (std::exchange(service_.complained, false) && !complain_at_) {
+        complain_at_ = service_.now + Complaints::pause;
+    }
+    if (!complain_at_ || service_.now < *complain_at_) return;
+    const bool refusals_left = share_.refusals.flush();
+    const bool faults_left = share_.faults.flush();
+    complain_at_.reset();
+    if (refusals_left || faults_left) complain_at_ = service_.now + Complaints::pause;
 }
 
 void Loop::wind_up() {
-    mailbox_->close(mail_);
-    closed_ = true;
-    mail_.connections.clear();
-    for (auto& answer : mail_.answers) deliver(answer);
-    for (auto& exchange : exchanges_) {
-        if (exchange.state != Exchange::State::waiting &&
-            exchange.state != Exchange::State::suspended) {
-            continue;
-        }
-        Answer answer{&exchange, plain(503, "the server is stopping\n")};
-        deliver(answer);
+    mailbox()->close(mail_);
+    mail_.clients.clear();
+    for (auto& answer : mail_.answers) {
+        answer.connection->take(std::move(answer));
+        advance(*answer.connection);
+    }
+    auto& waiting = in(State::waiting);
+    while (!waiting.empty()) {
+        auto& connection = waiting.front();
+        connection.take({&connection, own_answer(503, "the server is stopping")});
+        advance(connection);
     }
     const auto deadline = steady_clock::now() + send_patience;
-    run_daemon();
-    while (unsent() && steady_clock::now() < deadline) {
-        std::array<epoll_event, 1> event{};
-        epoll_wait(epoll_.get(), event.data(), 1, 10);
-        run_daemon();
+    while (!in(State::sending).empty() && steady_clock::now() < deadline) {
+        std::array<epoll_event, 64> events{};
+        epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 10);
+        auto& sending = in(State::sending);
+        for (auto each = sending.begin(); each != sending.end();) advance(*each++);
     }
-    daemon_.reset();
-}
-
-bool Loop::unsent() const {
-    return std::any_of(exchanges_.begin(), exchanges_.end(), [](const Exchange& exchange) {
-        return exchange.state == Exchange::State::answered;
-    });
-}
-
-MHD_Result Loop::on_request(void* self, MHD_Connection* connection, const char* target,
-                            const char* method, const char*, const char* upload,
-                            std::size_t* upload_size, void** context) noexcept {
-    auto& loop = *static_cast<Loop*>(self);
-    try {
-        if (*context == nullptr) return loop.begin(connection, context);
-        auto& exchange = *static_cast<Exchange*>(*context);
-        if (*upload_size == 0) return loop.complete(exchange, target, method);
-        loop.receive(exchange, {upload, *upload_size});
-        *upload_size = 0;
-        const bool endless = exchange.discarded / discard_factor > loop.options_.body_max;
-        return endless ? MHD_NO : MHD_YES;
-    } catch (const std::exception& error) {
-        loop.log(LogLevel::error, std::string{"http: connection closed: "} + error.what());
-        return MHD_NO;
-    }
-}
-
-MHD_Result Loop::begin(MHD_Connection* connection, void** context) {
-    progress_ = true;
-    exchanges_.emplace_front(connection);
-    Exchange& exchange = exchanges_.front();
-    exchange.place = exchanges_.begin();
-    *context = &exchange;
-    const auto size = announced_size(connection);
-    if (!size) return MHD_YES;
-    if (*size <= options_.body_max) {
-        exchange.body.reserve(std::min(static_cast<std::size_t>(*size), reserve_max));
-        return MHD_YES;
-    }
-    // Answered before the body is read, and before a client that expects a `100 Continue` gets it.
-    refuse(exchange);
-    exchange.farewell = true;
-    return send(exchange);
-}
-
-void Loop::receive(Exchange& exchange, std::string_view data) {
-    progress_ = true;
-    if (exchange.state == Exchange::State::refused) {
-        exchange.discarded += data.size();
-    } else if (data.size() > options_.body_max - exchange.body.size()) {
-        refuse(exchange);
-        exchange.body = {};
-    } else {
-        exchange.body.append(data);
-    }
-}
-
-void Loop::refuse(Exchange& exchange) {
-    exchange.state = Exchange::State::refused;
-    const auto text = "the body is larger than " + std::to_string(options_.body_max) + " bytes";
-    log(LogLevel::info, "http: refused: " + text);
-    exchange.response = plain(413, text + '\n');
-}
-
-MHD_Result Loop::complete(Exchange& exchange, const char* target, const char* method) {
-    if (exchange.state == Exchange::State::receiving) {
-        auto path = path_of_target(target);
-        if (closed_) {
-            exchange.take({&exchange, plain(503, "the server is stopping\n")});
-        } else if (!path) {
-            exchange.take({&exchange, plain(400, "the path is not percent-encoded properly\n")});
-        } else {
-            handle(exchange, make_request(exchange, method, std::move(*path)));
-        }
-    }
-    if (exchange.state == Exchange::State::answered || exchange.state == Exchange::State::refused) {
-        return send(exchange);
-    }
-    await(exchange);
-    return MHD_YES;
-}
-
-void Loop::await(Exchange& exchange) {
-    if (exchange.state == Exchange::State::handling) {
-        exchange.state = Exchange::State::waiting;
-        exchange.waiting_since = turn_;
-        ++waiting_;
-    }
-    if (waiting_ <= waiting_max && turn_ - exchange.waiting_since < suspend_after) return;
-    exchange.state = Exchange::State::suspended;
-    --waiting_;
-    MHD_suspend_connection(exchange.connection);
-}
-
-void Loop::handle(Exchange& exchange, HttpRequest request) {
-    auto ticket = std::make_shared<Ticket>(mailbox_, exchange);
-    exchange.state = Exchange::State::handling;
-    Exchange::handled_here = &exchange;
-    try {
-        handler_(std::move(request),
-                 [ticket](HttpResponse response) { ticket->answer(std::move(response)); });
-    } catch (const std::exception& error) {
-        log(LogLevel::error, std::string{"http: the handler threw: "} + error.what());
-        ticket->answer(plain(500, "internal error\n"));
-    } catch (...) {
-        log(LogLevel::error, "http: the handler threw something that is no exception");
-        ticket->answer(plain(500, "internal error\n"));
-    }
-    ticket.reset();
-    Exchange::handled_here = nullptr;
-}
-
-MHD_Result Loop::send(Exchange& exchange) {
-    progress_ = true;
-    if (exchange.dropped) {
-        log(LogLevel::error, "http: a request was dropped without an answer");
-        exchange.response = plain(500, "internal error\n");
-    }
-    const bool last = stop_at_.has_value();
-    if (responses_.queue(exchange.connection, exchange.response, last)) return MHD_YES;
-    log(LogLevel::error, "http: not an answer: status " + std::to_string(exchange.response.status) +
-                             " or its headers");
-    exchange.response = plain(500, "internal error\n");
-    return responses_.queue(exchange.connection, exchange.response, last) ? MHD_YES : MHD_NO;
-}
-
-void Loop::on_completed(void* self, MHD_Connection* connection, void** context,
-                        MHD_RequestTerminationCode) noexcept {
-    if (*context == nullptr) return;
-    auto& loop = *static_cast<Loop*>(self);
-    auto& exchange = *static_cast<Exchange*>(*context);
-    if (exchange.farewell && !loop.closed_) {
-        const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        loop.farewells_.add(info->connect_fd, steady_clock::now());
-    }
-    loop.progress_ = true;
-    *context = nullptr;
-    if (exchange.state == Exchange::State::waiting) {
-        --loop.waiting_;
-        exchange.state = Exchange::State::abandoned;
-        loop.abandoned_.splice(loop.abandoned_.begin(), loop.exchanges_, exchange.place);
-    } else {
-        loop.exchanges_.erase(exchange.place);
-    }
-}
-
-void Loop::on_connection(void* self, MHD_Connection*, void**,
-                         MHD_ConnectionNotificationCode code) noexcept {
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED) static_cast<Loop*>(self)->listener_.ended();
-}
-
-void Loop::on_message(void* self, const char* format, va_list arguments) noexcept {
-    std::array<char, 512> line{};
-    const int size = std::vsnprintf(line.data(), line.size(), format, arguments);
-    if (size <= 0) return;
-    std::string_view text{line.data(), std::min(static_cast<std::size_t>(size), line.size() - 1)};
-    while (text.ends_with('\n')) text.remove_suffix(1);
-    static_cast<Loop*>(self)->log(LogLevel::debug, "http: " + std::string{text});
-}
-
-void Loop::log(LogLevel level, const std::string& line) const noexcept {
-    if (options_.log) options_.log(level, line);
+    for (auto& connections : connections_) connections.clear();
 }
 
 }  // namespace routemaster::detail

@@ -1,48 +1,43 @@
 /// @file
-/// One event loop of the server: a thread, a libmicrohttpd daemon, and the requests it holds.
+/// One event loop of the server: a thread, an epoll, and the connections it serves.
 
 #pragma once
 
-#include <microhttpd.h>
-
+#include <array>
 #include <chrono>
-#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
-#include "http_server_exchange.hpp"
-#include "http_server_farewells.hpp"
+#include "http_server_connection.hpp"
 #include "http_server_listener.hpp"
 #include "http_server_mailbox.hpp"
-#include "http_server_responses.hpp"
+#include "http_server_service.hpp"
 #include "http_server_socket.hpp"
-#include "routemaster/server/http_server.hpp"
 
 namespace routemaster::detail {
 
 /// Serves the connections that are posted to its mailbox.
 ///
-/// libmicrohttpd runs in its external mode, on this thread alone. Its own threads would do for
-/// answers given at once, but wake with one system call per request that was suspended, spread
-/// connections unevenly, and cannot be stopped while one is suspended.
+/// Every connection is in the list of its state, in the order in which they entered it. All of one
+/// list may stay in it for equally long, so that only the first ones are ever looked at.
 ///
 /// Thread safety: `mailbox` from any thread; `start` and `join` from the one that owns it.
 class Loop {
 public:
     using Mailboxes = std::vector<std::shared_ptr<Mailbox>>;
 
-    /// `options`, `handler` and `listener` must outlive it.
-    Loop(const HttpServerOptions& options, const HttpHandler& handler, Listener& listener);
+    /// `share` and `listener` must outlive it.
+    Loop(ServerShare& share, Listener& listener);
     ~Loop();
 
-    [[nodiscard]] const std::shared_ptr<Mailbox>& mailbox() const noexcept { return mailbox_; }
+    [[nodiscard]] const std::shared_ptr<Mailbox>& mailbox() const noexcept {
+        return service_.mailbox;
+    }
 
     /// Runs until the mailbox is told to stop. A loop that is given `mailboxes` also accepts, and
     /// hands clients to them in turn.
@@ -52,66 +47,57 @@ public:
 
 private:
     using SteadyTime = std::chrono::steady_clock::time_point;
+    using State = Connection::State;
+    using Connections = std::list<Connection>;
 
-    struct StopDaemon {
-        void operator()(MHD_Daemon* daemon) const noexcept { MHD_stop_daemon(daemon); }
-    };
-
-    static MHD_Result on_request(void* self, MHD_Connection* connection, const char* target,
-                                 const char* method, const char* version, const char* upload,
-                                 std::size_t* upload_size, void** context) noexcept;
-    static void on_completed(void* self, MHD_Connection* connection, void** context,
-                             MHD_RequestTerminationCode code) noexcept;
-    static void on_connection(void* self, MHD_Connection* connection, void** context,
-                              MHD_ConnectionNotificationCode code) noexcept;
-    static void on_message(void* self, const char* format, va_list arguments) noexcept;
-
-    void start_daemon();
-    [[nodiscard]] bool watch(int descriptor, std::uint32_t events, std::uint64_t tag);
+    [[nodiscard]] bool watch(int descriptor, std::uint32_t events, std::uint64_t about);
+    [[nodiscard]] Connections& in(State state) noexcept {
+        return connections_[static_cast<std::size_t>(state)];
+    }
+    [[nodiscard]] const Connections& in(State state) const noexcept {
+        return connections_[static_cast<std::size_t>(state)];
+    }
 
     void run();
-    void wait();
-    [[nodiscard]] int timeout_milliseconds();
-    void accept_clients();
-    void listen_again(SteadyTime now);
-    void read_mail();
-    void deliver(Answer& answer);
-    void adopt(Connection& client);
-    void run_daemon();
-    [[nodiscard]] bool has_more_to_do() const;
+    void turn(std::optional<std::chrono::milliseconds> wait);
+    [[nodiscard]] std::optional<std::chrono::milliseconds> time_left() const;
     [[nodiscard]] bool finished() const;
     void wind_up();
-    [[nodiscard]] bool unsent() const;
 
-    MHD_Result begin(MHD_Connection* connection, void** context);
-    void receive(Exchange& exchange, std::string_view data);
-    void refuse(Exchange& exchange);
-    MHD_Result complete(Exchange& exchange, const char* target, const char* method);
-    void handle(Exchange& exchange, HttpRequest request);
-    void await(Exchange& exchange);
-    MHD_Result send(Exchange& exchange);
-    void log(LogLevel level, const std::string& line) const noexcept;
+    void accept_clients();
+    void listen_later(std::chrono::milliseconds pause);
+    void listen_again();
+    [[nodiscard]] bool make_room();
+    void read_mail();
+    void adopt(Socket client);
+    void stop(SteadyTime deadline);
 
-    const HttpServerOptions& options_;
-    const HttpHandler& handler_;
+    void advance(Connection& connection);
+    void settle(Connection& connection) noexcept;
+    void advance_queued();
+    void bury_closed();
+
+    [[nodiscard]] std::optional<std::chrono::milliseconds> patience_with(State state) const;
+    void expire();
+    [[nodiscard]] Connection* first_evictable(SteadyTime& at);
+    void evict();
+    void tell_evictable();
+    void tell_complaints();
+
+    ServerShare& share_;
     Listener& listener_;
-    std::shared_ptr<Mailbox> mailbox_;
+    Service service_;
     Mailboxes mailboxes_;
     std::size_t next_mailbox_ = 0;
 
     Socket epoll_;
-    Farewells farewells_;
-    Responses responses_;
-    std::list<Exchange> exchanges_;  ///< Bounded by the connections: each has one at most.
-    std::list<Exchange> abandoned_;  ///< Bounded by the responders that the handler keeps.
-    std::size_t waiting_ = 0;        ///< How many are in the state of that name.
-    bool progress_ = false;          ///< Whether the last run of the daemon called us.
-    SteadyTime turn_;                ///< When this turn began.
+    /// Bounded by `connections_max`, and the abandoned ones by the responders the handler keeps.
+    std::array<Connections, Connection::states> connections_;
+    std::vector<Connection*> queued_;  ///< Those that have more to do, each once.
     Mail mail_;
     std::optional<SteadyTime> stop_at_;
     std::optional<SteadyTime> listen_again_at_;
-    bool closed_ = false;  ///< Nothing is handled any more.
-    std::unique_ptr<MHD_Daemon, StopDaemon> daemon_;
+    std::optional<SteadyTime> complain_at_;
     std::thread thread_;
 };
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "http_server_exchange.hpp"
+#include "http_server_connection.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
@@ -28,8 +28,12 @@ void Mailbox::post(Answer answer) {
     post_with([&](Mail& mail) { mail.answers.push_back(std::move(answer)); });
 }
 
-void Mailbox::post(Connection connection) {
-    post_with([&](Mail& mail) { mail.connections.push_back(std::move(connection)); });
+void Mailbox::post(Socket client) {
+    post_with([&](Mail& mail) { mail.clients.push_back(std::move(client)); });
+}
+
+void Mailbox::evict() {
+    post_with([](Mail& mail) { ++mail.evictions; });
 }
 
 void Mailbox::stop(std::chrono::steady_clock::time_point deadline) {
@@ -50,19 +54,19 @@ void Mailbox::close(Mail& mail) {
 
 Ticket::~Ticket() {
     if (used_.load(std::memory_order_acquire)) return;
-    deliver({exchange_, {}, true});
+    deliver({connection_, {}, true});
 }
 
 void Ticket::answer(HttpResponse response) {
     if (used_.exchange(true, std::memory_order_acq_rel)) return;
-    deliver({exchange_, std::move(response)});
+    deliver({connection_, std::move(response)});
 }
 
 void Ticket::deliver(Answer answer) {
     // Inside the handler of this very request, so on the loop's own thread: nothing waits yet,
     // and nothing needs to be posted.
-    if (Exchange::handled_here == exchange_) {
-        exchange_->take(std::move(answer));
+    if (Connection::handled_here == connection_) {
+        connection_->take(std::move(answer));
     } else {
         mailbox_->post(std::move(answer));
     }

@@ -1,8 +1,8 @@
 /// @file
 /// How other threads reach an event loop: they leave mail, and one of them wakes it.
 ///
-/// All calls into libmicrohttpd are made by the thread of its loop, so an answer that comes from
-/// elsewhere, even before its request waits, is only ever a letter. Waking costs one system
+/// A connection is touched by the thread of its loop alone, so an answer that comes from elsewhere
+/// is only ever a letter. Waking costs one system
 /// call for all that was posted since the loop last looked: a group commit that answers 64
 /// requests pays for one.
 
@@ -10,23 +10,23 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "http_server_listener.hpp"
 #include "http_server_socket.hpp"
 #include "routemaster/server/http_server.hpp"
 
 namespace routemaster::detail {
 
-struct Exchange;
+class Connection;
 
 /// An answer on its way to the request it is for.
 struct Answer {
-    Exchange* exchange;
+    Connection* connection;
     HttpResponse response;
     bool dropped = false;  ///< Nobody answered: the responder was destroyed.
 };
@@ -34,7 +34,8 @@ struct Answer {
 /// Everything that was left for a loop since it last looked.
 struct Mail {
     std::vector<Answer> answers;
-    std::vector<Connection> connections;
+    std::vector<Socket> clients;
+    std::size_t evictions = 0;  ///< How many connections are to give way to those of other loops.
     std::optional<std::chrono::steady_clock::time_point> stop_at;
 };
 
@@ -52,7 +53,9 @@ public:
     [[nodiscard]] int wake_descriptor() const noexcept { return wake_.get(); }
 
     void post(Answer answer);
-    void post(Connection connection);
+    void post(Socket client);
+    /// Asks the loop to close the connection that `evictable_at` is about.
+    void evict();
     /// Asks the loop to end when its requests are answered, at the latest at `deadline`.
     void stop(std::chrono::steady_clock::time_point deadline);
 
@@ -61,6 +64,11 @@ public:
 
     /// Takes the last mail and refuses what comes after it.
     void close(Mail& mail);
+
+    /// When the first connection of the loop may be closed to make room for another client: one
+    /// whose request is not complete, or that has been idle for long. The loop says so.
+    std::atomic<std::chrono::steady_clock::time_point> evictable_at{
+        std::chrono::steady_clock::time_point::max()};
 
 private:
     template <class Put>
@@ -78,8 +86,8 @@ private:
 /// Thread safety: `answer` from any thread; calls after the first do nothing.
 class Ticket {
 public:
-    Ticket(std::shared_ptr<Mailbox> mailbox, Exchange& exchange) noexcept
-        : mailbox_{std::move(mailbox)}, exchange_{&exchange} {}
+    Ticket(std::shared_ptr<Mailbox> mailbox, Connection& connection) noexcept
+        : mailbox_{std::move(mailbox)}, connection_{&connection} {}
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
 
@@ -92,7 +100,7 @@ private:
     void deliver(Answer answer);
 
     std::shared_ptr<Mailbox> mailbox_;
-    Exchange* exchange_;  ///< Alive until answered; not touched after.
+    Connection* connection_;  ///< Alive until answered; not touched after.
     std::atomic<bool> used_{false};
 };
 

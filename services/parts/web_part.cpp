@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "parts/seconds.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/step.hpp"
 
@@ -18,6 +19,28 @@ void declare_http(CLI::App& app, WebSettings& settings) {
     app.add_option("--connections-max", settings.connections_max, "Connections held at once")
         ->check(CLI::Range(1, 1'000'000))
         ->envname("ROUTEMASTER_CONNECTIONS_MAX")
+        ->capture_default_str();
+    app.add_option("--buffered-bytes-max", settings.buffered_bytes_max,
+                   "Bytes that all bodies of requests without an answer may take together; beyond "
+                   "it they are answered 503")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
+        ->envname("ROUTEMASTER_BUFFERED_BYTES_MAX")
+        ->capture_default_str();
+    app.add_option("--header-timeout", settings.header_timeout,
+                   "Seconds in which the head of a request must be there")
+        ->check(seconds())
+        ->envname("ROUTEMASTER_HEADER_TIMEOUT")
+        ->capture_default_str();
+    app.add_option("--body-rate-min", settings.body_rate_min,
+                   "Bytes a second at which bodies must come and answers be read, on average, "
+                   "after a grace of --header-timeout")
+        ->check(CLI::Range(1, 1 << 30))
+        ->envname("ROUTEMASTER_BODY_RATE_MIN")
+        ->capture_default_str();
+    app.add_option("--idle-timeout", settings.idle_timeout,
+                   "Whole seconds after which a connection without requests is closed")
+        ->check(seconds())
+        ->envname("ROUTEMASTER_IDLE_TIMEOUT")
         ->capture_default_str();
     app.add_option("--scaling-threshold", settings.scaling_threshold,
                    "Jobs from which GET /pulse/scaling tells of load")
@@ -83,7 +106,11 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
     return {.address = settings.listening.endpoint.address,
             .port = settings.listening.effective_port(),
             .body_max = settings.body_max,
+            .buffered_bytes_max = settings.buffered_bytes_max,
             .connections_max = settings.connections_max,
+            .header_timeout = from_seconds(settings.header_timeout),
+            .body_rate_min = settings.body_rate_min,
+            .idle_timeout = from_seconds(settings.idle_timeout),
             .log = log};
 }
 
@@ -119,8 +146,12 @@ WebPart::WebPart(Store& store, const ProcessSettings& process, const WebSettings
     : address_{settings.listening.endpoint.address},
       api_{with_clients(guarded(store, settings, log), settings.clients),
            api_options(process, settings, log)},
-      server_{server_options(settings, log), [this](HttpRequest request, HttpResponder respond) {
+      server_{server_options(settings, log),
+              [this](HttpRequest request, HttpResponder respond) {
                   api_.handle(std::move(request), std::move(respond));
+              },
+              [this](HttpRequest head, HttpResponder respond) {
+                  api_.admit(std::move(head), std::move(respond));
               }} {}
 
 Store& WebPart::guarded(Store& store, const WebSettings& settings, const Log& log) {

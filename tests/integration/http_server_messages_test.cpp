@@ -30,10 +30,18 @@ constexpr auto chunked_header = "Transfer-Encoding: chunked\r\n";
 TEST_CASE("what cannot be said in HTTP answers 500") {
     rm::HttpServer server{{}, [](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
                               if (request.path == "/status") return respond({100, "", "", {}});
+                              if (request.path == "/name") {
+                                  return respond({200, "", "", {{"X Forged", "b"}}});
+                              }
+                              if (request.path == "/framing") {
+                                  return respond({200, "", "", {{"Content-Length", "1"}}});
+                              }
                               respond({200, "", "", {{"X-Split", "a\r\nX-Forged: b"}}});
                           }};
     HttpClient client{server.port()};
-    CHECK(client.ask("GET", "/status").status == 500);
+    for (const std::string_view path : {"/status", "/name", "/framing"}) {
+        CHECK(client.ask("GET", path).status == 500);
+    }
     const auto reply = client.ask("GET", "/header");
     CHECK(reply.status == 500);
     CHECK_FALSE(reply.has("x-forged"));
@@ -167,6 +175,17 @@ TEST_CASE("a HEAD is answered with the length of the body that it leaves out") {
     CHECK(head.headers.at("content-length") == "12");
     // A body that was sent all the same would be taken for the start of the next answer.
     CHECK(client.ask("GET", "/").body == "twelve bytes");
+}
+
+TEST_CASE("the query comes as it was sent") {
+    rm::HttpServer server{{}, [](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
+                              respond({200, request.path + ' ' + request.query, "", {}});
+                          }};
+    HttpClient client{server.port()};
+    CHECK(client.ask("GET", "/a?b=%41&c?d").body == "/a b=%41&c?d");
+    CHECK(client.ask("GET", "/a?").body == "/a ");
+    CHECK(client.ask("GET", "/a").body == "/a ");
+    CHECK(client.ask("GET", "http://host?q").body == "/ q");
 }
 
 TEST_CASE("the path is decoded and comes without query and origin") {

@@ -117,6 +117,16 @@ public:
     /// Waits until the peer closes; false when it says something instead.
     [[nodiscard]] bool closed_by_peer() { return buffer_.empty() && !fill(); }
 
+    /// Tells the peer that nothing more is sent; answers still come.
+    void end() { ::shutdown(socket_, SHUT_WR); }
+
+    /// Everything that comes until the peer closes.
+    [[nodiscard]] std::string receive_all() {
+        while (fill()) {
+        }
+        return std::exchange(buffer_, {});
+    }
+
     /// Ends the connection at once, with a reset.
     void reset() {
         const linger at_once{1, 0};

@@ -188,3 +188,41 @@ TEST_CASE("http api: options that make no sense are refused") {
     CHECK(refuses({.root_key = "a", .topics_max = 0}, "topics_max"));
     CHECK(refuses({.root_key = "a", .scaling_deadline = rm::Duration{-1}}, "scaling_deadline"));
 }
+
+TEST_CASE("http api: whether a body may come is decided as the route will decide") {
+    Scenario bus;
+    const auto admitted = [&](const rm::HttpRequest& head) {
+        std::vector<rm::HttpResponse> answers;
+        bus.api.admit(head, [&](rm::HttpResponse answer) { answers.push_back(std::move(answer)); });
+        REQUIRE(answers.size() == 1);
+        return answers.front();
+    };
+    for (const auto& route : protected_routes) {
+        INFO(route.method << " " << route.path);
+        for (const std::string user : {"", "stranger", shop, root}) {
+            CAPTURE(user);
+            const auto head = request(route.method, route.path, user);
+            const auto answer = admitted(head);
+            const bool welcome =
+                (route.takes_client && user == shop) || (route.takes_root && user == root);
+            CHECK(answer.status == (welcome ? 100 : 401));
+            if (!welcome) CHECK(answer.body == bus.ask(head).body);
+        }
+    }
+    CHECK(admitted(request("POST", "/nowhere", shop)).status == 404);
+    CHECK(admitted(request("PUT", "/topics/orders", shop)).status == 404);
+    CHECK(admitted(request("GET", "/health", "")).status == 100);
+    CHECK(admitted(request("GET", "/health", shop)).status == 401);
+}
+
+TEST_CASE("http api: to decide whether a body may come changes nothing") {
+    Scenario bus;
+    const auto before = holdings(bus.store);
+    for (const auto& route : protected_routes) {
+        for (const char* user : {shop, root}) {
+            bus.api.admit(request(route.method, route.path, user, an_event),
+                          [](const rm::HttpResponse&) {});
+        }
+    }
+    CHECK(holdings(bus.store) == before);
+}

@@ -48,6 +48,11 @@ public:
     /// Answers one request: inside this call, or later from a thread of the store. Does not block.
     void handle(HttpRequest request, HttpResponder respond);
 
+    /// Decides by its head whether the body of a request is worth reading: answers 100 if so, 404
+    /// when there is no such route, 401 when it presents the wrong credentials. Meant for the
+    /// admission of an `HttpServer`. Does not block.
+    void admit(HttpRequest head, HttpResponder respond);
+
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;

@@ -35,7 +35,9 @@ struct HttpResponse {
     int status = 200;  ///< From 200 on. A 204 is sent without body and `content_type`.
     std::string body;
     std::string content_type;  ///< No `Content-Type` header when empty.
-    std::vector<std::pair<std::string, std::string>> headers;  ///< Further headers.
+    /// Further headers. What says where the answer ends is the server's to write: `Connection`,
+    /// `Content-Length`, `Transfer-Encoding`, and the `Date`.
+    std::vector<std::pair<std::string, std::string>> headers;
 };
 
 /// Answers one request. Call it once, from any thread, at once or later; further calls do nothing.
@@ -53,22 +55,50 @@ struct HttpServerOptions {
     std::uint16_t port = 0;             ///< 0 takes a free one; see `HttpServer::port`.
     unsigned threads = 0;               ///< Event loops; 0 is one per processor.
     std::size_t body_max = 1U << 20U;   ///< Bytes; a larger body is answered 413.
-    unsigned connections_max = 10'000;  ///< Further connections wait in the kernel's queue.
-    Duration idle_timeout{60'000};      ///< Closes a silent connection; rounded up to seconds.
-    Log log{};                          ///< Told about refused and broken requests.
+    /// Bytes that the bodies of all requests without an answer may take together, those that are
+    /// still arriving included. What would take more is answered 503. The largest body always fits.
+    std::size_t buffered_bytes_max = 64U << 20U;
+    /// Connections held at once. Beyond it, the one whose request has been incomplete for longest,
+    /// or that has been idle for 5 s and longest, gives way to a new one; if there is none, clients
+    /// wait in the kernel's queue.
+    unsigned connections_max = 10'000;
+    Duration header_timeout{10'000};  ///< In which a head must be there whole, else 408.
+    /// Bytes a second at which a body must come (else 408) and an answer be read (else the
+    /// connection is closed), on average, after a grace of `header_timeout`. At least 1.
+    std::uint64_t body_rate_min = 10'000;
+    Duration idle_timeout{60'000};  ///< Closes a silent connection; rounded up to seconds.
+    Log log{};                      ///< Told about refused and broken requests.
 };
 
 /// A listening server. It answers from construction on, until `stop` or destruction.
 ///
-/// Requests that it refuses itself: 400 when it is malformed, 413 when the body is too large (as
-/// soon as that is known; no more than the maximum is held), 503 when the server is stopping.
+/// Requests that it refuses itself, with the connection closed after the answer unless what follows
+/// is known to be the next request:
+///
+/// | Status | When |
+/// |---|---|
+/// | 400 | It is malformed. Nothing is guessed: what a proxy could read differently is refused. |
+/// | 408 | Its head or body came too slowly. |
+/// | 413 | Its body is too large; as soon as that is known, and no more of it is held. |
+/// | 414, 431 | Request line, or head, or trailers, take more than 16 KiB. |
+/// | 417 | It expects something else than `100-continue`. |
+/// | 501 | Its `Transfer-Encoding` is not `chunked`. |
+/// | 503 | Too many bodies are being held, or the server is stopping; with `Retry-After`. |
+/// | 505 | It is neither HTTP/1.0 nor HTTP/1.1. |
+///
+/// These refusals are logged at most once a second, with their count.
 ///
 /// Thread safety: all members may be called from any thread, the destructor from one.
 class HttpServer {
 public:
     /// Listens at once. Throws `Failure` (`invalid`: a bad address; `unavailable`: the address is
     /// in use or may not be used), with the address and port in its text.
-    HttpServer(HttpServerOptions options, HttpHandler handler);
+    ///
+    /// `admission`, if there is one, is asked about a request whose body has not come with its
+    /// head, before more of it is read. It gets the request without body. The answer 100 lets the
+    /// body come, and the request to `handler`; any other one is the answer to the request, whose
+    /// body is then not kept.
+    HttpServer(HttpServerOptions options, HttpHandler handler, HttpHandler admission = {});
 
     /// Stops as `stop(0)` does.
     ~HttpServer();
@@ -79,9 +109,10 @@ public:
     /// The port that is listened at.
     [[nodiscard]] std::uint16_t port() const;
 
-    /// Takes no more connections, waits until requests in progress are answered, but at most
-    /// `grace`, then answers 503 to the remaining ones and closes all connections. Afterwards no
-    /// handler runs any more. Repeating it does nothing. Not to be called by a handler.
+    /// Takes no more connections, answers 503 to requests that have not arrived whole, waits until
+    /// the others are answered, but at most `grace`, then answers 503 to the remaining ones and
+    /// closes all connections. Afterwards no handler runs any more. Repeating it does nothing. Not
+    /// to be called by a handler.
     void stop(Duration grace);
 
 private:

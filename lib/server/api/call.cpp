@@ -1,7 +1,5 @@
 #include "call.hpp"
 
-#include "routemaster/log.hpp"
-
 namespace routemaster::api {
 namespace {
 
@@ -9,6 +7,8 @@ constexpr const char* plain_text = "text/plain;charset=utf-8";
 constexpr const char* json = "application/json";
 
 }  // namespace
+
+void Call::let_body_come() { respond_({100, {}, {}, {}}); }
 
 void Call::answer(int status) { answer_with({status, {}, {}, {}}); }
 
@@ -36,10 +36,7 @@ void Call::refuse(const Error& error) {
     if (error.code() == Errc::cancelled) return told(503, "cancelled");
     if (error.code() == Errc::timed_out) return told(504, "timed out, it may have happened");
     // What is broken inside is for the operator to know, not for clients.
-    if (options().log) {
-        options().log(LogLevel::error,
-                      "http api: " + request_.method + " failed: " + error.message());
-    }
+    context_.faults.tell(request_.method + " failed: " + error.message());
     answer_text(500, "internal error");
 }
 

@@ -34,7 +34,7 @@ struct Caller {
 /// Carries a request from the route to its answer, through as many steps as that takes. It lives
 /// for as long as a step that it waits for, or a `shared_ptr` to it.
 ///
-/// Exactly one of the `answer…` and `refuse` functions is called, once.
+/// Exactly one of the `answer…`, `refuse` and `let_body_come` functions is called, once.
 /// Thread safety: one thread at a time; the completions of its steps take turns.
 class Call : public std::enable_shared_from_this<Call> {
 public:
@@ -73,6 +73,8 @@ public:
                                   std::span<Outcome> outcomes) { then(*call, outcomes.front()); });
     }
 
+    /// Answers that the body of the request may come: it is about admission alone.
+    void let_body_come();
     /// Answers without a body.
     void answer(int status);
     /// Answers with plain text.

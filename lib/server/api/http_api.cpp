@@ -31,6 +31,15 @@ HttpApiOptions checked(HttpApiOptions options) {
 struct HttpApi::Impl {
     Impl(Store& store, HttpApiOptions options) : context{store, checked(std::move(options))} {}
 
+    /// Finds the route of a request and who asks, then hands it to `handler`, or to the route's.
+    void admit(HttpRequest request, HttpResponder respond, api::Handler handler) {
+        const auto* route = api::find_route(request.method, request.path);
+        const auto call =
+            std::make_shared<api::Call>(context, std::move(request), std::move(respond));
+        if (route == nullptr) return call->answer_text(404, {});
+        api::admit(*call, route->access, handler == nullptr ? route->handler : handler);
+    }
+
     api::Context context;
 };
 
@@ -40,11 +49,12 @@ HttpApi::HttpApi(Store& store, HttpApiOptions options)
 HttpApi::~HttpApi() = default;
 
 void HttpApi::handle(HttpRequest request, HttpResponder respond) {
-    const auto* route = api::find_route(request.method, request.path);
-    const auto call =
-        std::make_shared<api::Call>(impl_->context, std::move(request), std::move(respond));
-    if (route == nullptr) return call->answer_text(404, {});
-    api::admit(*call, route->access, route->handler);
+    impl_->admit(std::move(request), std::move(respond), nullptr);
+}
+
+void HttpApi::admit(HttpRequest head, HttpResponder respond) {
+    impl_->admit(std::move(head), std::move(respond),
+                 [](api::Call& call) { call.let_body_come(); });
 }
 
 }  // namespace routemaster

@@ -1,0 +1,458 @@
+#include "http_server_connection.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "http_server_target.hpp"
+
+namespace routemaster::detail {
+namespace {
+
+/// What is read of a connection before others have their turn.
+constexpr int steps_per_turn = 64;
+/// The rest of a body that nobody wants is read, so that the connection can be kept, up to that
+/// size.
+constexpr std::size_t discard_max = 65'536;
+/// What is read of a client that was answered and told that its connection ends.
+constexpr std::size_t linger_max = 64U << 20U;
+/// A larger body is not copied behind the head of its answer.
+constexpr std::size_t copied_content_max = 4'096;
+constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+
+}  // namespace
+
+void Connection::notice(std::uint32_t events) noexcept {
+    constexpr std::uint32_t gone = EPOLLERR | EPOLLHUP;
+    if ((events & (EPOLLIN | EPOLLRDHUP | gone)) != 0) readable_ = true;
+    if ((events & (EPOLLRDHUP | gone)) != 0) half_closed_ = true;
+    if ((events & gone) != 0 && state_ == State::waiting) enter(State::abandoned);
+}
+
+bool Connection::proceed() {
+    int left = steps_per_turn;
+    try {
+        while (left > 0 && step()) --left;
+        input_.keep();
+    } catch (const std::exception& error) {
+        fault(std::string{"connection closed: "} + error.what());
+        close();
+    }
+    return left == 0;
+}
+
+/// False when nothing can be done before something happens.
+bool Connection::step() {
+    switch (state_) {
+        case State::fresh:
+        case State::idle:
+        case State::head: return read_head();
+        case State::body: return read_body();
+        case State::sending: return flush();
+        case State::lingering: return discard();
+        case State::waiting:
+        case State::abandoned:
+        case State::closed: return false;
+    }
+    return false;
+}
+
+void Connection::enter(State state) noexcept {
+    state_ = state;
+    moved = true;
+    if (state == State::abandoned || state == State::closed) {
+        socket_.close();
+        input_.clear();
+    }
+}
+
+void Connection::close() noexcept { enter(State::closed); }
+
+/// False when nothing has come, also when nothing will.
+bool Connection::receive() {
+    if (!readable_) return false;
+    // What is unread may lie where the next bytes will.
+    if (!input_.empty()) input_.keep();
+    auto& scratch = service_->scratch;
+    const bool within_body = state_ == State::body && !head_.head().chunked;
+    const auto wanted =
+        within_body ? std::min<std::uint64_t>(announced_left_, scratch.size()) : head_size_max;
+    const auto got = ::recv(socket_.get(), scratch.data(), static_cast<std::size_t>(wanted), 0);
+    if (got <= 0) {
+        readable_ = got < 0 && errno == EINTR;
+        if (got == 0 || (errno != EAGAIN && errno != EINTR)) enter(State::closed);
+        return readable_;
+    }
+    const auto size = static_cast<std::size_t>(got);
+    // The kernel tells of what comes after a read that emptied the socket, but of its end once.
+    if (size < wanted && !half_closed_) readable_ = false;
+    input_.add({scratch.data(), size});
+    return true;
+}
+
+bool Connection::read_head() {
+    if (input_.empty() && !receive()) return false;
+    std::size_t consumed = 0;
+    const auto progress = head_.read(input_.unread(), consumed);
+    input_.consume(consumed);
+    switch (progress) {
+        case HeadReader::Progress::complete: begin_request(); return true;
+        case HeadReader::Progress::refused:
+            refuse(head_.refusal().status, head_.refusal().text);
+            return true;
+        case HeadReader::Progress::incomplete: break;
+    }
+    if (state_ != State::head) enter(State::head);
+    return receive();
+}
+
+void Connection::begin_request() {
+    auto& head = head_.head();
+    const auto path_end = std::min(head.target.find('?'), head.target.size());
+    auto path = path_of_target(std::string_view{head.target}.substr(0, path_end));
+    body_left_ = head.has_body();
+    if (!path) return refuse(400, "the path is not percent-encoded properly");
+    if (head.content_length.value_or(0) > service_->share.options.body_max) {
+        return refuse_too_large(false);
+    }
+    request_ = {};
+    request_.method = head.method;
+    request_.path = *std::move(path);
+    if (path_end < head.target.size()) request_.query = head.target.substr(path_end + 1);
+    request_.authorization = std::move(head.authorization);
+    request_.has_authorization = head.has_authorization;
+    request_.content_type = std::move(head.content_type);
+    if (!body_left_) return handle();
+    announced_left_ = head.content_length.value_or(0);
+    chunks_ = {};
+    discarded_ = 0;
+    began_ = service_->now;
+    progress_ = 0;
+    // A body that came with its head costs nothing, so it is not asked for first.
+    switch (feed()) {
+        case Feeding::complete: return handle();
+        case Feeding::incomplete: return ask_for_admission();
+        case Feeding::refused: return;
+    }
+}
+
+void Connection::ask_for_admission() {
+    const auto& admission = service_->share.admission;
+    if (!admission) return admit();
+    admitting_ = true;
+    auto body = std::move(request_.body);
+    HttpRequest head = request_;
+    request_.body = std::move(body);
+    ask(admission, std::move(head));
+}
+
+void Connection::admit() {
+    if (service_->stopping) return refuse(503, "the server is stopping");
+    const bool expected = head_.head().expects_continue && !head_.head().old_version;
+    began_ = service_->now;
+    progress_ = 0;
+    enter(State::body);
+    // Nothing else is under way to this client, so that it fits, or nobody reads there.
+    if (expected && input_.empty() &&
+        ::send(socket_.get(), go_on.data(), go_on.size(), MSG_NOSIGNAL) !=
+            static_cast<ssize_t>(go_on.size())) {
+        enter(State::closed);
+    }
+}
+
+bool Connection::read_body() {
+    switch (feed()) {
+        case Feeding::incomplete: return receive();
+        case Feeding::refused: return true;
+        case Feeding::complete: break;
+    }
+    if (discarding_) {
+        end_answer();
+    } else {
+        handle();
+    }
+    return true;
+}
+
+Connection::Feeding Connection::feed() {
+    if (head_.head().chunked) return feed_chunks();
+    const auto size =
+        static_cast<std::size_t>(std::min<std::uint64_t>(announced_left_, input_.unread().size()));
+    const auto data = input_.unread().substr(0, size);
+    announced_left_ -= size;
+    if (announced_left_ == 0) body_left_ = false;
+    input_.consume(size);
+    if (!keep(data)) return Feeding::refused;
+    return body_left_ ? Feeding::incomplete : Feeding::complete;
+}
+
+Connection::Feeding Connection::feed_chunks() {
+    while (true) {
+        std::size_t consumed = 0;
+        std::string_view data;
+        const auto progress = chunks_.read(input_.unread(), consumed, data);
+        if (progress == ChunkReader::Progress::refused) {
+            if (discarding_) {
+                end_for_good();
+            } else {
+                refuse(chunks_.refusal().status, chunks_.refusal().text);
+            }
+            return Feeding::refused;
+        }
+        input_.consume(consumed);
+        if (progress == ChunkReader::Progress::complete) {
+            body_left_ = false;
+            return Feeding::complete;
+        }
+        if (consumed == 0) return Feeding::incomplete;
+        if (!keep(data)) return Feeding::refused;
+    }
+}
+
+/// Appends `data` to the body. False when it was refused instead.
+bool Connection::keep(std::string_view data) {
+    progress_ += data.size();
+    if (discarding_) {
+        discarded_ += data.size();
+        if (discarded_ <= discard_max) return true;
+        end_for_good();
+        return false;
+    }
+    auto& body = request_.body;
+    if (data.size() > service_->share.options.body_max - body.size()) {
+        refuse_too_large(may_read_on());
+        return false;
+    }
+    if (!make_room(body.size() + data.size())) {
+        refuse(503, "too many bodies are being received");
+        return false;
+    }
+    body.append(data);
+    return true;
+}
+
+/// Memory is charged before it is taken, and taken as bytes arrive, whatever the client announces.
+bool Connection::make_room(std::size_t size) {
+    auto& body = request_.body;
+    if (size <= body.capacity()) return true;
+    const auto& head = head_.head();
+    const auto most =
+        static_cast<std::size_t>(head.content_length.value_or(service_->share.options.body_max));
+    const auto room = std::min(std::max(size, 2 * body.capacity()), most);
+    if (!service_->share.budget.take(room - charged_)) return false;
+    charged_ = room;
+    body.reserve(room);
+    return true;
+}
+
+/// Whether it costs little to read what is left of the body and go on with the next request. A
+/// client that waits to be told to go on may send the body or not: nobody knows.
+bool Connection::may_read_on() const noexcept {
+    return !head_.head().expects_continue && announced_left_ <= discard_max;
+}
+
+void Connection::forget_body() noexcept {
+    std::string{}.swap(request_.body);
+    if (charged_ > 0) service_->share.budget.give(std::exchange(charged_, 0));
+}
+
+void Connection::handle() {
+    admitting_ = false;
+    ask(service_->share.handler, std::move(request_));
+}
+
+void Connection::ask(const HttpHandler& handler, HttpRequest request) {
+    auto ticket = std::make_shared<Ticket>(service_->mailbox, *this);
+    enter(State::waiting);
+    handled_here = this;
+    try {
+        handler(std::move(request),
+                [ticket](HttpResponse response) { ticket->answer(std::move(response)); });
+    } catch (const std::exception& error) {
+        fault(std::string{"the handler threw: "} + error.what());
+        ticket->answer(own_answer(500, "internal error"));
+    } catch (...) {
+        fault("the handler threw something that is no exception");
+        ticket->answer(own_answer(500, "internal error"));
+    }
+    ticket.reset();
+    handled_here = nullptr;
+}
+
+void Connection::take(Answer answer) {
+    if (state_ == State::abandoned) return close();
+    if (answer.dropped) {
+        fault("a request was dropped without an answer");
+        answer.response = own_answer(500, "internal error");
+    }
+    if (std::exchange(admitting_, false)) {
+        if (answer.response.status == 100) return admit();
+        discarding_ = may_read_on();
+        ending_ = !discarding_;
+    }
+    forget_body();
+    respond(std::move(answer.response));
+}
+
+void Connection::refuse(int status, const std::string& text, bool read_on) {
+    service_->share.refusals.tell(text);
+    service_->complained = true;
+    forget_body();
+    body_left_ = true;
+    discarding_ = read_on;
+    ending_ = !read_on;
+    respond(own_answer(status, text));
+}
+
+void Connection::refuse_too_large(bool read_on) {
+    const auto text =
+        "the body is larger than " + std::to_string(service_->share.options.body_max) + " bytes";
+    refuse(413, text, read_on);
+}
+
+void Connection::fault(std::string_view text) noexcept {
+    service_->share.faults.tell(text);
+    service_->complained = true;
+}
+
+void Connection::respond(HttpResponse response) {
+    const auto& head = head_.head();
+    ending_ = ending_ || !head.keep_alive || service_->stopping;
+    auto persistence = ending_ ? Persistence::closed : Persistence::kept;
+    if (!ending_ && head.old_version) persistence = Persistence::kept_by_wish;
+    output_.clear();
+    const auto date = service_->date.text();
+    if (!write_answer_head(output_, response, date, persistence)) {
+        fault("not an answer: status " + std::to_string(response.status) + " or its headers");
+        response = own_answer(500, "internal error");
+        static_cast<void>(write_answer_head(output_, response, date, persistence));
+    }
+    if (head.method != "HEAD" && has_content(response.status)) {
+        if (response.body.size() <= copied_content_max) {
+            output_ += response.body;
+        } else {
+            content_ = std::move(response.body);
+        }
+    }
+    sent_ = 0;
+    began_ = service_->now;
+    progress_ = 0;
+    enter(State::sending);
+}
+
+bool Connection::flush() {
+    const auto total = output_.size() + content_.size();
+    const auto part = [](std::string& bytes, std::size_t from) {
+        from = std::min(from, bytes.size());
+        return iovec{bytes.data() + from, bytes.size() - from};
+    };
+    std::array parts{part(output_, sent_), part(content_, sent_ - std::min(sent_, output_.size()))};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = content_.empty() ? 1 : parts.size();
+    const auto sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
+    if (sent < 0) {
+        if (errno == EINTR) return true;
+        if (errno != EAGAIN) enter(State::closed);
+        return false;
+    }
+    sent_ += static_cast<std::size_t>(sent);
+    progress_ = sent_;
+    // Less than was given was taken: the kernel tells when it takes more.
+    if (sent_ < total) return true;
+    std::string{}.swap(content_);
+    end_answer();
+    return true;
+}
+
+/// The answer was sent, and if the body was to be read after that, so it was.
+void Connection::end_answer() {
+    if (ending_) {
+        const bool more_may_come = body_left_ || readable_ || !input_.empty();
+        if (!more_may_come) return enter(State::closed);
+        ::shutdown(socket_.get(), SHUT_WR);
+        input_.clear();
+        discarded_ = 0;
+        return enter(State::lingering);
+    }
+    if (discarding_ && body_left_) {
+        began_ = service_->now;
+        progress_ = 0;
+        return enter(State::body);
+    }
+    discarding_ = false;
+    head_ = {};
+    enter(State::idle);
+}
+
+/// Nothing more of this client is read.
+void Connection::end_for_good() {
+    ending_ = true;
+    end_answer();
+}
+
+bool Connection::discard() {
+    if (!readable_) return false;
+    auto& scratch = service_->scratch;
+    const auto got = ::recv(socket_.get(), scratch.data(), scratch.size(), 0);
+    if (got > 0) {
+        discarded_ += static_cast<std::size_t>(got);
+        if (discarded_ > linger_max) enter(State::closed);
+        return true;
+    }
+    if (got < 0 && errno == EINTR) return true;
+    readable_ = false;
+    if (got == 0 || errno != EAGAIN) enter(State::closed);
+    return false;
+}
+
+/// As Apache's mod_reqtimeout counts: everybody has the time of a head, and every byte earns more.
+bool Connection::too_slow(std::uint64_t bytes) const {
+    const auto& options = service_->share.options;
+    const std::chrono::duration<double> earned{
+        static_cast<double>(bytes) /
+        static_cast<double>(std::max<std::uint64_t>(options.body_rate_min, 1))};
+    return service_->now - began_ > options.header_timeout + earned;
+}
+
+void Connection::expire() {
+    switch (state_) {
+        case State::head:
+            if (!head_.begun() && input_.empty()) return close();
+            refuse(408, "the head of the request has not come in time");
+            break;
+        case State::body:
+            if (!too_slow(progress_)) return;
+            if (discarding_) return close();
+            refuse(408, "the body comes too slowly");
+            break;
+        case State::sending:
+            if (too_slow(progress_)) close();
+            return;
+        case State::fresh:
+        case State::idle:
+        case State::lingering: return close();
+        case State::waiting:
+        case State::abandoned:
+        case State::closed: return;
+    }
+}
+
+void Connection::stop() {
+    readable_ = true;
+    static_cast<void>(proceed());
+    if (state_ == State::head || (state_ == State::body && !discarding_)) {
+        refuse(503, "the server is stopping");
+    } else if (state_ == State::fresh || state_ == State::idle || state_ == State::body) {
+        close();
+    }
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,150 @@
+/// @file
+/// One client, from its first byte to its last.
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+
+#include "http_server_chunks.hpp"
+#include "http_server_head.hpp"
+#include "http_server_input.hpp"
+#include "http_server_mailbox.hpp"
+#include "http_server_service.hpp"
+#include "http_server_socket.hpp"
+#include "routemaster/server/http_server.hpp"
+
+namespace routemaster::detail {
+
+/// Reads requests, has them answered, and writes the answers. It does what can be done and never
+/// waits: the loop tells it when its socket is ready, when its answer has come, and when its time
+/// is up, and keeps it in the list of its state.
+///
+/// ```
+///  fresh ──► head ──► body ──► waiting ──► sending ──┬──► idle ──► head …
+///              │     (waiting      │        ▲        ├──► body (what is left of a refused one)
+///              │   for admission)  ▼        │        ├──► lingering ──► closed
+///              │               abandoned    │        └──► closed
+///              └──── refused ───────────────┘
+/// ```
+/// A `lingering` one was answered before it had sent everything. Closing a socket that holds unread
+/// bytes resets the connection, and the reset destroys the answer that is on its way. So the
+/// sending half is closed, and what still comes is read and thrown away. The client of an
+/// `abandoned` one is gone, but its answer is still to come.
+///
+/// Thread safety: the loop's thread only.
+class Connection {
+public:
+    enum class State {
+        fresh,  ///< Nothing has come yet.
+        idle,   ///< Nothing of the next request has come yet.
+        head,
+        body,
+        waiting,  ///< For the handler.
+        sending,
+        lingering,
+        abandoned,  ///< Without a socket.
+        closed,     ///< Without a socket.
+    };
+    static constexpr std::size_t states = 9;
+
+    Connection(Service& service, Socket socket) noexcept
+        : service_{&service}, socket_{std::move(socket)} {}
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+    ~Connection() { forget_body(); }
+
+    [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+    [[nodiscard]] State state() const noexcept { return state_; }
+
+    /// The socket has become ready for `events`, of epoll.
+    void notice(std::uint32_t events) noexcept;
+
+    /// Does what can be done now, a bounded amount; true when there is more.
+    [[nodiscard]] bool proceed();
+
+    /// The answer that it waits for.
+    void take(Answer answer);
+
+    /// It has been in its state for as long as that may take, or the next time to look has come.
+    void expire();
+
+    /// Ends it at once.
+    void close() noexcept;
+
+    /// The server is stopping: what has arrived whole is still served, what has not is refused.
+    void stop();
+
+    /// The connection whose handler runs on this thread.
+    static inline constinit thread_local const Connection* handled_here = nullptr;
+
+    // The loop's notes.
+    std::list<Connection>::iterator place{};        ///< Where the loop keeps it …
+    State listed = State::fresh;                    ///< … in which list …
+    std::chrono::steady_clock::time_point since{};  ///< … and since when.
+    bool moved = true;    ///< It has entered a state since the loop looked.
+    bool queued = false;  ///< It has more to do.
+
+private:
+    enum class Feeding { incomplete, complete, refused };
+
+    void enter(State state) noexcept;
+    bool step();
+    bool receive();
+    void hear_end() noexcept;
+
+    bool read_head();
+    void begin_request();
+    void ask_for_admission();
+    void admit();
+    bool read_body();
+    [[nodiscard]] Feeding feed();
+    [[nodiscard]] Feeding feed_chunks();
+    [[nodiscard]] bool keep(std::string_view data);
+    [[nodiscard]] bool make_room(std::size_t size);
+    [[nodiscard]] bool may_read_on() const noexcept;
+    void forget_body() noexcept;
+    [[nodiscard]] bool too_slow(std::uint64_t bytes) const;
+
+    void handle();
+    void ask(const HttpHandler& handler, HttpRequest request);
+    void refuse(int status, const std::string& text, bool read_on = false);
+    void refuse_too_large(bool read_on);
+    void respond(HttpResponse response);
+    void fault(std::string_view text) noexcept;
+
+    bool flush();
+    void end_answer();
+    void end_for_good();
+    bool discard();
+
+    Service* service_;
+    Socket socket_;
+    State state_ = State::fresh;
+    bool readable_ = false;     ///< There may be something to read.
+    bool half_closed_ = false;  ///< The client sends nothing after what is there.
+    bool ending_ = false;       ///< The answer is the last one.
+    bool body_left_ = false;    ///< The body of this request has not been read to its end.
+    bool discarding_ = false;   ///< It is read for what comes after it alone.
+    bool admitting_ = false;    ///< The answer to come is whether to read it.
+
+    Input input_;
+    HeadReader head_;
+    ChunkReader chunks_;
+    HttpRequest request_;
+    std::uint64_t announced_left_ = 0;  ///< Bytes of a body of known length that are to come.
+    std::size_t charged_ = 0;           ///< Taken out of the budget.
+    std::size_t discarded_ = 0;
+    std::chrono::steady_clock::time_point began_{};  ///< When it began to read, or to send.
+    std::uint64_t progress_ = 0;                     ///< Bytes read, or sent, since.
+
+    std::string output_;    ///< Head of the answer, and its body if that is small.
+    std::string content_;   ///< A large body.
+    std::size_t sent_ = 0;  ///< Of both together.
+};
+
+}  // namespace routemaster::detail

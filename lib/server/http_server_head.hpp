@@ -1,0 +1,85 @@
+/// @file
+/// The head of a request: its request line and its header fields.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http_server_syntax.hpp"
+
+namespace routemaster::detail {
+
+/// What a head says, as far as the server cares.
+struct RequestHead {
+    std::string method;
+    std::string target;
+    std::string authorization;
+    std::string content_type;
+    bool has_authorization = false;
+    std::optional<std::uint64_t> content_length;
+    bool chunked = false;
+    bool expects_continue = false;
+    bool keep_alive = true;    ///< Whether the client wants the connection to stay open.
+    bool old_version = false;  ///< HTTP/1.0.
+
+    [[nodiscard]] bool has_body() const noexcept {
+        return chunked || content_length.value_or(0) > 0;
+    }
+};
+
+/// Reads a head line by line, as it arrives, and refuses what RFC 9112 does not allow. Servers that
+/// guess what a malformed request means guess differently from the proxy in front of them, and
+/// whoever knows both hides one request inside another. So nothing is guessed: every line ends with
+/// CR LF, a name with its colon, `Content-Length` is there once and never beside
+/// `Transfer-Encoding`, and so is `Host`.
+///
+/// Thread safety: a value.
+class HeadReader {
+public:
+    enum class Progress { incomplete, complete, refused };
+
+    /// Reads the complete lines of `bytes`, which begin where the last call stopped; `consumed` is
+    /// how many bytes they take. What follows is to be given again, with more.
+    [[nodiscard]] Progress read(std::string_view bytes, std::size_t& consumed);
+
+    /// What was read; whole when it is complete.
+    [[nodiscard]] RequestHead& head() noexcept { return head_; }
+    [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
+
+    /// Whether a request line was read.
+    [[nodiscard]] bool begun() const noexcept { return begun_; }
+
+    /// Why it was refused.
+    [[nodiscard]] const Refusal& refusal() const noexcept { return refusal_; }
+
+private:
+    [[nodiscard]] Progress refuse(int status, const char* text) noexcept;
+    [[nodiscard]] Progress too_long() noexcept;
+    [[nodiscard]] Progress finish();
+    bool read_line(std::string_view line);
+    bool read_request_line(std::string_view line);
+    bool read_version(std::string_view version);
+    bool read_field(const Field& field);
+    bool read_host(std::string_view value);
+    bool read_content_length(std::string_view value);
+    bool read_transfer_encoding(std::string_view value);
+    bool read_authorization(std::string_view value);
+    bool read_expectation(std::string_view value);
+    void read_connection(std::string_view value);
+    bool bad(int status, const char* text) noexcept;
+
+    RequestHead head_;
+    std::size_t size_ = 0;
+    bool begun_ = false;
+    bool has_host_ = false;
+    bool has_transfer_encoding_ = false;
+    bool asks_to_close_ = false;
+    bool asks_to_keep_ = false;
+    Refusal refusal_;
+};
+
+}  // namespace routemaster::detail

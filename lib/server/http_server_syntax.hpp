@@ -1,0 +1,86 @@
+/// @file
+/// Which bytes may stand where in an HTTP/1.1 message (RFC 9110 §5, RFC 9112).
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace routemaster::detail {
+
+/// Bytes that a request line and its header fields may take together, and all trailers of a body.
+/// A half-sent request holds no more of them than the line that has not ended yet.
+inline constexpr std::size_t head_size_max = 16'384;
+
+/// What is wrong with a request, in an answer's words. The text is a literal.
+struct Refusal {
+    int status = 0;
+    const char* text = "";
+};
+
+namespace syntax {
+
+enum Class : std::uint8_t { token = 1, value = 2, target = 4, host = 8 };
+
+inline constexpr auto classes = [] {
+    std::array<std::uint8_t, 256> table{};
+    const auto add = [&](std::string_view characters, int kinds) {
+        for (const char c : characters) {
+            auto& entry = table[static_cast<unsigned char>(c)];
+            entry = static_cast<std::uint8_t>(entry | kinds);
+        }
+    };
+    for (std::size_t c = 0x21; c < 0x7f; ++c) table[c] = value | target;
+    for (std::size_t c = 0x80; c < 0x100; ++c) table[c] = value;
+    add(" \t", value);
+    add("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", token | host);
+    add("!#$%&'*+-.^_`|~", token);
+    add("-._~%!$&'()*+;=:[]", host);
+    return table;
+}();
+
+/// Whether `text` consists of bytes of that class alone.
+[[nodiscard]] constexpr bool all(std::string_view text, Class kind) noexcept {
+    return std::all_of(text.begin(), text.end(), [kind](char c) {
+        return (classes[static_cast<unsigned char>(c)] & kind) != 0;
+    });
+}
+
+[[nodiscard]] constexpr char lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// Whether `text` is `word`, which is in lower case, in whatever case.
+[[nodiscard]] constexpr bool is(std::string_view text, std::string_view word) noexcept {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                      [](char a, char b) { return lower(a) == b; });
+}
+
+/// `text` without white space at its ends.
+[[nodiscard]] constexpr std::string_view trimmed(std::string_view text) noexcept {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    return text;
+}
+
+}  // namespace syntax
+
+/// A header or trailer field: `name: value`.
+struct Field {
+    std::string_view name;
+    std::string_view value;
+
+    /// The field that a line is, its end cut off. False when it is none: white space stands before
+    /// its colon, it continues the line before it, or it holds a control character.
+    [[nodiscard]] static constexpr bool parse(std::string_view line, Field& field) noexcept {
+        const auto colon = line.find(':');
+        if (colon == std::string_view::npos || colon == 0) return false;
+        field = {line.substr(0, colon), syntax::trimmed(line.substr(colon + 1))};
+        return syntax::all(field.name, syntax::token) && syntax::all(field.value, syntax::value);
+    }
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,190 @@
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "support/await.hpp"
+#include "support/process_usage.hpp"
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string host = "Host: t\r\n";
+const std::string half_a_head = "GET /health HTTP/1.1\r\n" + host;
+
+std::string publication(std::string_view token, std::size_t size) {
+    return "POST /topics/orders HTTP/1.1\r\n" + host + authorization(token) +
+           "Content-Length: " + std::to_string(size) + "\r\n\r\n";
+}
+
+std::vector<std::unique_ptr<HttpClient>> crowd(const RunningBus& bus, int size,
+                                               const std::string& bytes) {
+    std::vector<std::unique_ptr<HttpClient>> clients;
+    for (int i = 0; i < size; ++i) {
+        clients.push_back(std::make_unique<HttpClient>(bus.port()));
+        static_cast<void>(clients.back()->try_send(bytes));
+    }
+    return clients;
+}
+
+}  // namespace
+
+TEST_CASE("anonymous bytes cost the bus no time") {
+    const TemporaryFolder folder;
+    RunningBus bus{folder.path()};
+    const auto pid = bus.process().pid();
+    const std::string chunked =
+        "POST /topics/a HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n";
+    const auto files = open_files(pid);
+    const auto before = processor_time(pid);
+    for (int i = 0; i < 20; ++i) {
+        for (const auto& bytes :
+             {chunked + "5;" + std::string(20'000, 'a'), chunked + std::string(20'000, '0'),
+              "GET /health?" + std::string(4'000, '&') + " HTTP/1.1\r\n" + host + "\r\n",
+              "POST /topics/a HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip\r\n\r\nx",
+              half_a_head + std::string(100'000, 'x'), std::string(10'000, '\n')}) {
+            HttpClient client{bus.port()};
+            client.send(bytes);
+            client.end();
+            CHECK(client.receive_all().starts_with("HTTP/1.1 "));
+        }
+    }
+    CHECK((processor_time(pid) - before).count() < 1.5);
+    CHECK(await([&] { return open_files(pid) <= files; }));
+    CHECK(bus.stop() == 0);
+    // Of 100 refusals, each second tells once.
+    const auto errors = bus.process().errors();
+    CHECK(errors.find("http: refused: ") != std::string::npos);
+    CHECK(errors.find(", the last of ") != std::string::npos);
+    CHECK(errors.find("ERROR") == std::string::npos);
+}
+
+TEST_CASE("credentials are looked at before a body is held") {
+    const TemporaryFolder folder;
+    RunningBus bus{folder.path()};
+    for (const auto& [token, path, status] :
+         std::vector<std::tuple<std::string, std::string, int>>{{"shop", "/topics/orders", 0},
+                                                                {"stranger", "/topics/orders", 401},
+                                                                {"root-key", "/topics/orders", 401},
+                                                                {"root-key", "/api_tokens", 0},
+                                                                {"shop", "/api_tokens", 401},
+                                                                {"shop", "/nowhere", 404},
+                                                                {"shop", "/health", 404}}) {
+        CAPTURE(token);
+        CAPTURE(path);
+        HttpClient client{bus.port()};
+        client.send("POST " + path + " HTTP/1.1\r\n" + host + authorization(token) +
+                    "Content-Length: 100000\r\nExpect: 100-continue\r\n\r\n");
+        CHECK(client.receive().status == (status == 0 ? 100 : status));
+    }
+    HttpClient huge{bus.port()};
+    huge.send(publication("stranger", 2U << 20U));
+    CHECK(huge.receive().status == 413);
+
+    const auto pid = bus.process().pid();
+    const auto before = resident_bytes(pid);
+    const auto clients =
+        crowd(bus, 200, publication("stranger", 1U << 20U) + std::string((1U << 20U) - 1, 'x'));
+    CHECK(resident_bytes(pid) < before + (20U << 20U));
+    CHECK(bus.publish("orders", "https://shop.example/1").status == 200);
+}
+
+TEST_CASE("bodies of clients are held within a bound") {
+    const TemporaryFolder folder;
+    std::vector<std::string> flags;
+    std::size_t bound = 64U << 20U;
+    SUBCASE("that is 64 MiB") {}
+    SUBCASE("that is a setting") {
+        flags = {"--buffered-bytes-max", "8388608"};
+        bound = 8U << 20U;
+    }
+    RunningBus bus{folder.path(), flags};
+    const auto pid = bus.process().pid();
+    const auto before = resident_bytes(pid);
+    const std::size_t size = 1U << 20U;
+    auto clients = crowd(bus, 100, publication("shop", size) + std::string(size - 1, ' '));
+    CHECK(resident_bytes(pid) < before + bound + (24U << 20U));
+    REQUIRE(await([&] {
+        HttpClient late{bus.port()};
+        late.send(publication("shop", size) + std::string(size - 1, ' '));
+        late.end();
+        return late.receive_all().starts_with("HTTP/1.1 503 ");
+    }));
+    CHECK(bus.publish("orders", "https://shop.example/1").status == 503);
+    clients.clear();
+    CHECK(await([&] { return bus.publish("orders", "https://shop.example/1").status == 200; }));
+}
+
+TEST_CASE("half-sent requests do not delay the end of the bus") {
+    const TemporaryFolder folder;
+    RunningBus bus{folder.path()};
+    auto heads = crowd(bus, 250, half_a_head);
+    auto bodies = crowd(bus, 250, publication("shop", 1'000) + "abc");
+    CHECK(bus.ask("GET", "/health").status == 200);
+    const auto began = std::chrono::steady_clock::now();
+    CHECK(bus.stop() == 0);
+    CHECK(std::chrono::steady_clock::now() - began < 4s);
+}
+
+TEST_CASE("deadlines of requests are settings") {
+    const TemporaryFolder folder;
+    SUBCASE("of the head") {
+        const RunningBus bus{folder.path(), {"--header-timeout", "0.3"}};
+        HttpClient client{bus.port()};
+        client.send(half_a_head);
+        CHECK(client.receive().status == 408);
+    }
+    SUBCASE("of the body") {
+        const RunningBus bus{folder.path(),
+                             {"--header-timeout", "0.3", "--body-rate-min", "1000000000"}};
+        HttpClient client{bus.port()};
+        client.send(publication("shop", 1'000'000) + std::string(500'000, ' '));
+        CHECK(client.receive().status == 408);
+    }
+    SUBCASE("of the body, which may be slow") {
+        const RunningBus bus{folder.path(), {"--header-timeout", "0.3", "--body-rate-min", "1"}};
+        HttpClient client{bus.port()};
+        client.send(publication("shop", 1'000'000) + std::string(500'000, ' '));
+        ::usleep(1'500'000);
+        client.send(std::string(500'000, ' '));
+        CHECK(client.receive().status == 400);
+    }
+    SUBCASE("between requests") {
+        const RunningBus bus{folder.path(), {"--idle-timeout", "1"}};
+        HttpClient client{bus.port()};
+        CHECK(client.ask("GET", "/health").status == 200);
+        CHECK(client.closed_by_peer());
+    }
+    SUBCASE("and by default they are long") {
+        const RunningBus bus{folder.path()};
+        HttpClient head{bus.port()};
+        HttpClient body{bus.port()};
+        HttpClient idle{bus.port()};
+        CHECK(idle.ask("GET", "/health").status == 200);
+        head.send(half_a_head);
+        body.send(publication("shop", 10'000));
+        ::usleep(2'500'000);
+        head.send("\r\n");
+        CHECK(head.receive().status == 200);
+        body.send(std::string(10'000, ' '));
+        CHECK(body.receive().status == 400);
+        CHECK(idle.ask("GET", "/health").status == 200);
+        const auto began = std::chrono::steady_clock::now();
+        head.send(half_a_head);
+        CHECK(head.receive().status == 408);
+        CHECK(std::chrono::steady_clock::now() - began > 8s);
+        CHECK(std::chrono::steady_clock::now() - began < 15s);
+    }
+}

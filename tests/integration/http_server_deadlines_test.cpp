@@ -1,0 +1,191 @@
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "routemaster/server/http_server.hpp"
+#include "support/http_client.hpp"
+#include "support/http_server_scene.hpp"
+#include "support/process_usage.hpp"
+#include "support/recorded_log.hpp"
+
+namespace rm = routemaster;
+using namespace routemaster::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto half_a_head = "GET / HTTP/1.1\r\nHost: t\r\nX: ";
+
+std::string body_of(std::size_t size) {
+    return "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n";
+}
+
+/// Sends a byte every 20 ms until the server takes no more or `patience` is over; how long it took.
+std::chrono::duration<double> drip(HttpClient& client, std::string_view byte,
+                                   std::chrono::seconds patience) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto passed = [&] { return std::chrono::steady_clock::now() - began; };
+    // The first byte after the end of a connection is still taken by the kernel.
+    while (passed() < patience && client.try_send(byte)) std::this_thread::sleep_for(20ms);
+    return passed();
+}
+
+}  // namespace
+
+TEST_CASE("a head has its time, however it drips") {
+    rm::HttpServer server{{.header_timeout = 300ms}, echo};
+    SUBCASE("and is answered 408 then") {
+        HttpClient silent{server.port()};
+        silent.send(half_a_head);
+        const auto began = std::chrono::steady_clock::now();
+        const auto reply = silent.receive();
+        CHECK(std::chrono::steady_clock::now() - began >= 250ms);
+        CHECK(reply.status == 408);
+        CHECK(reply.headers.at("connection") == "close");
+        CHECK(silent.closed_by_peer());
+    }
+    SUBCASE("byte by byte, field by field") {
+        for (const std::string_view piece : {"x", "X: y\r\n"}) {
+            HttpClient client{server.port()};
+            client.send(piece == "x" ? half_a_head : "GET / HTTP/1.1\r\n");
+            CHECK(drip(client, piece, 20s) < 10s);
+        }
+    }
+    SUBCASE("also after a request that was answered") {
+        HttpClient client{server.port()};
+        CHECK(client.ask("GET", "/").status == 200);
+        client.send("GET / HTT");
+        CHECK(client.receive().status == 408);
+        CHECK(client.closed_by_peer());
+    }
+    SUBCASE("which has nothing to do with the time between two requests") {
+        HttpClient client{server.port()};
+        for (int i = 0; i < 2; ++i) {
+            CHECK(client.ask("GET", "/").status == 200);
+            std::this_thread::sleep_for(600ms);
+        }
+        CHECK(client.ask("GET", "/").status == 200);
+    }
+    SUBCASE("and a client that says nothing is closed without a word") {
+        HttpClient client{server.port()};
+        CHECK(client.closed_by_peer());
+    }
+}
+
+TEST_CASE("a body comes at a least rate, or is answered 408") {
+    rm::HttpServer server{{.header_timeout = 200ms, .body_rate_min = 10'000}, echo};
+    SUBCASE("not when it stops") {
+        HttpClient client{server.port()};
+        client.send(body_of(10) + "abc");
+        CHECK(client.receive().status == 408);
+        CHECK(client.closed_by_peer());
+    }
+    SUBCASE("not when it drips") {
+        HttpClient client{server.port()};
+        client.send(body_of(100'000));
+        CHECK(drip(client, "x", 20s) < 10s);
+    }
+    SUBCASE("not when the framing alone comes") {
+        HttpClient client{server.port()};
+        client.send("POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n");
+        CHECK(drip(client, "1;" + std::string(200, 'e') + "\r\nx\r\n", 20s) < 10s);
+    }
+    SUBCASE("but for longer than a head when it is fast enough") {
+        HttpClient client{server.port()};
+        client.send(body_of(100'000));
+        const std::string part(5'000, 'x');
+        for (int i = 0; i < 20; ++i) {
+            client.send(part);
+            std::this_thread::sleep_for(80ms);
+        }
+        CHECK(client.receive().status == 200);
+    }
+}
+
+TEST_CASE("an answer is read at a least rate, or its connection closed") {
+    rm::HttpServer server{{.header_timeout = 200ms},
+                          [](const rm::HttpRequest&, const rm::HttpResponder& respond) {
+                              respond({200, std::string(50'000'000, 'x'), "", {}});
+                          }};
+    const auto files = open_files(::getpid());
+    HttpClient client{server.port()};
+    client.request("GET", "/");
+    const auto deadline = std::chrono::steady_clock::now() + 40s;
+    // Both ends are ours. What was sent by then earns the connection a while.
+    while (open_files(::getpid()) > files + 1 && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(20ms);
+    }
+    CHECK(open_files(::getpid()) == files + 1);
+}
+
+TEST_CASE("at the limit, the oldest unfinished request gives way to a new client") {
+    RecordedLog log;
+    rm::HttpServer server{{.threads = 2, .connections_max = 4, .log = log.sink()}, echo};
+    HttpClient busy{server.port()};
+    CHECK(busy.ask("GET", "/").status == 200);
+    HttpClient silent{server.port()};
+    HttpClient head{server.port()};
+    head.send(half_a_head);
+    HttpClient body{server.port()};
+    body.send(body_of(10) + "abc");
+    std::this_thread::sleep_for(50ms);
+
+    // One after the other, and nobody who has a request answered or waits for the next.
+    HttpClient first{server.port()};
+    CHECK(first.ask("GET", "/first").status == 200);
+    CHECK(silent.closed_by_peer());
+    HttpClient second{server.port()};
+    CHECK(second.ask("GET", "/second").status == 200);
+    HttpClient third{server.port()};
+    CHECK(third.ask("GET", "/third").status == 200);
+    CHECK(head.closed_by_peer());
+    CHECK(body.closed_by_peer());
+    for (auto* kept : {&busy, &first, &second, &third}) CHECK(kept->ask("GET", "/").status == 200);
+    CHECK(log.count(rm::LogLevel::info, "the oldest unfinished one was closed") > 0);
+}
+
+TEST_CASE("a crowd of half-sent requests keeps nobody out") {
+    rm::HttpServer server{{.threads = 2, .connections_max = 200}, echo};
+    std::vector<std::unique_ptr<HttpClient>> crowd;
+    for (int i = 0; i < 1'000; ++i) {
+        crowd.push_back(std::make_unique<HttpClient>(server.port()));
+        static_cast<void>(crowd.back()->try_send(half_a_head));
+    }
+    for (int i = 0; i < 5; ++i) {
+        const auto began = std::chrono::steady_clock::now();
+        CHECK(HttpClient{server.port()}.ask("GET", "/let-me-in").status == 200);
+        CHECK(std::chrono::steady_clock::now() - began < 10s);
+    }
+}
+
+TEST_CASE("half-sent requests are answered 503 and do not delay a stop") {
+    HttpInbox inbox;
+    rm::HttpServer server{{}, inbox.handler()};
+    std::vector<std::unique_ptr<HttpClient>> halves;
+    for (int i = 0; i < 100; ++i) {
+        halves.push_back(std::make_unique<HttpClient>(server.port()));
+        halves.back()->send(i % 2 == 0 ? std::string{half_a_head} : body_of(10) + "abc");
+    }
+    HttpClient whole{server.port()};
+    whole.request("GET", "/");
+    auto waiting = inbox.take();
+    const auto began = std::chrono::steady_clock::now();
+    std::thread stopping{[&] { server.stop(60s); }};
+    for (auto& half : halves) {
+        const auto answer = half->receive_all();
+        CHECK(answer.starts_with("HTTP/1.1 503 "));
+        CHECK(answer.find("Retry-After: 1\r\n") != std::string::npos);
+    }
+    waiting.respond({200, "whole", "", {}});
+    CHECK(whole.receive().body == "whole");
+    stopping.join();
+    CHECK(std::chrono::steady_clock::now() - began < 10s);
+}

@@ -1,0 +1,50 @@
+/// @file
+/// What a process takes of the machine.
+
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace routemaster::test {
+
+/// The processor time that a process has taken so far.
+inline std::chrono::duration<double> processor_time(pid_t pid) {
+    std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
+    const std::string text{std::istreambuf_iterator<char>{file}, {}};
+    // The name of the process, in parentheses, may hold anything. utime and stime are the 14th and
+    // 15th field.
+    std::istringstream fields{text.substr(text.rfind(')') + 1)};
+    std::string skipped;
+    for (int i = 3; i < 14; ++i) fields >> skipped;
+    double user = 0;
+    double system = 0;
+    if (!(fields >> user >> system)) throw std::runtime_error{"no such process"};
+    return std::chrono::duration<double>{(user + system) /
+                                         static_cast<double>(::sysconf(_SC_CLK_TCK))};
+}
+
+/// How many files and sockets a process has open.
+inline std::size_t open_files(pid_t pid) {
+    const std::filesystem::directory_iterator files{"/proc/" + std::to_string(pid) + "/fd"};
+    return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
+/// The bytes of memory that a process holds.
+inline std::size_t resident_bytes(pid_t pid) {
+    std::ifstream file{"/proc/" + std::to_string(pid) + "/statm"};
+    std::size_t total = 0;
+    std::size_t resident = 0;
+    if (!(file >> total >> resident)) throw std::runtime_error{"no such process"};
+    return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace routemaster::test
