@@ -287,6 +287,7 @@ inline constexpr const char* delivery_queue = "main";
 enum class Verdict {
     deliver,     ///< Hand the batch over, then `SettleDelivery`.
     throttled,   ///< The subscriber is being spared; the job was given back.
+    crowded,     ///< The subscriber has its share of deliveries; the job waits in its lane.
     vanished,    ///< Batch or subscriber are gone; the batch was removed and the job is done.
     lease_lost,  ///< The job was handed on; nothing was changed.
 };
@@ -308,6 +309,11 @@ struct DeliveryStart {
 /// A subscriber whose health is below its maximum is throttled when its last attempt is less than
 /// `health_backoff` ago: the job is then given back for that wait, lengthened by `jitter`, the
 /// attempt counts as throttled, and a CURRENT batch goes on taking events.
+/// Else, a lane of which more than `lane_max` jobs may be under way is narrowed to `lane_max`. A
+/// batch that is not among the first of its lane any more is not begun: its job is given back and
+/// waits for those before it, and a CURRENT batch goes on taking events. Settlements widen the lane
+/// again. Whatever `lane_max`, the first of a lane may begin. A store that is shared with workers
+/// of the original, who know no lanes, narrows none.
 /// Otherwise seals the batch when it is CURRENT, counts an attempt, and notes `now` as the
 /// subscriber's last one.
 /// Repeating it counts one attempt more. A job that is no delivery job answers `invalid`.
@@ -315,22 +321,29 @@ struct BeginDelivery {
     using Reply = DeliveryStart;
     Lease lease;
     Duration backoff_max;
-    double jitter = 0;  ///< In [0, 0.5).
+    double jitter = 0;                    ///< In [0, 0.5).
+    std::uint32_t lane_max = UINT32_MAX;  ///< 0 counts as 1.
+    /// A subscriber whose health is below its maximum is throttled for this long at least, however
+    /// long ago its last attempt is.
+    Duration pause{0};
 };
 
 /// Ends a delivery, in one step with its job.
 ///
 /// Success removes the batch and acknowledges the job; failure gives the job back until `retry_at`.
 /// Either changes the health of the subscriber by `health_change`, if it still exists, and counts
-/// `delivery.events`, `.batches`, `.time`, `.time2`, and `latency.batches.*`.
+/// `delivery.events`, `.batches`, `.time`, `.time2`, and `latency.batches.*`. A lane that
+/// `BeginDelivery` narrowed becomes one wider, as long as that is no more than `lane_max`, until it
+/// is as wide as its subscriber asked; one that is wider than `lane_max` is narrowed to it.
 /// Repeating one that succeeded answers `lease_lost`.
 struct SettleDelivery {
     using Reply = Settlement;
     Lease lease;
     bool delivered = false;
     int health_change = 0;
-    TimePoint begun_at;    ///< When the attempt began.
-    TimePoint retry_at{};  ///< Read when it was not delivered.
+    TimePoint begun_at;                   ///< When the attempt began.
+    TimePoint retry_at{};                 ///< Read when it was not delivered.
+    std::uint32_t lane_max = UINT32_MAX;  ///< 0 counts as 1.
 };
 
 // --- Room ---------------------------------------------------------------------------------------

@@ -167,9 +167,9 @@ public:
     }
     DeliveryStart read(const BeginDelivery*, const redisReply& r) const {
         if (r.type == REDIS_REPLY_INTEGER) {
-            constexpr Verdict verdicts[]{Verdict::lease_lost, Verdict::throttled,
-                                         Verdict::vanished};
-            if (r.integer < 0 || r.integer > 2) throw Unexpected{};
+            constexpr Verdict verdicts[]{Verdict::lease_lost, Verdict::throttled, Verdict::vanished,
+                                         Verdict::crowded};
+            if (r.integer < 0 || r.integer > 3) throw Unexpected{};
             return {.verdict = verdicts[r.integer]};
         }
         const auto parts = items(r, 11);

@@ -1,5 +1,6 @@
 #include "requests.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -141,7 +142,9 @@ public:
     Call operator()(const BeginDelivery& step) {
         begin(scripts().begin_delivery, step.lease)
             .add(step.backoff_max.count())
-            .add(exact(step.jitter));
+            .add(exact(step.jitter))
+            .add(std::max(step.lane_max, 1U))
+            .add(step.pause.count());
         return take();
     }
     Call operator()(const SettleDelivery& step) {
@@ -149,7 +152,8 @@ public:
             .add(step.delivered ? "1" : "0")
             .add(step.health_change)
             .add(wire(step.begun_at))
-            .add(wire(step.retry_at));
+            .add(wire(step.retry_at))
+            .add(std::max(step.lane_max, 1U));
         return take();
     }
 

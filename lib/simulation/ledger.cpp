@@ -238,7 +238,9 @@ void Ledger::told(std::uint64_t, const Submission&, const BeginDelivery& step,
     const auto holder = account_of(step.lease).holder;
     used(step.lease, start.verdict != Verdict::lease_lost);
     if (start.verdict == Verdict::vanished) return gone(step.lease);
-    if (start.verdict == Verdict::throttled) return given_back(step.lease, TimePoint::min());
+    if (start.verdict == Verdict::throttled || start.verdict == Verdict::crowded) {
+        return given_back(step.lease, TimePoint::min());
+    }
     if (start.verdict != Verdict::deliver) return;
     account_of(step.lease).holder = holder;
     const auto [known, fresh] = contents_.try_emplace(start.batch, start.messages);

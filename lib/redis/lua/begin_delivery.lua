@@ -1,10 +1,12 @@
 -- BeginDelivery: begins the delivery of the batch that a leased delivery job names.
 -- KEYS  1 jobs:index:main
--- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 job, 6 worker, 7 fence, 8 backoff_max, 9 jitter
+-- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 job, 6 worker, 7 fence, 8 backoff_max, 9 jitter,
+--       10 lane_max, 11 pause
 -- Effect: seals the batch, counts an attempt and notes it; or gives the job back for the
---       throttle's wait; or ends a batch that nobody wants any more.
--- Reply: 0 lease lost, 1 throttled, 2 vanished, or for a delivery: uid, creation time, attempt,
---       token, callback, uuid, timeout, max_events, max_in_flight, health_points, messages.
+--       throttle's wait, or until there is room in its lane; or ends a batch that nobody wants.
+-- Reply: 0 lease lost, 1 throttled, 2 vanished, 3 crowded, or for a delivery: uid, creation time,
+--       attempt, token, callback, uuid, timeout, max_events, max_in_flight, health_points,
+--       messages.
 local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 if not holds(q, job, worker, fence) then return 0 end
 -- Only a worker of the original takes a job away and leaves the lease.
@@ -18,7 +20,7 @@ local list = P .. 'batches:' .. uid
 local head = redis.call('LRANGE', list, 0, 2)
 local token = head[1]
 local known = token and redis.call('HMGET', P .. 'subscriber:' .. token, 'callback', 'uuid',
-    'timeout', 'max_events', 'max_in_flight', 'health_points', 'last_attempted_at')
+    'timeout', 'max_events', 'max_in_flight', 'health_points', 'last_attempted_at', 'window')
 local events = redis.call('LLEN', list) - 3
 expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
 expect_batch(token or '')
@@ -31,14 +33,29 @@ end
 
 local health = tonumber(known[6]) or 100
 local attempted = tonumber(known[7])
-if health < 100 and attempted then
-    local wait = math.floor(math.ldexp(tonumber(ARGV[8]), -health) + 0.5)
-    if wait > 0 and attempted + wait > now then
+if health < 100 then
+    local wait = attempted and math.floor(math.ldexp(tonumber(ARGV[8]), -health) + 0.5) or 0
+    if wait > 0 and attempted + wait <= now then wait = 0 end
+    wait = math.max(wait, tonumber(ARGV[11]))
+    if wait > 0 then
         count_status('delivery.batches', token, 'throttled', 1)
         count_status('delivery.events', token, 'throttled', events)
         let_go(q, job, worker, fence)
         place(q, job, now + math.floor(wait * (1 + tonumber(ARGV[9])) + 0.5))
         return 1
+    end
+end
+
+if not mixed then
+    -- Those of a lane that becomes narrower are held once they are met among the READY.
+    local width = tonumber(known[5]) or 1
+    local window = math.min(width, tonumber(known[8]) or width)
+    local limit = math.max(1, math.min(window, tonumber(ARGV[10])))
+    if limit < window then redis.call('HSET', P .. 'subscriber:' .. token, 'window', limit) end
+    if (redis.call('ZRANK', P .. 'routemaster:lane:' .. token, uid) or 0) >= limit then
+        let_go(q, job, worker, fence)
+        place(q, job, now)
+        return 3
     end
 end
 

@@ -1,7 +1,7 @@
 -- SettleDelivery: ends a delivery, in one step with its job.
 -- KEYS  1 jobs:index:main
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 job, 6 worker, 7 fence, 8 "1" when delivered,
---       9 change of health, 10 begun_at, 11 retry_at
+--       9 change of health, 10 begun_at, 11 retry_at, 12 lane_max
 -- Reply: 1, or 0 when the lease is lost.
 local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 if not holds(q, job, worker, fence) then return 0 end
@@ -31,7 +31,8 @@ if head[3] == '1' then
 end
 if delivered then count('latency.batches.last_attempt', token, age) end
 
-if redis.call('SISMEMBER', P .. 'subscribers', token) == 1 then
+local known = redis.call('SISMEMBER', P .. 'subscribers', token) == 1
+if known then
     local points = redis.call('HGET', P .. 'subscriber:' .. token, 'health_points')
     redis.call('HSET', P .. 'subscriber:' .. token, 'health_points',
         math.max(0, math.min(100, (tonumber(points) or 100) + ARGV[9])))
@@ -42,4 +43,5 @@ if delivered then
 else
     place(q, job, tonumber(ARGV[11]))
 end
+if known and not mixed then regrow(token, tonumber(ARGV[12])) end
 return 1

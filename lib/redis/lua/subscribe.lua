@@ -19,7 +19,7 @@ if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'timeout', ARGV[7]) end
 if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], 'max_events', ARGV[8]) end
 if ARGV[9] ~= '' then
     redis.call('HSET', KEYS[1], 'max_in_flight', ARGV[9])
-    widen(token, width, tonumber(ARGV[9]))
+    widen(token, width, (width_of(token)))
 end
 for _, topic in ipairs(present) do
     if not wanted[topic] then

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,8 +20,8 @@ namespace routemaster::detail {
 struct JobState;
 struct QueueState;
 
-/// Jobs that keep an order among themselves: only the first `width` of them may be acquired, and a
-/// job that is given back keeps its place. A width of 1 makes them strictly one after the other.
+/// Jobs that keep an order among themselves: only the first `limit()` of them may be acquired, and
+/// a job that is given back keeps its place. One at a time makes them strictly one after the other.
 struct Lane;
 
 /// A worker, and what it holds.
@@ -54,13 +55,18 @@ static_assert(sizeof(JobState) <= 136, "some 160 bytes with its places in the in
 
 struct Lane {
     std::string name;
-    std::uint32_t width = 1;
+    std::uint32_t width = 1;  ///< As its subscriber asked.
+    /// What workers have room for, while that is less than `width`. Not kept on disk.
+    std::uint32_t window = UINT32_MAX;
     std::size_t admitted = 0;
     JobState* edge = nullptr;  ///< The first job that is not admitted.
     /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk they
     /// may come back, and must then come before what stands behind them.
     std::uint64_t skipped_row = 0;
     IntrusiveList<JobState, &JobState::in_lane> jobs;
+
+    /// How many of its first jobs may be acquired.
+    [[nodiscard]] std::uint32_t limit() const noexcept { return std::min(width, window); }
 };
 
 struct Worker {

@@ -215,6 +215,20 @@ public:
         fit(lane);
     }
 
+    /// Keeps all but the first `most` jobs of a lane from being acquired.
+    void narrow(Lane& lane, std::uint32_t most) {
+        if (lane.limit() <= most) return;
+        lane.window = most;
+        fit(lane);
+    }
+
+    /// Lets a lane that was narrowed have one job more, but no more than `most`.
+    void regrow(Lane& lane, std::uint32_t most) {
+        const auto window = std::min(lane.limit() + 1, most);
+        lane.window = window < lane.width ? window : UINT32_MAX;
+        fit(lane);
+    }
+
     /// Names of the queues whose watchers are to be woken, each once.
     [[nodiscard]] std::vector<std::string> take_woken() {
         for (const auto& name : woken_) queue(name).woken = false;
@@ -441,7 +455,7 @@ private:
 
     void join(JobState& job, Lane& lane) {
         lane.jobs.push_back(job);
-        job.admitted = lane.edge == nullptr && lane.admitted < lane.width;
+        job.admitted = lane.edge == nullptr && lane.admitted < lane.limit();
         if (job.admitted) {
             ++lane.admitted;
         } else if (lane.edge == nullptr) {
@@ -460,7 +474,7 @@ private:
     /// Lets jobs at the edge of a lane in while there is room, and keeps the last ones out again
     /// while a lane that became narrower holds too many. What is PENDING is let be.
     void fit(Lane& lane) {
-        while (lane.edge != nullptr && lane.admitted < lane.width) {
+        while (lane.edge != nullptr && lane.admitted < lane.limit()) {
             auto& job = *lane.edge;
             lane.edge = lane.jobs.next(job);
             ++lane.admitted;
@@ -470,7 +484,7 @@ private:
                 make_ready(job);
             }
         }
-        while (lane.admitted > lane.width) {
+        while (lane.admitted > lane.limit()) {
             auto& job = *(lane.edge == nullptr ? lane.jobs.back() : lane.jobs.previous(*lane.edge));
             if (job.state == JobState::State::ready) {
                 job.queue.ready.remove(job);

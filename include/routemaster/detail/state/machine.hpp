@@ -200,6 +200,7 @@ private:
 
     /// Its batches end one after the other, whatever it had asked for.
     void remove(SubscriberState& subscriber) {
+        subscriber.outbox->lane.window = UINT32_MAX;
         jobs_.widen(subscriber.outbox->lane, 1);
         directory_.remove(subscriber);
     }
@@ -324,12 +325,16 @@ private:
             end_vanished(*job, batch, subscriber != nullptr);
             return DeliveryStart{.verdict = Verdict::vanished};
         }
-        if (const auto wait = throttle(*subscriber, step.backoff_max); wait > Duration{0}) {
+        if (const auto wait = throttle(*subscriber, step); wait > Duration{0}) {
             count_delivery(*batch, OutboxCounter::throttled_batches,
                            OutboxCounter::throttled_events);
             const auto lengthened = static_cast<double>(wait.count()) * (1.0 + step.jitter);
             jobs_.give_back(*job, now_ + Duration{std::llround(lengthened)}, now_);
             return DeliveryStart{.verdict = Verdict::throttled};
+        }
+        if (crowded(*job, step)) {
+            jobs_.give_back(*job, now_, now_);
+            return DeliveryStart{.verdict = Verdict::crowded};
         }
         // Read before anything is changed: it may fail.
         auto messages = batch->messages.resident() ? batch->messages.list() : effects_.read(*batch);
@@ -360,12 +365,20 @@ private:
     }
 
     /// How long the subscriber is still to be spared.
-    [[nodiscard]] Duration throttle(const SubscriberState& subscriber, Duration backoff_max) const {
-        if (subscriber.health_points >= health_points_max || !subscriber.last_attempted_at) {
-            return Duration{0};
-        }
-        const auto wait = health_backoff(subscriber.health_points, backoff_max);
-        return *subscriber.last_attempted_at + wait > now_ ? wait : Duration{0};
+    [[nodiscard]] Duration throttle(const SubscriberState& subscriber,
+                                    const BeginDelivery& step) const {
+        if (subscriber.health_points >= health_points_max) return Duration{0};
+        if (!subscriber.last_attempted_at) return step.pause;
+        const auto wait = health_backoff(subscriber.health_points, step.backoff_max);
+        const bool early = *subscriber.last_attempted_at + wait > now_;
+        return std::max(early ? wait : Duration{0}, step.pause);
+    }
+
+    /// Whether others of its lane have all the deliveries that the lane may have.
+    bool crowded(JobState& job, const BeginDelivery& step) {
+        if (job.lane == nullptr) return false;
+        jobs_.narrow(*job.lane, std::max(step.lane_max, 1U));
+        return !job.admitted;
     }
 
     void end_vanished(JobState& job, BatchState* batch, bool subscriber_exists) {
@@ -389,6 +402,9 @@ private:
         } else {
             jobs_.give_back(*job, step.retry_at, now_);
             effects_.changed(*batch);
+        }
+        if (subscriber != nullptr) {
+            jobs_.regrow(subscriber->outbox->lane, std::max(step.lane_max, 1U));
         }
         return Settlement::settled;
     }

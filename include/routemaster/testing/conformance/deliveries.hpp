@@ -223,6 +223,39 @@ inline void add_health_cases(StoreCases& add) {
         s.expect_idle_until(s.now() + Duration{18'750});
     });
 
+    add("a subscriber that is not quite healthy is spared for a pause that is asked for",
+        [](Scenario& s) {
+            subscribe_billing(s);
+            s.publish("orders");
+            const auto begin_pausing = [&](Duration pause) {
+                return s
+                    .perform(BeginDelivery{.lease = s.take(),
+                                           .backoff_max = backoff_max,
+                                           .jitter = 0.25,
+                                           .pause = pause})
+                    .verdict;
+            };
+            s.fail_next(-1);
+            s.advance(Duration{3'600'000});
+            expect_equal(begin_pausing(Duration{1'000}), Verdict::throttled, "beginning at 99");
+            s.expect_idle_until(s.now() + Duration{1'250});
+            s.advance(Duration{1'250});
+            s.fail_next(-98);  // 1 point: 30,000 ms.
+            expect_equal(begin_pausing(Duration{1'000}), Verdict::throttled, "beginning at 1");
+            s.expect_idle_until(s.now() + Duration{37'500});
+            expect_equal(s.counter_of("billing", "delivery.batches", "throttled"),
+                         std::optional<std::int64_t>{2}, "attempts throttled");
+        });
+
+    add("a healthy subscriber knows no pause", [](Scenario& s) {
+        subscribe_billing(s);
+        s.publish("orders");
+        s.fail_next(0);
+        const BeginDelivery step{
+            .lease = s.take(), .backoff_max = backoff_max, .pause = Duration{1'000}};
+        expect_equal(s.perform(step).verdict, Verdict::deliver, "beginning");
+    });
+
     add("a subscriber without any health waits for the longest backoff", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");

@@ -29,8 +29,149 @@ inline std::vector<std::string> begin_all(Scenario& s, Where at = Where::here())
     return messages;
 }
 
+/// Begins a delivery where a lane may have `lane_max` of them, and tells the verdict.
+inline Verdict begin_within(Scenario& s, std::uint32_t lane_max, const Lease& lease,
+                            Where at = Where::here()) {
+    return s
+        .perform(BeginDelivery{.lease = lease, .backoff_max = backoff_max, .lane_max = lane_max},
+                 at)
+        .verdict;
+}
+
+/// Ends a delivery where a lane may have `lane_max` of them.
+inline void settle_within(Scenario& s, std::uint32_t lane_max, const Lease& lease,
+                          bool delivered = true, Where at = Where::here()) {
+    const SettleDelivery step{.lease = lease,
+                              .delivered = delivered,
+                              .begun_at = s.now(),
+                              .retry_at = s.now() + Duration{60'000},
+                              .lane_max = lane_max};
+    expect_equal(s.perform(step, at), Settlement::settled, "settling", at);
+}
+
+/// Adds the cases about lanes of which workers have room for a part only.
+inline void add_narrowed_lane_cases(StoreCases& add) {
+    add("a subscriber that has its share of deliveries gets the next when one ends",
+        [](Scenario& s) {
+            subscribe_one_by_one(s, "billing", 5);
+            s.publish("orders", 6);
+            const auto leases = s.acquire().leases;
+            expect_equal(leases.size(), 5U, "jobs acquired");
+            for (std::size_t i = 0; i < 5; ++i) {
+                expect_equal(begin_within(s, 2, leases[i]),
+                             i < 2 ? Verdict::deliver : Verdict::crowded, "beginning a delivery");
+            }
+            s.expect_idle_until(never);
+            expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 4, .pending = 2},
+                         "delivery jobs");
+            expect_equal(s.begin(leases[2]).verdict, Verdict::lease_lost,
+                         "beginning what was put off");
+            settle_within(s, 2, leases[0]);
+            expect_equal(begin_all(s), std::vector<std::string>{"orders 3"}, "the next under way");
+            s.expect_idle_until(never);
+        });
+
+    add("a lane that was narrowed becomes one wider with each end, as far as there is room",
+        [](Scenario& s) {
+            subscribe_one_by_one(s, "billing", 3);
+            s.publish("orders", 9);
+            auto leases = s.acquire().leases;
+            for (std::size_t i = 0; i < 3; ++i) begin_within(s, 1, leases[i]);
+            s.expect_idle_until(never);
+            settle_within(s, 2, leases[0]);
+            leases = s.acquire().leases;
+            expect_equal(leases.size(), 2U, "jobs of a lane of two");
+            settle_within(s, 2, leases[0]);
+            expect_equal(s.acquire().leases.size(), 1U, "jobs more, of a lane of two");
+            settle_within(s, 5, leases[1]);
+            expect_equal(s.acquire().leases.size(), 2U, "jobs more, of a lane of three");
+            s.expect_idle_until(never);
+            expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 3, .pending = 3},
+                         "delivery jobs");
+        });
+
+    add("a batch that fails again and again does not keep its lane narrow", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 3);
+        const auto leases = s.acquire().leases;
+        for (const auto& lease : leases) begin_within(s, 1, lease);
+        s.expect_idle_until(never);
+        settle_within(s, 100, leases[0], false);
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 2"}, "the next under way");
+    });
+
+    add("a settlement narrows a lane that is wider than there is room", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 6);
+        const auto leases = s.acquire().leases;
+        for (const auto& lease : leases) s.begin(lease);
+        settle_within(s, 1, leases[0]);
+        s.expect_idle_until(never);
+        settle_within(s, 1, leases[1]);
+        s.expect_idle_until(never);
+        settle_within(s, 1, leases[2]);
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 4"}, "the next under way");
+        s.expect_idle_until(never);
+    });
+
+    add("the first of a lane may begin however little room there is", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 2);
+        subscribe_one_by_one(s, "audit", 1);
+        s.publish("orders", 2);
+        unsigned begun = 0;
+        for (const auto& lease : s.acquire().leases) {
+            begun += begin_within(s, 0, lease) == Verdict::deliver ? 1 : 0;
+        }
+        expect_equal(begun, 2U, "deliveries begun, one for each subscriber");
+    });
+
+    add("a batch that was put off is no attempt, and takes events until it begins", [](Scenario&
+                                                                                           s) {
+        s.subscribe("billing", {"orders"},
+                    {.timeout = Duration{0}, .max_events = 2, .max_in_flight = 2});
+        s.publish("orders", 3);
+        const auto leases = s.acquire().leases;
+        expect_equal(leases.size(), 2U, "jobs acquired");
+        expect_equal(begin_within(s, 1, leases[0]), Verdict::deliver, "beginning the first");
+        expect_equal(begin_within(s, 1, leases[1]), Verdict::crowded, "beginning the second");
+        const auto second = s.batches("billing").at(1);
+        expect_equal(second.attempts, 0U, "attempts");
+        expect(second.current, "a batch that was put off is CURRENT no more");
+        s.publish("orders");
+        settle_within(s, 1, leases[0]);
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 3", "orders 4"}, "under way");
+        expect_equal(s.counter_of("billing", "delivery.batches", "throttled"),
+                     std::optional<std::int64_t>{}, "attempts throttled");
+    });
+
+    add("another max_in_flight does not widen a lane that was narrowed", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 5);
+        auto leases = s.acquire().leases;
+        for (const auto& lease : leases) begin_within(s, 1, lease);
+        s.subscribe("billing", {"orders"}, {.max_in_flight = 4});
+        s.expect_idle_until(never);
+        settle_within(s, 100, leases[0]);
+        expect_equal(s.acquire().leases.size(), 2U, "jobs of a lane of two");
+    });
+
+    add("a subscriber that comes back has a lane as wide as it asks", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 3);
+        for (const auto& lease : s.acquire().leases) {
+            begin_within(s, 1, lease);
+            s.perform(NackJob{lease, s.now()});
+        }
+        s.perform(RemoveSubscriber{"billing"});
+        s.subscribe("billing", {"orders"}, {.max_in_flight = 3});
+        expect_equal(s.acquire().leases.size(), 3U, "jobs acquired");
+    });
+}
+
 /// Adds the cases about the order of a subscriber's batches.
 inline void add_lane_cases(StoreCases& add) {
+    add_narrowed_lane_cases(add);
+
     add("by default one batch of a subscriber is under way at a time", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 3);

@@ -17,8 +17,12 @@ local function subscriber_of(uid)
     return type(token) == 'string' and token
 end
 
+-- How many of the first batches of a lane may be under way, and how many its subscriber asked for.
+-- The window is what workers have room for, while that is less. BeginDelivery sets it.
 local function width_of(token)
-    return tonumber(redis.call('HGET', P .. 'subscriber:' .. token, 'max_in_flight') or 1) or 1
+    local known = redis.call('HMGET', P .. 'subscriber:' .. token, 'max_in_flight', 'window')
+    local width = tonumber(known[1]) or 1
+    return math.max(1, math.min(width, tonumber(known[2]) or width)), width
 end
 
 -- Puts a batch at the end of its lane; returns its place, the first being 0.
@@ -66,6 +70,21 @@ local function leave(token, uid)
         local width = width_of(token)
         admit(token, width - 1, width - 1)
     end
+end
+
+-- Lets a lane that was narrowed have one more, but no more than `most`.
+local function regrow(token, most)
+    local before, width = width_of(token)
+    local after = math.min(before + 1, most)
+    if after < width then
+        if after ~= before then
+            redis.call('HSET', P .. 'subscriber:' .. token, 'window', after)
+        end
+    elseif before < width then
+        after = width
+        redis.call('HDEL', P .. 'subscriber:' .. token, 'window')
+    end
+    if before < width and after > before then admit(token, before, after - 1) end
 end
 
 -- Whether a batch is among the first of its lane. A batch that another program began joins here,
