@@ -16,6 +16,7 @@ if removed == 1 then
         redis.call('SREM', P .. 'subscribers:' .. topic, token)
     end
     widen(token, width_of(token), 1)
+    begin_to_tidy(token)
     redis.call('DEL', KEYS[1], P .. 'topics:' .. token)
 end
 if ARGV[5] == '1' then
