@@ -84,14 +84,16 @@ Scripts compose_all() {
         .find_token = compose("find_token", reads, {}, find_token),
         .list_tokens = compose("list_tokens", reads, {page}, list_tokens),
         .push_job = compose("push_job", grows, {wake, lane, place}, push_job),
-        .acquire_jobs = compose("acquire_jobs", frees, {expect, wake, lane, place}, acquire_jobs),
+        .acquire_jobs = compose("acquire_jobs", frees, {expect, wake, lane, place, turn, release},
+                                acquire_jobs),
         .ack_job = compose("ack_job", frees, {expect, wake, lane, lease}, ack_job),
         .nack_job = compose("nack_job", frees, {expect, wake, lane, place, lease}, nack_job),
         .heartbeat = compose("heartbeat", frees, {}, heartbeat),
-        .retire_worker =
-            compose("retire_worker", frees, {expect, wake, lane, place, worker}, retire_worker),
-        .scrub_workers = compose("scrub_workers", frees,
-                                 {expect, wake, counter, lane, place, worker}, scrub_workers),
+        .retire_worker = compose("retire_worker", frees,
+                                 {expect, wake, lane, place, worker, release}, retire_worker),
+        .scrub_workers =
+            compose("scrub_workers", frees, {expect, wake, counter, lane, place, worker, release},
+                    scrub_workers),
         .count_jobs = compose("count_jobs", reads, {}, count_jobs),
         .begin_delivery =
             compose("begin_delivery", frees,

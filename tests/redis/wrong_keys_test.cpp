@@ -18,6 +18,9 @@ namespace {
 
 /// A bus with something in every key that a step may meet.
 struct Busy : test::RedisScene {
+    explicit Busy(bool mixed_fleet = false) : RedisScene{mixed_fleet}, mixed{mixed_fleet} {}
+
+    const bool mixed;
     std::vector<Lease> deliveries;  // The first of them has begun.
     std::vector<Lease> work;
 
@@ -37,7 +40,7 @@ struct Busy : test::RedisScene {
         }
         for (const char* job : {"a", "b", "c"}) perform(PushJob{"work", job, now});
         perform(PushJob{"work", "later", now + Duration{60'000}});
-        perform(PushJob{"main", "now", now});
+        if (!mixed) perform(PushJob{"main", "now", now});
         deliveries = perform(AcquireJobs{.queue = "main", .worker = worker, .limit = 3}).leases;
         work = perform(AcquireJobs{.queue = "work", .worker = worker, .limit = 2}).leases;
         begin(deliveries.at(0));
@@ -178,7 +181,10 @@ bool refused(Busy& s, const Kind& kind, const std::string& key) {
 }  // namespace
 
 TEST_CASE("redis: a step that meets a key of another type changes nothing") {
-    Busy scene;
+    bool mixed = false;
+    SUBCASE("ours alone") {}
+    SUBCASE("in a mixed fleet") { mixed = true; }
+    Busy scene{mixed};
     scene.prepare();
     const auto names = scene.names();
     REQUIRE(names.size() > 30);

@@ -38,8 +38,9 @@ struct RedisOptions {
     std::string tls_ca_file{};  ///< Authorities to trust instead of the system's.
     /// Put before every key. With a hash tag, as in `{bus}:`, all are in one slot of a cluster.
     std::string prefix{};
-    /// Workers of the original share the queue: every READY job stays where they take it, so the
-    /// order of a subscriber's batches is not kept.
+    /// Processes of the original share the server: every READY job stays where their workers take
+    /// it. What that leaves of the order is in docs/redis-keys.md. Those of the original wake
+    /// nobody: let a `Dispatcher` poll often.
     bool mixed_fleet = false;
     /// How long a step may wait for its answer. A server that is silent for so long is given up.
     Duration timeout{5'000};

@@ -1,7 +1,8 @@
 -- AcquireJobs: promotes what is due, at most 1,000 jobs, then gives READY jobs to a worker.
 -- KEYS  1 jobs:instant:{q}
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows
--- Effect: also a heartbeat. A delivery job whose lane is closed is held instead of given.
+-- Effect: also a heartbeat. A delivery job whose lane is closed is held instead of given. In a
+--         mixed fleet, what is held comes back, and jobs wait for their turn where they are.
 -- Reply: when the next job falls due or nil, then for each lease its fence and its job: first those
 --       whose reply was lost, then the new ones.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -16,10 +17,27 @@ expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
 expect('SCARD', 'jobs:pending:index:' .. q, 'routemaster:queues')
 redis.call('HSET', P .. 'workers', worker, now)
 
-local due = redis.call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000)
-if #due > 0 then
-    redis.call('ZREM', scheduled, unpack(due))
-    for _, job in ipairs(due) do make_ready(q, job) end
+-- Whether there is more to do at once.
+local more = false
+local turns = mixed and q == 'main'
+if turns then
+    release(1000)
+    more = redis.call('EXISTS', P .. 'routemaster:held:main') == 1
+elseif q == 'main' then
+    local token = redis.pcall('SRANDMEMBER', P .. 'routemaster:untidy')
+    if type(token) == 'string' then
+        if tidy(token) then redis.call('SREM', P .. 'routemaster:untidy', token) end
+        more = redis.call('EXISTS', P .. 'routemaster:untidy') == 1
+    end
+end
+
+-- What comes back is promoted when all of it has, and so in order.
+if not more or not turns then
+    local due = redis.call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000)
+    if #due > 0 then
+        redis.call('ZREM', scheduled, unpack(due))
+        for _, job in ipairs(due) do make_ready(q, job) end
+    end
 end
 
 local reply = {false}
@@ -39,41 +57,54 @@ if known < newest then
     end
 end
 
-local wanted = limit - (#reply - 1) / 2
-local rounds = 0
-while wanted > 0 and rounds < 10 do
-    rounds = rounds + 1
-    local jobs = redis.call('RPOP', KEYS[1], math.min(wanted, 1000))
-    if not jobs then break end
-    local given = {}
+-- Gives jobs to the worker.
+local function give(jobs)
+    local fields = {'newest', fence + #jobs}
     for _, job in ipairs(jobs) do
-        local uid = batch_of(q, job)
-        local token = uid and subscriber_of(uid)
-        if token and not may_run(token, uid) then
-            redis.call('SADD', P .. 'routemaster:held:' .. q, job)
-        else
-            given[#given + 1] = job
-        end
+        fence = fence + 1
+        fields[#fields + 1] = fence
+        fields[#fields + 1] = q .. '\0' .. job
+        reply[#reply + 1] = fence
+        reply[#reply + 1] = job
+        if turns then take_turn(job, fence, worker) end
     end
-    if #given > 0 then
-        local fields = {'newest', fence + #given}
-        for _, job in ipairs(given) do
-            fence = fence + 1
-            fields[#fields + 1] = fence
-            fields[#fields + 1] = q .. '\0' .. job
-            reply[#reply + 1] = fence
-            reply[#reply + 1] = job
-        end
-        redis.call('SET', P .. 'routemaster:fence', fence)
-        redis.call('LPUSH', pending, unpack(given))
-        redis.call('HSET', leases, unpack(fields))
-        redis.call('SADD', P .. 'jobs:pending:index:' .. q, worker)
-        redis.call('SADD', P .. 'routemaster:queues', q)
-        wanted = wanted - #given
-    end
+    redis.call('SET', P .. 'routemaster:fence', fence)
+    redis.call('LPUSH', pending, unpack(jobs))
+    redis.call('HSET', leases, unpack(fields))
+    redis.call('SADD', P .. 'jobs:pending:index:' .. q, worker)
+    redis.call('SADD', P .. 'routemaster:queues', q)
 end
 
-if redis.call('LLEN', KEYS[1]) > 0 then
+local wanted = limit - (#reply - 1) / 2
+if turns and wanted > 0 then
+    local jobs, rest = take_turns(wanted)
+    if #jobs > 0 then give(jobs) end
+    more = more or rest
+elseif not turns then
+    local rounds = 0
+    while wanted > 0 and rounds < 10 do
+        rounds = rounds + 1
+        local jobs = redis.call('RPOP', KEYS[1], math.min(wanted, 1000))
+        if not jobs then break end
+        local given = {}
+        for _, job in ipairs(jobs) do
+            local uid = batch_of(q, job)
+            local token = uid and subscriber_of(uid)
+            if token and not may_run(token, uid) then
+                redis.call('SADD', P .. 'routemaster:held:' .. q, job)
+            else
+                given[#given + 1] = job
+            end
+        end
+        if #given > 0 then
+            give(given)
+            wanted = wanted - #given
+        end
+    end
+    more = more or redis.call('LLEN', KEYS[1]) > 0
+end
+
+if more then
     reply[1] = now
 else
     local next = redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2]

@@ -11,6 +11,7 @@ local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 if not holds(q, job, worker, fence) then return 0 end
 -- Only a worker of the original takes a job away and leaves the lease.
 if mixed and not redis.call('LPOS', P .. 'jobs:pending:' .. q .. ':' .. worker, job) then
+    let_go(q, job, worker, fence)
     return 0
 end
 local uid = batch_of(q, job)

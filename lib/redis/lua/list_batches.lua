@@ -1,12 +1,20 @@
 -- ListBatches: tells the batches of a subscriber in the order of their lane.
 -- KEYS  1 routemaster:lane:{token}
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 limit
+-- Effect: in a mixed fleet there are no lanes; then it looks through the 10,000 oldest batches.
 -- Reply: for each its uid, creation time, attempts, events, 1 when CURRENT.
-local token = ARGV[4]
+local token, limit = ARGV[4], tonumber(ARGV[5])
+local uids
+if mixed then
+    uids = redis.call('ZRANGE', P .. 'batches:index', 0, 9999)
+else
+    uids = redis.call('ZRANGE', KEYS[1], 0, limit - 1)
+end
 local told = {}
-for _, uid in ipairs(redis.call('ZRANGE', KEYS[1], 0, ARGV[5] - 1)) do
+for _, uid in ipairs(uids) do
+    if #told == limit then break end
     local head = redis.call('LRANGE', P .. 'batches:' .. uid, 0, 2)
-    if head[1] then
+    if head[1] == token then
         told[#told + 1] = {uid, head[2], head[3], redis.call('LLEN', P .. 'batches:' .. uid) - 3,
             redis.call('SISMEMBER', P .. 'batches:current:' .. token, uid)}
     end

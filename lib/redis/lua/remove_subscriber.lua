@@ -17,6 +17,7 @@ if removed == 1 then
         forget_if_idle(topic)
     end
     widen(token, width_of(token), 1)
+    begin_to_tidy(token)
     redis.call('DEL', KEYS[1], P .. 'topics:' .. token)
 end
 if ARGV[5] == '1' then

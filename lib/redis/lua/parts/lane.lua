@@ -25,21 +25,34 @@ local function width_of(token)
     return math.max(1, math.min(width, tonumber(known[2]) or width)), width
 end
 
--- Puts a batch at the end of its lane; returns its place, the first being 0.
+-- Puts a batch that begins at the end of its lane, which is in the order of their beginnings. With
+-- workers of the original in the fleet none joins: they would end it and leave it there.
 local function join(token, uid)
+    if mixed then return end
     local lane = P .. 'routemaster:lane:' .. token
     local last = redis.call('ZRANGE', lane, -1, -1, 'WITHSCORES')[2]
-    redis.call('ZADD', lane, (last and tonumber(last) or 0) + 1, uid)
-    return redis.call('ZCARD', lane) - 1
+    redis.call('ZADD', lane, math.max((last and tonumber(last) or 0) + 1, now * 1000), uid)
+end
+
+-- Puts a batch that another program began where it belongs; returns its place, the first being 0.
+local function join_late(token, uid)
+    local lane = P .. 'routemaster:lane:' .. token
+    local began = tonumber(redis.call('LINDEX', P .. 'batches:' .. uid, 1)) or now
+    redis.call('ZADD', lane, began * 1000, uid)
+    return redis.call('ZRANK', lane, uid)
+end
+
+-- Lets a job be acquired if it is held; says whether it was.
+local function let_in(job)
+    if redis.call('SREM', P .. 'routemaster:held:main', job) == 0 then return false end
+    if redis.call('LPUSH', P .. 'jobs:instant:main', job) == 1 or mixed then wake('main', -1) end
+    return true
 end
 
 -- Lets the READY jobs at the places `first` to `last` of a lane be acquired.
 local function admit(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:lane:' .. token, first, last)) do
-        local job = delivery_prefix .. uid
-        if redis.call('SREM', P .. 'routemaster:held:main', job) == 1 then
-            if redis.call('LPUSH', P .. 'jobs:instant:main', job) == 1 then wake('main', -1) end
-        end
+        let_in(delivery_prefix .. uid)
     end
 end
 
@@ -55,20 +68,63 @@ end
 
 -- Gives a lane another width.
 local function widen(token, before, after)
-    if mixed then return end
-    if after > before then
+    if mixed then
+        if after > before then wake('main', -1) end
+    elseif after > before then
         admit(token, before, after - 1)
     elseif after < before then
         hold(token, after, before - 1)
     end
 end
 
+-- Those of the batches that are gone.
+local function gone_of(uids)
+    local keys = {}
+    for i, uid in ipairs(uids) do keys[i] = P .. 'batches:' .. uid end
+    local present = #keys == 0 and 0 or redis.call('EXISTS', unpack(keys))
+    if present == #keys then return {} end
+    if present == 0 then return uids end
+    local gone = {}
+    for i, key in ipairs(keys) do
+        if redis.call('EXISTS', key) == 0 then gone[#gone + 1] = uids[i] end
+    end
+    return gone
+end
+
+-- Takes the batches that another program ended out of the first places of a lane, and lets in those
+-- that come up. Looks at 1,000 at most; false when there may be more.
+local function tidy(token)
+    local lane = P .. 'routemaster:lane:' .. token
+    local width = width_of(token)
+    local enough = math.min(width, 100)
+    local places, looked, removed, done = enough, 0, 0, false
+    while places > 0 and not done do
+        local first = redis.call('ZRANGE', lane, 0, places - 1)
+        local gone = gone_of(first)
+        if #gone > 0 then removed = removed + redis.call('ZREM', lane, unpack(gone)) end
+        done = #first - #gone >= enough or #first < places
+        looked = looked + #first
+        places = 1000 - looked
+    end
+    if removed > 0 then admit(token, 0, width - 1) end
+    return done
+end
+
+-- The same; whoever acquires next goes on with what this left.
+local function begin_to_tidy(token)
+    if tidy(token) then return end
+    redis.pcall('SADD', P .. 'routemaster:untidy', token)
+    wake('main', -1)
+end
+
 -- Takes a batch out of its lane, which makes room for the next.
 local function leave(token, uid)
-    redis.call('ZREM', P .. 'routemaster:lane:' .. token, uid)
-    if not mixed then
-        local width = width_of(token)
-        admit(token, width - 1, width - 1)
+    local lane = P .. 'routemaster:lane:' .. token
+    redis.call('ZREM', lane, uid)
+    local edge = width_of(token) - 1
+    local next = redis.call('ZRANGE', lane, edge, edge)[1]
+    if next and not let_in(delivery_prefix .. next) and #gone_of({next}) > 0 then
+        begin_to_tidy(token)
     end
 end
 
@@ -87,20 +143,14 @@ local function regrow(token, most)
     if before < width and after > before then admit(token, before, after - 1) end
 end
 
--- Whether a batch is among the first of its lane. A batch that another program began joins here,
--- and one that another program ended stands in nobody's way.
+-- Whether a batch is among the first of its lane. A batch that another program began joins here.
 local function among_first(token, uid)
     local lane = P .. 'routemaster:lane:' .. token
-    local place = redis.call('ZRANK', lane, uid) or join(token, uid)
     local width = width_of(token)
+    local place = redis.call('ZRANK', lane, uid) or join_late(token, uid)
     if place < width then return true end
-    for _, ahead in ipairs(redis.call('ZRANGE', lane, 0, math.min(width, 100) - 1)) do
-        if redis.call('EXISTS', P .. 'batches:' .. ahead) == 0 then
-            leave(token, ahead)
-            place = place - 1
-        end
-    end
-    return place < width
+    begin_to_tidy(token)
+    return redis.call('ZRANK', lane, uid) < width
 end
 
 -- Whether the job of a batch may be acquired. A lane that cannot be read holds nobody back: whoever

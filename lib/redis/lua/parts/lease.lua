@@ -8,6 +8,12 @@ end
 
 -- Ends a lease; false when the job was taken from the worker. The oldest are at the tail.
 local function let_go(q, job, worker, fence)
+    local uid = mixed and batch_of(q, job)
+    local token = uid and subscriber_of(uid)
+    if token and redis.pcall('HDEL', P .. 'routemaster:turns:' .. token, fence) == 1 and
+        redis.call('EXISTS', P .. 'jobs:instant:main') == 1 then
+        wake('main', -1)
+    end
     redis.call('HDEL', P .. 'routemaster:leases:' .. worker, fence)
     return redis.call('LREM', P .. 'jobs:pending:' .. q .. ':' .. worker, -1, job) == 1
 end

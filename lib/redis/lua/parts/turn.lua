@@ -1,0 +1,99 @@
+-- Turns, in a fleet that workers of the original are part of. Nothing may be held from those, so
+-- there are no lanes; but of one subscriber no more than `max_in_flight` batches are under way at
+-- our workers, and the one that began first goes first. `routemaster:turns:{token}` maps the fence
+-- of each to its worker.
+
+-- How many more may be under way. Those of a worker that is gone, or that lost the lease, are not.
+local function room_of(token)
+    local key = P .. 'routemaster:turns:' .. token
+    local room = width_of(token) - redis.call('HLEN', key)
+    if room > 0 then return room end
+    local turns = redis.call('HGETALL', key)
+    for i = 1, #turns, 2 do
+        local fence, worker = turns[i], turns[i + 1]
+        local seen = tonumber(redis.call('HGET', P .. 'workers', worker)) or 0
+        if seen + 30000 <= now or
+            redis.call('HEXISTS', P .. 'routemaster:leases:' .. worker, fence) == 0 then
+            redis.call('HDEL', key, fence)
+            room = room + 1
+        end
+    end
+    return room
+end
+
+-- Notes that the delivery of a job is under way. Turns that cannot be read hold nobody back.
+local function take_turn(job, fence, worker)
+    local uid = batch_of('main', job)
+    local token = uid and subscriber_of(uid)
+    if not token then return end
+    local key = P .. 'routemaster:turns:' .. token
+    redis.pcall('HSET', key, fence, worker)
+    -- Whoever ends it outside a mixed fleet does not look here.
+    redis.call('EXPIRE', key, 86400)
+end
+
+-- The subscribers of jobs, by the place of the job; in their places, the jobs of each subscriber
+-- are put into the order in which its batches began.
+local function in_order(jobs)
+    local token_at, places, began = {}, {}, {}
+    for place, job in ipairs(jobs) do
+        local uid = batch_of('main', job)
+        local head = uid and redis.pcall('LRANGE', P .. 'batches:' .. uid, 0, 1) or {}
+        local token = head[1]
+        if token then
+            token_at[place] = token
+            began[job] = {tonumber(head[2]) or 0, place}
+            places[token] = places[token] or {}
+            table.insert(places[token], place)
+        end
+    end
+    for _, own in pairs(places) do
+        local sorted = {}
+        for i, place in ipairs(own) do sorted[i] = jobs[place] end
+        table.sort(sorted, function(a, b)
+            local x, y = began[a], began[b]
+            return x[1] < y[1] or (x[1] == y[1] and x[2] < y[2])
+        end)
+        for i, place in ipairs(own) do jobs[place] = sorted[i] end
+    end
+    return token_at
+end
+
+-- Takes up to `wanted` READY jobs whose turn it is, of the 1,000 that have waited longest. Where
+-- the turn of so many has not come, some are taken all the same, to reach those behind them.
+-- Returns them, and whether there may be more to take now.
+local function take_turns(wanted)
+    local instant = P .. 'jobs:instant:main'
+    -- The one that has waited longest is at the right.
+    local looked = redis.call('LRANGE', instant, -1000, -1)
+    local jobs = {}
+    for i = #looked, 1, -1 do jobs[#jobs + 1] = looked[i] end
+    local token_at = in_order(jobs)
+    local room, taken, left, full = {}, {}, {}, false
+    for place, job in ipairs(jobs) do
+        local token = token_at[place]
+        if token and not room[token] then
+            local read, places = pcall(room_of, token)
+            room[token] = read and places or 1
+        end
+        full = full or #taken == wanted
+        if not full and (not token or room[token] > 0) then
+            taken[#taken + 1] = job
+            if token then room[token] = room[token] - 1 end
+        else
+            left[#left + 1] = job
+        end
+    end
+    local passed = 0
+    if #jobs == 1000 then
+        passed = math.min(wanted - #taken, #left)
+        for i = 1, passed do taken[#taken + 1] = left[i] end
+    end
+    if #taken > 0 then
+        local back = {}
+        for i = #left, passed + 1, -1 do back[#back + 1] = left[i] end
+        redis.call('RPOP', instant, #jobs)
+        if #back > 0 then redis.call('RPUSH', instant, unpack(back)) end
+    end
+    return taken, full or #jobs == 1000
+end

@@ -1,0 +1,331 @@
+// From a bus of the original's processes to one of ours, and back: what either left behind holds
+// nothing up, and nothing is stranded.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "redis_scene.hpp"
+#include "routemaster/dispatcher.hpp"
+#include "routemaster/runner.hpp"
+#include "routemaster/testing/scripted_transport.hpp"
+#include "support/await.hpp"
+
+using namespace routemaster;
+using test::RedisScene;
+
+namespace {
+
+const std::string a = "BATCHBATCHBATCH1AAAA";
+const std::string b = "BATCHBATCHBATCH2AAAA";
+
+/// The id of the batch of that number.
+std::string uid(int number) {
+    const auto digits = std::to_string(number);
+    return "BATCH" + std::string(12 - digits.size(), '0') + digits + "AAA";
+}
+
+void subscribe(RedisScene& s, const std::string& token, std::uint32_t max_in_flight = 1) {
+    s.perform(Subscribe{.token = token,
+                        .topics = {"cats"},
+                        .options = {.callback = "https://example.com/events",
+                                    .timeout = Duration{500},
+                                    .max_events = 1,
+                                    .max_in_flight = max_in_flight}});
+}
+
+/// So many full batches for each subscriber, one after another.
+void publish(RedisScene& s, int count) {
+    for (int number = 1; number <= count; ++number) {
+        s.perform(PublishEvent{.topic = "cats",
+                               .publisher = "pub",
+                               .message = s.message(),
+                               .timestamp = s.now,
+                               .uid = *Uid::parse(uid(number))});
+        s.now += Duration{1};
+    }
+}
+
+/// Leaves a batch as the original's scripts do: begun at one instant, READY since another.
+void leave_ready(RedisScene& s, const std::string& token, const std::string& batch,
+                 TimePoint begun_at) {
+    const auto begun = std::to_string(to_milliseconds(begun_at));
+    s.other({"ZADD", "batches:index", begun, batch});
+    s.other({"RPUSH", "batches:" + batch, token, begun, "0", s.message()});
+    s.other({"HINCRBY", "batches:gauges:batch", token, "1"});
+    s.other({"HINCRBY", "batches:gauges:event", token, "1"});
+    s.other({"SADD", "jobs:index:main", RedisScene::job(batch)});
+    s.other({"LPUSH", "jobs:instant:main", RedisScene::job(batch)});
+}
+
+/// What batches of ours leave that workers of the original ended.
+void leave_ended(RedisScene& s, const std::string& token, int count) {
+    s.other({"EVAL",
+             "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, "
+             "string.format('ENDEDENDED%010d', i)) end",
+             "1", "routemaster:lane:" + token, std::to_string(count)});
+}
+
+std::int64_t lane_length(RedisScene& s, const std::string& token = "billing") {
+    return s.other({"ZCARD", "routemaster:lane:" + token}).number;
+}
+std::int64_t held(RedisScene& s) { return s.other({"SCARD", "routemaster:held:main"}).number; }
+
+/// The batches that a worker gets now.
+std::vector<std::string> acquired(RedisScene& s, std::uint32_t limit = 100) {
+    std::vector<std::string> batches;
+    const auto got = s.perform(AcquireJobs{.queue = "main", .worker = s.worker, .limit = limit});
+    for (const auto& lease : got.leases) {
+        batches.emplace_back(detail::batch_of(lease.job)->text());
+    }
+    return batches;
+}
+
+}  // namespace
+
+TEST_CASE("original: 100,000 batches that its workers ended delay ours for less than a second") {
+    RedisScene s;
+    subscribe(s, "billing");
+    leave_ended(s, "billing", 100'000);
+    publish(s, 2);
+    CHECK_MESSAGE(lane_length(s) >= 98'000, "one step looks at no more than 1,000 of them");
+    testing::ScriptedTransport transport;
+    transport.script({Result<void>{}, Result<void>{}});
+    const auto began = std::chrono::steady_clock::now();
+    Dispatcher dispatcher{s.store, {.transports = {&transport}}};
+    Runner runner{dispatcher};
+    REQUIRE(test::await([&] { return transport.deliveries().size() == 2; }));
+    const auto took = std::chrono::steady_clock::now() - began;
+    CHECK(took < std::chrono::seconds{1});
+    runner.stop(Duration{1'000});
+    CHECK(lane_length(s) == 0);
+    CHECK(s.other({"EXISTS", "routemaster:untidy"}).number == 0);
+}
+
+TEST_CASE("original: batches that its workers ended behind one that is under way are skipped") {
+    RedisScene s;
+    subscribe(s, "billing");
+    publish(s, 2'502);
+    const auto first = s.acquire();
+    s.begin(first);
+    for (int number = 2; number <= 2'501; ++number) {
+        s.other({"DEL", "batches:" + uid(number)});
+        s.other({"SREM", "routemaster:held:main", RedisScene::job(uid(number))});
+    }
+    s.settle(first);
+    std::vector<std::string> got;
+    int calls = 0;
+    for (; got.empty() && calls < 10; ++calls) got = acquired(s);
+    CHECK(got == std::vector{uid(2'502)});
+    CHECK(calls <= 4);
+}
+
+TEST_CASE("original: with its workers in the fleet, no batch joins a lane") {
+    RedisScene s{true};
+    subscribe(s, "billing");
+    publish(s, 3);
+    CHECK(lane_length(s) == 0);
+}
+
+TEST_CASE("original: what its workers ended goes with the subscriber") {
+    RedisScene s;
+    subscribe(s, "billing");
+    leave_ended(s, "billing", 2'500);
+    SUBCASE("with its token") { s.perform(RemoveToken{"billing"}); }
+    SUBCASE("alone") { s.perform(RemoveSubscriber{"billing"}); }
+    for (int calls = 0; calls < 4; ++calls) acquired(s);
+    CHECK(lane_length(s) == 0);
+}
+
+TEST_CASE("original: what was held is back for its workers after one step for each 1,000") {
+    RedisScene s;
+    subscribe(s, "billing");
+    publish(s, 2'501);
+    REQUIRE(held(s) == 2'500);
+    RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
+    const auto steps = [&](const auto& step) {
+        for (const std::uint64_t back : {1'000, 1'000, 500}) {
+            CHECK(perform(mixed, step, s.now).value() == Count{back});
+        }
+    };
+    SUBCASE("by a worker that says it is alive") { steps(ScrubWorkers{Duration{30'000}}); }
+    SUBCASE("by a worker that ends") { steps(RetireWorker{s.worker}); }
+    SUBCASE("by a worker that acquires") {
+        const AcquireJobs step{.queue = "main", .worker = s.worker, .limit = 1};
+        CHECK(perform(mixed, step, s.now).value().next_due <= s.now);
+        CHECK(perform(mixed, step, s.now).value().next_due <= s.now);
+        CHECK(perform(mixed, step, s.now).has_value());
+    }
+    CHECK(held(s) == 0);
+    const auto found =
+        s.other({"ZCARD", "jobs:scheduled:main"}).number +
+        s.other({"LLEN", "jobs:instant:main"}).number +
+        s.other({"LLEN", "jobs:pending:main:" + std::string{s.worker.text()}}).number;
+    CHECK(found == 2'501);
+    CHECK_MESSAGE(s.other({"ZCOUNT", "jobs:scheduled:main",
+                           "(" + std::to_string(to_milliseconds(s.now)), "+inf"})
+                          .number == 0,
+                  "all of it is due");
+}
+
+TEST_CASE("original: what was held comes back in its order") {
+    RedisScene s;
+    subscribe(s, "billing");
+    for (int number = 1; number <= 1'500; ++number) {
+        // Ten of them begin in the same millisecond.
+        s.publish(uid(number));
+        if (number % 10 == 0) s.now += Duration{1};
+    }
+    RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
+    while (held(s) > 0) perform(mixed, ScrubWorkers{Duration{30'000}}, s.now).value();
+    // As its scheduler takes them.
+    const auto due = s.other({"ZRANGEBYSCORE", "jobs:scheduled:main", "-inf",
+                              std::to_string(to_milliseconds(s.now)), "LIMIT", "0", "2000"});
+    REQUIRE(due.list.size() == 1'499);
+    for (int number = 2; number <= 1'500; ++number) {
+        const auto& job = due.list[static_cast<std::size_t>(number - 2)].text;
+        REQUIRE(job == RedisScene::job(uid(number)));
+    }
+}
+
+TEST_CASE("original: what a worker of its held that ended by a mistake is given back") {
+    for (const bool mixed : {false, true}) {
+        CAPTURE(mixed);
+        RedisScene s{mixed};
+        subscribe(s, "billing");
+        publish(s, 1);
+        s.other({"SADD", "jobs:pending:index:main", "AAAAAAAAAAAAAAAAAAAA"});
+        s.other({"RPOPLPUSH", "jobs:instant:main", "jobs:pending:main:AAAAAAAAAAAAAAAAAAAA"});
+        SUBCASE("one that is not known any more") {
+            CHECK(s.perform(ScrubWorkers{Duration{30'000}}) == Count{1});
+            CHECK(acquired(s) == std::vector{uid(1)});
+            CHECK(s.other({"EXISTS", "jobs:pending:index:main"}).number == 1);
+        }
+        SUBCASE("one that was heard of") {
+            s.other({"HSET", "workers", "AAAAAAAAAAAAAAAAAAAA",
+                     std::to_string(to_milliseconds(s.now))});
+            CHECK(s.perform(ScrubWorkers{Duration{30'000}}) == Count{0});
+        }
+    }
+}
+
+TEST_CASE("original: what its web process began before ours goes before it") {
+    RedisScene s;
+    subscribe(s, "billing");
+    leave_ready(s, "billing", a, s.now);
+    s.now += Duration{1};
+    publish(s, 1);
+    const auto first = s.acquire_all();
+    REQUIRE(first.size() == 1);
+    CHECK(s.begin(first[0]).batch.text() == a);
+    s.settle(first[0]);
+    CHECK(acquired(s) == std::vector{uid(1)});
+}
+
+// --- Turns, in a mixed fleet ---------------------------------------------------------------------
+
+TEST_CASE("original: in a mixed fleet, what is acquired together is delivered in its order") {
+    RedisScene s{true};
+    subscribe(s, "billing");
+    subscribe(s, "audit", 2);
+    leave_ready(s, "billing", b, s.now + Duration{1});
+    leave_ready(s, "billing", a, s.now);
+    for (int number = 1; number <= 3; ++number) leave_ready(s, "audit", uid(number), s.now);
+    const auto first = s.acquire_all();
+    REQUIRE(first.size() == 3);
+    CHECK(s.begin(first[0]).batch.text() == a);
+    CHECK(s.begin(first[1]).batch.text() == uid(1));
+    CHECK(s.begin(first[2]).batch.text() == uid(2));
+    CHECK_MESSAGE(s.other({"LLEN", "jobs:instant:main"}).number == 2, "workers of it see the rest");
+    CHECK(acquired(s).empty());
+    s.worker = *Uid::parse("WORKERWORKERWORKER11");
+    CHECK_MESSAGE(acquired(s).empty(), "nor does another worker of ours get them");
+    s.settle(first[0]);
+    CHECK(acquired(s) == std::vector{b});
+    s.settle(first[2], false);
+    CHECK(acquired(s) == std::vector{uid(3)});
+    CHECK(s.other({"EXISTS", "routemaster:held:main"}).number == 0);
+}
+
+TEST_CASE("original: in a mixed fleet, nobody waits for the turn of a worker that is gone") {
+    RedisScene s{true};
+    subscribe(s, "billing");
+    leave_ready(s, "billing", a, s.now);
+    leave_ready(s, "billing", b, s.now + Duration{1});
+    const auto lease = s.acquire();
+    const auto doomed = "jobs:pending:main:" + std::string{s.worker.text()};
+    const auto heir = *Uid::parse("WORKERWORKERWORKER11");
+    SUBCASE("it retires") {
+        s.perform(RetireWorker{s.worker});
+        s.worker = heir;
+        CHECK(acquired(s) == std::vector{a});
+    }
+    SUBCASE("it is silent") {
+        s.now += Duration{30'000};
+        s.worker = heir;
+        CHECK(acquired(s) == std::vector{b});
+    }
+    SUBCASE("the original's scrub took its job") {
+        s.other({"RPOPLPUSH", doomed, "jobs:instant:main"});
+        CHECK(s.begin(lease).verdict == Verdict::lease_lost);
+        s.worker = heir;
+        CHECK(acquired(s).size() == 1);
+    }
+    SUBCASE("its batch is gone") {
+        s.other({"DEL", "batches:" + a});
+        CHECK(s.begin(lease).verdict == Verdict::vanished);
+        CHECK(acquired(s) == std::vector{b});
+    }
+}
+
+TEST_CASE("original: in a mixed fleet, 1,000 batches that wait for their turn hold nobody up") {
+    RedisScene s{true};
+    subscribe(s, "billing");
+    subscribe(s, "audit");
+    for (int number = 1; number <= 1'100; ++number) leave_ready(s, "billing", uid(number), s.now);
+    leave_ready(s, "audit", a, s.now);
+    bool reached = false;
+    for (int calls = 0; calls < 5 && !reached; ++calls) {
+        for (const auto& batch : acquired(s)) reached = reached || batch == a;
+    }
+    CHECK(reached);
+}
+
+TEST_CASE("original: in a mixed fleet, a worker rests while only turns are waited for") {
+    RedisScene s{true};
+    subscribe(s, "billing");
+    leave_ready(s, "billing", a, s.now);
+    leave_ready(s, "billing", b, s.now);
+    const AcquireJobs step{.queue = "main", .worker = s.worker, .limit = 1};
+    CHECK(s.perform(step).leases.size() == 1);
+    CHECK(s.perform(step).next_due == never);
+}
+
+TEST_CASE("original: in a mixed fleet, turns that cannot be read hold nobody back") {
+    RedisScene s{true};
+    subscribe(s, "billing");
+    leave_ready(s, "billing", a, s.now);
+    leave_ready(s, "billing", b, s.now);
+    s.other({"SET", "routemaster:turns:billing", "nonsense"});
+    const auto lease = s.acquire();
+    CHECK(s.begin(lease).verdict == Verdict::deliver);
+    CHECK(s.settle(lease) == Settlement::settled);
+    CHECK(acquired(s) == std::vector{b});
+}
+
+TEST_CASE("original: in a mixed fleet, the batches of a subscriber are those that there are") {
+    RedisScene s{true};
+    subscribe(s, "billing");
+    subscribe(s, "audit");
+    leave_ready(s, "billing", b, s.now);
+    s.now += Duration{1};
+    publish(s, 2);
+    const auto batches = s.perform(ListBatches{"billing"});
+    REQUIRE(batches.size() == 3);
+    CHECK(batches[0].uid.text() == b);
+    CHECK(s.perform(ListBatches{.token = "billing", .limit = 2}).size() == 2);
+}
