@@ -74,8 +74,8 @@ Scripts compose_all() {
         .list_topics = compose("list_topics", reads, {page}, list_topics),
         .subscribe = compose("subscribe", grows, {expect, wake, lane, idle_topic}, subscribe),
         .unsubscribe = compose("unsubscribe", frees, {expect, idle_topic}, unsubscribe),
-        .remove_subscriber =
-            compose("remove_subscriber", frees, {expect, wake, lane, idle_topic}, remove_subscriber),
+        .remove_subscriber = compose("remove_subscriber", frees, {expect, wake, lane, idle_topic},
+                                     remove_subscriber),
         .list_subscribers =
             compose("list_subscribers", reads, {page, subscriber}, list_subscribers),
         .find_subscriber = compose("find_subscriber", reads, {subscriber}, find_subscriber),
