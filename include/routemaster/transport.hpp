@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -50,6 +51,9 @@ public:
     /// Begins a delivery and returns at once. Calls `done` exactly once: inside this call, or
     /// later, or, as `cancelled`, when the transport is destroyed first.
     virtual void deliver(Delivery delivery, DeliveryDone done) = 0;
+
+    /// Why it cannot deliver anything now; nothing when it can. Any thread.
+    [[nodiscard]] virtual std::optional<std::string> trouble() const { return std::nullopt; }
 };
 
 }  // namespace routemaster

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "routemaster/codec/delivery_body.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/transport/http.hpp"
+#include "target.hpp"
 
 namespace routemaster {
 
@@ -20,25 +22,40 @@ bool has_scheme(std::string_view url, std::string_view scheme) {
                                                     [&](char s, char u) { return same(u, s); });
 }
 
-/// Throws `Failure` that names the first option that makes no sense.
+Result<void> check_proxy(const std::string& proxy) {
+    if (proxy.empty()) return {};
+    const auto target = detail::target_of(proxy);
+    if (!target) return invalid("proxy: " + target.error().context());
+    if (target->scheme != "http" && target->scheme != "https" && target->scheme != "socks5h") {
+        return invalid("proxy: is not http://, https:// or socks5h://");
+    }
+    if (!target->names_port) return invalid("proxy: names no port");
+    return {};
+}
+
 HttpTransportOptions checked(HttpTransportOptions options) {
-    const auto is_control = [](char c) {
-        return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
-    };
-    if (options.connect_timeout <= Duration::zero()) {
-        throw Failure{invalid("connect_timeout: must be positive")};
-    }
-    if (options.total_timeout <= Duration::zero()) {
-        throw Failure{invalid("total_timeout: must be positive")};
-    }
-    if (options.connections_max == 0) throw Failure{invalid("connections_max: must not be 0")};
-    if (std::any_of(options.user_agent.begin(), options.user_agent.end(), is_control)) {
-        throw Failure{invalid("user_agent: contains control characters")};
-    }
+    check(options).value();
     return options;
 }
 
 }  // namespace
+
+Result<void> check(const HttpTransportOptions& options) {
+    const auto is_control = [](char c) {
+        return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+    };
+    if (options.connect_timeout <= Duration::zero()) {
+        return invalid("connect_timeout: must be positive");
+    }
+    if (options.total_timeout <= Duration::zero()) {
+        return invalid("total_timeout: must be positive");
+    }
+    if (options.connections_max == 0) return invalid("connections_max: must not be 0");
+    if (std::any_of(options.user_agent.begin(), options.user_agent.end(), is_control)) {
+        return invalid("user_agent: contains control characters");
+    }
+    return check_proxy(options.proxy);
+}
 
 struct HttpTransport::Impl {
     bool allow_http;
@@ -55,6 +72,8 @@ bool HttpTransport::serves(std::string_view callback) const {
            (impl_->allow_http && has_scheme(callback, "http://"));
 }
 
+std::optional<std::string> HttpTransport::trouble() const { return impl_->loop.trouble(); }
+
 void HttpTransport::deliver(Delivery delivery, DeliveryDone done) {
     if (!serves(delivery.callback)) {
         done({.outcome = invalid("callback: URL is not HTTPS")});
@@ -62,6 +81,9 @@ void HttpTransport::deliver(Delivery delivery, DeliveryDone done) {
     }
     impl_->loop.submit({.url = std::move(delivery.callback),
                         .user = std::move(delivery.uuid),
+                        .batch = delivery.batch,
+                        .attempt = delivery.attempt,
+                        .created_at = delivery.created_at,
                         .body = delivery_body(delivery.messages),
                         .done = std::move(done)});
 }

@@ -1,14 +1,18 @@
 #include "posting.hpp"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
 #include "basic_credentials.hpp"
+#include "routemaster/clock.hpp"
 #include "routemaster/error.hpp"
-#include "this_machine.hpp"
 
 namespace routemaster::detail {
 
@@ -24,11 +28,12 @@ void set(CURL* handle, CURLoption option, Value value) {
 
 }  // namespace
 
-Posting::Posting(const HttpTransportOptions& options, SocketWatch& watch)
-    : options_{options}, watch_{watch}, handle_{curl_easy_init()} {
+Posting::Posting(const HttpTransportOptions& options, ThisMachine& machine, SocketWatch& watch)
+    : options_{options}, machine_{machine}, watch_{watch}, handle_{curl_easy_init()} {
     if (!handle_) throw Failure{{Errc::unavailable, "libcurl: out of memory"}};
     set_up_headers();
     set_up();
+    set_up_answer();
 }
 
 void Posting::set_up_headers() {
@@ -43,55 +48,87 @@ void Posting::set_up_headers() {
 
 void Posting::set_up() {
     CURL* const handle = handle_.get();
-    // Answers are short; uploads beyond a handful of events are few enough for the smallest size.
-    constexpr long receive_buffer = 4'096;
+    // Uploads beyond a handful of events are few enough for the smallest size.
     constexpr long send_buffer = 16'384;
     set(handle, CURLOPT_PRIVATE, this);
     set(handle, CURLOPT_POST, 1L);
     set(handle, CURLOPT_HTTPHEADER, headers_.data());
     set(handle, CURLOPT_ERRORBUFFER, error_.data());
-    set(handle, CURLOPT_WRITEFUNCTION, &Posting::write);
-    set(handle, CURLOPT_WRITEDATA, this);
     set(handle, CURLOPT_OPENSOCKETFUNCTION, &Posting::open_socket);
     set(handle, CURLOPT_OPENSOCKETDATA, this);
-    set(handle, CURLOPT_CLOSESOCKETFUNCTION, &Posting::close_socket);
-    set(handle, CURLOPT_CLOSESOCKETDATA, &watch_);
     set(handle, CURLOPT_NOSIGNAL, 1L);
     set(handle, CURLOPT_TCP_NODELAY, 1L);
     set(handle, CURLOPT_PROTOCOLS_STR, options_.allow_http ? "http,https" : "https");
     set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
     set(handle, CURLOPT_FOLLOWLOCATION, 0L);
-    set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
-    set(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.total_timeout.count()));
     set(handle, CURLOPT_SSL_VERIFYPEER, options_.verify_tls ? 1L : 0L);
     set(handle, CURLOPT_SSL_VERIFYHOST, options_.verify_tls ? 2L : 0L);
-    set(handle, CURLOPT_BUFFERSIZE, receive_buffer);
     set(handle, CURLOPT_UPLOAD_BUFFERSIZE, send_buffer);
-    // Otherwise the end of a delivery whose name is still being resolved waits for the resolver,
-    // and all others with it.
+    // Empty ones too: otherwise libcurl obeys variables of the environment.
+    set(handle, CURLOPT_PROXY, options_.proxy.c_str());
+    set(handle, CURLOPT_NOPROXY, "");
+    // Names are resolved before. Should libcurl ever resolve one by itself, the end of the delivery
+    // shall not wait for it, and all others with it.
     set(handle, CURLOPT_QUICK_EXIT, 1L);
+}
+
+void Posting::set_up_answer() {
+    CURL* const handle = handle_.get();
+    constexpr long receive_buffer = 4'096;  // Answers are short.
+    set(handle, CURLOPT_BUFFERSIZE, receive_buffer);
+    set(handle, CURLOPT_HEADERFUNCTION, &Posting::read_header);
+    set(handle, CURLOPT_HEADERDATA, this);
+    set(handle, CURLOPT_WRITEFUNCTION, &Posting::read_body);
+    set(handle, CURLOPT_WRITEDATA, this);
+    set(handle, CURLOPT_NOPROGRESS, 0L);
+    set(handle, CURLOPT_XFERINFOFUNCTION, &Posting::progress);
+    set(handle, CURLOPT_XFERINFODATA, this);
 }
 
 Result<void> Posting::begin(Submission submission) {
     submission_ = std::move(submission);
     error_[0] = '\0';
     received_ = 0;
+    received_head_ = 0;
+    head_ended_ = false;
+    socket_ = CURL_SOCKET_BAD;
+    turns_ = 0;
+    before_.reset();
+    too_long_.clear();
     refused_.clear();
     tried_ = false;
-    lines_[authorization] = "Authorization: " + basic_credentials(submission_.user, "x");
-    headers_[authorization].data = lines_[authorization].data();
+    no_socket_.clear();
+    begin_headers();
+    const auto milliseconds = [&](Duration limit) {
+        return static_cast<long>(
+            std::max<Duration>(limit - submission_.has_waited, Duration{1}).count());
+    };
     const std::string& json = submission_.body.json;
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDS, json.data());
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(json.size()));
+    curl_easy_setopt(handle(), CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options_.connect_timeout));
+    curl_easy_setopt(handle(), CURLOPT_TIMEOUT_MS, milliseconds(options_.total_timeout));
+    resolve_.data = submission_.resolve.data();
+    curl_easy_setopt(handle(), CURLOPT_RESOLVE, submission_.resolve.empty() ? nullptr : &resolve_);
     const CURLcode code = curl_easy_setopt(handle(), CURLOPT_URL, submission_.url.c_str());
     if (code != CURLE_OK) return failure(code);
     return {};
+}
+
+void Posting::begin_headers() {
+    const auto age_now = std::max(system_clock().now() - submission_.created_at, Duration{0});
+    lines_[authorization] = "Authorization: " + basic_credentials(submission_.user, "x");
+    lines_[batch] = "Routemaster-Batch: " + std::string{submission_.batch.text()};
+    lines_[attempt] = "Routemaster-Attempt: " + std::to_string(submission_.attempt);
+    lines_[age] = "Routemaster-Age: " + std::to_string(age_now.count());
+    for (std::size_t i = 0; i < line_count; ++i) headers_[i].data = lines_[i].data();
 }
 
 Result<void> Posting::outcome(CURLcode code) const {
     if (code != CURLE_OK) return failure(code);
     long status = 0;
     curl_easy_getinfo(handle(), CURLINFO_RESPONSE_CODE, &status);
+    if (!head_ended_) return Error{Errc::unavailable, "the answer ends within its headers"};
     if (status >= 200 && status <= 299) return {};
     return Error{Errc::unavailable, "HTTP " + std::to_string(status)};
 }
@@ -100,13 +137,11 @@ Error Posting::failure(CURLcode code) const {
     if (!refused_.empty() && !tried_) {
         return {Errc::invalid, "callback: " + refused_ + " leads back to this machine"};
     }
+    if (!too_long_.empty()) return {Errc::unavailable, too_long_};
+    if (no_socket_) return {Errc::unavailable, "no socket: " + no_socket_.message()};
     switch (code) {
         case CURLE_OPERATION_TIMEDOUT: return {Errc::timed_out, problem(code)};
-        case CURLE_URL_MALFORMAT:
-        case CURLE_UNSUPPORTED_PROTOCOL: return {Errc::invalid, "callback: " + problem(code)};
-        case CURLE_WRITE_ERROR:
-            return {Errc::unavailable,
-                    "the answer has more than " + std::to_string(options_.response_max) + " bytes"};
+        case CURLE_URL_MALFORMAT: return {Errc::invalid, "callback: " + problem(code)};
         default: return {Errc::unavailable, problem(code)};
     }
 }
@@ -117,30 +152,81 @@ std::string Posting::problem(CURLcode code) const {
     return text;
 }
 
-std::size_t Posting::write(char*, std::size_t size, std::size_t count, void* self) {
+bool Posting::is_too_long(std::size_t more) {
+    received_ += more;
+    if (received_ > options_.response_max) {
+        too_long_ = "the answer has more than " + std::to_string(options_.response_max) + " bytes";
+    } else if (received_head_ > options_.head_max) {
+        too_long_ =
+            "the answer has more than " + std::to_string(options_.head_max) + " bytes of headers";
+    }
+    return !too_long_.empty();
+}
+
+/// Hears of each line: of interim answers, of the answer and of its trailers.
+std::size_t Posting::read_header(char* bytes, std::size_t size, std::size_t count, void* self) {
+    constexpr std::size_t line_weight = 64;  // What libcurl takes to keep a line, besides its text.
     Posting& posting = *static_cast<Posting*>(self);
-    posting.received_ += size * count;
+    const std::string_view line{bytes, size * count};
+    if (line.starts_with("HTTP/")) posting.head_ended_ = false;
+    if (line == "\r\n" || line == "\n") posting.head_ended_ = true;
+    posting.received_head_ += line.size() + line_weight;
     // Anything but the number of bytes makes libcurl give up.
-    return posting.received_ <= posting.options_.response_max ? size * count : 0;
+    return posting.is_too_long(line.size()) ? 0 : line.size();
+}
+
+std::size_t Posting::read_body(char*, std::size_t size, std::size_t count, void* self) {
+    return static_cast<Posting*>(self)->is_too_long(size * count) ? 0 : size * count;
+}
+
+/// Looks for what the others never see, such as extensions of chunks. libcurl reads some 400 kB at
+/// a turn at most, and is through with a proper answer in a few.
+int Posting::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    constexpr unsigned turns_between_looks = 8;
+    Posting& posting = *static_cast<Posting*>(self);
+    if (++posting.turns_ % turns_between_looks != 0) return 0;
+    const auto received = posting.received_by_socket();
+    if (!received) return 0;
+    if (!posting.before_) posting.before_ = *received;
+    if (*received - *posting.before_ <= posting.options_.response_max) return 0;
+    posting.received_ = posting.options_.response_max;
+    return posting.is_too_long(1) ? 1 : 0;
+}
+
+/// Nothing when other deliveries share the connection, or while there is none.
+std::optional<std::uint64_t> Posting::received_by_socket() const {
+    long version = 0;
+    curl_easy_getinfo(handle(), CURLINFO_HTTP_VERSION, &version);
+    if (version >= CURL_HTTP_VERSION_2_0) return std::nullopt;
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (getsockopt(socket_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+    return info.tcpi_bytes_received;
 }
 
 curl_socket_t Posting::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
     Posting& posting = *static_cast<Posting*>(self);
-    if (!posting.options_.allow_loopback && is_this_machine(address->addr)) {
+    const HttpTransportOptions& options = posting.options_;
+    // A proxy is where the operator says it is.
+    if (!options.allow_loopback && options.proxy.empty() && posting.machine_.has(address->addr)) {
         posting.refused_ = address_text(address->addr);
         return CURL_SOCKET_BAD;
     }
     posting.tried_ = true;
     const int socket =
         ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (socket < 0) return CURL_SOCKET_BAD;
-    posting.watch_.opened(socket);
+    if (socket < 0) {
+        posting.no_socket_ = {errno, std::generic_category()};
+        return CURL_SOCKET_BAD;
+    }
+    // libcurl tells what it wants of a number only when that changes. It closes attempts to connect
+    // without a word, so it may believe that it told of this one, and never would.
+    if (const auto refused = posting.watch_.want(socket, EPOLLOUT)) {
+        posting.no_socket_ = refused;
+        close(socket);
+        return CURL_SOCKET_BAD;
+    }
     return socket;
-}
-
-int Posting::close_socket(void* watch, curl_socket_t socket) {
-    static_cast<SocketWatch*>(watch)->closed(socket);
-    return close(socket);
 }
 
 }  // namespace routemaster::detail

@@ -1,33 +1,18 @@
 #include "posting_loop.hpp"
 
 #include <pthread.h>
-#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <string>
 #include <system_error>
-#include <utility>
 
 namespace routemaster::detail {
 
 namespace {
-
-/// Prepares libcurl for the whole process. It is not undone: others may use libcurl as well.
-void require_libcurl() {
-    static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (code != CURLE_OK) {
-        throw Failure{{Errc::unavailable, std::string{"libcurl: "} + curl_easy_strerror(code)}};
-    }
-}
-
-void require(CURLMcode code) {
-    if (code != CURLM_OK) {
-        throw Failure{{Errc::unavailable, std::string{"libcurl: "} + curl_multi_strerror(code)}};
-    }
-}
 
 /// Starts a thread that leaves all signals to the application's own threads.
 template <class Function>
@@ -46,190 +31,221 @@ std::thread thread_without_signals(Function function) {
     }
 }
 
-void tell(Submission& submission, Result<void> outcome) {
-    submission.done({.outcome = std::move(outcome), .undecodable = submission.body.undecodable});
+Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
+
+std::optional<Target> proxy_of(const HttpTransportOptions& options) {
+    if (options.proxy.empty()) return std::nullopt;
+    return target_of(options.proxy).value();
 }
 
-Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
+/// A lookup takes part of the time that connecting may take.
+Duration patience_with_names(const HttpTransportOptions& options) {
+    return std::min(options.connect_timeout, options.total_timeout);
+}
 
 }  // namespace
 
-PostingLoop::PostingLoop(HttpTransportOptions options) : options_{std::move(options)} {
-    require_libcurl();
-    multi_.reset(curl_multi_init());
-    if (!multi_) throw Failure{{Errc::unavailable, "libcurl: out of memory"}};
-    const auto kept = static_cast<long>(std::min<std::size_t>(options_.connections_max, INT_MAX));
-    require(curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, kept));
-    require(curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &PostingLoop::watch_socket));
-    require(curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this));
-    require(curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &PostingLoop::set_timer));
-    require(curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this));
-    thread_ = thread_without_signals([this] { run(); });
-}
+PostingLoop::PostingLoop(HttpTransportOptions options)
+    : options_{std::move(options)},
+      proxy_{proxy_of(options_)},
+      nameless_{patience_with_names(options_)},
+      begun_at_{Clock::now()},
+      postings_{std::make_unique<Postings>(options_, machine_)},
+      resolver_{{.patience = patience_with_names(options_)},
+                [this](const std::string& name, const Result<Addresses>& addresses) {
+                    const std::lock_guard lock{mutex_};
+                    found_.emplace_back(name, addresses);
+                    wake();
+                }},
+      thread_{thread_without_signals([this] { run(); })} {}
 
 PostingLoop::~PostingLoop() {
     {
         const std::lock_guard lock{mutex_};
         stopping_ = true;
+        stop_.notify_all();
+        wake();
     }
-    watch_.wake();
     thread_.join();
 }
 
 void PostingLoop::submit(Submission submission) {
-    bool accepted = false;
-    bool wake = false;
     {
         const std::lock_guard lock{mutex_};
         if (!stopping_) {
             inbox_.push_back(std::move(submission));
-            accepted = true;
-            wake = std::exchange(sleeping_, false);
+            wake();
+            return;
         }
     }
-    if (!accepted) tell(submission, cancelled());
-    if (wake) watch_.wake();
+    tell(submission, cancelled());
+}
+
+/// Under the lock.
+void PostingLoop::wake() {
+    if (std::exchange(sleeping_, false)) postings_->wake();
+}
+
+std::optional<std::string> PostingLoop::trouble() const {
+    {
+        const std::lock_guard lock{mutex_};
+        if (trouble_) return trouble_;
+    }
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) return "no socket: " + std::generic_category().message(errno);
+    close(socket);
+    return std::nullopt;
 }
 
 void PostingLoop::run() {
     while (take_inbox()) {
+        end_overdue();
         start_waiting();
-        act_on_timer();
-        reap();
-        watch_.wait(patience(), [this](int socket, std::uint32_t events) {
-            const bool failed = (events & (EPOLLERR | EPOLLHUP)) != 0;
-            act(socket, ((events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
-                            ((events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
-                            (failed ? CURL_CSELECT_ERR : 0));
-        });
+        postings_->advance();
+        if (!postings_->trouble()) postings_->wait(patience());
+        if (postings_->trouble()) begin_anew();
     }
     cancel_all();
 }
 
 /// Moves what was submitted to where it waits for its turn. False when the loop shall end.
 bool PostingLoop::take_inbox() {
+    std::vector<Found> found_names;
     bool stopping = false;
     {
         const std::lock_guard lock{mutex_};
         sleeping_ = false;
         taken_.swap(inbox_);
-        stopping = stopping_;
+        found_names.swap(found_);
+        stopping = stopping_ || postings_ == nullptr;
     }
-    for (auto& submission : taken_) waiting_.push_back(std::move(submission));
+    for (const auto& [name, addresses] : found_names) found(name, addresses);
+    for (auto& submission : taken_) admit(std::move(submission));
     taken_.clear();
     return !stopping;
 }
 
+const Result<Target>& PostingLoop::target(const std::string& url) {
+    constexpr std::size_t targets_max = 4'096;
+    const auto known = targets_.find(url);
+    if (known != targets_.end()) return known->second;
+    if (targets_.size() >= targets_max) targets_.clear();
+    return targets_.emplace(url, target_of(url)).first->second;
+}
+
+/// Lets it wait for its turn, or for the addresses of its host before.
+void PostingLoop::admit(Submission submission) {
+    const Result<Target>& callback = target(submission.url);
+    if (!callback) {
+        tell(submission, Error{callback.error().code(), "callback: " + callback.error().context()});
+        return;
+    }
+    if (proxy_ && !options_.allow_loopback && machine_.has_host(callback->host)) {
+        tell(submission,
+             Error{Errc::invalid, "callback: " + callback->host + " leads back to this machine"});
+        return;
+    }
+    const Target& peer = proxy_ ? *proxy_ : *callback;
+    if (!peer.is_name) {
+        waiting_.push_back(std::move(submission));
+        return;
+    }
+    // With the plus sign libcurl forgets it after a while.
+    submission.resolve = "+" + peer.host + ":" + peer.port + ":";
+    if (const auto known = resolver_.look_up(peer.host)) {
+        proceed(std::move(submission), *known);
+    } else {
+        nameless_.push(peer.host, std::move(submission));
+    }
+}
+
+void PostingLoop::found(const std::string& name, const Result<Addresses>& addresses) {
+    for (auto& submission : nameless_.take(name)) proceed(std::move(submission), addresses);
+}
+
+void PostingLoop::proceed(Submission submission, const Result<Addresses>& addresses) {
+    if (!addresses) {
+        tell(submission, addresses.error());
+        return;
+    }
+    submission.resolve += **addresses;
+    waiting_.push_back(std::move(submission));
+}
+
+void PostingLoop::end_overdue() {
+    while (auto overdue = nameless_.take_overdue()) {
+        tell(overdue->second, Error{Errc::timed_out, "resolving " + overdue->first});
+    }
+}
+
 bool PostingLoop::can_start() const {
-    return !waiting_.empty() && postings_.size() - idle_.size() < options_.connections_max;
+    return !waiting_.empty() && postings_->size() < options_.connections_max;
 }
 
 void PostingLoop::start_waiting() {
     while (can_start()) {
         Submission submission = std::move(waiting_.front());
         waiting_.pop_front();
-        start(std::move(submission));
+        postings_->start(std::move(submission));
     }
 }
 
-void PostingLoop::start(Submission submission) {
-    try {
-        if (idle_.empty()) {
-            postings_.push_back(std::make_unique<Posting>(options_, watch_));
-            idle_.push_back(postings_.back().get());
-        }
-    } catch (const Failure& failure) {
-        tell(submission, failure.error());
-        return;
-    }
-    Posting& posting = *idle_.back();
-    Result<void> begun = posting.begin(std::move(submission));
-    if (begun) {
-        const CURLMcode code = curl_multi_add_handle(multi_.get(), posting.handle());
-        if (code == CURLM_OK) {
-            idle_.pop_back();
-            return;
-        }
-        begun = Error{Errc::unavailable, std::string{"libcurl: "} + curl_multi_strerror(code)};
-    }
-    Submission refused = posting.take();
-    tell(refused, std::move(begun));
-}
-
-void PostingLoop::act(curl_socket_t socket, int events) {
-    int running = 0;
-    curl_multi_socket_action(multi_.get(), socket, events, &running);
-}
-
-void PostingLoop::act_on_timer() {
-    if (!timer_ || *timer_ > Clock::now()) return;
-    timer_.reset();
-    act(CURL_SOCKET_TIMEOUT, 0);
-}
-
-/// Reports what has ended. All messages are read first: libcurl searches those that are left
-/// whenever a handle is removed.
-void PostingLoop::reap() {
-    int left = 0;
-    while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
-        if (message->msg != CURLMSG_DONE) continue;
-        Posting* posting = nullptr;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &posting);
-        ended_.emplace_back(posting, posting->outcome(message->data.result));
-    }
-    for (auto& [posting, outcome] : ended_) {
-        curl_multi_remove_handle(multi_.get(), posting->handle());
-        Submission submission = posting->take();
-        idle_.push_back(posting);
-        tell(submission, std::move(outcome));
-    }
-    ended_.clear();
-}
-
-/// How long to sleep, in milliseconds, and from then on `submit` has to wake the loop.
+/// How long to sleep, in milliseconds, and from then on others have to wake the loop.
 int PostingLoop::patience() {
     const auto now = Clock::now();
-    if (can_start() || (timer_ && *timer_ <= now)) return 0;
+    auto due = postings_->due();
+    if (const auto overdue = nameless_.due()) due = due ? std::min(*due, *overdue) : overdue;
+    if (can_start() || (due && *due <= now)) return 0;
     const std::lock_guard lock{mutex_};
-    if (!inbox_.empty() || stopping_) return 0;
+    if (!inbox_.empty() || !found_.empty() || stopping_) return 0;
     sleeping_ = true;
-    if (!timer_) return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*timer_ - now).count();
+    if (!due) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now).count();
     return static_cast<int>(std::min<decltype(left)>(left, INT_MAX));
 }
 
-void PostingLoop::cancel_all() {
-    for (const auto& posting : postings_) {
-        if (!posting->is_busy()) continue;
-        curl_multi_remove_handle(multi_.get(), posting->handle());
-        Submission submission = posting->take();
-        tell(submission, cancelled());
+/// Ends what is under way, and makes what it was under way in anew. Tries until that succeeds or
+/// the loop shall end; meanwhile submissions wait.
+void PostingLoop::begin_anew() {
+    constexpr std::chrono::seconds between_attempts{1};
+    const Error broken{Errc::unavailable,
+                       "the HTTP transport broke down: " + postings_->trouble()->context()};
+    if (options_.log) options_.log(LogLevel::error, broken.context() + "; it begins anew");
+    postings_->end_all(broken);
+    std::unique_ptr<Postings> gone;
+    {
+        const std::lock_guard lock{mutex_};
+        trouble_ = broken.context();
+        sleeping_ = false;
+        gone = std::move(postings_);
     }
+    gone.reset();
+    while (pause_until(begun_at_ + between_attempts)) {
+        begun_at_ = Clock::now();
+        try {
+            auto fresh = std::make_unique<Postings>(options_, machine_);
+            const std::lock_guard lock{mutex_};
+            postings_ = std::move(fresh);
+            trouble_.reset();
+            return;
+        } catch (const Failure& failure) {
+            const std::lock_guard lock{mutex_};
+            trouble_ = "the HTTP transport cannot begin anew: " + failure.error().context();
+        }
+    }
+}
+
+/// False when the loop shall end.
+bool PostingLoop::pause_until(Clock::time_point end) {
+    std::unique_lock lock{mutex_};
+    return !stop_.wait_until(lock, end, [&] { return stopping_; });
+}
+
+void PostingLoop::cancel_all() {
+    if (postings_) postings_->end_all(cancelled());
+    for (auto& submission : nameless_.take_all()) tell(submission, cancelled());
     for (auto& submission : waiting_) tell(submission, cancelled());
     waiting_.clear();
-    // Connections hold on to the watch, handles to the multi handle: this is the order to go.
-    postings_.clear();
-    multi_.reset();
-}
-
-int PostingLoop::watch_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
-    PostingLoop& loop = *static_cast<PostingLoop*>(self);
-    std::uint32_t events = 0;
-    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
-    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
-    if (loop.watch_.want(socket, events)) return 0;
-    if (loop.options_.log) {
-        loop.options_.log(LogLevel::error,
-                          "http transport: epoll: " + std::generic_category().message(errno));
-    }
-    return -1;
-}
-
-int PostingLoop::set_timer(CURLM*, long milliseconds, void* self) {
-    PostingLoop& loop = *static_cast<PostingLoop*>(self);
-    loop.timer_.reset();
-    if (milliseconds >= 0) loop.timer_ = Clock::now() + std::chrono::milliseconds{milliseconds};
-    return 0;
 }
 
 }  // namespace routemaster::detail

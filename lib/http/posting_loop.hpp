@@ -3,29 +3,35 @@
 
 #pragma once
 
-#include <curl/curl.h>
-
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "name_queue.hpp"
+#include "name_resolver.hpp"
 #include "posting.hpp"
+#include "postings.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/transport/http.hpp"
-#include "socket_watch.hpp"
+#include "target.hpp"
+#include "this_machine.hpp"
 
 namespace routemaster::detail {
 
-/// Drives libcurl's multi interface by its sockets: what a wake-up costs depends on what happened,
-/// not on how many deliveries are on their way. Sleeps while nothing happens.
+/// Takes submissions in, finds the addresses of their hosts, and has them posted as soon as there
+/// is a connection free. Sleeps while nothing happens. What posts them is made anew when it breaks.
 ///
-/// Thread safety: `submit` from any thread; it wakes the loop only when the loop sleeps.
+/// Thread safety: `submit` and `trouble` from any thread; `submit` wakes the loop only when the
+/// loop sleeps.
 class PostingLoop {
 public:
     /// Throws `Failure` when libcurl or epoll cannot be set up.
@@ -37,46 +43,51 @@ public:
     PostingLoop(const PostingLoop&) = delete;
     PostingLoop& operator=(const PostingLoop&) = delete;
 
-    /// Posts it as soon as there is a connection free. Its `done` is called once, from the loop's
-    /// thread, or inside this call when the loop has ended.
+    /// Its `done` is called once, from the loop's thread, or inside this call when the loop has
+    /// ended.
     void submit(Submission submission);
+
+    /// Why nothing can be posted now.
+    [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:
     using Clock = std::chrono::steady_clock;
-
-    struct Cleanup {
-        void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
-    };
-
-    static int watch_socket(CURL*, curl_socket_t socket, int what, void* self, void*);
-    static int set_timer(CURLM*, long milliseconds, void* self);
+    using Found = std::pair<std::string, Result<Addresses>>;
 
     void run();
     bool take_inbox();
+    void wake();
+    void admit(Submission submission);
+    [[nodiscard]] const Result<Target>& target(const std::string& url);
+    void found(const std::string& name, const Result<Addresses>& addresses);
+    void proceed(Submission submission, const Result<Addresses>& addresses);
+    void end_overdue();
     [[nodiscard]] bool can_start() const;
     void start_waiting();
-    void start(Submission submission);
-    void act(curl_socket_t socket, int events);
-    void act_on_timer();
-    void reap();
-    void cancel_all();
     [[nodiscard]] int patience();
+    void begin_anew();
+    [[nodiscard]] bool pause_until(Clock::time_point end);
+    void cancel_all();
 
     const HttpTransportOptions options_;
-    SocketWatch watch_;  ///< Outlives the connections, which report their end to it.
-    std::unique_ptr<CURLM, Cleanup> multi_;
-    std::optional<Clock::time_point> timer_;  ///< When libcurl wants to be called.
+    ThisMachine machine_;
+    std::optional<Target> proxy_;
+    std::unordered_map<std::string, Result<Target>> targets_;  ///< Of callbacks that were seen.
+    NameQueue nameless_;
     std::deque<Submission> waiting_;  ///< Beyond `connections_max`. Bounded by whoever submits.
-    std::vector<std::unique_ptr<Posting>> postings_;  ///< As many as were ever under way at once.
-    std::vector<Posting*> idle_;                      ///< Those of them that are free.
+    Clock::time_point begun_at_{};    ///< When `postings_` were made.
+    std::vector<Submission> taken_;   ///< What was the inbox; keeps its memory.
 
-    std::mutex mutex_;  ///< Guards the three below.
+    mutable std::mutex mutex_;  ///< Guards what follows, up to the resolver.
+    std::condition_variable stop_;
     std::vector<Submission> inbox_;
+    std::vector<Found> found_;
     bool sleeping_ = false;
     bool stopping_ = false;
+    std::optional<std::string> trouble_;
+    std::unique_ptr<Postings> postings_;  ///< Replaced under the lock, used by the thread without.
 
-    std::vector<Submission> taken_;  ///< What was the inbox; keeps its memory.
-    std::vector<std::pair<Posting*, Result<void>>> ended_;  ///< What `reap` is at.
+    NameResolver resolver_;
     std::thread thread_;
 };
 

@@ -3,18 +3,18 @@
 
 #pragma once
 
+#include <sys/epoll.h>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
-#include <vector>
+#include <span>
+#include <system_error>
 
 namespace routemaster::detail {
 
-/// An epoll set that is changed as little as possible.
-///
-/// libcurl stops watching a connection after each answer and begins again with the next request.
-/// For sockets that were announced by `opened` the stop is therefore only noted, and carried out
-/// when the socket stirs in the meantime; a kept-alive connection then costs no system calls here.
+/// An epoll set that keeps no account of its own: what it watches, the kernel alone knows. A socket
+/// may be closed, and its number given to another, without a word to it.
 ///
 /// Thread safety: `wake` from any thread, all others from one.
 class SocketWatch {
@@ -26,46 +26,39 @@ public:
     SocketWatch(const SocketWatch&) = delete;
     SocketWatch& operator=(const SocketWatch&) = delete;
 
-    /// A socket exists from now until `closed`, which must be called before its number can be
-    /// given to another.
-    void opened(int socket);
-    void closed(int socket);
-
-    /// Watches `socket` for `events` (of epoll), 0 for none. False when the kernel refuses.
-    bool want(int socket, std::uint32_t events);
+    /// Watches `socket` for `events` (of epoll), 0 for none. Says why the kernel refuses.
+    [[nodiscard]] std::error_code want(int socket, std::uint32_t events) const;
 
     /// Sleeps until something happens, `wake` is called, or `milliseconds` are over (-1: never).
-    /// Calls `happened(socket, events)` for each socket.
+    /// Calls `happened(socket, events)` for each socket. An error means that the set is of no use
+    /// any more.
     template <class Happened>
-    void wait(int milliseconds, Happened happened) {
-        const std::size_t count = collect(milliseconds);
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto [socket, events] = ready_[i];
-            if (is_wanted(socket)) happened(socket, events);
+    [[nodiscard]] std::error_code wait(int milliseconds, Happened happened) const {
+        std::array<epoll_event, ready_max> ready;
+        const int count = collect(ready, milliseconds);
+        if (count < 0) return {-count, std::generic_category()};
+        for (const auto& event : std::span{ready}.first(static_cast<std::size_t>(count))) {
+            if (event.data.fd == wake_) {
+                hear();
+            } else {
+                happened(event.data.fd, event.events);
+            }
         }
+        return {};
     }
 
     /// Ends the present `wait`, or else the next.
-    void wake();
+    void wake() const;
 
 private:
-    struct Interest {
-        std::uint32_t watched = 0;  ///< What epoll watches for.
-        std::uint32_t wanted = 0;   ///< What it should.
-        bool announced = false;     ///< Its closing will be told.
-    };
-
-    [[nodiscard]] Interest& interest(int socket);
-    [[nodiscard]] std::size_t collect(int milliseconds);
-    [[nodiscard]] bool is_wanted(int socket);
-    bool watch(int socket, Interest& interest, std::uint32_t events);
-
     static constexpr std::size_t ready_max = 256;  ///< Further sockets wait for the next round.
+
+    /// How many are ready, or the error, negative.
+    [[nodiscard]] int collect(std::span<epoll_event> ready, int milliseconds) const;
+    void hear() const;
 
     int epoll_ = -1;
     int wake_ = -1;
-    std::vector<Interest> interests_;  ///< By descriptor; as long as the process's largest one.
-    std::vector<std::pair<int, std::uint32_t>> ready_;
 };
 
 }  // namespace routemaster::detail

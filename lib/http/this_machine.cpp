@@ -1,17 +1,23 @@
 #include "this_machine.hpp"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
+#include <cerrno>
 #include <cstring>
-#include <span>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "routemaster/error.hpp"
 
 namespace routemaster::detail {
 
 namespace {
+
+constexpr std::array<std::uint8_t, 12> mapped_prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 /// The structure that the family says `address` really is. Copied, since it may not be aligned.
 template <class Address>
@@ -21,29 +27,95 @@ Address as(const sockaddr& address) {
     return copy;
 }
 
-bool is_loopback_or_zero(std::span<const std::uint8_t, 4> ipv4) {
-    return ipv4[0] == 127 || ipv4[0] == 0;
+InternetAddress mapped(const in_addr& ipv4) {
+    InternetAddress bytes{};
+    std::copy(mapped_prefix.begin(), mapped_prefix.end(), bytes.begin());
+    std::memcpy(bytes.data() + mapped_prefix.size(), &ipv4, sizeof ipv4);
+    return bytes;
+}
+
+InternetAddress plain(const in6_addr& ipv6) {
+    InternetAddress bytes{};
+    std::memcpy(bytes.data(), &ipv6, bytes.size());
+    return bytes;
+}
+
+/// Nothing for addresses of other networks.
+std::optional<InternetAddress> internet_address(const sockaddr& address) {
+    if (address.sa_family == AF_INET) return mapped(as<sockaddr_in>(address).sin_addr);
+    if (address.sa_family == AF_INET6) return plain(as<sockaddr_in6>(address).sin6_addr);
+    return std::nullopt;
+}
+
+bool is_loopback_or_unspecified(const InternetAddress& address) {
+    if (std::equal(mapped_prefix.begin(), mapped_prefix.end(), address.begin())) {
+        return address[12] == 127 || address[12] == 0;
+    }
+    const auto is_zero = [](std::uint8_t byte) { return byte == 0; };
+    return std::all_of(address.begin(), address.end() - 1, is_zero) && address.back() <= 1;
+}
+
+/// An address as it stands in a URL, IPv6 in brackets.
+std::optional<InternetAddress> parse(std::string_view host) {
+    if (host.starts_with('[')) {
+        const std::string text{host.substr(1, host.find_first_of("]%") - 1)};
+        in6_addr ipv6{};
+        if (inet_pton(AF_INET6, text.c_str(), &ipv6) != 1) return std::nullopt;
+        return plain(ipv6);
+    }
+    in_addr ipv4{};
+    if (inet_pton(AF_INET, std::string{host}.c_str(), &ipv4) != 1) return std::nullopt;
+    return mapped(ipv4);
+}
+
+bool is_localhost(std::string_view host) {
+    constexpr std::string_view name = "localhost";
+    if (host.ends_with('.')) host.remove_suffix(1);
+    if (host.size() < name.size()) return false;
+    const auto tail = host.substr(host.size() - name.size());
+    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+    return std::equal(tail.begin(), tail.end(), name.begin(), same) &&
+           (tail.size() == host.size() || host[host.size() - tail.size() - 1] == '.');
 }
 
 }  // namespace
 
-bool is_this_machine(const sockaddr& address) {
-    if (address.sa_family == AF_INET) {
-        std::array<std::uint8_t, 4> bytes{};
-        const auto in = as<sockaddr_in>(address);
-        std::memcpy(bytes.data(), &in.sin_addr, bytes.size());
-        return is_loopback_or_zero(bytes);
+ThisMachine::ThisMachine() {
+    if (read()) return;
+    throw Failure{{Errc::unavailable,
+                   "addresses of this machine: " + std::generic_category().message(errno)}};
+}
+
+bool ThisMachine::read() {
+    ifaddrs* first = nullptr;
+    if (getifaddrs(&first) != 0) return false;
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all{first, &freeifaddrs};
+    addresses_.clear();
+    for (const ifaddrs* each = first; each != nullptr; each = each->ifa_next) {
+        if (each->ifa_addr == nullptr) continue;
+        if (const auto address = internet_address(*each->ifa_addr)) addresses_.push_back(*address);
     }
-    if (address.sa_family != AF_INET6) return false;
-    std::array<std::uint8_t, 16> bytes{};
-    const auto in6 = as<sockaddr_in6>(address);
-    std::memcpy(bytes.data(), &in6.sin6_addr, bytes.size());
-    const std::span<const std::uint8_t, 16> all{bytes};
-    const auto is_zero = [](std::uint8_t byte) { return byte == 0; };
-    if (!std::all_of(all.begin(), all.begin() + 10, is_zero)) return false;
-    const bool is_mapped = bytes[10] == 0xff && bytes[11] == 0xff;
-    if (is_mapped) return is_loopback_or_zero(all.last<4>());
-    return std::all_of(all.begin() + 10, all.end() - 1, is_zero) && bytes[15] <= 1;
+    std::sort(addresses_.begin(), addresses_.end());
+    read_at_ = Clock::now();
+    return true;
+}
+
+bool ThisMachine::has(const sockaddr& address) {
+    const auto known = internet_address(address);
+    return known && has(*known);
+}
+
+bool ThisMachine::has(const InternetAddress& address) {
+    if (is_loopback_or_unspecified(address)) return true;
+    constexpr std::chrono::seconds valid_for{1};
+    // When the system does not tell now, what it told before counts.
+    if (Clock::now() - read_at_ >= valid_for) read();
+    return std::binary_search(addresses_.begin(), addresses_.end(), address);
+}
+
+bool ThisMachine::has_host(std::string_view host) {
+    const auto address = parse(host);
+    return address ? has(*address) : is_localhost(host);
 }
 
 std::string address_text(const sockaddr& address) {

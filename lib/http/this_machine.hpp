@@ -5,14 +5,44 @@
 
 #include <sys/socket.h>
 
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace routemaster::detail {
 
-/// Whether connecting to `address` reaches this machine by its loopback interface: 127.0.0.0/8 and
-/// ::1, and the unspecified addresses, which Linux takes for the same; written as IPv4 or as IPv6.
-/// Other addresses of this machine are not known here.
-[[nodiscard]] bool is_this_machine(const sockaddr& address);
+/// An address of the Internet, IPv4 ones mapped into IPv6 (RFC 4291 §2.5.5.2).
+using InternetAddress = std::array<std::uint8_t, 16>;
+
+/// The addresses by which this machine reaches itself: the loopback ones (127.0.0.0/8 and ::1), the
+/// unspecified ones, which Linux takes for the same, and those of its network interfaces; written
+/// as IPv4 or as IPv6. Interfaces are looked at again when a second has passed since.
+///
+/// Thread safety: one thread.
+class ThisMachine {
+public:
+    /// Throws `Failure` when the system does not tell its addresses.
+    ThisMachine();
+
+    /// Whether connecting to `address` reaches this machine.
+    [[nodiscard]] bool has(const sockaddr& address);
+
+    /// Whether the host of a URL is such an address, or a name that stands for one everywhere
+    /// (`localhost`, RFC 6761 §6.3). Other names are not looked up.
+    [[nodiscard]] bool has_host(std::string_view host);
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    [[nodiscard]] bool has(const InternetAddress& address);
+    bool read();
+
+    Clock::time_point read_at_;
+    std::vector<InternetAddress> addresses_;  ///< Sorted.
+};
 
 /// The address as people write it, without the port.
 [[nodiscard]] std::string address_text(const sockaddr& address);

@@ -40,6 +40,34 @@ void declare_delivery(CLI::App& app, WorkerSettings& settings) {
         ->group(group);
 }
 
+/// Declines what an `HttpTransport` would.
+CLI::Validator fit_for(std::string HttpTransportOptions::*field) {
+    return {[field](const std::string& text) -> std::string {
+                HttpTransportOptions options;
+                options.*field = text;
+                const auto checked = check(options);
+                return checked ? "" : checked.error().context();
+            },
+            ""};
+}
+
+void declare_requests(CLI::App& app, WorkerSettings& settings) {
+    const auto* const group = "Delivery";
+    app.add_option("--user-agent", settings.user_agent, "What deliveries say who they are from")
+        ->check(fit_for(&HttpTransportOptions::user_agent))
+        ->type_name("TEXT")
+        ->envname("ROUTEMASTER_USER_AGENT")
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("--proxy", settings.proxy,
+                   "Where connections go instead of straight to callbacks: http://, https:// or "
+                   "socks5h://, with a port [none, whatever the environment says]")
+        ->check(fit_for(&HttpTransportOptions::proxy))
+        ->type_name("URL")
+        ->envname("ROUTEMASTER_PROXY")
+        ->group(group);
+}
+
 void declare_health(CLI::App& app, HealthOptions& health) {
     const auto* const group = "Delivery";
     app.add_option("--heal-rate", health.heal_rate, "Health that a subscriber gains by a success")
@@ -112,6 +140,8 @@ HttpTransportOptions transport_options(const ProcessSettings& process,
             .verify_tls = settings.verify_tls,
             .allow_http = process.allow_http_callbacks,
             .allow_loopback = process.allow_http_callbacks,
+            .proxy = settings.proxy,
+            .user_agent = settings.user_agent,
             .connections_max = settings.deliveries_max,
             .log = log};
 }
@@ -160,6 +190,7 @@ MonitorOptions monitor_options(const ProcessSettings& process, const WorkerSetti
 
 void declare_worker(CLI::App& app, WorkerSettings& settings) {
     declare_delivery(app, settings);
+    declare_requests(app, settings);
     declare_health(app, settings.health);
     declare_room(app, settings);
     declare_metrics(app, settings);

@@ -29,6 +29,8 @@ struct WorkerSettings {
     double delivery_timeout = 20;
     bool verify_tls = true;
     std::uint32_t deliveries_max = 1'024;
+    std::string user_agent = HttpTransportOptions{}.user_agent;
+    std::string proxy{};  ///< Empty for none.
     HealthOptions health{};
 
     /// Without a limit nothing is ever dropped: unlike the original, one has to ask for it.

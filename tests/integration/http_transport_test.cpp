@@ -11,7 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/clock.hpp"
+#include "support/deliveries.hpp"
 #include "support/delivery_reports.hpp"
 #include "support/full_listener.hpp"
 #include "support/scripted_receiver.hpp"
@@ -19,6 +20,8 @@
 
 using namespace routemaster;
 using namespace std::chrono_literals;
+using test::deliver;
+using test::delivery;
 using test::DeliveryReports;
 using test::ReceivedRequest;
 using test::ScriptedReceiver;
@@ -34,24 +37,6 @@ HttpTransportOptions local_within(Duration total) {
     HttpTransportOptions options = local;
     options.total_timeout = total;
     return options;
-}
-
-/// A delivery of one event.
-Delivery delivery(std::string url) {
-    Delivery delivery{.subscriber = "billing", .callback = std::move(url), .uuid = "secret"};
-    delivery.messages.append(encode_message({.topic = "cats",
-                                             .type = EventType::create,
-                                             .url = "https://example.com/cats/1",
-                                             .timestamp = from_milliseconds(1795222853691)},
-                                            TimePoint{}));
-    return delivery;
-}
-
-/// Delivers and waits for the end.
-DeliveryReport deliver(HttpTransport& transport, Delivery delivery) {
-    DeliveryReports reports;
-    transport.deliver(std::move(delivery), reports.keep());
-    return reports.wait_for(1).front();
 }
 
 std::chrono::microseconds processor_time() {
@@ -77,10 +62,15 @@ std::string deserted_url() {
 
 }  // namespace
 
-TEST_CASE("a delivery is the request that the original bus sends") {
+TEST_CASE("a delivery is the request that the original bus sends, and says which it is") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};
-    const auto report = deliver(transport, delivery(receiver.url()));
+    Delivery third = delivery(receiver.url());
+    const Uid third_batch{0x123456789abcdef0, 0xfedcba9876543210};
+    third.batch = third_batch;
+    third.attempt = 3;
+    third.created_at = system_clock().now() + 1h;  // By a clock that is ahead of ours.
+    const auto report = deliver(transport, std::move(third));
     CHECK(report.outcome);
     CHECK(report.undecodable == 0);
     REQUIRE(receiver.requests().size() == 1);
@@ -93,10 +83,49 @@ TEST_CASE("a delivery is the request that the original bus sends") {
               "User-Agent: routemaster-faraday-0.11.0\r\n"
               "Authorization: Basic c2VjcmV0Ong=\r\n"
               "Content-Type: application/json\r\n"
+              "Routemaster-Batch: " +
+              std::string{third_batch.text()} +
+              "\r\n"
+              "Routemaster-Attempt: 3\r\n"
+              "Routemaster-Age: 0\r\n"
               "Content-Length: 87\r\n"
               "\r\n"
               R"([{"topic":"cats","type":"create","url":"https://example.com/cats/1",)"
               R"("t":1795222853691}])");
+}
+
+TEST_CASE("a delivery says how old its batch is when it goes out") {
+    ScriptedReceiver receiver{[](const ReceivedRequest& request) {
+        return request.number == 0 ? silence() : status(204);
+    }};
+    HttpTransportOptions options = local_within(300ms);
+    options.connections_max = 1;
+    HttpTransport transport{options};
+    DeliveryReports reports;
+    for (int i = 0; i < 2; ++i) {
+        Delivery aged = delivery(receiver.url());
+        aged.created_at = system_clock().now() - 5s;
+        transport.deliver(std::move(aged), reports.keep());
+    }
+    std::ignore = reports.wait_for(2);
+    const auto age_of = [&](std::size_t n) {
+        const std::string bytes = receiver.requests().at(n).bytes;
+        return std::stoi(bytes.substr(bytes.find("Routemaster-Age: ") + 17));
+    };
+    CHECK(age_of(0) >= 5'000);
+    CHECK(age_of(0) < 5'300);
+    CHECK(age_of(1) >= 5'300);  // It had to wait for the connection.
+    CHECK(age_of(1) < 10'000);
+}
+
+TEST_CASE("the user agent is what the options say") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransportOptions options = local;
+    options.user_agent = "shop-bus/2.0";
+    HttpTransport transport{options};
+    REQUIRE(deliver(transport, delivery(receiver.url())).outcome);
+    CHECK(receiver.requests().front().bytes.find("\r\nUser-Agent: shop-bus/2.0\r\n") !=
+          std::string::npos);
 }
 
 TEST_CASE("credentials come from the uuid, whatever the callback says") {
@@ -182,7 +211,9 @@ TEST_CASE("nobody at the port is unavailable") {
 
 TEST_CASE("a connection that closes before the answer is complete is unavailable") {
     for (const auto* answer :
-         {"", "HTTP/1.1 20", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"}) {
+         {"", "HTTP/1.1 20", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
+          "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n", "garbage",
+          "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"}) {
         CAPTURE(answer);
         ScriptedReceiver receiver{
             [=](const ReceivedRequest&) { return ScriptedReply{.bytes = answer, .close = true}; }};
@@ -292,9 +323,10 @@ TEST_CASE("a callback that is no URL is invalid") {
 
 TEST_CASE("answers are read up to a bound") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
-        const std::size_t size = request.target() == "/large" ? 100'001 : 100'000;
-        return ScriptedReply{.bytes = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) +
-                                      "\r\n\r\n" + std::string(size, 'x')};
+        const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: ";
+        const std::size_t size = (request.target() == "/large" ? 100'001 : 100'000) - 42;
+        return ScriptedReply{.bytes =
+                                 head + std::to_string(size) + "\r\n\r\n" + std::string(size, 'x')};
     }};
     HttpTransportOptions options = local;
     options.response_max = 100'000;
@@ -455,5 +487,10 @@ TEST_CASE("options that make no sense are refused by name") {
     CHECK(refused({.connect_timeout = 0ms}) == "connect_timeout: must be positive");
     CHECK(refused({.total_timeout = -1ms}) == "total_timeout: must be positive");
     CHECK(refused({.connections_max = 0}) == "connections_max: must not be 0");
+    CHECK(refused({.proxy = "http://"}).starts_with("proxy: "));
+    CHECK(refused({.proxy = "proxy.example:8080"}).starts_with("proxy: "));
+    CHECK(refused({.proxy = "socks4://proxy.example:8080"}) ==
+          "proxy: is not http://, https:// or socks5h://");
+    CHECK(refused({.proxy = "http://proxy.example"}) == "proxy: names no port");
     CHECK(refused({.user_agent = "a\r\nX: y"}) == "user_agent: contains control characters");
 }

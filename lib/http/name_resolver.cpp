@@ -1,0 +1,196 @@
+#include "name_resolver.hpp"
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "routemaster/error.hpp"
+#include "this_machine.hpp"
+
+namespace routemaster::detail {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What `CURLOPT_RESOLVE` is given: a few of very many suffice.
+std::string address_list(const addrinfo* first) {
+    constexpr int addresses_max = 16;
+    std::string list;
+    int count = 0;
+    for (; first != nullptr && count < addresses_max; first = first->ai_next) {
+        const std::string text = address_text(*first->ai_addr);
+        if (text.empty()) continue;
+        if (++count > 1) list.push_back(',');
+        list.append(first->ai_family == AF_INET6 ? "[" + text + "]" : text);
+    }
+    return list;
+}
+
+Result<Addresses> ask_system(const std::string& name) {
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* first = nullptr;
+    const int code = getaddrinfo(name.c_str(), nullptr, &hints, &first);
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{first, [](addrinfo* list) {
+                                                                 if (list) freeaddrinfo(list);
+                                                             }};
+    std::string list = code == 0 ? address_list(first) : "";
+    if (!list.empty()) return std::make_shared<const std::string>(std::move(list));
+    const std::string reason = code == EAI_SYSTEM ? std::generic_category().message(errno)
+                               : code == 0        ? "no address of the Internet"
+                                                  : gai_strerror(code);
+    return Error{Errc::unavailable, "cannot resolve " + name + ": " + reason};
+}
+
+}  // namespace
+
+/// What the resolver and its threads share.
+struct NameResolver::Shared {
+    struct Name {
+        Addresses addresses{};         ///< The last that were found.
+        Clock::time_point found_at{};  ///< When.
+        Clock::time_point asked_at{};  ///< When somebody last wanted them looked up.
+        bool is_asked = false;         ///< Is being looked up, or waits for a thread.
+        bool has_failed = false;       ///< The last lookup found nothing.
+    };
+    Shared(NameResolverOptions with, Told tell) : options{with}, told{std::move(tell)} {}
+
+    const NameResolverOptions options;
+    const Told told;
+
+    std::mutex mutex;  ///< Guards what follows, and calls of `told`.
+    std::condition_variable changed;
+    std::map<std::string, Name> names;
+    std::deque<std::string> fresh;     ///< Wait for a thread.
+    std::deque<std::string> suspects;  ///< Wait likewise, and failed before.
+    std::size_t threads = 0;
+    std::size_t idle = 0;
+    std::size_t busy_with_suspects = 0;
+    bool stopping = false;
+
+    static void work(const std::shared_ptr<Shared>& shared);
+
+    [[nodiscard]] std::size_t waiting() const { return fresh.size() + suspects.size(); }
+
+    /// Has a name looked up. False when there is no thread for it, nor can be.
+    static bool ask(const std::shared_ptr<Shared>& shared, const std::string& name, Name& known) {
+        auto& queue = known.has_failed ? shared->suspects : shared->fresh;
+        queue.push_back(name);
+        known.is_asked = true;
+        if (shared->waiting() > shared->idle && shared->threads < shared->options.threads_max) {
+            try {
+                std::thread{[shared] { work(shared); }}.detach();
+                ++shared->threads;
+            } catch (const std::system_error&) {
+                if (shared->threads == 0) {
+                    queue.pop_back();
+                    known.is_asked = false;
+                }
+            }
+        }
+        shared->changed.notify_one();
+        return known.is_asked;
+    }
+
+    /// Makes room for a name. False when all are being looked up.
+    bool make_room() {
+        if (names.size() < options.names_max) return true;
+        const auto older = [](const auto& a, const auto& b) {
+            return std::pair{a.second.is_asked, a.second.asked_at} <
+                   std::pair{b.second.is_asked, b.second.asked_at};
+        };
+        const auto oldest = std::min_element(names.begin(), names.end(), older);
+        if (oldest->second.is_asked) return false;
+        names.erase(oldest);
+        return true;
+    }
+
+    /// The next name to look up, if there is one for which a thread is free.
+    std::optional<std::pair<std::string, bool>> next() {
+        const bool may_suspect =
+            busy_with_suspects < std::max<std::size_t>(options.threads_max / 2, 1);
+        while (!fresh.empty() || (may_suspect && !suspects.empty())) {
+            const bool is_suspect = fresh.empty();
+            auto& queue = is_suspect ? suspects : fresh;
+            std::string name = std::move(queue.front());
+            queue.pop_front();
+            Name& known = names.at(name);
+            if (Clock::now() - known.asked_at <= options.patience) return {{name, is_suspect}};
+            known.is_asked = false;  // Nobody waits for it any more.
+        }
+        return std::nullopt;
+    }
+
+    void keep(const std::string& name, const Result<Addresses>& found) {
+        Name& known = names.at(name);
+        known.is_asked = false;
+        known.has_failed = !found;
+        if (found) {
+            known.addresses = *found;
+            known.found_at = Clock::now();
+        }
+        told(name, found);
+    }
+};
+
+/// Looks up names until there are none for a while.
+void NameResolver::Shared::work(const std::shared_ptr<Shared>& shared) {
+    constexpr std::chrono::seconds idle_max{10};
+    std::unique_lock lock{shared->mutex};
+    while (!shared->stopping) {
+        if (const auto job = shared->next()) {
+            const auto& [name, is_suspect] = *job;
+            shared->busy_with_suspects += is_suspect ? 1U : 0U;
+            lock.unlock();
+            const Result<Addresses> found = ask_system(name);
+            lock.lock();
+            shared->busy_with_suspects -= is_suspect ? 1U : 0U;
+            if (!shared->stopping) shared->keep(name, found);
+            continue;
+        }
+        ++shared->idle;
+        const auto outcome = shared->changed.wait_for(lock, idle_max);
+        --shared->idle;
+        if (outcome == std::cv_status::timeout && shared->waiting() == 0) break;
+    }
+    --shared->threads;
+}
+
+NameResolver::NameResolver(NameResolverOptions options, Told told)
+    : shared_{std::make_shared<Shared>(options, std::move(told))} {}
+
+NameResolver::~NameResolver() {
+    const std::lock_guard lock{shared_->mutex};
+    shared_->stopping = true;
+    shared_->changed.notify_all();
+}
+
+std::optional<Result<Addresses>> NameResolver::look_up(const std::string& name) {
+    const std::lock_guard lock{shared_->mutex};
+    if (!shared_->names.contains(name) && !shared_->make_room()) {
+        return Error{Errc::unavailable, "cannot resolve " + name + ": too many names wait for it"};
+    }
+    Shared::Name& known = shared_->names[name];
+    const auto now = Clock::now();
+    const auto age = now - known.found_at;
+    if (known.addresses && age < shared_->options.fresh_for) return known.addresses;
+    known.asked_at = now;
+    if (!known.is_asked && !Shared::ask(shared_, name, known)) {
+        return Error{Errc::unavailable, "cannot resolve " + name + ": no thread can be started"};
+    }
+    if (known.addresses && age < shared_->options.usable_for) return known.addresses;
+    return std::nullopt;
+}
+
+}  // namespace routemaster::detail

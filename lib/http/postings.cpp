@@ -1,0 +1,152 @@
+#include "postings.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <climits>
+#include <system_error>
+
+namespace routemaster::detail {
+
+namespace {
+
+Error libcurl_error(const char* text) {
+    return {Errc::unavailable, std::string{"libcurl: "} + text};
+}
+
+/// Prepares libcurl for the whole process. It is not undone: others may use libcurl as well.
+void require_libcurl() {
+    static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (code != CURLE_OK) throw Failure{libcurl_error(curl_easy_strerror(code))};
+}
+
+void require(CURLMcode code) {
+    if (code != CURLM_OK) throw Failure{libcurl_error(curl_multi_strerror(code))};
+}
+
+}  // namespace
+
+void tell(Submission& submission, Result<void> outcome) {
+    submission.done({.outcome = std::move(outcome), .undecodable = submission.body.undecodable});
+}
+
+Postings::Postings(const HttpTransportOptions& options, ThisMachine& machine)
+    : options_{options}, machine_{machine} {
+    require_libcurl();
+    multi_.reset(curl_multi_init());
+    if (!multi_) throw Failure{libcurl_error("out of memory")};
+    const auto kept = static_cast<long>(std::min<std::size_t>(options_.connections_max, INT_MAX));
+    require(curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, kept));
+    require(curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &Postings::watch_socket));
+    require(curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this));
+    require(curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &Postings::set_timer));
+    require(curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this));
+}
+
+Postings::~Postings() {
+    // Handles hold on to the multi handle, and its connections to the watch.
+    all_.clear();
+    multi_.reset();
+}
+
+void Postings::start(Submission submission) {
+    try {
+        if (idle_.empty()) {
+            all_.push_back(std::make_unique<Posting>(options_, machine_, watch_));
+            idle_.push_back(all_.back().get());
+        }
+    } catch (const Failure& failure) {
+        tell(submission, failure.error());
+        return;
+    }
+    Posting& posting = *idle_.back();
+    Result<void> begun = posting.begin(std::move(submission));
+    if (begun) {
+        const CURLMcode code = curl_multi_add_handle(multi_.get(), posting.handle());
+        if (code == CURLM_OK) {
+            idle_.pop_back();
+            return;
+        }
+        begun = libcurl_error(curl_multi_strerror(code));
+    }
+    Submission refused = posting.take();
+    tell(refused, std::move(begun));
+}
+
+void Postings::act(curl_socket_t socket, int events) {
+    int running = 0;
+    const CURLMcode code = curl_multi_socket_action(multi_.get(), socket, events, &running);
+    // A socket that libcurl has forgotten is nobody's trouble.
+    if (code == CURLM_OK || code == CURLM_BAD_SOCKET) return;
+    trouble_ = libcurl_error(curl_multi_strerror(code));
+}
+
+/// All messages are read first: libcurl searches those that are left whenever a handle is removed.
+void Postings::advance() {
+    if (timer_ && *timer_ <= Clock::now()) {
+        timer_.reset();
+        act(CURL_SOCKET_TIMEOUT, 0);
+    }
+    int left = 0;
+    while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
+        if (message->msg != CURLMSG_DONE) continue;
+        Posting* posting = nullptr;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &posting);
+        ended_.emplace_back(posting, posting->outcome(message->data.result));
+    }
+    for (auto& [posting, outcome] : ended_) end(*posting, std::move(outcome));
+    ended_.clear();
+    for (auto& [posting, error] : unwatched_) {
+        if (posting->is_busy()) end(*posting, std::move(error));
+    }
+    unwatched_.clear();
+}
+
+void Postings::end(Posting& posting, Result<void> outcome) {
+    curl_multi_remove_handle(multi_.get(), posting.handle());
+    Submission submission = posting.take();
+    idle_.push_back(&posting);
+    tell(submission, std::move(outcome));
+}
+
+void Postings::wait(int milliseconds) {
+    const auto error = watch_.wait(milliseconds, [this](int socket, std::uint32_t events) {
+        const bool failed = (events & (EPOLLERR | EPOLLHUP)) != 0;
+        act(socket, ((events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
+                        ((events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
+                        (failed ? CURL_CSELECT_ERR : 0));
+    });
+    if (error) trouble_ = Error{Errc::unavailable, "epoll: " + error.message()};
+}
+
+void Postings::end_all(const Error& error) {
+    for (const auto& posting : all_) {
+        if (posting->is_busy()) end(*posting, error);
+    }
+}
+
+/// Never fails: libcurl would end all transfers, and take no others.
+int Postings::watch_socket(CURL* handle, curl_socket_t socket, int what, void* self, void*) {
+    Postings& postings = *static_cast<Postings*>(self);
+    std::uint32_t events = 0;
+    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
+    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
+    Posting* posting = nullptr;  // None when libcurl closes a connection by a handle of its own.
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &posting);
+    if (posting != nullptr && events != 0) posting->goes_over(socket);
+    const auto refused = postings.watch_.want(socket, events);
+    if (refused && posting != nullptr) {
+        postings.unwatched_.emplace_back(
+            posting, Error{Errc::unavailable, "cannot watch its socket: " + refused.message()});
+    }
+    return 0;
+}
+
+int Postings::set_timer(CURLM*, long milliseconds, void* self) {
+    Postings& postings = *static_cast<Postings*>(self);
+    postings.timer_.reset();
+    if (milliseconds >= 0) postings.timer_ = Clock::now() + std::chrono::milliseconds{milliseconds};
+    return 0;
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,85 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "routemaster/transport/http.hpp"
+#include "support/deliveries.hpp"
+#include "support/full_listener.hpp"
+#include "support/private_network.hpp"
+#include "support/scripted_receiver.hpp"
+
+using namespace routemaster;
+using namespace std::chrono_literals;
+using test::deliver;
+using test::delivery;
+using test::DeliveryReports;
+using test::PrivateNetwork;
+using test::ReceivedRequest;
+using test::ScriptedReceiver;
+using test::status;
+
+TEST_CASE("hosts that are dead, refuse or do not exist leave deliveries to others alone") {
+    test::FullListener dead;
+    ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
+    ScriptedReceiver breaking{[](const ReceivedRequest&) {
+        return test::ScriptedReply{.bytes = "HTTP/1.1 200 OK\r\nContent-", .close = true};
+    }};
+    const std::string nobody = [] {
+        const ScriptedReceiver gone{[](const ReceivedRequest&) { return test::silence(); }};
+        return gone.url();
+    }();
+    DeliveryReports failures;
+    std::atomic<bool> stopping = false;
+    HttpTransport transport{{.connect_timeout = 20ms, .allow_http = true, .allow_loopback = true}};
+    const auto keep_busy = [&](std::string url) {
+        return std::jthread{[&, url = std::move(url)] {
+            while (!stopping) {
+                DeliveryReports reports;
+                for (int i = 0; i < 3; ++i) transport.deliver(delivery(url), reports.keep());
+                for (const auto& report : reports.wait_for(3)) failures.keep()(report);
+            }
+        }};
+    };
+    {
+        const auto a = keep_busy("http://127.0.0.1:" + std::to_string(dead.port()) + "/events");
+        const auto b = keep_busy("http://nosuch.invalid/events");
+        const auto c = keep_busy(nobody);
+        const auto d = keep_busy(breaking.url());
+        const auto end = std::chrono::steady_clock::now() + 3s;
+        while (std::chrono::steady_clock::now() < end) {
+            healthy.close_connections();
+            const auto report = deliver(transport, delivery(healthy.url()));
+            if (!report.outcome) MESSAGE(report.outcome.error().message());
+            CHECK(report.outcome);
+            if (!report.outcome) break;
+        }
+        stopping = true;
+    }
+    CHECK(failures.all().size() > 100);
+    for (const auto& report : failures.all()) {
+        REQUIRE_FALSE(report.outcome);
+        if (report.outcome.error().context().find("callback") != std::string::npos) {
+            FAIL(report.outcome.error().message());
+        }
+    }
+}
+
+TEST_CASE("a dead address of a host is passed over for the next") {
+    PrivateNetwork::run([](PrivateNetwork& network) {
+        network.replace("/etc/hosts", "127.0.0.1 twofold.test\n10.9.8.7 twofold.test\n");
+        // What is sent to the other address comes to nothing.
+        network.ip("link add veth0 type veth peer name veth1");
+        network.ip("address add 10.9.8.1/24 dev veth0");
+        network.ip("link set veth0 up");
+        ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
+        HttpTransport transport{
+            {.connect_timeout = 1'000ms, .allow_http = true, .allow_loopback = true}};
+        const std::string tail = ":" + std::to_string(healthy.port()) + "/events";
+        CHECK(deliver(transport, delivery("http://twofold.test" + tail)).outcome);
+        network.replace("/etc/hosts", "10.9.8.7 other.test\n127.0.0.1 other.test\n");
+        CHECK(deliver(transport, delivery("http://other.test" + tail)).outcome);
+    });
+}

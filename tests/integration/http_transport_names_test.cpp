@@ -1,0 +1,175 @@
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+#include "routemaster/transport/http.hpp"
+#include "support/deliveries.hpp"
+#include "support/private_network.hpp"
+#include "support/scripted_receiver.hpp"
+
+using namespace routemaster;
+using namespace std::chrono_literals;
+using test::deliver;
+using test::delivery;
+using test::DeliveryReports;
+using test::PrivateNetwork;
+using test::ReceivedRequest;
+using test::ScriptedReceiver;
+using test::status;
+
+namespace {
+
+/// A name server that hears everything and says nothing.
+class SilentNameServer {
+public:
+    SilentNameServer() : socket_{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)} {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(53);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        if (::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+            throw std::runtime_error{"cannot bind port 53"};
+        }
+    }
+    ~SilentNameServer() { ::close(socket_); }
+    SilentNameServer(const SilentNameServer&) = delete;
+    SilentNameServer& operator=(const SilentNameServer&) = delete;
+
+private:
+    int socket_;
+};
+
+/// A network whose name server is silent, while `healthy.test` and others are known without it.
+void run_without_names(const std::function<void(PrivateNetwork&)>& body) {
+    PrivateNetwork::run([&](PrivateNetwork& network) {
+        network.replace("/etc/resolv.conf", "nameserver 127.0.0.1\n");
+        network.replace("/etc/nsswitch.conf", "hosts: files dns\n");
+        network.replace("/etc/hosts", "127.0.0.1 localhost healthy.test xn--bcher-kva.test\n");
+        const SilentNameServer silent;
+        body(network);
+    });
+}
+
+std::size_t threads_of_this_process() {
+    const std::filesystem::directory_iterator tasks{"/proc/self/task"};
+    return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+const HttpTransportOptions local{
+    .connect_timeout = 1'000ms, .allow_http = true, .allow_loopback = true};
+
+}  // namespace
+
+TEST_CASE("a silent name server costs few threads, and only those who need it wait") {
+    run_without_names([](PrivateNetwork&) {
+        ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
+        const std::string tail = ":" + std::to_string(healthy.port()) + "/events";
+        DeliveryReports reports;
+        HttpTransport transport{local};
+        REQUIRE(deliver(transport, delivery("http://healthy.test" + tail)).outcome);
+        const auto before = threads_of_this_process();
+        const auto begun = std::chrono::steady_clock::now();
+        for (int i = 0; i < 1'000; ++i) {
+            transport.deliver(delivery("http://one.silent.test/" + std::to_string(i)),
+                              reports.keep());
+        }
+        for (int i = 0; i < 1'000; ++i) {
+            transport.deliver(delivery("http://n" + std::to_string(i) + ".silent.test/events"),
+                              reports.keep());
+        }
+        std::size_t threads = before;
+        for (int i = 0; i < 30; ++i) {
+            const auto known = std::chrono::steady_clock::now();
+            CHECK(deliver(transport, delivery("http://127.0.0.1" + tail)).outcome);
+            CHECK(deliver(transport, delivery("http://healthy.test" + tail)).outcome);
+            CHECK(std::chrono::steady_clock::now() - known < 200ms);
+            threads = std::max(threads, threads_of_this_process());
+        }
+        CHECK(threads <= before + 32);
+        const auto all = reports.wait_for(2'000);
+        CHECK(std::chrono::steady_clock::now() - begun < 5s);
+        for (const auto& report : all) {
+            REQUIRE_FALSE(report.outcome);
+            CHECK(report.outcome.error().code() == Errc::timed_out);
+        }
+        MESSAGE((threads - before) << " threads for names");
+    });
+}
+
+TEST_CASE("a name that nobody ever asked for is found while others hang") {
+    run_without_names([](PrivateNetwork&) {
+        ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
+        DeliveryReports reports;
+        HttpTransport transport{local};
+        for (int i = 0; i < 10; ++i) {
+            transport.deliver(delivery("http://n" + std::to_string(i) + ".silent.test/events"),
+                              reports.keep());
+        }
+        const std::string tail = ":" + std::to_string(healthy.port()) + "/events";
+        CHECK(deliver(transport, delivery("http://healthy.test" + tail)).outcome);
+        CHECK(reports.all().empty());
+    });
+}
+
+TEST_CASE("names are found as the machine finds them, in whatever way they are written") {
+    run_without_names([](PrivateNetwork&) {
+        ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
+        HttpTransport transport{local};
+        for (const std::string name :
+             {"healthy.test", "HEALTHY.test", "localhost", "Localhost", "xn--bcher-kva.test"}) {
+            CAPTURE(name);
+            const auto before = threads_of_this_process();
+            const auto url = "http://" + name + ":" + std::to_string(healthy.port());
+            const auto report = deliver(transport, delivery(url + "/events"));
+            if (!report.outcome) MESSAGE(report.outcome.error().message());
+            CHECK(report.outcome);
+            CHECK(threads_of_this_process() <= before + 1);
+        }
+    });
+}
+
+TEST_CASE("a name that does not exist says so") {
+    PrivateNetwork::run([](PrivateNetwork& network) {
+        network.replace("/etc/nsswitch.conf", "hosts: files\n");
+        HttpTransport transport{local};
+        const auto report = deliver(transport, delivery("http://nosuch.test/events"));
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().code() == Errc::unavailable);
+        CHECK(report.outcome.error().context().find("nosuch.test") != std::string::npos);
+        // It is asked again, and found.
+        ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
+        network.replace("/etc/hosts", "127.0.0.1 nosuch.test\n");
+        const auto url = "http://nosuch.test:" + std::to_string(healthy.port()) + "/events";
+        CHECK(deliver(transport, delivery(url)).outcome);
+    });
+}
+
+TEST_CASE("a transport whose names hang goes away at once") {
+    run_without_names([](PrivateNetwork&) {
+        DeliveryReports reports;
+        const auto begun = std::chrono::steady_clock::now();
+        {
+            HttpTransport transport{local};
+            for (int i = 0; i < 100; ++i) {
+                transport.deliver(delivery("http://n" + std::to_string(i) + ".silent.test/events"),
+                                  reports.keep());
+            }
+            std::this_thread::sleep_for(50ms);
+        }
+        CHECK(std::chrono::steady_clock::now() - begun < 500ms);
+        CHECK(reports.all().size() == 100);
+        for (const auto& report : reports.all()) {
+            REQUIRE_FALSE(report.outcome);
+            CHECK(report.outcome.error().code() == Errc::cancelled);
+        }
+    });
+}

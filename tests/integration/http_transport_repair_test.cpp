@@ -1,0 +1,155 @@
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "routemaster/transport/http.hpp"
+#include "support/await.hpp"
+#include "support/deliveries.hpp"
+#include "support/recorded_log.hpp"
+#include "support/scripted_receiver.hpp"
+
+using namespace routemaster;
+using namespace std::chrono_literals;
+using test::deliver;
+using test::delivery;
+using test::DeliveryReports;
+using test::ReceivedRequest;
+using test::ScriptedReceiver;
+using test::status;
+
+namespace {
+
+const HttpTransportOptions local{.allow_http = true, .allow_loopback = true};
+
+/// The descriptors of this process that are epoll sets.
+std::vector<int> epoll_sets() {
+    std::vector<int> found;
+    for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+        std::error_code gone;
+        const auto what = std::filesystem::read_symlink(entry.path(), gone);
+        if (!gone && what == "anon_inode:[eventpoll]") {
+            found.push_back(std::stoi(entry.path().filename()));
+        }
+    }
+    return found;
+}
+
+/// Puts something else in the place of a descriptor, as a part of the program does that closes one
+/// that is no longer its own.
+void damage(int descriptor) {
+    const int other = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    REQUIRE(::dup3(other, descriptor, O_CLOEXEC) == descriptor);
+    ::close(other);
+}
+
+std::ptrdiff_t silent_requests(const ScriptedReceiver& receiver) {
+    const auto all = receiver.requests();
+    return std::count_if(all.begin(), all.end(),
+                         [](const auto& request) { return request.target() == "/silent"; });
+}
+
+/// Lets this process have no more descriptors than it has, until it is gone.
+class NoDescriptors {
+public:
+    NoDescriptors() {
+        getrlimit(RLIMIT_NOFILE, &before_);
+        rlimit none = before_;
+        none.rlim_cur = 0;
+        setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+    NoDescriptors(const NoDescriptors&) = delete;
+    NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+private:
+    rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("a transport that breaks says so, fails what was under way, and begins anew") {
+    ScriptedReceiver receiver{[](const ReceivedRequest& request) {
+        return request.target() == "/silent" ? test::silence() : status(204);
+    }};
+    const auto others = epoll_sets();
+    test::RecordedLog log;
+    HttpTransportOptions options = local;
+    options.log = log.sink();
+    HttpTransport transport{options};
+    for (int round = 0; round < 2; ++round) {
+        CAPTURE(round);
+        REQUIRE(deliver(transport, delivery(receiver.url())).outcome);
+        CHECK_FALSE(transport.trouble());
+        DeliveryReports held;
+        for (int i = 0; i < 5; ++i) {
+            transport.deliver(delivery(receiver.url("/silent")), held.keep());
+        }
+        REQUIRE(test::await([&] { return silent_requests(receiver) == 5 * (round + 1); }));
+        for (const int each : epoll_sets()) {
+            if (std::find(others.begin(), others.end(), each) == others.end()) damage(each);
+        }
+        // Wakes it, and goes out with what is made anew, or fails with the rest.
+        DeliveryReports first;
+        transport.deliver(delivery(receiver.url()), first.keep());
+        for (const auto& report : held.wait_for(5)) {
+            REQUIRE_FALSE(report.outcome);
+            CHECK(report.outcome.error().code() == Errc::unavailable);
+            CHECK(report.outcome.error().context().find("epoll") != std::string::npos);
+        }
+        std::ignore = first.wait_for(1);
+        CHECK(deliver(transport, delivery(receiver.url())).outcome);
+        CHECK_FALSE(transport.trouble());
+    }
+    CHECK(log.count(LogLevel::error, "begins anew") == 2);
+}
+
+TEST_CASE("without descriptors deliveries fail, trouble is told, and both end with the want") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransport transport{local};
+    {
+        const NoDescriptors none;
+        const auto report = deliver(transport, delivery(receiver.url()));
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().code() == Errc::unavailable);
+        CHECK(report.outcome.error().context() == "no socket: Too many open files");
+        REQUIRE(transport.trouble());
+        CHECK(*transport.trouble() == "no socket: Too many open files");
+    }
+    CHECK_FALSE(transport.trouble());
+    CHECK(deliver(transport, delivery(receiver.url())).outcome);
+}
+
+TEST_CASE("a transport that cannot begin anew says so, lets deliveries wait, and tries again") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    const auto others = epoll_sets();
+    HttpTransport transport{local};
+    REQUIRE(deliver(transport, delivery(receiver.url())).outcome);
+    DeliveryReports reports;
+    {
+        for (const int each : epoll_sets()) {
+            if (std::find(others.begin(), others.end(), each) == others.end()) damage(each);
+        }
+        const NoDescriptors none;
+        std::ignore = deliver(transport, delivery(receiver.url()));
+        REQUIRE(test::await([&] {
+            const auto trouble = transport.trouble();
+            return trouble && trouble->find("cannot begin anew") != std::string::npos;
+        }));
+        transport.deliver(delivery(receiver.url()), reports.keep());
+        std::this_thread::sleep_for(50ms);
+        CHECK(reports.all().empty());
+    }
+    CHECK(reports.wait_for(1).front().outcome);
+    CHECK_FALSE(transport.trouble());
+}

@@ -1,0 +1,68 @@
+#include "http/socket_watch.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+using routemaster::detail::SocketWatch;
+
+namespace {
+
+using Events = std::vector<std::pair<int, std::uint32_t>>;
+
+/// What happened by now.
+Events ready(SocketWatch& watch) {
+    Events events;
+    const auto error =
+        watch.wait(0, [&](int socket, std::uint32_t what) { events.emplace_back(socket, what); });
+    CHECK_FALSE(error);
+    return events;
+}
+
+/// Something with the number of another thing that was closed a moment ago.
+int successor(int socket) {
+    ::close(socket);
+    const int next = ::eventfd(1, EFD_CLOEXEC);
+    REQUIRE(next == socket);
+    return next;
+}
+
+}  // namespace
+
+TEST_CASE("a socket that takes the number of one that was closed unnoticed is watched") {
+    SocketWatch watch;
+    int socket = ::eventfd(1, EFD_CLOEXEC);
+    REQUIRE_FALSE(watch.want(socket, EPOLLOUT));
+    socket = successor(socket);
+    CHECK_FALSE(watch.want(socket, EPOLLIN));
+    CHECK(ready(watch) == Events{{socket, EPOLLIN}});
+    socket = successor(socket);
+    CHECK(ready(watch).empty());
+    CHECK_FALSE(watch.want(socket, EPOLLIN));
+    CHECK(ready(watch) == Events{{socket, EPOLLIN}});
+    ::close(socket);
+}
+
+TEST_CASE("what is wanted of a socket may change, end, and begin again") {
+    SocketWatch watch;
+    const int socket = ::eventfd(1, EFD_CLOEXEC);
+    CHECK_FALSE(watch.want(socket, 0));
+    CHECK_FALSE(watch.want(socket, EPOLLIN));
+    CHECK_FALSE(watch.want(socket, EPOLLIN));
+    CHECK_FALSE(watch.want(socket, EPOLLOUT));
+    CHECK(ready(watch) == Events{{socket, EPOLLOUT}});
+    CHECK_FALSE(watch.want(socket, 0));
+    CHECK_FALSE(watch.want(socket, 0));
+    CHECK(ready(watch).empty());
+    CHECK_FALSE(watch.want(socket, EPOLLIN | EPOLLOUT));
+    CHECK(ready(watch) == Events{{socket, EPOLLIN | EPOLLOUT}});
+    ::close(socket);
+    CHECK_FALSE(watch.want(socket, 0));
+    CHECK(watch.want(socket, EPOLLIN));
+}
