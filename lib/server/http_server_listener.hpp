@@ -13,7 +13,7 @@ namespace routemaster::detail {
 
 /// Listens at one address and counts the connections that come out of it.
 ///
-/// Thread safety: `ended`, `full` and `port` from any thread, everything else from one.
+/// Thread safety: `ended`, `full`, `overfull` and `port` from any thread, everything else from one.
 class Listener {
 public:
     /// Throws `Failure`: `invalid` for an address that is not a numeric IPv4 or IPv6 address,
@@ -30,6 +30,11 @@ public:
     /// Whether as many connections are open as may be.
     [[nodiscard]] bool full() const noexcept {
         return open_.load(std::memory_order_relaxed) >= connections_max_;
+    }
+
+    /// Whether more are open, because another one is about to give way.
+    [[nodiscard]] bool overfull() const noexcept {
+        return open_.load(std::memory_order_relaxed) > connections_max_;
     }
 
     /// Whether the last `accept` failed although clients wait: the process or the machine is short

@@ -111,8 +111,10 @@ void Loop::turn(std::optional<milliseconds> wait) {
         }
     }
     expire();
+    const bool asked = evictions_ > 0;
+    if (asked) evict();
     bury_closed();
-    tell_evictable();
+    tell_evictable(asked);
     tell_complaints();
 }
 
@@ -182,7 +184,7 @@ bool Loop::make_room() {
 
 void Loop::read_mail() {
     mailbox()->take(mail_);
-    for (; mail_.evictions > 0; --mail_.evictions) evict();
+    evictions_ += std::exchange(mail_.evictions, 0);
     for (auto& client : mail_.clients) adopt(std::move(client));
     for (auto& answer : mail_.answers) {
         auto& connection = *answer.connection;
@@ -318,20 +320,33 @@ Connection* Loop::first_evictable(SteadyTime& at) {
     return first;
 }
 
+/// Closes as many connections as were asked for. One that may no longer be closed is made up for
+/// later, unless others have ended by then.
 void Loop::evict() {
-    SteadyTime at{};
-    auto* const connection = first_evictable(at);
-    if (connection == nullptr || at > service_.now) return;
-    share_.refusals.tell("all connections are taken, the oldest unfinished one was closed");
-    service_.complained = true;
-    connection->close();
-    settle(*connection);
+    for (; evictions_ > 0; --evictions_) {
+        SteadyTime at{};
+        auto* const connection = first_evictable(at);
+        if (connection == nullptr || at > service_.now) break;
+        share_.refusals.tell("all connections are taken, the oldest unfinished one was closed");
+        service_.complained = true;
+        connection->close();
+        settle(*connection);
+    }
+    if (!listener_.overfull()) evictions_ = 0;
 }
 
-void Loop::tell_evictable() {
+/// Unless an eviction was asked for since the last time: then it is told when it is done.
+void Loop::tell_evictable(bool asked) {
     auto at = SteadyTime::max();
     if (first_evictable(at) == nullptr) at = SteadyTime::max();
-    mailbox()->evictable_at.store(at, std::memory_order_relaxed);
+    auto& told = mailbox()->evictable_at;
+    if (asked) {
+        told.store(at, std::memory_order_relaxed);
+    } else if (auto last = evictable_told_;
+               !told.compare_exchange_strong(last, at, std::memory_order_relaxed)) {
+        return;
+    }
+    evictable_told_ = at;
 }
 
 void Loop::tell_complaints() {

@@ -81,7 +81,7 @@ private:
     void expire();
     [[nodiscard]] Connection* first_evictable(SteadyTime& at);
     void evict();
-    void tell_evictable();
+    void tell_evictable(bool asked);
     void tell_complaints();
 
     ServerShare& share_;
@@ -94,6 +94,8 @@ private:
     /// Bounded by `connections_max`, and the abandoned ones by the responders the handler keeps.
     std::array<Connections, Connection::states> connections_;
     std::vector<Connection*> queued_;  ///< Those that have more to do, each once.
+    std::size_t evictions_ = 0;        ///< That were asked for and not done.
+    SteadyTime evictable_told_ = SteadyTime::max();
     Mail mail_;
     std::optional<SteadyTime> stop_at_;
     std::optional<SteadyTime> listen_again_at_;

@@ -97,7 +97,7 @@ TEST_CASE("credentials are looked at before a body is held") {
     const auto before = resident_bytes(pid);
     const auto clients =
         crowd(bus, 200, publication("stranger", 1U << 20U) + std::string((1U << 20U) - 1, 'x'));
-    CHECK(resident_bytes(pid) < before + (20U << 20U));
+    if (memory_tells) CHECK(resident_bytes(pid) < before + (20U << 20U));
     CHECK(bus.publish("orders", "https://shop.example/1").status == 200);
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("bodies of clients are held within a bound") {
     const auto before = resident_bytes(pid);
     const std::size_t size = 1U << 20U;
     auto clients = crowd(bus, 100, publication("shop", size) + std::string(size - 1, ' '));
-    CHECK(resident_bytes(pid) < before + bound + (24U << 20U));
+    if (memory_tells) CHECK(resident_bytes(pid) < before + bound + (24U << 20U));
     REQUIRE(await([&] {
         HttpClient late{bus.port()};
         late.send(publication("shop", size) + std::string(size - 1, ' '));
@@ -136,6 +136,22 @@ TEST_CASE("half-sent requests do not delay the end of the bus") {
     const auto began = std::chrono::steady_clock::now();
     CHECK(bus.stop() == 0);
     CHECK(std::chrono::steady_clock::now() - began < 4s);
+}
+
+TEST_CASE("how many connections are held is a setting") {
+    const TemporaryFolder folder;
+    std::vector<std::string> flags;
+    SUBCASE("of two, the older one gives way") { flags = {"--connections-max", "2"}; }
+    SUBCASE("and by default there is room for more") {}
+    const RunningBus bus{folder.path(), flags};
+    auto clients = crowd(bus, 2, half_a_head);
+    CHECK(bus.ask("GET", "/health").status == 200);
+    CHECK(clients[0]->try_send("\r\n"));
+    if (flags.empty()) {
+        CHECK(clients[0]->receive().status == 200);
+    } else {
+        CHECK(clients[0]->closed_by_peer());
+    }
 }
 
 TEST_CASE("deadlines of requests are settings") {

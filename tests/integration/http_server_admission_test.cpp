@@ -144,7 +144,7 @@ TEST_CASE("bodies that nobody may send take no memory") {
         clients.push_back(std::make_unique<HttpClient>(server.port()));
         static_cast<void>(clients.back()->try_send(head_of("/out", size) + nearly_all));
     }
-    CHECK(resident_bytes(::getpid()) < before + (20U << 20U));
+    if (memory_tells) CHECK(resident_bytes(::getpid()) < before + (20U << 20U));
 }
 
 TEST_CASE("all bodies together take no more than they may") {

@@ -131,12 +131,16 @@ TEST_CASE("at the limit, the oldest unfinished request gives way to a new client
     rm::HttpServer server{{.threads = 2, .connections_max = 4, .log = log.sink()}, echo};
     HttpClient busy{server.port()};
     CHECK(busy.ask("GET", "/").status == 200);
+    // Which of two is older, two threads may see differently if they come at the same time.
+    const auto next = [] { std::this_thread::sleep_for(100ms); };
     HttpClient silent{server.port()};
+    next();
     HttpClient head{server.port()};
     head.send(half_a_head);
+    next();
     HttpClient body{server.port()};
     body.send(body_of(10) + "abc");
-    std::this_thread::sleep_for(50ms);
+    next();
 
     // One after the other, and nobody who has a request answered or waits for the next.
     HttpClient first{server.port()};

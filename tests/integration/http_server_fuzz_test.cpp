@@ -102,7 +102,7 @@ TEST_CASE("whatever is sent, the server answers or closes, and keeps nothing") {
     const auto processor = processor_time(::getpid());
     for (int i = 0; i < 4'000; ++i) exchange();
     CHECK(await([&] { return open_files(::getpid()) <= files; }));
-    CHECK(resident_bytes(::getpid()) < memory + (16U << 20U));
+    if (memory_tells) CHECK(resident_bytes(::getpid()) < memory + (16U << 20U));
     CHECK((processor_time(::getpid()) - processor).count() < 20);
     CHECK(HttpClient{server.port()}.ask("GET", "/fine").body == "GET /fine ");
 }

@@ -38,6 +38,16 @@ inline std::size_t open_files(pid_t pid) {
     return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
+/// Whether what a process holds says what it needs: a sanitizer keeps what was given back.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool memory_tells = false;
+#elif defined(__has_feature)
+inline constexpr bool memory_tells =
+    !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
+#else
+inline constexpr bool memory_tells = true;
+#endif
+
 /// The bytes of memory that a process holds.
 inline std::size_t resident_bytes(pid_t pid) {
     std::ifstream file{"/proc/" + std::to_string(pid) + "/statm"};
