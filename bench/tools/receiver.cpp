@@ -7,6 +7,8 @@
 // runs until it is killed. One thread, epoll, HTTP/1.1 with keep-alive and pipelining.
 //
 //   POST /NAME     a batch for the subscriber NAME: a JSON array of events -> 204
+//   POST /silent…  never answered
+//   POST /failing… -> 500
 //   GET /report    what came since the last reset, as JSON
 //   GET /arrivals  with --arrivals: [NAME, number, nanoseconds by CLOCK_MONOTONIC] of each event
 //   POST /reset    forgets all that came -> 204
@@ -181,7 +183,10 @@ public:
     explicit Service(bool keeps_arrivals) : counter_{keeps_arrivals} {}
 
     void answer(const Request& request, std::string& out) {
-        if (request.method == "POST" && request.path != "/reset") {
+        if (request.method == "POST" && request.path.starts_with("/silent")) return;
+        if (request.method == "POST" && request.path.starts_with("/failing")) {
+            out += server_error;
+        } else if (request.method == "POST" && request.path != "/reset") {
             counter_.count(request.path.substr(1), request.body);
             out += no_content;
         } else if (request.method == "POST") {
@@ -196,6 +201,8 @@ public:
 
 private:
     static constexpr std::string_view no_content = "HTTP/1.1 204 No Content\r\n\r\n";
+    static constexpr std::string_view server_error =
+        "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n";
 
     Counter counter_;
 };

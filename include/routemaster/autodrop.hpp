@@ -64,8 +64,11 @@ public:
 
     void wake_with(std::function<void()> wake) override { inbox_->wake_with(std::move(wake)); }
 
-    /// Lets a step under way end, and drops nothing more.
-    void close(TimePoint deadline) override { rounds_.close(deadline); }
+    /// Lets a step under way end, and drops nothing more. A drop that the store has begun is logged
+    /// whenever the deadline is; only if the store does not answer for 5 s beyond it, it is not.
+    void close(TimePoint deadline) override {
+        rounds_.close(saturating_add(deadline, Duration{5'000}));
+    }
 
     [[nodiscard]] bool closed() const override { return rounds_.closed(); }
 

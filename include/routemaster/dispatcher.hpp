@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "routemaster/active.hpp"
+#include "routemaster/detail/fair_share.hpp"
 #include "routemaster/detail/inbox.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/health.hpp"
@@ -42,7 +43,8 @@ namespace routemaster {
 struct DispatcherOptions {
     /// Who carries batches; the first that serves a callback does. They must outlive it.
     std::vector<Transport*> transports{};
-    std::uint32_t in_flight_max = 1'024;  ///< Deliveries under way at once.
+    /// Deliveries under way at once. One subscriber gets no more than its fair share of them.
+    std::uint32_t in_flight_max = 1'024;
     HealthOptions health{};
     Duration heartbeat_interval{1'000};  ///< How often it says that it is alive.
     /// Other workers silent for so long are taken for dead. With the time until the next look at
@@ -61,7 +63,13 @@ struct DispatcherOptions {
 /// the batch comes again after `retry_wait`, without limit of attempts, until it is delivered or
 /// its subscriber is gone. A batch may arrive twice: after a crash, or when a lease was lost.
 ///
-/// Thread safety: as `Active` says; `in_flight` from any thread.
+/// An eighth of the deliveries that may be under way is a reserve. A subscriber with several under
+/// way, 16 at first and more as they succeed, may have up to eight times as many as are free beyond
+/// the reserve: alone it gets three quarters of all, and the more there are, the less each of them.
+/// Into the reserve everybody comes with one delivery, unless those whose health is below its
+/// maximum have all the rest already.
+///
+/// Thread safety: as `Active` says; `in_flight` and `trouble` from any thread.
 class Dispatcher final : public Active {
 public:
     /// The store must outlive it.
@@ -79,6 +87,7 @@ public:
     TimePoint poll(TimePoint now) override {
         if (now < now_) start_over(now);
         now_ = now;
+        const auto taken_back = over() ? take_back() : std::vector<Id>{};
         auto mail = inbox_->take();
         if (mail.woken) woken_ = true;
         for (auto& letter : mail.letters) {
@@ -86,25 +95,42 @@ public:
         }
         retry_due();
         if (closing()) {
+            give_back(taken_back);
             retire_when_over();
         } else {
             acquire();
         }
         stay_alive();
         post();
+        look_for_trouble();
         return inbox_->empty() ? next_poll() : now;
     }
 
     void wake_with(std::function<void()> wake) override { inbox_->wake_with(std::move(wake)); }
 
-    /// Lets deliveries under way end; at `deadline` the rest goes back to the queue.
-    void close(TimePoint deadline) override { close_at_ = deadline; }
+    /// Lets deliveries under way end; at `deadline` the rest goes back to the queue, but for
+    /// callbacks in this process that run: those are awaited, however long they take. What was
+    /// delivered is settled even after the deadline, unless the store fails to do so for 5 s.
+    void close(TimePoint deadline) override {
+        close_at_ = deadline;
+        settle_by_ = saturating_add(deadline, settle_patience);
+    }
 
     [[nodiscard]] bool closed() const override { return retired_; }
 
     /// Deliveries under way: from the acquisition of a job to its settlement.
     [[nodiscard]] std::size_t in_flight() const noexcept {
         return in_flight_.load(std::memory_order_relaxed);
+    }
+
+    /// Why it cannot deliver anything now: the trouble of a transport, or the store has given no
+    /// job and refused none for 5 s. Nothing when all is well.
+    [[nodiscard]] std::optional<std::string> trouble() const {
+        for (const auto* transport : options_.transports) {
+            if (auto why = transport->trouble()) return why;
+        }
+        const std::lock_guard lock{trouble_mutex_};
+        return trouble_;
     }
 
 private:
@@ -115,6 +141,8 @@ private:
         int health_points = health_points_max;
         std::uint32_t attempt = 0;
         std::size_t events = 0;
+        Transport* transport = nullptr;  ///< Who carries it; null until then.
+        Uid batch{};
         TimePoint begun_at{};
         std::optional<SettleDelivery> settlement{};  ///< How it went, once that is known.
         std::uint32_t refusals = 0;                  ///< Times the store could not do the step.
@@ -154,6 +182,9 @@ private:
     static constexpr std::uint32_t acquired_max = 256;
     static constexpr Duration refusal_wait{100};
     static constexpr Duration refusal_wait_max{1'000};
+    static constexpr Duration crowded_pause{1'000};
+    static constexpr Duration settle_patience{5'000};
+    static constexpr Duration trouble_after{5'000};
 
     // --- Acquire --------------------------------------------------------------------------------
 
@@ -170,6 +201,7 @@ private:
         const auto free = options_.in_flight_max - flights_.size();
         acquiring_ = true;
         woken_ = false;
+        if (!asked_at_) asked_at_ = now_;
         const auto limit = static_cast<std::uint32_t>(std::min<std::size_t>(free, acquired_max));
         submit(store_, AcquireJobs{delivery_queue, worker_, limit, newest_fence_}, now_,
                [inbox = inbox_](Result<Acquired> reply) { inbox->put(GotJobs{std::move(reply)}); });
@@ -179,10 +211,12 @@ private:
         acquiring_ = false;
         if (!got.acquired) {
             next_acquire_ = now_ + refusal_backoff(acquire_refusals_++);
-            if (acquire_refusals_ == 1) warn("cannot acquire jobs: " + message(got.acquired));
+            acquire_refusal_ = message(got.acquired);
+            if (acquire_refusals_ == 1) warn("cannot acquire jobs: " + acquire_refusal_);
             return;
         }
         acquire_refusals_ = 0;
+        asked_at_.reset();
         // Woken in vain when another worker was faster. Where many workers share a queue, each job
         // wakes all of them, and those who are never the first need not come each time.
         if (only_woken_ && got.acquired->leases.empty() && got.acquired->next_due >= next_due_) {
@@ -191,6 +225,10 @@ private:
         next_due_ = got.acquired->next_due;
         next_acquire_ = std::min(next_due_, now_ + options_.poll_interval);
         for (auto& lease : got.acquired->leases) {
+            if (over()) {
+                store_step(NackJob{std::move(lease), now_});
+                continue;
+            }
             const auto id = ++last_id_;
             newest_fence_ = std::max(newest_fence_, lease.fence);
             flights_.emplace(id, Flight{.lease = std::move(lease)});
@@ -202,13 +240,27 @@ private:
     // --- Begin ----------------------------------------------------------------------------------
 
     void begin(Id id) {
+        ++beginning_;
         begins_.ids.push_back(id);
         begins_.steps.emplace_back(BeginDelivery{.lease = flights_.at(id).lease,
                                                  .backoff_max = options_.health.backoff_max,
-                                                 .jitter = jitter()});
+                                                 .jitter = jitter(),
+                                                 .lane_max = lane_max(),
+                                                 .pause = unhealthy_pause()});
+    }
+
+    /// How many deliveries of the subscriber of a flight may be under way.
+    [[nodiscard]] std::uint32_t lane_max() const noexcept {
+        return share_.lane_max(flights_.size() - 1);
+    }
+
+    /// Whatever begins may be for the unhealthy.
+    [[nodiscard]] Duration unhealthy_pause() const noexcept {
+        return share_.too_many(unhealthy_ + beginning_) ? crowded_pause : Duration{0};
     }
 
     void on(Begun& begun) {
+        beginning_ -= begun.ids.size();
         for (std::size_t i = 0; i < begun.ids.size(); ++i) {
             const auto flight = flights_.find(begun.ids[i]);
             if (flight == flights_.end()) continue;
@@ -216,13 +268,19 @@ private:
             if (!start) {
                 refused(flight->first, start.error());
             } else if (start->verdict == Verdict::deliver) {
-                deliver(flight->first, *std::move(start));
+                if (!over()) deliver(flight->first, *std::move(start));
             } else {
-                log(LogLevel::debug, start->verdict == Verdict::throttled
-                                         ? "spared a subscriber that failed before"
-                                         : "ended a delivery whose batch or lease is gone");
+                log(LogLevel::debug, told(start->verdict));
                 end(flight->first);
             }
+        }
+    }
+
+    static const char* told(Verdict verdict) {
+        switch (verdict) {
+            case Verdict::throttled: return "spared a subscriber that failed before";
+            case Verdict::crowded: return "put off a delivery: its subscriber has its share";
+            default: return "ended a delivery whose batch or lease is gone";
         }
     }
 
@@ -232,6 +290,7 @@ private:
         auto& flight = flights_.at(id);
         flight.subscriber = start.subscription.token;
         flight.health_points = start.health_points;
+        if (unhealthy(flight)) ++unhealthy_;
         flight.attempt = start.attempt;
         flight.events = start.messages.size();
         flight.begun_at = now_;
@@ -244,6 +303,8 @@ private:
                 {Error{Errc::unavailable, "no transport for " + start.subscription.callback}, 0});
             return;
         }
+        flight.transport = transport;
+        flight.batch = start.batch;
         transport->deliver({.batch = start.batch,
                             .subscriber = flight.subscriber,
                             .callback = std::move(start.subscription.callback),
@@ -266,11 +327,13 @@ private:
         if (found == flights_.end()) return;
         auto& flight = found->second;
         const auto& outcome = delivered.report.outcome;
+        if (over() && !outcome && outcome.error().code() == Errc::cancelled) return;
         SettleDelivery step{
             .lease = flight.lease,
             .delivered = outcome.has_value(),
             .health_change = outcome ? options_.health.heal_rate : options_.health.damage_rate,
-            .begun_at = flight.begun_at};
+            .begun_at = flight.begun_at,
+            .lane_max = lane_max()};
         if (!outcome) {
             const auto points = changed_health(flight.health_points, step.health_change);
             step.retry_at =
@@ -279,6 +342,7 @@ private:
         flight.settlement = std::move(step);
         tell(flight, delivered.report);
         settle(delivered.id);
+        settle_by_ = std::max(settle_by_, saturating_add(now_, settle_patience));
     }
 
     void tell(const Flight& flight, const DeliveryReport& report) {
@@ -364,6 +428,7 @@ private:
     void start_over(TimePoint now) {
         next_acquire_ = std::min(next_acquire_, now);
         rested_at_ = std::min(rested_at_, now);
+        if (asked_at_) asked_at_ = std::min(*asked_at_, now);
         const auto waiting = std::exchange(retries_, {});
         for (const auto& [at, id] : waiting) retries_.emplace(std::min(at, now), id);
     }
@@ -384,13 +449,55 @@ private:
 
     [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
 
+    /// Whether the deadline of the orderly end is past.
+    [[nodiscard]] bool over() const noexcept { return closing() && now_ >= *close_at_; }
+
+    /// The flights that nobody waits for beyond the deadline. Asked before the mail is taken, so
+    /// that the report of one that has just returned is in it.
+    std::vector<Id> take_back() {
+        std::vector<Id> ids;
+        for (const auto& [id, flight] : flights_) {
+            if (flight.settlement) continue;
+            if (flight.transport == nullptr || flight.transport->withdraw(flight.batch)) {
+                ids.push_back(id);
+            }
+        }
+        return ids;
+    }
+
+    /// Gives back those of the flights that have not returned. When that is all there is, the
+    /// retirement does so in one step.
+    void give_back(const std::vector<Id>& ids) {
+        std::vector<Lease> leases;
+        for (const auto id : ids) {
+            const auto flight = flights_.find(id);
+            if (flight == flights_.end() || flight->second.settlement) continue;
+            leases.push_back(std::move(flight->second.lease));
+            end(id);
+        }
+        if (flights_.empty()) return;
+        for (auto& lease : leases) store_step(NackJob{std::move(lease), now_});
+    }
+
     void retire_when_over() {
-        if (retired_ || retiring_ || (!flights_.empty() && now_ < *close_at_)) return;
+        if (retired_ || retiring_ || awaiting()) return;
+        if (!flights_.empty()) {
+            warn("gave up settling what was delivered, " + std::to_string(flights_.size()) +
+                 " in all: it will arrive again");
+        }
         retiring_ = true;
         flights_.clear();
         retries_.clear();
         count_flights();
         retire();
+    }
+
+    /// Whether the orderly end waits for anything under way.
+    [[nodiscard]] bool awaiting() const {
+        if (flights_.empty()) return false;
+        if (!over() || now_ < settle_by_) return true;
+        return std::any_of(flights_.begin(), flights_.end(),
+                           [](const auto& any) { return !any.second.settlement; });
     }
 
     void retire() {
@@ -441,8 +548,14 @@ private:
     void store_step(Step step) { aside_.push_back(std::move(step)); }
 
     void end(Id id) {
-        flights_.erase(id);
+        const auto flight = flights_.find(id);
+        if (unhealthy(flight->second)) --unhealthy_;
+        flights_.erase(flight);
         count_flights();
+    }
+
+    static bool unhealthy(const Flight& flight) noexcept {
+        return flight.health_points < health_points_max;
     }
 
     void count_flights() { in_flight_.store(flights_.size(), std::memory_order_relaxed); }
@@ -450,13 +563,31 @@ private:
     [[nodiscard]] TimePoint next_poll() const {
         if (retiring_) return never;
         auto next = next_heartbeat_;
-        if (closing()) next = std::min(next, *close_at_);
+        if (closing()) {
+            next = std::min(next, !over() ? *close_at_ : now_ < settle_by_ ? settle_by_ : never);
+        }
+        if (asked_at_ && now_ < *asked_at_ + trouble_after) {
+            next = std::min(next, *asked_at_ + trouble_after);
+        }
         if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
         const bool full = flights_.size() >= options_.in_flight_max;
         if (!closing() && !acquiring_ && !full) {
             next = std::min({next, next_acquire_, woken_ ? rested_at_ : never});
         }
         return next;
+    }
+
+    // --- Trouble --------------------------------------------------------------------------------
+
+    void look_for_trouble() {
+        std::optional<std::string> trouble;
+        if (asked_at_ && now_ >= *asked_at_ + trouble_after) {
+            trouble = "cannot acquire jobs: " + (acquire_refusals_ == 0
+                                                     ? std::string{"the store does not answer"}
+                                                     : acquire_refusal_);
+        }
+        const std::lock_guard lock{trouble_mutex_};
+        trouble_ = std::move(trouble);
     }
 
     double jitter() { return random_.unit() * 0.5; }
@@ -473,6 +604,7 @@ private:
 
     Store& store_;
     DispatcherOptions options_;
+    detail::FairShare share_{options_.in_flight_max};
     Random random_;
     Uid worker_;
     std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
@@ -485,10 +617,14 @@ private:
     std::vector<Step> aside_;
     Id last_id_ = 0;
     std::uint64_t newest_fence_ = 0;
+    std::size_t beginning_ = 0;  // Flights of which the store has not said how they begin.
+    std::size_t unhealthy_ = 0;  // Flights to those whose health is below its maximum.
     bool acquiring_ = false;
     bool wanted_ = false;
     bool woken_ = false;  // Since the last acquisition began, which may not know of it.
     std::uint32_t acquire_refusals_ = 0;
+    std::string acquire_refusal_;        // The last of them.
+    std::optional<TimePoint> asked_at_;  // Since when it asks for jobs without an answer.
     TimePoint next_acquire_{};
     TimePoint next_due_{};     // As the last acquisition told.
     bool only_woken_ = false;  // The last acquisition was not due by itself.
@@ -496,9 +632,12 @@ private:
     TimePoint last_heartbeat_ = never;
     TimePoint next_heartbeat_{};
     std::optional<TimePoint> close_at_;
+    TimePoint settle_by_{};  // How long settlements are awaited beyond the deadline.
     bool retiring_ = false;
     bool retired_ = false;
     std::atomic<std::size_t> in_flight_{0};
+    mutable std::mutex trouble_mutex_;  // Guards `trouble_`.
+    std::optional<std::string> trouble_;
 };
 
 }  // namespace routemaster

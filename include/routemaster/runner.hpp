@@ -4,9 +4,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 #include "routemaster/active.hpp"
@@ -18,12 +21,16 @@ namespace routemaster {
 /// Polls an `Active` from a thread of its own: when it asked for it, and when it is woken. It
 /// sleeps until that very instant and does not scan.
 ///
-/// Thread safety: the constructor, `stop` and the destructor from one thread.
+/// An exception that leaves `poll` ends the program, as it would leaving any other thread: what had
+/// come with that turn would be lost, and the object would go on without. What is durable is done
+/// after the next start.
+///
+/// Thread safety: the constructor, `stop` and the destructor from one thread; `trouble` from any.
 class Runner {
 public:
     /// Begins at once. `active` and `clock` must outlive it; nothing else may poll `active`.
     explicit Runner(Active& active, const Clock& clock = system_clock())
-        : active_{active}, clock_{clock} {
+        : active_{active}, clock_{clock}, turned_at_{clock.now()} {
         active_.wake_with([this] { wake(); });
         thread_ = std::jthread{[this](const std::stop_token& stopped) { run(stopped); }};
     }
@@ -35,7 +42,8 @@ public:
     ~Runner() { stop(Duration{0}); }
 
     /// Closes the object in an orderly way, which may take `grace` and a little more, and ends the
-    /// thread. Repeating it does nothing.
+    /// thread. What has been done by then is still noted in the store; see `Active::close` of the
+    /// object. Repeating it does nothing.
     void stop(Duration grace) {
         {
             const std::lock_guard lock{mutex_};
@@ -47,7 +55,16 @@ public:
         active_.wake_with({});
     }
 
+    /// Why the object gets nothing done: its last turn has not ended for 10 s. Nothing when all is
+    /// well.
+    [[nodiscard]] std::optional<std::string> trouble() const {
+        const auto turn = clock_.now() - turned_at_.load();
+        if (turn < turn_max) return std::nullopt;
+        return "has been busy with one thing for " + std::to_string(turn.count() / 1'000) + " s";
+    }
+
 private:
+    static constexpr Duration turn_max{10'000};
     /// Longest sleep, so that a step of the clock is noticed.
     static constexpr Duration sleep_max{1'000};
 
@@ -65,8 +82,10 @@ private:
                 active_.close(saturating_add(clock_.now(), grace()));
             }
             const auto next = active_.poll(clock_.now());
+            turned_at_ = clock_.now();
             if (closing && active_.closed()) return;
             sleep_until(next);
+            turned_at_ = clock_.now();
         }
     }
 
@@ -86,7 +105,8 @@ private:
 
     Active& active_;
     const Clock& clock_;
-    std::mutex mutex_;  // Guards `woken_` and `grace_`.
+    std::atomic<TimePoint> turned_at_;  // When the last turn, or the sleep after it, ended.
+    std::mutex mutex_;                  // Guards `woken_` and `grace_`.
     std::condition_variable changed_;
     bool woken_ = false;
     Duration grace_{0};

@@ -313,7 +313,7 @@ struct DeliveryStart {
 /// batch that is not among the first of its lane any more is not begun: its job is given back and
 /// waits for those before it, and a CURRENT batch goes on taking events. Settlements widen the lane
 /// again. Whatever `lane_max`, the first of a lane may begin. A store that is shared with workers
-/// of the original, who know no lanes, narrows none.
+/// of the original, who know no lanes, narrows none. Every lane begins with 16 at most.
 /// Otherwise seals the batch when it is CURRENT, counts an attempt, and notes `now` as the
 /// subscriber's last one.
 /// Repeating it counts one attempt more. A job that is no delivery job answers `invalid`.
@@ -332,9 +332,9 @@ struct BeginDelivery {
 ///
 /// Success removes the batch and acknowledges the job; failure gives the job back until `retry_at`.
 /// Either changes the health of the subscriber by `health_change`, if it still exists, and counts
-/// `delivery.events`, `.batches`, `.time`, `.time2`, and `latency.batches.*`. A lane that
-/// `BeginDelivery` narrowed becomes one wider, as long as that is no more than `lane_max`, until it
-/// is as wide as its subscriber asked; one that is wider than `lane_max` is narrowed to it.
+/// `delivery.events`, `.batches`, `.time`, `.time2`, and `latency.batches.*`. Success makes a lane
+/// one wider, up to what its subscriber asked; failure two narrower, down to 16, or one wider below
+/// 16. It becomes no wider than `lane_max`, and one that is wider is narrowed to that.
 /// Repeating one that succeeded answers `lease_lost`.
 struct SettleDelivery {
     using Reply = Settlement;

@@ -52,6 +52,15 @@ public:
     /// later, or, as `cancelled`, when the transport is destroyed first.
     virtual void deliver(Delivery delivery, DeliveryDone done) = 0;
 
+    /// Says that nobody waits for the delivery of a batch any more. False when somebody must: a
+    /// callback in this process is running, cannot be stopped, and will be reported. Then it
+    /// answers false until `done` has returned. What it takes back it reports as `cancelled`,
+    /// inside this call; a transport that takes nothing back answers true.
+    [[nodiscard]] virtual bool withdraw(const Uid& batch) {
+        static_cast<void>(batch);
+        return true;
+    }
+
     /// Why it cannot deliver anything now; nothing when it can. Any thread.
     [[nodiscard]] virtual std::optional<std::string> trouble() const { return std::nullopt; }
 };

@@ -13,6 +13,11 @@ Uid worker_of(std::uint64_t seed) {
     return {high, random.next()};
 }
 
+/// Few enough that subscribers have to share them now and then.
+std::uint32_t in_flight_max(std::uint64_t seed) {
+    return static_cast<std::uint32_t>(6 + seed % 8);
+}
+
 }  // namespace
 
 // --- The transport ------------------------------------------------------------------------------
@@ -67,6 +72,7 @@ Courier::Courier(Stage& stage, Store& store, Subscribers& subscribers, std::stri
       dispatcher_{
           link_,
           {.transports = {&transport_},
+           .in_flight_max = in_flight_max(seed),
            .health = {.backoff_max = backoff_max},
            .seed = seed,
            .log = [&stage, who = this->name()](LogLevel level, std::string_view text) {

@@ -92,13 +92,14 @@ void declare_access(CLI::App& app, WebSettings& settings) {
 }
 
 HttpApiOptions api_options(const ProcessSettings& process, const WebSettings& settings,
-                           const Log& log) {
+                           const Log& log, WebPart::Trouble trouble) {
     return {.root_key = settings.root_key,
             .allow_http_callbacks = process.allow_http_callbacks,
             .event_data_max = settings.event_data_max,
             .topics_max = settings.topics_max,
             .scaling_deadline = Duration{settings.scaling_deadline},
             .scaling_threshold = settings.scaling_threshold,
+            .trouble = std::move(trouble),
             .log = log};
 }
 
@@ -142,10 +143,10 @@ void declare_web(CLI::App& app, WebSettings& settings) {
 }
 
 WebPart::WebPart(Store& store, const ProcessSettings& process, const WebSettings& settings,
-                 const Log& log)
+                 const Log& log, Trouble trouble)
     : address_{settings.listening.endpoint.address},
       api_{with_clients(guarded(store, settings, log), settings.clients),
-           api_options(process, settings, log)},
+           api_options(process, settings, log, std::move(trouble))},
       server_{server_options(settings, log),
               [this](HttpRequest request, HttpResponder respond) {
                   api_.handle(std::move(request), std::move(respond));

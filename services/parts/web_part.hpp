@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,9 +55,12 @@ void declare_web(CLI::App& app, WebSettings& settings);
 /// An `HttpApi` behind an `HttpServer`, and a `RoomGuard` behind it if there is a limit.
 class WebPart final : public Part {
 public:
+    /// Why nothing can be delivered now, for `/pulse` to say.
+    using Trouble = std::function<std::optional<std::string>()>;
+
     /// Lets the clients in and listens. The store must outlive it. Throws `Failure`.
     WebPart(Store& store, const ProcessSettings& process, const WebSettings& settings,
-            const Log& log);
+            const Log& log, Trouble trouble = {});
 
     [[nodiscard]] const char* type() const override { return "web"; }
     void announce() const override;

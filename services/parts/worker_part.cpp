@@ -211,6 +211,11 @@ WorkerPart::WorkerPart(Store& store, const ProcessSettings& process, const Worke
     }
 }
 
+std::optional<std::string> WorkerPart::trouble() const {
+    if (auto why = deliveries_.trouble()) return "the dispatcher " + *why;
+    return dispatcher_.trouble();
+}
+
 void WorkerPart::stop(TimePoint deadline) {
     if (measurements_) measurements_->stop(Duration{0});
     if (drops_) drops_->stop(Duration{0});

@@ -59,6 +59,9 @@ public:
     [[nodiscard]] const char* type() const override { return "worker"; }
     void stop(TimePoint deadline) override;
 
+    /// Why nothing can be delivered now; nothing when all is well. Any thread.
+    [[nodiscard]] std::optional<std::string> trouble() const;
+
 private:
     HttpTransport transport_;
     Dispatcher dispatcher_;

@@ -16,10 +16,13 @@ struct Settings {
 
 int serve(const Settings& settings) {
     return run_process(settings.process, [&](Store& store, const Log& log) {
+        auto worker = std::make_unique<WorkerPart>(store, settings.process, settings.worker, log);
+        auto web = std::make_unique<WebPart>(store, settings.process, settings.web, log,
+                                             [&worker = *worker] { return worker.trouble(); });
+        // What asks the other is the first to stop and to end.
         Parts parts;
-        parts.push_back(std::make_unique<WebPart>(store, settings.process, settings.web, log));
-        parts.push_back(
-            std::make_unique<WorkerPart>(store, settings.process, settings.worker, log));
+        parts.push_back(std::move(web));
+        parts.push_back(std::move(worker));
         return parts;
     });
 }

@@ -10,6 +10,7 @@ that is to find it is compiled against the copy and run:
     conformance   the conformance suite over the memory store, and the unit tests of what lies
                   below it
     simulation    worlds in which everything goes wrong, over the engine of the embedded store
+    dispatcher    the unit tests of the dispatcher's shares, its end, and its trouble
 
 A mutant is killed by a failed case, a crash, or a run that does not end. One that does not compile
 proves nothing, so it counts as an error.
@@ -51,6 +52,9 @@ PROGRAMS = {
         ],
     ],
 }
+PROGRAMS["dispatcher"] = [
+    [f"tests/unit/dispatcher_{what}_test.cpp"] for what in ("fairness", "close", "trouble")
+]
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
 SECONDS_MAX = 60
 MEMORY_MAX = 2 << 30  # A mutant may well allocate without end.

@@ -30,7 +30,7 @@ LAYERS = {
     """,
     3: """
         bus subscriber job_queue dispatcher autodrop monitor room_guard
-        detail/inbox detail/rounds
+        detail/fair_share detail/inbox detail/rounds
     """,
     4: """
         store/ transport/ server/

@@ -295,11 +295,21 @@ TEST_CASE("it closes at once when it rests, and else when the store has answered
         scene.disturbed.hold<MeasureUse>();
         scene.run();
         close(Duration{1'000});
-        scene.run_for(Duration{999});
+        scene.run_for(Duration{5'999});
         CHECK(!scene.autodrop.closed());
         scene.run_for(Duration{1});
         scene.run();
         CHECK(scene.autodrop.closed());
+    }
+    SUBCASE("the store is dropping, and there is no time") {
+        scene.disturbed.hold<DropOldestBatches>();
+        scene.run();
+        close(Duration{0});
+        CHECK(!scene.autodrop.closed());
+        scene.disturbed.release();
+        scene.run();
+        CHECK(scene.autodrop.closed());
+        CHECK(scene.log.count(LogLevel::warning, "dropped the oldest 100 batches") == 1);
     }
     CHECK(scene.runner.next() == never);
 }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <optional>
+#include <string>
 
 #include "support/delivery_scene.hpp"
 
@@ -73,6 +74,107 @@ TEST_CASE("a settlement that the store refuses is repeated until the deadline") 
     CHECK(scene.queue() == QueueStatus{});
 }
 
+TEST_CASE("what has returned is settled though the end allows no time at all") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.publish();
+    scene.run();
+    scene.transport.answer({});
+    scene.close(scene.clock.now());
+    CHECK(scene.dispatcher.closed());
+    CHECK(scene.counter("delivery.batches", "billing", "success") == 1);
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("settlements under way when the deadline comes are awaited, and the rest is given back") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.subscribe("audit");
+    scene.publish();
+    scene.run();
+    scene.disturbed.hold<SettleDelivery>();
+    scene.transport.answer({});
+    scene.run();
+    scene.close(scene.clock.now());
+    CHECK(!scene.dispatcher.closed());
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    scene.run_for(Duration{4'000});
+    CHECK(!scene.dispatcher.closed());
+    scene.disturbed.release();
+    scene.run();
+    CHECK(scene.dispatcher.closed());
+    CHECK(scene.log.count(LogLevel::warning, "") == 0);
+}
+
+TEST_CASE("a store that refuses settlements after the deadline is asked again for 5 s") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.publish();
+    scene.run();
+    scene.disturbed.refuse<SettleDelivery>(3);
+    scene.transport.answer({});
+    scene.close(scene.clock.now());
+    scene.run_for(Duration{1'000});
+    CHECK(scene.dispatcher.closed());
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("a store that answers no settlement is given up after 5 s, and the log says so") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.publish();
+    scene.run();
+    scene.disturbed.refuse<SettleDelivery>(1'000);
+    scene.transport.answer({});
+    scene.close(scene.clock.now());
+    scene.run_for(Duration{4'999});
+    CHECK(!scene.dispatcher.closed());
+    scene.run_for(Duration{1});
+    CHECK(scene.dispatcher.closed());
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    CHECK(scene.log.count(LogLevel::warning, "gave up settling what was delivered, 1 in all") == 1);
+}
+
+TEST_CASE("a callback that runs at the deadline is awaited and settled") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.publish();
+    scene.run();
+    scene.transport.hold_on(true);
+    scene.close(scene.clock.now());
+    scene.run_for(Duration{60'000});
+    CHECK(!scene.dispatcher.closed());
+    CHECK(scene.queue().pending == 1);
+    scene.disturbed.refuse<SettleDelivery>(3);
+    scene.answer_all();
+    CHECK(!scene.dispatcher.closed());
+    scene.run_for(Duration{1'000});
+    CHECK(scene.dispatcher.closed());
+    CHECK(scene.queue() == QueueStatus{});
+    CHECK(scene.disturbed.times_of<AcquireJobs>().size() == 1);
+}
+
+TEST_CASE("nothing begins once the deadline is past") {
+    DeliveryScene scene;
+    scene.subscribe("audit");
+    scene.publish();
+    scene.run();
+    scene.transport.hold_on(true);
+    scene.subscribe("billing");
+    scene.disturbed.hold<BeginDelivery>();
+    scene.publish();
+    scene.run();
+    scene.close(scene.clock.now());
+    scene.disturbed.release();
+    scene.run();
+    CHECK(scene.deliveries() == 1);
+    // Given back at once, though the other is still awaited.
+    CHECK(scene.queue() == QueueStatus{.ready = 2, .pending = 1});
+    scene.answer_all();
+    CHECK(scene.dispatcher.closed());
+    CHECK(scene.queue() == QueueStatus{.ready = 2});
+}
+
 TEST_CASE("jobs that were being acquired when it closed are not lost") {
     DeliveryScene scene;
     scene.subscribe("billing");
@@ -123,10 +225,11 @@ TEST_CASE("a dispatcher that is closed is forgotten as a worker") {
 }
 
 TEST_CASE("a dispatcher that is closed gives back all that was under way, however much it was") {
-    DeliveryScene scene;
-    scene.subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});
-    scene.subscribe("audit", {.max_events = 1, .max_in_flight = 1'000});
-    for (int i = 0; i < 600; ++i) scene.publish();
+    DeliveryScene scene{{.in_flight_max = 4'096}};
+    for (int i = 0; i < 70; ++i) {
+        scene.subscribe("billing-" + std::to_string(i), {.max_events = 1, .max_in_flight = 16});
+    }
+    scene.publish(16);
     scene.run();
     REQUIRE(scene.queue().pending > given_back_max);
     scene.close(scene.clock.now());

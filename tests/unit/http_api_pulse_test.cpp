@@ -25,6 +25,21 @@ TEST_CASE("http api: the pulse is 204 without a body") {
     }
 }
 
+TEST_CASE("http api: the pulse is 503 and says why when nothing can be delivered") {
+    std::optional<std::string> trouble = "no name server answers";
+    auto options = default_options();
+    options.trouble = [&] { return trouble; };
+    Scenario bus{options};
+    const auto answer = bus.get("/pulse", shop);
+    CHECK(answer.status == 503);
+    CHECK(answer.content_type == "text/plain;charset=utf-8");
+    CHECK(answer.body == "unavailable: deliveries: no name server answers");
+    CHECK(header(answer, "Retry-After") == "1");
+    CHECK_MESSAGE(bus.get("/health", "").status == 200, "the process answers");
+    trouble.reset();
+    CHECK(bus.get("/pulse", shop).status == 204);
+}
+
 TEST_CASE("http api: the pulse for scaling tells how many jobs are due, and whether that is many") {
     auto options = default_options();
     options.scaling_threshold = 3;

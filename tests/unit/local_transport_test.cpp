@@ -189,6 +189,76 @@ TEST_CASE("the end waits for the callback that runs and cancels the others, each
     CHECK(calls.load() >= 1);
 }
 
+TEST_CASE("a callback that runs is not taken back until it was reported, one that waits is") {
+    Callbacks callbacks;
+    std::latch running{1};
+    std::latch go_on{1};
+    std::atomic<int> calls = 0;
+    callbacks.set("billing", [&](const Batch&) {
+        ++calls;
+        running.count_down();
+        go_on.wait();
+    });
+    Reports reports;
+    LocalTransport transport{callbacks};
+    const auto batch = [](std::uint64_t number) {
+        auto delivery = delivery_to("billing");
+        delivery.batch = Uid{number, number};
+        return delivery;
+    };
+    transport.deliver(batch(1), reports.collect());
+    running.wait();
+    transport.deliver(batch(2), reports.collect());
+    CHECK(!transport.withdraw(batch(1).batch));
+    CHECK(transport.withdraw(batch(2).batch));
+    const auto taken_back = reports.wait_for(1).front();
+    REQUIRE(!taken_back.outcome);
+    CHECK(taken_back.outcome.error().code() == Errc::cancelled);
+    CHECK_MESSAGE(transport.withdraw(batch(2).batch), "it is known no more");
+    go_on.count_down();
+    CHECK(reports.wait_for(1).front().outcome);
+    while (!transport.withdraw(batch(1).batch)) std::this_thread::yield();
+    CHECK(calls == 1);
+}
+
+TEST_CASE("a callback that runs when a runner ends is settled, those that wait come again") {
+    MemoryStore store;
+    Bus bus{store};
+    std::latch running{1};
+    std::atomic<bool> ending = false;
+    std::atomic<int> calls = 0;
+    for (const char* token : {"a", "b", "c"}) {
+        bus.subscriber(token)
+            .subscribe({"orders"},
+                       [&](const Batch&) {
+                           ++calls;
+                           running.count_down();
+                           ending.wait(false);
+                       },
+                       {.timeout = Duration{0}})
+            .value();
+    }
+    LocalTransport transport{bus.callbacks()};
+    Dispatcher dispatcher{store, {.transports = {&transport}}};
+    std::optional<Runner> runner{std::in_place, dispatcher};
+    bus.publish({.topic = "orders", .url = "https://shop.example/1"}).value();
+    running.wait();
+    std::jthread helper{[&] {
+        // It goes on once the others were given back.
+        while (perform(store, CountJobs{delivery_queue}, system_clock().now()).value().ready < 2) {
+            std::this_thread::yield();
+        }
+        ending = true;
+        ending.notify_all();
+    }};
+    runner.reset();
+    helper.join();
+    CHECK(dispatcher.closed());
+    CHECK(calls == 1);
+    CHECK(perform(store, CountJobs{delivery_queue}, system_clock().now()).value() ==
+          QueueStatus{.ready = 2});
+}
+
 TEST_CASE("deliveries that nobody had begun are cancelled at the end") {
     Callbacks callbacks;
     Reports reports;

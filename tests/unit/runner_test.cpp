@@ -2,10 +2,17 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <condition_variable>
+#include <csignal>
+#include <cstdio>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -22,13 +29,14 @@ public:
     explicit Witness(int polls_to_close = 0) : polls_to_close_{polls_to_close} {}
 
     TimePoint poll(TimePoint now) override {
-        const std::lock_guard lock{mutex_};
+        std::unique_lock lock{mutex_};
         ++polls_;
         last_poll_ = now;
         if (deadline_) {
             ++polls_after_close_;
         }
         changed_.notify_all();
+        changed_.wait(lock, [this] { return !busy_; });
         return next_;
     }
     void wake_with(std::function<void()> wake) override {
@@ -60,6 +68,21 @@ public:
     void ask_for(TimePoint next) {
         const std::lock_guard lock{mutex_};
         next_ = next;
+    }
+
+    /// Calls `body` while a poll is under way and cannot end.
+    template <class Body>
+    void while_busy(Body body) {
+        std::unique_lock lock{mutex_};
+        const int before = polls_;
+        busy_ = true;
+        if (wake_) wake_();
+        REQUIRE(changed_.wait_for(lock, std::chrono::seconds{20}, [&] { return polls_ > before; }));
+        lock.unlock();
+        body();
+        lock.lock();
+        busy_ = false;
+        changed_.notify_all();
     }
 
     /// Waits until it was polled more than `count` times, and tells how often it was.
@@ -101,6 +124,7 @@ private:
     int polls_ = 0;
     int polls_after_close_ = 0;
     int closes_ = 0;
+    bool busy_ = false;
 };
 
 }  // namespace
@@ -197,4 +221,45 @@ TEST_CASE("wake-ups from many threads meet an end at any moment") {
         runner.reset();
         CHECK(witness.closed());
     }
+}
+
+TEST_CASE("a runner whose object is busy with one thing for 10 s is in trouble until it is done") {
+    testing::ManualClock clock;
+    Witness witness;
+    Runner runner{witness, clock};
+    witness.wait_beyond(0);
+    CHECK(!runner.trouble());
+    witness.while_busy([&] {
+        clock.advance(Duration{9'999});
+        CHECK(!runner.trouble());
+        clock.advance(Duration{5'001});
+        CHECK(runner.trouble() ==
+              std::optional<std::string>{"has been busy with one thing for 15 s"});
+    });
+    while (runner.trouble()) std::this_thread::yield();
+}
+
+TEST_CASE("an exception that leaves a poll ends the program, as any thread's does") {
+    struct Thrower final : Active {
+        TimePoint poll(TimePoint) override { throw std::runtime_error{"half a turn"}; }
+        void wake_with(std::function<void()>) override {}
+        void close(TimePoint) override {}
+        [[nodiscard]] bool closed() const override { return true; }
+    };
+    const auto child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        std::freopen("/dev/null", "w", stderr);
+        std::signal(SIGABRT, SIG_DFL);
+        Thrower thrower;
+        {
+            Runner runner{thrower};
+            std::this_thread::sleep_for(std::chrono::seconds{20});
+        }
+        _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == SIGABRT);
 }

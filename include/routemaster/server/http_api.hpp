@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "routemaster/log.hpp"
@@ -25,7 +27,10 @@ struct HttpApiOptions {
     Duration scaling_deadline{1'000};       ///< How far ahead `/pulse/scaling` looks; not negative.
     std::uint64_t scaling_threshold = 100;  ///< Due jobs from which it says that the bus is busy.
     const Clock* clock = nullptr;           ///< Null: the machine's clock.
-    Log log{};                              ///< Told about what clients are not told: damage.
+    /// Why the bus takes events in and cannot deliver them, as far as this process knows: then
+    /// `/pulse` says it, with 503. Called from any thread, and must not block. Null: never.
+    std::function<std::optional<std::string>()> trouble{};
+    Log log{};  ///< Told about what clients are not told: damage.
 };
 
 /// Answers the routes of the original bus from a store. The routes, and where they differ from the

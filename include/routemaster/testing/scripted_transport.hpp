@@ -18,6 +18,7 @@
 #include "routemaster/event.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/transport.hpp"
+#include "routemaster/uid.hpp"
 
 namespace routemaster::testing {
 
@@ -63,6 +64,41 @@ public:
         return true;
     }
 
+    /// Answers the delivery that began last. False when none is under way.
+    bool answer_last(Result<void> outcome) {
+        DeliveryDone done;
+        {
+            const std::lock_guard lock{mutex_};
+            if (under_way_.empty()) return false;
+            done = std::move(under_way_.back());
+            under_way_.pop_back();
+        }
+        done({std::move(outcome), 0});
+        return true;
+    }
+
+    /// Whether deliveries can be taken back (`withdraw`); by default they can.
+    void hold_on(bool holds_on) {
+        const std::lock_guard lock{mutex_};
+        holds_on_ = holds_on;
+    }
+
+    [[nodiscard]] bool withdraw(const Uid&) override {
+        const std::lock_guard lock{mutex_};
+        return !holds_on_ || under_way_.empty();
+    }
+
+    /// What `trouble` answers.
+    void set_trouble(std::optional<std::string> trouble) {
+        const std::lock_guard lock{mutex_};
+        trouble_ = std::move(trouble);
+    }
+
+    [[nodiscard]] std::optional<std::string> trouble() const override {
+        const std::lock_guard lock{mutex_};
+        return trouble_;
+    }
+
     /// Everything that was ever given to `deliver`, in order.
     [[nodiscard]] std::vector<Delivery> deliveries() const {
         const std::lock_guard lock{mutex_};
@@ -89,6 +125,8 @@ private:
     std::deque<Result<void>> script_;
     std::deque<DeliveryDone> under_way_;
     std::vector<Delivery> deliveries_;
+    std::optional<std::string> trouble_;
+    bool holds_on_ = false;
 };
 
 }  // namespace routemaster::testing

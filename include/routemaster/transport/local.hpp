@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -22,6 +24,7 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/transport.hpp"
+#include "routemaster/uid.hpp"
 
 namespace routemaster {
 
@@ -65,6 +68,23 @@ public:
         arrived_.notify_one();
     }
 
+    /// A callback that has begun is not taken back.
+    [[nodiscard]] bool withdraw(const Uid& batch) override {
+        std::optional<Work> taken;
+        {
+            const std::lock_guard lock{mutex_};
+            if (running_.contains(batch)) return false;
+            const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Work& any) {
+                return any.first.batch == batch;
+            });
+            if (found == waiting_.end()) return true;
+            taken = std::move(*found);
+            waiting_.erase(found);
+        }
+        taken->second({Error{Errc::cancelled, "taken back before its callback began"}, 0});
+        return true;
+    }
+
 private:
     using Work = std::pair<Delivery, DeliveryDone>;
 
@@ -72,6 +92,8 @@ private:
         while (auto next = take(stopped)) {
             auto& [delivery, done] = *next;
             done(call(delivery));
+            const std::lock_guard lock{mutex_};
+            running_.erase(running_.find(delivery.batch));
         }
     }
 
@@ -81,6 +103,7 @@ private:
         if (stopped.stop_requested()) return {};
         Work next = std::move(waiting_.front());
         waiting_.pop_front();
+        running_.insert(next.first.batch);
         return next;
     }
 
@@ -115,9 +138,10 @@ private:
     }
 
     Callbacks& callbacks_;
-    std::mutex mutex_;  // Guards `waiting_`.
+    std::mutex mutex_;  // Guards `waiting_` and `running_`.
     std::condition_variable_any arrived_;
     std::deque<Work> waiting_;
+    std::multiset<Uid> running_;  // Until they were reported.
     std::vector<std::jthread> threads_;
 };
 

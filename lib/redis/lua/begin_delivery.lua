@@ -50,7 +50,7 @@ end
 if not mixed then
     -- Those of a lane that becomes narrower are held once they are met among the READY.
     local width = tonumber(known[5]) or 1
-    local window = math.min(width, tonumber(known[8]) or width)
+    local window = math.min(width, tonumber(known[8]) or lane_start)
     local limit = math.max(1, math.min(window, tonumber(ARGV[10])))
     if limit < window then redis.call('HSET', P .. 'subscriber:' .. token, 'window', limit) end
     if (redis.call('ZRANK', P .. 'routemaster:lane:' .. token, uid) or 0) >= limit then

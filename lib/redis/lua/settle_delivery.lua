@@ -43,5 +43,5 @@ if delivered then
 else
     place(q, job, tonumber(ARGV[11]))
 end
-if known and not mixed then regrow(token, tonumber(ARGV[12])) end
+if known and not mixed then adapt(token, delivered, tonumber(ARGV[12])) end
 return 1

@@ -32,9 +32,15 @@ void tell_time(Call& call) {
 }
 
 /// Adds nothing: that fails when the store cannot be reached or takes no changes, and otherwise
-/// waits for what it has yet to make durable.
+/// waits for what it has yet to make durable. Then asks those who deliver.
 void tell_pulse(Call& call) {
-    call.perform(AddToCounters{}, call.now(), [](Call& done, Done) { done.answer(204); });
+    call.perform(AddToCounters{}, call.now(), [](Call& done, Done) {
+        const auto& trouble = done.options().trouble;
+        if (const auto why = trouble ? trouble() : std::nullopt) {
+            return done.refuse({Errc::unavailable, "deliveries: " + *why});
+        }
+        done.answer(204);
+    });
 }
 
 void tell_load(Call& call) {

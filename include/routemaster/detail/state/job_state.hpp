@@ -55,9 +55,12 @@ static_assert(sizeof(JobState) <= 136, "some 160 bytes with its places in the in
 
 struct Lane {
     std::string name;
+    /// How many of its first jobs may be acquired before any of them was done.
+    static constexpr std::uint32_t start = 16;
+
     std::uint32_t width = 1;  ///< As its subscriber asked.
-    /// What workers have room for, while that is less than `width`. Not kept on disk.
-    std::uint32_t window = UINT32_MAX;
+    /// What has proved to work, and workers have room for. Not kept on disk.
+    std::uint32_t window = start;
     std::size_t admitted = 0;
     JobState* edge = nullptr;  ///< The first job that is not admitted.
     /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk they

@@ -222,10 +222,16 @@ public:
         fit(lane);
     }
 
-    /// Lets a lane that was narrowed have one job more, but no more than `most`.
-    void regrow(Lane& lane, std::uint32_t most) {
-        const auto window = std::min(lane.limit() + 1, most);
-        lane.window = window < lane.width ? window : UINT32_MAX;
+    /// Lets a lane have one job more after a success, and two less after a failure, but no more
+    /// than `most`. What it may begin with it regains after failures, too: or one job that is
+    /// never done would keep the others waiting.
+    void adapt(Lane& lane, bool success, std::uint32_t most) {
+        if (lane.width == 1) return;
+        const auto begin = std::min(lane.width, Lane::start);
+        const auto before = lane.limit();
+        const auto after = success || before < begin ? before + 1 : std::max(before - 2, begin);
+        const auto window = std::min({after, most, lane.width});
+        lane.window = window == begin ? Lane::start : window;
         fit(lane);
     }
 

@@ -200,7 +200,7 @@ private:
 
     /// Its batches end one after the other, whatever it had asked for.
     void remove(SubscriberState& subscriber) {
-        subscriber.outbox->lane.window = UINT32_MAX;
+        subscriber.outbox->lane.window = Lane::start;
         jobs_.widen(subscriber.outbox->lane, 1);
         directory_.remove(subscriber);
     }
@@ -404,7 +404,7 @@ private:
             effects_.changed(*batch);
         }
         if (subscriber != nullptr) {
-            jobs_.regrow(subscriber->outbox->lane, std::max(step.lane_max, 1U));
+            jobs_.adapt(subscriber->outbox->lane, step.delivered, std::max(step.lane_max, 1U));
         }
         return Settlement::settled;
     }

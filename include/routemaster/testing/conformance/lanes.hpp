@@ -100,6 +100,33 @@ inline void add_narrowed_lane_cases(StoreCases& add) {
         expect_equal(begin_all(s), std::vector<std::string>{"orders 2"}, "the next under way");
     });
 
+    add("a lane begins with 16 batches under way, and becomes wider with each success",
+        [](Scenario& s) {
+            subscribe_one_by_one(s, "billing", 18);
+            s.publish("orders", 30);
+            auto leases = s.acquire().leases;
+            expect_equal(leases.size(), 16U, "jobs at first");
+            for (std::size_t i = 0; i < 3; ++i) {
+                expect_equal(s.begin(leases[i]).verdict, Verdict::deliver, "beginning a delivery");
+                s.settle(leases[i]);
+                expect_equal(s.acquire().leases.size(), i < 2 ? 2U : 1U, "jobs more");
+            }
+            expect_equal(s.queue(delivery_queue).pending, 18U, "batches under way");
+        });
+
+    add("failures narrow a lane by two each, down to the 16 that it began with", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 30);
+        s.publish("orders", 60);
+        auto leases = s.acquire().leases;
+        for (std::size_t i = 0; i < 4; ++i) s.settle(leases[i]);
+        leases.erase(leases.begin(), leases.begin() + 4);
+        for (auto& lease : s.acquire().leases) leases.push_back(std::move(lease));
+        expect_equal(leases.size(), 20U, "batches under way");
+        for (std::size_t i = 0; i < 3; ++i) s.settle(leases[i], {.delivered = false});
+        for (std::size_t i = 3; i < 20; ++i) s.perform(NackJob{leases[i], s.now()});
+        expect_equal(s.acquire().leases.size(), 13U, "the others of the first 16");
+    });
+
     add("a settlement narrows a lane that is wider than there is room", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 6);

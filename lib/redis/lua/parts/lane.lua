@@ -17,12 +17,15 @@ local function subscriber_of(uid)
     return type(token) == 'string' and token
 end
 
+-- How many of the first batches of a lane may be under way before any was delivered.
+local lane_start = 16
+
 -- How many of the first batches of a lane may be under way, and how many its subscriber asked for.
--- The window is what workers have room for, while that is less. BeginDelivery sets it.
+-- The window is what has proved to work, and workers have room for; absent where it begins.
 local function width_of(token)
     local known = redis.call('HMGET', P .. 'subscriber:' .. token, 'max_in_flight', 'window')
     local width = tonumber(known[1]) or 1
-    return math.max(1, math.min(width, tonumber(known[2]) or width)), width
+    return math.max(1, math.min(width, tonumber(known[2]) or lane_start)), width, known[2]
 end
 
 -- Puts a batch that begins at the end of its lane, which is in the order of their beginnings. With
@@ -128,19 +131,21 @@ local function leave(token, uid)
     end
 end
 
--- Lets a lane that was narrowed have one more, but no more than `most`.
-local function regrow(token, most)
-    local before, width = width_of(token)
-    local after = math.min(before + 1, most)
-    if after < width then
-        if after ~= before then
-            redis.call('HSET', P .. 'subscriber:' .. token, 'window', after)
-        end
-    elseif before < width then
-        after = width
-        redis.call('HDEL', P .. 'subscriber:' .. token, 'window')
+-- Lets a lane have one more after a success, and two less after a failure, but no more than `most`.
+-- What it may begin with it regains after failures, too. Those of a lane that becomes narrower are
+-- held once they are met among the READY.
+local function adapt(token, success, most)
+    local before, width, stored = width_of(token)
+    if width <= 1 then return end
+    local first = math.min(width, lane_start)
+    local after = (success or before < first) and before + 1 or math.max(before - 2, first)
+    after = math.min(after, most, width)
+    if after == first then
+        if stored then redis.call('HDEL', P .. 'subscriber:' .. token, 'window') end
+    elseif after ~= before then
+        redis.call('HSET', P .. 'subscriber:' .. token, 'window', after)
     end
-    if before < width and after > before then admit(token, before, after - 1) end
+    if after > before then admit(token, before, after - 1) end
 end
 
 -- Whether a batch is among the first of its lane. A batch that another program began joins here.

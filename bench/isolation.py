@@ -1,0 +1,62 @@
+"""How much longer events take to healthy subscribers when others are out of order; see
+tools/isolation.cpp.
+
+1,000 subscribers. In the baseline all are healthy but for 100 that do not exist; beside it, these
+100 are there: half of them never answer, half answer 500, and 10 of each kind want 1,000 deliveries
+under way and have 1,000 events waiting.
+"""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+from support import rounds, servers
+
+ROUNDS = 7
+HEALTHY, SILENT, FAILING, GREEDY = 900, 50, 50, 10
+RATE = 1_000  # events a second for the healthy
+SECONDS = 12
+DELIVERY_TIMEOUT = 5  # seconds; so that some of each round are over
+
+
+def run(build, receiver, *others):
+    """One run beside such others; returns what it tells."""
+    with servers.folder(build) as folder:
+        command = [build / "bench/bench_isolation", "--file", folder / "bus.db"]
+        command += ["--receiver", receiver.url, "--healthy", HEALTHY, "--rate", RATE]
+        command += ["--seconds", SECONDS, "--delivery-timeout", DELIVERY_TIMEOUT, *others]
+        words = [str(word) for word in command]
+        told = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return json.loads(told)
+
+
+def main():
+    """Runs the benchmark."""
+    build = pathlib.Path(sys.argv[1]).resolve()
+    others = ["--silent", SILENT, "--failing", FAILING, "--greedy", GREEDY]
+    measured, alone, beside = rounds.Rounds(), [], []
+    with servers.receiver(build) as receiver:
+        for _ in range(ROUNDS):
+            alone.append(run(build, receiver))
+            beside.append(run(build, receiver, *others))
+            measured.add(alone[-1]["p99_ms"], beside[-1]["p99_ms"])
+
+    def median(runs, field):
+        return statistics.median(each[field] for each in runs)
+
+    rounds.tell(
+        "isolation",
+        "ms",
+        measured,
+        "p99 without the others",
+        p50_ms=median(beside, "p50_ms"),
+        baseline_p50_ms=median(alone, "p50_ms"),
+        worst_ms=median(beside, "worst_ms"),
+        baseline_worst_ms=median(alone, "worst_ms"),
+        in_flight=median(beside, "in_flight"),
+    )
+
+
+main()

@@ -1,0 +1,238 @@
+// Publishes at a steady pace to many subscribers, some of which are out of order, and tells how
+// long events take to the others. For benchmarks.
+//
+//   bench_isolation --file FILE --receiver URL [--healthy N] [--silent N] [--failing N]
+//                   [--greedy N] [--rate N] [--seconds N] [--delivery-timeout N]
+//
+// Every subscriber has a topic of its own and gets each event at once. Those that are out of order
+// never answer (silent) or answer 500 (failing); of each kind as many as asked are greedy: they
+// want a thousand deliveries under way, and have a thousand events waiting when the clock begins.
+// Events for all subscribers are published in turns, so that the healthy ones together get `rate`
+// of them a second. One process with a dispatcher and the HTTP transport on an embedded store that
+// syncs (`strict`). Prints one JSON line: from just before an event is published until its
+// receiver has answered, in milliseconds.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "routemaster/bus.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/dispatcher.hpp"
+#include "routemaster/runner.hpp"
+#include "routemaster/store/embedded.hpp"
+#include "routemaster/transport.hpp"
+#include "routemaster/transport/http.hpp"
+#include "run.hpp"
+
+namespace {
+
+namespace rm = routemaster;
+using SteadyClock = std::chrono::steady_clock;
+
+struct Settings {
+    std::string file;
+    std::string receiver;
+    unsigned healthy = 900;
+    unsigned silent = 0;
+    unsigned failing = 0;
+    unsigned greedy = 0;
+    double rate = 1'000;
+    double seconds = 10;
+    int delivery_timeout = 20;
+};
+
+constexpr unsigned backlog = 1'000;  // Of a greedy subscriber.
+
+/// Nanoseconds of a clock that goes steadily.
+std::int64_t now_ns() {
+    return SteadyClock::now().time_since_epoch() / std::chrono::nanoseconds{1};
+}
+
+/// Topics are named by letters.
+std::string letters(unsigned n) {
+    std::string name;
+    for (int i = 0; i < 4; ++i, n /= 26) name += static_cast<char>('a' + n % 26);
+    return name;
+}
+
+/// A transport in front of another, which notes how long each event of a healthy subscriber took.
+/// The URL of an event ends in when it was published.
+class Stopwatch final : public rm::Transport {
+public:
+    explicit Stopwatch(rm::Transport& next) : next_{next} {}
+
+    [[nodiscard]] bool serves(std::string_view callback) const override {
+        return next_.serves(callback);
+    }
+
+    void deliver(rm::Delivery delivery, rm::DeliveryDone done) override {
+        if (!delivery.subscriber.starts_with("healthy")) {
+            return next_.deliver(std::move(delivery), std::move(done));
+        }
+        std::vector<std::int64_t> sent;
+        for (const auto message : delivery.messages) {
+            const auto url = rm::decode_message(message).value().url;
+            sent.push_back(std::stoll(url.substr(url.rfind('/') + 1)));
+        }
+        next_.deliver(std::move(delivery), [this, sent = std::move(sent),
+                                            done = std::move(done)](rm::DeliveryReport report) {
+            const auto at = now_ns();
+            {
+                const std::lock_guard lock{mutex_};
+                if (!report.outcome) ++failures_;
+                for (const auto then : sent) {
+                    took_ms_.push_back(static_cast<double>(at - then) / 1e6);
+                }
+            }
+            done(std::move(report));
+        });
+    }
+
+    /// Events of healthy subscribers that have arrived.
+    [[nodiscard]] std::size_t arrived() const {
+        const std::lock_guard lock{mutex_};
+        return took_ms_.size();
+    }
+
+    /// How long each took, the shortest first.
+    [[nodiscard]] std::vector<double> sorted() const {
+        const std::lock_guard lock{mutex_};
+        if (failures_ > 0) throw std::runtime_error{"a delivery to a healthy subscriber failed"};
+        auto all = took_ms_;
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+
+private:
+    rm::Transport& next_;
+    mutable std::mutex mutex_;  // Guards the rest.
+    std::vector<double> took_ms_;
+    std::size_t failures_ = 0;
+};
+
+/// All subscribers; the topic of each is named after its place.
+class Crowd {
+public:
+    Crowd(rm::Bus& bus, const Settings& settings) : bus_{bus} {
+        add("healthy", settings.healthy, 0, settings.receiver);
+        add("silent", settings.silent, settings.greedy, settings.receiver);
+        add("failing", settings.failing, settings.greedy, settings.receiver);
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return topics_.size(); }
+
+    /// Gives the greedy ones what they have waiting.
+    void fill() {
+        for (const auto place : greedy_) {
+            std::vector<rm::Event> events(backlog, event(place));
+            for (auto& outcome : bus_.publish_many(events)) static_cast<void>(outcome.value());
+        }
+    }
+
+    /// Publishes an event for one subscriber, and does not wait for the answer.
+    void publish(std::size_t place) {
+        bus_.publish(event(place), [](rm::Result<rm::PublishOutcome> outcome) {
+            static_cast<void>(outcome.value());
+        });
+    }
+
+private:
+    void add(const std::string& kind, unsigned count, unsigned greedy,
+             const std::string& receiver) {
+        for (unsigned n = 0; n < count; ++n) {
+            const auto name = kind + "-" + std::to_string(n);
+            const auto place = topics_.size();
+            topics_.push_back(letters(static_cast<unsigned>(place)));
+            if (n < greedy) greedy_.push_back(place);
+            bus_.subscriber(name)
+                .subscribe({topics_.back()}, {.callback = receiver + "/" + name,
+                                              .timeout = rm::Duration{0},
+                                              .max_events = 1,
+                                              .max_in_flight = n < greedy ? 1'000U : 1U})
+                .value();
+        }
+    }
+
+    [[nodiscard]] rm::Event event(std::size_t place) const {
+        return {.topic = topics_[place],
+                .type = rm::EventType::update,
+                .url = "https://shop.example/" + std::to_string(now_ns())};
+    }
+
+    rm::Bus& bus_;
+    std::vector<std::string> topics_;
+    std::vector<std::size_t> greedy_;
+};
+
+double percentile(const std::vector<double>& sorted, double share) {
+    return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+void run(const Settings& settings) {
+    rm::EmbeddedStore store{settings.file};
+    rm::Bus bus{store};
+    Crowd crowd{bus, settings};
+    crowd.fill();
+
+    rm::HttpTransport http{{.total_timeout = std::chrono::seconds{settings.delivery_timeout},
+                            .allow_http = true,
+                            .allow_loopback = true}};
+    Stopwatch stopwatch{http};
+    rm::Dispatcher dispatcher{store, {.transports = {&stopwatch}}};
+    rm::Runner runner{dispatcher};
+
+    const auto share = settings.healthy / static_cast<double>(crowd.size());
+    const std::chrono::duration<double> pace{share / settings.rate};
+    const auto begun = SteadyClock::now();
+    const auto events = static_cast<std::uint64_t>(settings.seconds / pace.count());
+    std::size_t expected = 0;
+    for (std::uint64_t n = 0; n < events; ++n) {
+        std::this_thread::sleep_until(begun +
+                                      std::chrono::duration_cast<SteadyClock::duration>(pace * n));
+        // A stride without a common divisor takes the kinds in turns.
+        const auto place = static_cast<std::size_t>(n * 7'919 % crowd.size());
+        crowd.publish(place);
+        if (place < settings.healthy) ++expected;
+    }
+    const auto deadline = SteadyClock::now() + std::chrono::seconds{60};
+    while (stopwatch.arrived() < expected) {
+        if (SteadyClock::now() > deadline) throw std::runtime_error{"not every event arrived"};
+        std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    }
+    const auto took = stopwatch.sorted();
+    std::cout << R"({"events":)" << took.size() << R"(,"p50_ms":)" << percentile(took, 0.5)
+              << R"(,"p99_ms":)" << percentile(took, 0.99) << R"(,"worst_ms":)" << took.back()
+              << R"(,"in_flight":)" << dispatcher.in_flight() << "}" << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Settings settings;
+    CLI::App app{"How long events take to healthy subscribers beside others", "isolation"};
+    app.add_option("--file", settings.file, "Of the store; must not exist")->required();
+    app.add_option("--receiver", settings.receiver, "URL")->required();
+    app.add_option("--healthy", settings.healthy)->capture_default_str();
+    app.add_option("--silent", settings.silent, "Never answer")->capture_default_str();
+    app.add_option("--failing", settings.failing, "Answer 500")->capture_default_str();
+    app.add_option("--greedy", settings.greedy, "Of each kind")->capture_default_str();
+    app.add_option("--rate", settings.rate, "Events a second for the healthy")
+        ->capture_default_str();
+    app.add_option("--seconds", settings.seconds)->capture_default_str();
+    app.add_option("--delivery-timeout", settings.delivery_timeout, "Seconds")
+        ->capture_default_str();
+    return bench::run_main(app, argc, argv, [&] { run(settings); });
+}

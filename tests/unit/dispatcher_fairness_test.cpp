@@ -1,0 +1,180 @@
+/// @file
+/// How a dispatcher shares the deliveries that may be under way among subscribers.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "support/delivery_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+constexpr std::uint32_t slots = 64;
+
+/// A dispatcher of 64 deliveries at once, 8 of which are its reserve.
+struct FairScene : DeliveryScene {
+    FairScene() : DeliveryScene{{.in_flight_max = slots}} {}
+
+    /// Wants every order at once, and any number of them at the same time.
+    void subscribe_greedy(const std::string& token) {
+        subscribe(token, {.max_events = 1, .max_in_flight = 1'000});
+    }
+
+    /// Wants every order at once, one after the other.
+    void subscribe_modest(const std::string& token) { subscribe(token, {.max_events = 1}); }
+
+    /// Deliveries of a subscriber that were begun.
+    [[nodiscard]] std::size_t begun(const std::string& token) const {
+        const auto all = transport.deliveries();
+        return static_cast<std::size_t>(std::count_if(
+            all.begin(), all.end(), [&](const auto& each) { return each.subscriber == token; }));
+    }
+};
+
+std::string numbered(const char* name, int number) { return name + std::to_string(number); }
+
+}  // namespace
+
+TEST_CASE("a subscriber alone gets most deliveries, and never the reserve") {
+    FairScene scene;
+    scene.subscribe_greedy("billing");
+    scene.publish(500);
+    scene.run();
+    CHECK(scene.transport.under_way() == 16);
+    scene.run_for(Duration{10'000});
+    CHECK(scene.transport.under_way() == 16);
+    std::size_t most = 0;
+    while (scene.answer_all() > 0) most = std::max(most, scene.transport.under_way());
+    // q = 8 (64 - 8 - q) has its solution at 49.8.
+    CHECK(most >= 49);
+    CHECK(most <= 51);
+    CHECK(scene.begun("billing") == 500);
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("subscribers that never answer leave the reserve to those who do") {
+    FairScene scene;
+    scene.subscribe_greedy("a-silent");
+    scene.subscribe_greedy("b-silent");
+    scene.publish(500);
+    scene.run();
+    const auto silent = scene.transport.under_way();
+    CHECK(silent <= slots - slots / 8);
+    CHECK(scene.begun("b-silent") > 0);
+    scene.bus.subscriber("a-silent").unsubscribe("orders").value();
+    scene.bus.subscriber("b-silent").unsubscribe("orders").value();
+    scene.subscribe_modest("healthy");
+    for (int i = 0; i < 20; ++i) {
+        scene.publish();
+        scene.run();
+        REQUIRE(scene.begun("healthy") == static_cast<std::size_t>(i) + 1);
+        CHECK(scene.transport.answer_last({}));
+        scene.run();
+    }
+    CHECK(scene.transport.under_way() == silent);
+}
+
+TEST_CASE("the more subscribers want many deliveries at once, the less each of them gets") {
+    FairScene scene;
+    for (int i = 0; i < 20; ++i) scene.subscribe_greedy(numbered("silent-", i));
+    scene.publish(100);
+    scene.run();
+    for (int i = 0; i < 20; ++i) CHECK(scene.begun(numbered("silent-", i)) >= 1);
+    CHECK(scene.transport.under_way() <= slots - slots / 8);
+}
+
+TEST_CASE("who wants one delivery at a time gets it, as long as any is free") {
+    FairScene scene;
+    for (int i = 0; i < 100; ++i) scene.subscribe_modest(numbered("silent-", i));
+    scene.publish();
+    scene.run();
+    CHECK(scene.transport.under_way() == slots);
+}
+
+TEST_CASE("what was put off goes out in its order as soon as there is room") {
+    FairScene scene;
+    scene.subscribe_greedy("billing");
+    scene.publish(100);
+    scene.run();
+    const auto attempts = scene.disturbed.times_of<BeginDelivery>().size();
+    CHECK(attempts <= 64);
+    scene.run_for(Duration{5'000});
+    CHECK_MESSAGE(scene.disturbed.times_of<BeginDelivery>().size() == attempts,
+                  "what was put off is tried again and again");
+    scene.answer_all();
+    scene.answer_all();
+    scene.answer_all();
+    std::string all;
+    for (int i = 1; i <= 100; ++i) all += (i == 1 ? "" : " ") + std::to_string(i);
+    CHECK(scene.delivered_to("billing") == all);
+    CHECK(scene.counter("delivery.batches", "billing", "throttled") == 0);
+}
+
+TEST_CASE("the unhealthy never have the reserve, and go on once one of them ends") {
+    FairScene scene;
+    for (int i = 0; i < 100; ++i) scene.subscribe_modest(numbered("failing-", i));
+    scene.publish();
+    scene.run();
+    while (scene.transport.deliveries().size() < 100) scene.answer_all(refusal());
+    scene.answer_all(refusal());
+    // Now each of them has failed once, and comes again.
+    scene.run_for(Duration{10'000});
+    const auto failing = scene.transport.under_way();
+    CHECK(failing == slots - slots / 8);
+    scene.subscribe_modest("healthy");
+    for (int i = 0; i < 100; ++i) {
+        scene.bus.subscriber(numbered("failing-", i)).unsubscribe("orders").value();
+    }
+    scene.publish();
+    scene.run_for(Duration{20});  // It may have been woken in vain a moment ago.
+    CHECK(scene.begun("healthy") == 1);
+    CHECK(scene.transport.answer_last({}));
+    // Nobody is forgotten: all of them get through one after the other.
+    for (int i = 0; i < 20; ++i) {
+        scene.answer_all();
+        scene.run_for(Duration{2'000});
+    }
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("a dispatcher of few deliveries has no reserve and gives all of them to one subscriber") {
+    for (const std::uint32_t few : {1U, 2U, 4U, 7U}) {
+        DeliveryScene scene{{.in_flight_max = few}};
+        scene.subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});
+        scene.publish(50);
+        scene.run();
+        CHECK(scene.transport.under_way() == few);
+        while (scene.answer_all() > 0) CHECK(scene.transport.under_way() <= few);
+        CHECK(scene.queue() == QueueStatus{});
+    }
+}
+
+TEST_CASE("two dispatchers that share a store do not starve each other's subscribers") {
+    FairScene scene;
+    testing::ScriptedTransport transport;
+    Dispatcher other{scene.store,
+                     scene.complete({.transports = {&transport}, .in_flight_max = 64})};
+    HandRunner others{other};
+    scene.subscribe_greedy("silent");
+    scene.publish(500);
+    scene.run();
+    others.run(scene.clock.now());
+    CHECK(scene.transport.under_way() <= 56);
+    CHECK(transport.under_way() <= 56);
+    scene.subscribe_modest("healthy");
+    scene.publish();
+    scene.run();
+    others.run(scene.clock.now());
+    const auto theirs = transport.deliveries();
+    const auto begun =
+        scene.begun("healthy") +
+        static_cast<std::size_t>(std::count_if(theirs.begin(), theirs.end(), [](const auto& each) {
+            return each.subscriber == "healthy";
+        }));
+    CHECK(begun == 1);
+}

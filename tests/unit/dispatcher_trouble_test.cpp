@@ -1,0 +1,70 @@
+/// @file
+/// When a dispatcher says that it cannot deliver anything.
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+
+#include "support/delivery_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+TEST_CASE("a dispatcher with nothing to do is in no trouble") {
+    DeliveryScene scene;
+    CHECK(!scene.dispatcher.trouble());
+    scene.run();
+    scene.run_for(Duration{60'000});
+    CHECK(!scene.dispatcher.trouble());
+}
+
+TEST_CASE("a store that refuses jobs for 5 s is trouble until it gives some") {
+    DeliveryScene scene;
+    scene.run();
+    scene.disturbed.refuse<AcquireJobs>(9);
+    scene.run_for(Duration{1'000});
+    scene.run_for(Duration{4'999});
+    CHECK(!scene.dispatcher.trouble());
+    scene.run_for(Duration{1});
+    const auto trouble = scene.dispatcher.trouble();
+    REQUIRE(trouble);
+    CHECK(trouble->find("cannot acquire jobs: ") == 0);
+    CHECK(trouble->find("disturbed: refused") != std::string::npos);
+    scene.run_for(Duration{5'000});
+    CHECK(!scene.dispatcher.trouble());
+}
+
+TEST_CASE("a store that does not answer for 5 s is trouble until it does") {
+    // Nothing else makes it poll at that instant.
+    DeliveryScene scene{{.heartbeat_interval = Duration{3'600'000}}};
+    scene.disturbed.hold<AcquireJobs>();
+    scene.run();
+    scene.run_for(Duration{4'999});
+    CHECK(!scene.dispatcher.trouble());
+    scene.run_for(Duration{1});
+    CHECK(scene.dispatcher.trouble() ==
+          std::optional<std::string>{"cannot acquire jobs: the store does not answer"});
+    scene.disturbed.release();
+    scene.run();
+    CHECK(!scene.dispatcher.trouble());
+}
+
+TEST_CASE("a dispatcher whose deliveries are all under way is in no trouble") {
+    DeliveryScene scene{{.in_flight_max = 1}};
+    scene.subscribe("billing");
+    scene.publish();
+    scene.run();
+    scene.run_for(Duration{60'000});
+    CHECK(scene.transport.under_way() == 1);
+    CHECK(!scene.dispatcher.trouble());
+}
+
+TEST_CASE("the trouble of a transport is that of its dispatcher") {
+    DeliveryScene scene;
+    scene.run();
+    scene.transport.set_trouble("no name server answers");
+    CHECK(scene.dispatcher.trouble() == std::optional<std::string>{"no name server answers"});
+    scene.transport.set_trouble({});
+    CHECK(!scene.dispatcher.trouble());
+}
