@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "routemaster/event.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/server/http_server.hpp"
 #include "routemaster/store.hpp"
@@ -20,8 +21,10 @@ struct HttpApiOptions {
     std::string root_key{};  ///< The token of the operator. Not empty, and without a colon.
     bool allow_http_callbacks = false;  ///< Lets subscribers name http:// and loopback callbacks.
     std::size_t event_data_max = 64;    ///< Bytes of MessagePack that an event's data may take.
-    std::size_t topics_max = 1'000;     ///< Topics that one subscriber may have; at least 1.
-    Duration scaling_deadline{1'000};   ///< How far ahead `/pulse/scaling` looks; not negative.
+    /// What is asked of events, and of the topics of subscriptions. Its URLs are `https` or `any`.
+    EventRules event_rules{.urls = UrlRule::https};
+    std::size_t topics_max = 1'000;         ///< Topics that one subscriber may have; at least 1.
+    Duration scaling_deadline{1'000};       ///< How far ahead `/pulse/scaling` looks; not negative.
     std::uint64_t scaling_threshold = 100;  ///< Due jobs from which it says that the bus is busy.
     const Clock* clock = nullptr;           ///< Null: the machine's clock.
     Log log{};                              ///< Told about what clients are not told: damage.

@@ -39,7 +39,8 @@ struct RedisOptions {
     /// Put before every key. With a hash tag, as in `{bus}:`, all are in one slot of a cluster.
     std::string prefix{};
     /// Workers of the original share the queue: every READY job stays where they take it, so the
-    /// order of a subscriber's batches is not kept.
+    /// order of a subscriber's batches is not kept. What would end them is `invalid`: topics and
+    /// URLs of events are held to the rules of the original, callbacks to the grammar of URLs.
     bool mixed_fleet = false;
     /// How long a step may wait for its answer. A server that is silent for so long is given up.
     Duration timeout{5'000};

@@ -25,12 +25,17 @@ void append_topic(std::string& json, const Topic& topic, const Caller& caller) {
     json.append(R"(,"events":)").append(std::to_string(topic.events)).append("}");
 }
 
+/// Whether the topic is another publisher's.
+bool is_forbidden(const Outcome& outcome) {
+    return !outcome && outcome.error().code() == Errc::forbidden;
+}
+
 }  // namespace
 
 void publish_event(Call& call) {
     const auto payload = json_object(call.request().body);
     if (!payload) return call.refuse(payload.error());
-    auto event = event_of(call.last_segment(), *payload, call.options().event_data_max);
+    auto event = event_of(call.last_segment(), *payload, call.options());
     if (!event) return call.refuse(event.error());
     const auto now = call.now();
     auto message = encode_message(*event, now);
@@ -39,9 +44,10 @@ void publish_event(Call& call) {
                       .message = std::move(message),
                       .timestamp = event->timestamp.value_or(now),
                       .uid = call.uids().next()};
-    call.perform(std::move(step), now, [](Call& published, PublishOutcome outcome) {
-        outcome == PublishOutcome::forbidden ? published.answer_text(403, "topic claimed")
-                                             : published.answer(200);
+    call.submit(std::move(step), now, [](Call& published, const Outcome& outcome) {
+        if (outcome) return published.answer(200);
+        is_forbidden(outcome) ? published.answer_text(403, "topic claimed")
+                              : published.refuse(outcome.error());
     });
 }
 
@@ -53,13 +59,13 @@ void list_topics(Call& call) {
 void remove_topic(Call& call) {
     RemoveTopic step{.name = call.last_segment(), .publisher = {}};
     if (call.caller().kind == Caller::Kind::client) step.publisher = call.caller().token;
-    call.perform(std::move(step), call.now(), [](Call& done, Removal removal) {
-        switch (removal) {
-            case Removal::removed: return done.answer(204);
-            case Removal::unknown: return done.answer_text(404, {});
-            case Removal::forbidden: break;
+    call.submit(std::move(step), call.now(), [](Call& done, Outcome& outcome) {
+        if (is_forbidden(outcome)) {
+            return done.answer_text(403, "only the publisher of a topic, or root, may delete it");
         }
-        done.answer_text(403, "only the publisher of a topic, or root, may delete it");
+        const auto removal = reply_of<RemoveTopic>(outcome);
+        if (!removal) return done.refuse(removal.error());
+        *removal == Removal::removed ? done.answer(204) : done.answer_text(404, {});
     });
 }
 

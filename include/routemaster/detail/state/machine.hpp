@@ -89,12 +89,12 @@ private:
         if (topic == nullptr) {
             topic = &directory_.create_topic(step.topic, step.publisher);
         } else if (topic->topic.publisher != step.publisher) {
-            if (topic->topic.publisher) return PublishOutcome::forbidden;
+            if (topic->topic.publisher) return topic_claimed();
             directory_.claim(*topic, *step.publisher);
         }
         count_published(*topic, step.message.size());
         if (!topic->subscribers.empty()) fan_out(*topic, step);
-        return PublishOutcome::published;
+        return Done{};
     }
 
     void fan_out(const TopicState& topic, const PublishEvent& step) {
@@ -142,7 +142,7 @@ private:
     Result<RemoveTopic::Reply> apply(RemoveTopic& step) {
         auto* topic = directory_.topic(step.name);
         if (topic == nullptr) return Removal::unknown;
-        if (step.publisher && topic->topic.publisher != step.publisher) return Removal::forbidden;
+        if (step.publisher && topic->topic.publisher != step.publisher) return topic_claimed();
         directory_.remove(*topic);
         return Removal::removed;
     }
