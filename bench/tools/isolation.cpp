@@ -138,15 +138,13 @@ public:
     void fill() {
         for (const auto place : greedy_) {
             std::vector<rm::Event> events(backlog, event(place));
-            for (auto& outcome : bus_.publish_many(events)) static_cast<void>(outcome.value());
+            for (auto& outcome : bus_.publish_many(events)) outcome.value();
         }
     }
 
     /// Publishes an event for one subscriber, and does not wait for the answer.
     void publish(std::size_t place) {
-        bus_.publish(event(place), [](rm::Result<rm::PublishOutcome> outcome) {
-            static_cast<void>(outcome.value());
-        });
+        bus_.publish(event(place), [](rm::Result<void> outcome) { outcome.value(); });
     }
 
 private:

@@ -35,16 +35,18 @@ struct BusOptions {
     /// unclaimed, and those that others claimed are closed to it.
     std::optional<std::string> publisher{};
     std::size_t event_data_max = event_data_max_default;  ///< Bytes of MessagePack.
+    EventRules rules{};                                   ///< What is asked of events besides.
     const Clock* clock = nullptr;  ///< Null: the machine's clock. Must outlive the bus.
 };
 
 /// The event bus of a store. Any number of them, in any processes, may share one.
 ///
-/// What `publish` answered `published` for survives a crash as the store promises, and is delivered
-/// at least once to everyone who was subscribed at that moment.
+/// An event whose `publish` succeeded survives a crash as the store promises, and is delivered at
+/// least once to everyone who was subscribed at that moment.
 ///
 /// Every call exists in two forms: one waits and returns the reply, one returns at once and hands
-/// the reply to `done`, from any thread.
+/// the reply to `done`: inside the call, or later from a thread of the store. `done` must not
+/// block; a call that waits, made inside it on a thread of a store, is refused as `invalid`.
 ///
 /// Thread safety: all members may be called from any thread.
 class Bus {
@@ -57,31 +59,32 @@ public:
 
     /// Publishes an event. `forbidden` when its topic belongs to another publisher; `invalid`,
     /// naming the field, when something is wrong with it. Repeating it publishes a second time.
-    Result<PublishOutcome> publish(const Event& event) {
+    Result<void> publish(const Event& event) {
         const auto now = clock_.now();
         auto step = encoded(event, now);
         if (!step) return step.error();
-        return perform(store_, *std::move(step), now);
+        return without_value(perform(store_, *std::move(step), now));
     }
-    void publish(const Event& event, std::function<void(Result<PublishOutcome>)> done) {
+    void publish(const Event& event, std::function<void(Result<void>)> done) {
         const auto now = clock_.now();
         auto step = encoded(event, now);
         if (!step) return done(step.error());
-        submit(store_, *std::move(step), now, std::move(done));
+        submit(store_, *std::move(step), now,
+               [done = std::move(done)](const Result<Done>& reply) { done(without_value(reply)); });
     }
 
     /// Publishes many events in order, sharing one trip to the store, and tells what became of
     /// each. Events that are `invalid` are left out, and do not keep back the others.
-    std::vector<Result<PublishOutcome>> publish_many(std::span<const Event> events) {
+    std::vector<Result<void>> publish_many(std::span<const Event> events) {
         const auto now = clock_.now();
         auto many = encoded(events, now);
         for (std::size_t i = 0; auto& outcome : perform_all(store_, many.steps, now)) {
-            many.replies[many.places[i++]] = reply_of<PublishEvent>(outcome);
+            many.replies[many.places[i++]] = without_value(reply_of<PublishEvent>(outcome));
         }
         return std::move(many.replies);
     }
     void publish_many(std::span<const Event> events,
-                      std::function<void(std::vector<Result<PublishOutcome>>)> done) {
+                      std::function<void(std::vector<Result<void>>)> done) {
         const auto now = clock_.now();
         auto many = encoded(events, now);
         auto steps = std::move(many.steps);
@@ -89,7 +92,7 @@ public:
             steps, now,
             [many = std::move(many), done = std::move(done)](std::span<Outcome> outcomes) mutable {
                 for (std::size_t i = 0; auto& outcome : outcomes) {
-                    many.replies[many.places[i++]] = reply_of<PublishEvent>(outcome);
+                    many.replies[many.places[i++]] = without_value(reply_of<PublishEvent>(outcome));
                 }
                 done(std::move(many.replies));
             });
@@ -100,7 +103,8 @@ public:
         return {store_, clock_, callbacks_, std::move(token)};
     }
 
-    /// Forgets a topic and its subscriptions; `forbidden` when another publisher claimed it.
+    /// Forgets a topic and its subscriptions. `forbidden` unless it is this publisher's; who is no
+    /// publisher may forget any.
     Result<Removal> remove_topic(std::string name) {
         return perform(store_, RemoveTopic{std::move(name), options_.publisher}, clock_.now());
     }
@@ -142,11 +146,12 @@ private:
     struct Many {
         std::vector<Step> steps;
         std::vector<std::size_t> places;  // Where the reply of each step belongs.
-        std::vector<Result<PublishOutcome>> replies;
+        std::vector<Result<void>> replies;
     };
 
     Result<PublishEvent> encoded(const Event& event, TimePoint now) {
-        return publication(event, options_.publisher, options_.event_data_max, uids_.next(), now);
+        return publication(event, options_.rules, options_.publisher, options_.event_data_max,
+                           uids_.next(), now);
     }
 
     Many encoded(std::span<const Event> events, TimePoint now) {
@@ -157,7 +162,7 @@ private:
             if (step) {
                 many.places.push_back(many.replies.size());
                 many.steps.emplace_back(*std::move(step));
-                many.replies.emplace_back(PublishOutcome::published);
+                many.replies.emplace_back();
             } else {
                 many.replies.emplace_back(step.error());
             }

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,11 +25,13 @@
 #include <vector>
 
 #include "routemaster/active.hpp"
+#include "routemaster/callbacks.hpp"
 #include "routemaster/detail/fair_share.hpp"
 #include "routemaster/detail/inbox.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/health.hpp"
 #include "routemaster/log.hpp"
+#include "routemaster/public_part.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
@@ -180,6 +183,7 @@ private:
     };
 
     static constexpr std::uint32_t acquired_max = 256;
+    static constexpr std::size_t unnamed_max = 10'000;  ///< Remembered subscribers.
     static constexpr Duration refusal_wait{100};
     static constexpr Duration refusal_wait_max{1'000};
     static constexpr Duration crowded_pause{1'000};
@@ -299,8 +303,9 @@ private:
         };
         auto* transport = serving(start.subscription.callback);
         if (transport == nullptr) {
-            report(
-                {Error{Errc::unavailable, "no transport for " + start.subscription.callback}, 0});
+            const std::string_view callback = start.subscription.callback;
+            report({.outcome = Error{Errc::unavailable, "no transport for " + public_url(callback)},
+                    .unnamed = callback.starts_with(local_scheme)});
             return;
         }
         flight.transport = transport;
@@ -354,6 +359,8 @@ private:
                                        static_cast<std::int64_t>(report.undecodable)}}});
         }
         if (!options_.log) return;
+        if (report.unnamed) return tell_unnamed(flight.subscriber);
+        unnamed_.erase(flight.subscriber);
         const auto what = std::to_string(flight.events) + " events to '" + flight.subscriber + "'";
         if (report.outcome) {
             log(LogLevel::debug, "delivered " + what);
@@ -361,6 +368,16 @@ private:
             warn("failed to deliver " + what + ", attempt " + std::to_string(flight.attempt) +
                  ": " + report.outcome.error().message());
         }
+    }
+
+    /// Once for each subscriber, until its callback is called again: its batches are tried again
+    /// and again, which is no news.
+    void tell_unnamed(const std::string& subscriber) {
+        if (unnamed_.size() >= unnamed_max) unnamed_.clear();
+        if (!unnamed_.insert(subscriber).second) return;
+        warn("nobody has named the callback of '" + public_part(subscriber) +
+             "' in this process, and its events wait and take room: subscribe again with the "
+             "callback, or remove the subscriber");
     }
 
     // --- Settle ---------------------------------------------------------------------------------
@@ -615,6 +632,7 @@ private:
     Outgoing begins_;
     Outgoing settles_;
     std::vector<Step> aside_;
+    std::set<std::string> unnamed_;  ///< Subscribers whose callback nobody named, told so.
     Id last_id_ = 0;
     std::uint64_t newest_fence_ = 0;
     std::size_t beginning_ = 0;  // Flights of which the store has not said how they begin.

@@ -18,6 +18,7 @@ enum class Errc {
     timed_out,    ///< In doubt: it may or may not have happened.
     corrupted,    ///< Stored data is damaged. Retrying does not help.
     cancelled,    ///< The one who asked, or a shutdown, called it off.
+    forbidden,    ///< The caller has no right to it. Never retry it; nothing was changed.
 };
 
 namespace detail {
@@ -32,6 +33,7 @@ public:
             case Errc::timed_out: return "timed out";
             case Errc::corrupted: return "corrupted";
             case Errc::cancelled: return "cancelled";
+            case Errc::forbidden: return "forbidden";
         }
         return "unknown error";
     }

@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "routemaster/names.hpp"
+#include "routemaster/required.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/url.hpp"
@@ -45,26 +47,29 @@ enum class EventType {
 
 /// What publishers push and subscribers get.
 struct Event {
-    std::string topic;  ///< See `is_topic_name`.
-    EventType type = EventType::noop;
-    std::string url;                       ///< Where the thing lives: https, without a query.
+    std::string topic;                     ///< See `is_topic_name`.
+    Required<EventType> type;              ///< What happened. It has no default.
+    std::string url{};                     ///< Where the thing lives; see `EventRules`.
     std::optional<TimePoint> timestamp{};  ///< When it happened; absent: when it is published.
     std::optional<Value> data{};           ///< A map of a few bytes, if any.
 
     friend bool operator==(const Event&, const Event&) = default;
 };
 
-/// Checks everything about an event but the size of its data, which only an encoder knows.
-/// `invalid`, and the name of the field, when something is wrong.
-[[nodiscard]] inline Result<void> check(const Event& event) {
-    if (!is_topic_name(event.topic)) {
-        return Error{Errc::invalid, "topic: must be 1 to 64 of a-z and _"};
-    }
-    if (auto url = check_url(event.url, "url"); !url) return url;
-    if (event.data && event.data->get_if<Value::Map>() == nullptr) {
-        return Error{Errc::invalid, "data: must be an object"};
-    }
-    return {};
-}
+/// What is asked of events, beyond what makes no sense anywhere.
+struct EventRules {
+    TopicRule topics = TopicRule::any;
+    /// With `any`, an event that has data may also be without a URL.
+    UrlRule urls = UrlRule::any;
+};
+
+/// How deep arrays and maps may lie in one another in the data of an event: as deep as they can be
+/// published over HTTP.
+inline constexpr std::size_t event_data_depth_max = 63;
+
+/// Checks everything about an event but the size of its data, which only an encoder knows: its
+/// names and URL, that its data is a map which JSON can carry (text is UTF-8, numbers are finite).
+/// `invalid`, and the name of the field, when something is wrong. Thread safe.
+[[nodiscard]] Result<void> check(const Event& event, const EventRules& rules = {});
 
 }  // namespace routemaster

@@ -29,6 +29,8 @@ struct PushOptions {
 ///
 /// A job that was `pushed` survives a crash as the store promises, and is done at least once.
 ///
+/// Every call exists in two forms, one of them with `done`: as in `Bus`.
+///
 /// Thread safety: all members may be called from any thread.
 class JobQueue {
 public:

@@ -1,10 +1,11 @@
 /// @file
-/// Which names are allowed. Rules of the original bus (its web API's validators).
+/// Which names are allowed.
 
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace routemaster {
@@ -12,15 +13,34 @@ namespace routemaster {
 /// Longest topic name, token and service name, in characters.
 inline constexpr std::size_t name_length_max = 64;
 
-/// Whether `name` may name a topic: 1 to 64 of `a`–`z` and `_`.
-[[nodiscard]] constexpr bool is_topic_name(std::string_view name) noexcept {
-    return !name.empty() && name.size() <= name_length_max &&
-           std::all_of(name.begin(), name.end(),
-                       [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+/// Which names topics may have.
+enum class TopicRule : std::uint8_t {
+    any,  ///< 1 to 64 of `a`–`z`, `0`–`9`, `_`, `-` and `.`, the first none of the last two.
+    original,  ///< 1 to 64 of `a`–`z` and `_`: the rule of the original bus.
+};
+
+/// What a name must be, for people.
+[[nodiscard]] constexpr std::string_view to_string(TopicRule rule) noexcept {
+    switch (rule) {
+        case TopicRule::any: return "1 to 64 of a-z, 0-9, _, - and ., the first no - or .";
+        case TopicRule::original: return "1 to 64 of a-z and _";
+    }
+    return "?";
+}
+
+/// Whether `name` may name a topic.
+[[nodiscard]] constexpr bool is_topic_name(std::string_view name,
+                                           TopicRule rule = TopicRule::any) noexcept {
+    const auto is_good = [rule](char c) {
+        if ((c >= 'a' && c <= 'z') || c == '_') return true;
+        return rule == TopicRule::any && ((c >= '0' && c <= '9') || c == '-' || c == '.');
+    };
+    return !name.empty() && name.size() <= name_length_max && name.front() != '-' &&
+           name.front() != '.' && std::all_of(name.begin(), name.end(), is_good);
 }
 
 /// Whether `name` may be a token, a subscriber, a publisher or a service: 1 to 64 of `a`–`z`,
-/// `0`–`9`, `:`, `_` and `-`.
+/// `0`–`9`, `:`, `_` and `-`. A rule of the original bus.
 [[nodiscard]] constexpr bool is_user_name(std::string_view name) noexcept {
     return !name.empty() && name.size() <= name_length_max &&
            std::all_of(name.begin(), name.end(), [](char c) {

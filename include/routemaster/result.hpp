@@ -86,4 +86,10 @@ private:
     std::optional<Error> error_;
 };
 
+/// Whether it succeeded, without the value.
+template <class T>
+[[nodiscard]] Result<void> without_value(const Result<T>& result) {
+    return result ? Result<void>{} : Result<void>{result.error()};
+}
+
 }  // namespace routemaster

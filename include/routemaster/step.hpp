@@ -35,8 +35,7 @@ struct Done {
 /// What became of a removal.
 enum class Removal {
     removed,
-    unknown,    ///< There was no such thing; nothing was changed.
-    forbidden,  ///< It belongs to somebody else; nothing was changed.
+    unknown,  ///< There was no such thing; nothing was changed.
 };
 
 /// What became of an attempt to settle a job.
@@ -59,13 +58,6 @@ struct Page {
 
 // --- Topics and events --------------------------------------------------------------------------
 
-/// What became of a publication.
-enum class PublishOutcome {
-    published,
-    forbidden,        ///< The topic belongs to another publisher; nothing was changed.
-    too_many_topics,  ///< It would be one more than `topics_max`; nothing was changed.
-};
-
 /// Takes in one event for all subscribers of its topic.
 ///
 /// Creates the topic when it is new, and claims it for `publisher` when it is unclaimed. Appends
@@ -73,9 +65,10 @@ enum class PublishOutcome {
 /// with its delivery job, which falls due at min(timestamp, now) + the subscriber's timeout. A
 /// batch that is thereby full is sealed, and its job is READY.
 /// Counts `events.published`, `events.bytes` and, for each subscriber, `events.added`.
-/// Repeating it publishes the event a second time.
+/// `forbidden` when the topic belongs to another publisher. Repeating it publishes the event a
+/// second time.
 struct PublishEvent {
-    using Reply = PublishOutcome;
+    using Reply = Done;
     std::string topic;  ///< Must satisfy `is_topic_name`, else `invalid`.
     /// Who publishes. Nobody: the topic is not claimed, and must be unclaimed.
     std::optional<std::string> publisher;
@@ -87,7 +80,8 @@ struct PublishEvent {
 };
 
 /// Forgets a topic and its subscriptions. Events already in batches are delivered all the same.
-/// Repeating a removal that succeeded answers `unknown`.
+/// `forbidden` for a publisher whose topic it is not. Repeating a removal that succeeded answers
+/// `unknown`.
 struct RemoveTopic {
     using Reply = Removal;
     std::string name;
@@ -413,11 +407,11 @@ using Step =
                  DropOldestBatches, AddToCounters, ListCounters>;
 
 /// Any reply.
-using Reply = std::variant<Done, Removal, Settlement, Count, PublishOutcome, Unsubscription,
-                           PushOutcome, Acquired, QueueStatus, DeliveryStart, StoreUse, Dropped,
-                           std::vector<Topic>, std::vector<SubscriberStatus>,
-                           std::optional<SubscriberStatus>, std::vector<BatchStatus>,
-                           std::optional<std::string>, std::vector<ApiToken>, std::vector<Counter>>;
+using Reply = std::variant<Done, Removal, Settlement, Count, Unsubscription, PushOutcome, Acquired,
+                           QueueStatus, DeliveryStart, StoreUse, Dropped, std::vector<Topic>,
+                           std::vector<SubscriberStatus>, std::optional<SubscriberStatus>,
+                           std::vector<BatchStatus>, std::optional<std::string>,
+                           std::vector<ApiToken>, std::vector<Counter>>;
 
 /// What a step came to: its reply, or why it was not done.
 using Outcome = Result<Reply>;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/completion_thread.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
@@ -52,8 +53,9 @@ public:
     /// Performs each step atomically, in order, as of `now`; calls `done` once the outcomes are as
     /// durable as the store promises, and nothing they reveal can be lost any more.
     ///
-    /// `done` is called exactly once: inside this call, or later from a thread of the store. It
-    /// must not block. The steps are moved from. Steps of one call that are in doubt or fail do so
+    /// `done` is called exactly once: inside this call, or later from a thread of the store, which
+    /// is marked as a `CompletionThread`. It must not block, nor destroy the store; it may submit.
+    /// The steps are moved from. Steps of one call that are in doubt or fail do so
     /// each for itself.
     virtual void submit(std::span<Step> steps, TimePoint now, Completion done) = 0;
 
@@ -116,9 +118,16 @@ void submit(Store& store, S step, TimePoint now,
                  });
 }
 
-/// Performs several steps and waits for what they came to.
+/// Performs several steps and waits for what they came to. Inside a completion that a store calls
+/// from a thread of its own, each is refused as `invalid`: it would wait for itself.
 [[nodiscard]] inline std::vector<Outcome> perform_all(Store& store, std::span<Step> steps,
                                                       TimePoint now) {
+    if (CompletionThread::is_this()) {
+        const Error refusal{Errc::invalid,
+                            "a blocking call inside a completion would wait for itself; use the "
+                            "form with `done`"};
+        return std::vector<Outcome>(steps.size(), Outcome{refusal});
+    }
     struct Waiting {
         std::mutex mutex;  // Guards the two below.
         std::condition_variable arrived;
@@ -137,7 +146,8 @@ void submit(Store& store, S step, TimePoint now,
     return std::move(*waiting.outcomes);
 }
 
-/// Performs one step and waits for its reply: the blocking door. Repeats as `submit` does.
+/// Performs one step and waits for its reply: the blocking door. Repeats as `submit` does, and is
+/// refused inside completions as `perform_all` is.
 template <class S>
 [[nodiscard]] Result<typename S::Reply> perform(Store& store, S step, TimePoint now) {
     for (int repeats = repeatable<S> ? repeats_max : 0;; --repeats) {

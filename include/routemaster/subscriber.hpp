@@ -22,15 +22,14 @@ namespace routemaster {
 
 /// Settings of a subscription to a callback in the process; see `SubscribeOptions`.
 struct LocalSubscribeOptions {
-    std::optional<Duration> timeout{};
+    Duration timeout{0};  ///< How long a batch may wait for more events. A call costs little.
     std::optional<std::uint32_t> max_events{};
     std::optional<std::uint32_t> max_in_flight{};
 };
 
 /// One subscriber, by its token; it need not exist yet. Got from `Bus::subscriber`. Cheap to copy.
 ///
-/// Every call exists in two forms: one waits and returns the reply, one returns at once and hands
-/// the reply to `done`, from any thread.
+/// Every call exists in two forms, one of them with `done`: as in `Bus`.
 ///
 /// Thread safety: all members may be called from any thread. The bus must outlive it.
 class Subscriber {
@@ -115,11 +114,11 @@ private:
     }
 
     Result<void> put(Subscribe step) {
-        return plain(perform(*store_, std::move(step), clock_->now()));
+        return without_value(perform(*store_, std::move(step), clock_->now()));
     }
     void put(Subscribe step, std::function<void(Result<void>)> done) {
         submit(*store_, std::move(step), clock_->now(),
-               [done = std::move(done)](Result<Done> reply) { done(plain(std::move(reply))); });
+               [done = std::move(done)](const Result<Done>& reply) { done(without_value(reply)); });
     }
 
     [[nodiscard]] SubscribeOptions local(const LocalSubscribeOptions& options) const {
@@ -127,10 +126,6 @@ private:
                 .timeout = options.timeout,
                 .max_events = options.max_events,
                 .max_in_flight = options.max_in_flight};
-    }
-
-    static Result<void> plain(Result<Done> reply) {
-        return reply ? Result<void>{} : Result<void>{reply.error()};
     }
 
     Store* store_;

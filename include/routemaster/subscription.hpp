@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,7 +20,9 @@ namespace routemaster {
 /// their default; `uuid` alone is emptied, as in the original.
 struct SubscribeOptions {
     std::string callback;  ///< `https://…`, or `local:NAME` for a callback in the process.
-    std::string uuid{};    ///< The user name that deliveries present. May be empty.
+    /// The user name that deliveries present: UTF-8 without control characters, at most 1,024
+    /// bytes. May be empty.
+    std::string uuid{};
     std::optional<Duration> timeout{};          ///< How long a batch may wait; 0 to 3,600,000 ms.
     std::optional<std::uint32_t> max_events{};  ///< Events that fill a batch; at least 1.
     std::optional<std::uint32_t> max_in_flight{};  ///< Batches under way at once; 1 to 1,000.
@@ -55,38 +58,15 @@ inline constexpr Duration subscription_timeout_max{3'600'000};
 /// Most batches of one subscriber that may be under way at once.
 inline constexpr std::uint32_t subscription_in_flight_max = 1'000;
 
-/// Checks the numbers of `options`. `invalid`, naming the field, when one is out of its range.
-[[nodiscard]] inline Result<void> check(const SubscribeOptions& options) {
-    if (options.timeout &&
-        (*options.timeout < Duration{0} || *options.timeout > subscription_timeout_max)) {
-        return Error{Errc::invalid, "timeout: must be 0 to 3600000 milliseconds"};
-    }
-    if (options.max_events && *options.max_events == 0) {
-        return Error{Errc::invalid, "max: must be at least 1"};
-    }
-    if (options.max_in_flight &&
-        (*options.max_in_flight == 0 || *options.max_in_flight > subscription_in_flight_max)) {
-        return Error{Errc::invalid, "max_in_flight: must be 1 to 1000"};
-    }
-    return {};
-}
+/// Longest `uuid`, in bytes: it travels in a header.
+inline constexpr std::size_t uuid_length_max = 1'024;
+
+/// Checks the numbers and the uuid of `options`. `invalid`, naming the field, when one is wrong.
+[[nodiscard]] Result<void> check(const SubscribeOptions& options);
 
 /// Checks all that a subscriber asks for but the form of its callback, which is for whoever knows
 /// the transports. `invalid`, naming the field, when something is wrong.
-[[nodiscard]] inline Result<void> check(std::string_view token,
-                                        const std::vector<std::string>& topics,
-                                        const SubscribeOptions& options) {
-    if (!is_user_name(token)) {
-        return Error{Errc::invalid, "subscriber: must be 1 to 64 of a-z, 0-9, :, _ and -"};
-    }
-    if (options.callback.empty()) return Error{Errc::invalid, "callback: URL is missing"};
-    if (auto checked = check(options); !checked) return checked;
-    for (const auto& name : topics) {
-        if (!is_topic_name(name)) {
-            return Error{Errc::invalid, "topics: must be 1 to 64 of a-z and _ each"};
-        }
-    }
-    return {};
-}
+[[nodiscard]] Result<void> check(std::string_view token, const std::vector<std::string>& topics,
+                                 const SubscribeOptions& options, TopicRule rule = TopicRule::any);
 
 }  // namespace routemaster

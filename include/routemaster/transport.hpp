@@ -33,6 +33,8 @@ struct DeliveryReport {
     Result<void> outcome{};
     /// Messages that could not be decoded and were therefore left out.
     std::uint64_t undecodable = 0;
+    /// It failed because the program has named no such callback.
+    bool unnamed = false;
 };
 
 /// Is told how a delivery went, once, from any thread.

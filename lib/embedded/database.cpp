@@ -59,13 +59,13 @@ Database::Database(const std::filesystem::path& file) : path_{absolute_path(file
 Database::~Database() { (void)wait_for_checkpointer(); }
 
 void Database::open() {
-    check_size();
+    check_file();
     sqlite3* connection = nullptr;
     const int code = sqlite3_open_v2(
         path_.c_str(), &connection,
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, gathered_log());
     connection_.reset(connection);
-    if (code != SQLITE_OK) throw Failure{error("cannot open it")};
+    if (code != SQLITE_OK) throw Failure{opening_error()};
     sqlite3_extended_result_codes(connection, 1);
     empty_log_when_closed(!suspect_);
     if (!claim_) claim_.emplace(path_);
@@ -73,13 +73,28 @@ void Database::open() {
     page_size_ = static_cast<std::uint64_t>(number("PRAGMA page_size").value());
 }
 
-/// SQLite takes a file of one byte for an empty one, and would overwrite it. Only its size is asked
-/// for: to open and close it here would end the locks that this process may hold on it already.
-void Database::check_size() const {
+/// SQLite takes a file of one byte for an empty one, and would overwrite it. Nothing but what the
+/// folder says is asked for: to open and close the file here would end the locks that this process
+/// may hold on it already.
+void Database::check_file() const {
     std::error_code missing;
-    if (std::filesystem::file_size(path_, missing) == 1 && !missing) {
-        throw Failure{{Errc::corrupted, name() + ": cannot use it: not a database"}};
+    if (std::filesystem::is_directory(path_, missing)) {
+        throw Failure{{Errc::invalid, name() + ": is a folder; name a file in it"}};
     }
+    if (std::filesystem::file_size(path_, missing) == 1 && !missing) throw Failure{strange()};
+}
+
+/// Its first bytes are not those of a file of ours. Should one of ours have been damaged just
+/// there, somebody has to look at it all the same.
+Error Database::strange() const {
+    return {Errc::invalid, name() + ": is no routemaster file, or one with a damaged beginning"};
+}
+
+Error Database::opening_error() const {
+    const int reason = sqlite3_system_errno(connection_.get());
+    if (reason == 0) return error("cannot open it");
+    return {Errc::unavailable,
+            name() + ": cannot open it: " + std::generic_category().message(reason)};
 }
 
 bool Database::is_empty() const {
@@ -102,6 +117,7 @@ void Database::lock() {
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
         throw Failure{{Errc::unavailable, name() + ": in use by another process"}};
     }
+    if (code == SQLITE_NOTADB) throw Failure{strange()};
     throw Failure{locked.error()};
 }
 

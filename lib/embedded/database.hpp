@@ -78,7 +78,9 @@ public:
 
 private:
     void open();
-    void check_size() const;
+    void check_file() const;
+    [[nodiscard]] Error strange() const;
+    [[nodiscard]] Error opening_error() const;
     [[nodiscard]] bool is_empty() const;
     void lock();
     void log_grew(int pages);

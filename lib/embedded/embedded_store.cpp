@@ -10,6 +10,7 @@
 
 #include "engine.hpp"
 #include "journal_file.hpp"
+#include "routemaster/completion_thread.hpp"
 #include "routemaster/detail/watchers.hpp"
 
 namespace routemaster {
@@ -66,6 +67,7 @@ struct EmbeddedStore::Impl {
     // --- Committing -----------------------------------------------------------------------------
 
     void commit_until_stopped() {
+        const CompletionThread marked;
         std::unique_lock lock{mutex};
         while (true) {
             committer_idle = true;

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "routemaster/completion_thread.hpp"
 #include "routemaster/entropy.hpp"
 
 namespace routemaster::redis {
@@ -86,6 +87,7 @@ Result<void> LinkLoop::wait_until_connected(Duration patience) {
 }
 
 void LinkLoop::run() {
+    const CompletionThread marked;
     auto now = Steady::now();
     while (take_inbox(now)) {
         pour(now);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/detail/step_check.hpp"
 #include "wire_time.hpp"
 
 namespace routemaster::redis {
@@ -82,12 +83,13 @@ public:
 
     // One overload for each kind of step, in their order; the pointer only names the kind.
 
-    PublishOutcome read(const PublishEvent*, const redisReply& r) const {
-        if (number(r) < 0) return PublishOutcome::too_many_topics;
-        return number(r) == 1 ? PublishOutcome::published : PublishOutcome::forbidden;
+    Done read(const PublishEvent*, const redisReply& r) const {
+        if (number(r) < 0) throw Failure{detail::too_many_topics()};
+        if (number(r) != 1) throw Failure{detail::topic_claimed()};
+        return {};
     }
     Removal read(const RemoveTopic*, const redisReply& r) const {
-        if (number(r) < 0) return Removal::forbidden;
+        if (number(r) < 0) throw Failure{detail::topic_claimed()};
         return removal(r);
     }
     std::vector<Topic> read(const ListTopics*, const redisReply& r) const {
@@ -288,6 +290,8 @@ Outcome ReplyReader::read(const Answer& answer) const {
                          std::make_index_sequence<std::variant_size_v<Step>>{});
     } catch (const Unexpected&) {
         return Error{Errc::corrupted, "the server's reply is not what the script promises"};
+    } catch (const Failure& refusal) {
+        return refusal.error();
     }
 }
 

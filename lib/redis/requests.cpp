@@ -8,10 +8,13 @@
 #include <utility>
 #include <variant>
 
+#include "routemaster/codec/canonical_message.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/detail/delivery_job.hpp"
 #include "routemaster/detail/published_tags.hpp"
 #include "routemaster/detail/step_check.hpp"
+#include "routemaster/names.hpp"
+#include "routemaster/url.hpp"
 #include "scripts.hpp"
 #include "wire_time.hpp"
 
@@ -226,22 +229,52 @@ private:
     Call call_;
 };
 
-/// Workers of the original end at a job they do not know, so none may come into their queues.
-Result<void> check_fleet(const Step& step, const RequestContext& context) {
-    const auto* push = std::get_if<PushJob>(&step);
-    if (!context.mixed_fleet || push == nullptr) return {};
-    if (push->queue != "main" && push->queue != "aux") return {};
-    if (push->queue == delivery_queue && detail::batch_of(push->job)) return {};
-    return Error{Errc::invalid, "queue: " + push->queue + " belongs to the original's workers"};
+/// The original's workers end at a job they do not know.
+Result<void> check_fleet(const PushJob& step) {
+    if (step.queue != "main" && step.queue != "aux") return {};
+    if (step.queue == delivery_queue && detail::batch_of(step.job)) return {};
+    return Error{Errc::invalid, "queue: " + step.queue + " belongs to the original's workers"};
+}
+
+/// They end at an event that their own rules forbid as well. They pass over what is no event.
+Result<void> check_fleet(const PublishEvent& step) {
+    if (!is_topic_name(step.topic, TopicRule::original)) {
+        return Error{Errc::invalid, "topic: must be " +
+                                        std::string{to_string(TopicRule::original)} +
+                                        ", which the original's processes understand"};
+    }
+    if (const auto canonical = detail::canonical_message(step.message)) {
+        return check_url(canonical->url, "url");
+    }
+    const auto event = decode_message(step.message);
+    return event ? check_url(event->url, "url") : Result<void>{};
+}
+
+/// A name that is none by its rules breaks its lists of topics, a callback that is no URL its
+/// workers.
+Result<void> check_fleet(const Subscribe& step) {
+    if (auto checked = check(step.token, step.topics, step.options, TopicRule::original);
+        !checked) {
+        return checked;
+    }
+    return check_url(step.options.callback, "callback", UrlRule::any);
+}
+
+/// Nothing is wrong with most steps.
+template <class S>
+Result<void> check_fleet(const S&) {
+    return {};
 }
 
 }  // namespace
 
 Result<Call> request(const Step& step, const RequestContext& context) {
-    if (auto checked = check_fleet(step, context); !checked) return checked.error();
     return std::visit(
         [&](const auto& any) -> Result<Call> {
             if (auto checked = detail::check_step(any); !checked) return checked.error();
+            if (context.mixed_fleet) {
+                if (auto checked = check_fleet(any); !checked) return checked.error();
+            }
             return Request{context}(any);
         },
         step);

@@ -127,9 +127,7 @@ void Ledger::forget_untold(const AcquireJobs& step) {
     }
 }
 
-void Ledger::told(std::uint64_t number, const Submission&, const PublishEvent& step,
-                  PublishOutcome outcome) {
-    if (outcome != PublishOutcome::published) return;
+void Ledger::told(std::uint64_t number, const Submission&, const PublishEvent& step, Done) {
     const auto event = number_of(step.message);
     for (auto& [token, account] : subscribers_) {
         if (!account.current.contains(step.topic) || number <= account.changed) continue;

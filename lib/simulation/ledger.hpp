@@ -119,7 +119,7 @@ private:
 
     void forget_untold(const AcquireJobs& step);
 
-    void told(std::uint64_t number, const Submission&, const PublishEvent&, PublishOutcome);
+    void told(std::uint64_t number, const Submission&, const PublishEvent&, Done);
     void told(std::uint64_t number, const Submission&, const Subscribe&, Done);
     void told(std::uint64_t number, const Submission&, const PushJob&, PushOutcome);
     void told(std::uint64_t number, const Submission&, const AcquireJobs&, const Acquired&);

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "routemaster/public_part.hpp"
 #include "routemaster/store/memory.hpp"
 #if ROUTEMASTER_HAS_EMBEDDED
 #include "routemaster/store/embedded.hpp"
@@ -20,10 +21,11 @@ namespace {
 
 constexpr std::string_view memory_url = "memory:";
 constexpr std::string_view file_scheme = "file:";
-constexpr std::string_view redis_schemes[] = {"redis://", "rediss://", "redis+sentinel://"};
+constexpr std::string_view redis_schemes[] = {"redis://", "rediss://", "redis+sentinel://",
+                                              "rediss+sentinel://"};
 
 Error invalid(std::string_view url, std::string_view why) {
-    return {Errc::invalid, "store URL '" + std::string{url} + "': " + std::string{why}};
+    return {Errc::invalid, "store URL '" + without_password(url) + "': " + std::string{why}};
 }
 
 template <class S, class... Settings>
@@ -103,7 +105,9 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, Log log) {
     if (url == memory_url) return std::unique_ptr<Store>{std::make_unique<MemoryStore>()};
     if (url.starts_with(file_scheme)) return open_file(url, std::move(log));
     if (is_redis(url)) return open_redis(url, std::move(log));
-    return invalid(url, "begin it with memory:, file:, redis://, rediss:// or redis+sentinel://");
+    return invalid(url,
+                   "begin it with memory:, file:, redis://, rediss://, redis+sentinel:// or "
+                   "rediss+sentinel://");
 }
 
 }  // namespace routemaster

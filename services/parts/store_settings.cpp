@@ -31,7 +31,8 @@ std::string store_variable() {
 }
 
 bool is_redis(std::string_view url) {
-    constexpr std::array<std::string_view, 3> schemes{"redis://", "rediss://", "redis+sentinel://"};
+    constexpr std::array<std::string_view, 4> schemes{"redis://", "rediss://", "redis+sentinel://",
+                                                      "rediss+sentinel://"};
     return std::any_of(schemes.begin(), schemes.end(),
                        [url](std::string_view scheme) { return url.starts_with(scheme); });
 }

@@ -5,6 +5,7 @@
 
 #include "parts/seconds.hpp"
 #include "routemaster/clock.hpp"
+#include "routemaster/event.hpp"
 #include "routemaster/step.hpp"
 
 namespace routemaster::service {
@@ -67,6 +68,19 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
         ->envname("ROUTEMASTER_TOPICS_MAX")
         ->capture_default_str()
         ->group("Data");
+    app.add_option("--topic-names", settings.topic_names,
+                   "any: a-z, 0-9, _, - and . make up the names of topics; original: a-z and _ "
+                   "[any, but original with --mixed-fleet]")
+        ->check(CLI::IsMember{{"any", "original"}})
+        ->envname("ROUTEMASTER_TOPIC_NAMES")
+        ->group("Data");
+    app.add_option("--event-urls", settings.event_urls,
+                   "https: an event has a URL of https without a query; any: of any scheme, or "
+                   "none if it has data")
+        ->check(CLI::IsMember{{"https", "any"}})
+        ->envname("ROUTEMASTER_EVENT_URLS")
+        ->capture_default_str()
+        ->group("Data");
     app.add_option("--refuse-above", settings.refuse_above,
                    "Bytes that the store may take before new events are refused with 503, until "
                    "it takes a tenth less [never]")
@@ -91,11 +105,25 @@ void declare_access(CLI::App& app, WebSettings& settings) {
         ->group("Access");
 }
 
+/// In a mixed fleet those of the original, whose workers end at an event that breaks them.
+EventRules event_rules(const ProcessSettings& process, const WebSettings& settings) {
+    const bool mixed = process.store.shared_with_original();
+    constexpr auto others = "any is not for --mixed-fleet: the original's processes end at it";
+    if (mixed && settings.topic_names == "any") {
+        throw CLI::ValidationError("--topic-names", others);
+    }
+    if (mixed && settings.event_urls == "any") throw CLI::ValidationError("--event-urls", others);
+    return {.topics =
+                mixed || settings.topic_names == "original" ? TopicRule::original : TopicRule::any,
+            .urls = settings.event_urls == "any" ? UrlRule::any : UrlRule::https};
+}
+
 HttpApiOptions api_options(const ProcessSettings& process, const WebSettings& settings,
                            const Log& log, WebPart::Trouble trouble) {
     return {.root_key = settings.root_key,
             .allow_http_callbacks = process.allow_http_callbacks,
             .event_data_max = settings.event_data_max,
+            .event_rules = event_rules(process, settings),
             .topics_max = settings.topics_max,
             .scaling_deadline = Duration{settings.scaling_deadline},
             .scaling_threshold = settings.scaling_threshold,

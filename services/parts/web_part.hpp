@@ -40,6 +40,8 @@ struct WebSettings {
 
     std::size_t event_data_max = event_data_max_default;
     std::uint32_t topics_max = 1'000;
+    std::string topic_names{};  ///< `any` or `original`; empty: as the fleet needs.
+    std::string event_urls = "https";
 
     /// Without a limit, events are taken in for as long as the store takes them.
     std::optional<std::uint64_t> refuse_above{};

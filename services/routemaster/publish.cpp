@@ -73,7 +73,8 @@ Result<Line> parse_line(std::string text, std::uint64_t number) {
     const auto* name = event->find("topic");
     const auto* topic = name == nullptr ? nullptr : name->get_if<std::string>();
     if (topic == nullptr || !is_topic_name(*topic)) {
-        return Error{Errc::invalid, "topic: must be a text of 1 to 64 of a-z and _"};
+        return Error{Errc::invalid,
+                     "topic: must be a text of " + std::string{to_string(TopicRule::any)}};
     }
     return Line{number, *topic, std::move(text)};
 }
@@ -115,7 +116,8 @@ int publish_many(const PublishSettings& settings) {
 }
 
 int publish_one(const PublishSettings& settings) {
-    Value::Map event{{"type", settings.type}, {"url", settings.url}};
+    Value::Map event{{"type", settings.type}};
+    if (!settings.url.empty()) event.emplace_back("url", settings.url);
     if (settings.timestamp) event.emplace_back("timestamp", Value{*settings.timestamp});
     if (!settings.data.empty()) {
         auto data = parse_json(settings.data);
@@ -131,7 +133,7 @@ int publish_one(const PublishSettings& settings) {
 int publish(const PublishSettings& settings) {
     if (settings.topic.empty()) return publish_many(settings);
     if (settings.type.empty()) throw CLI::RequiredError("--type");
-    if (settings.url.empty()) throw CLI::RequiredError("--url");
+    if (settings.url.empty() && settings.data.empty()) throw CLI::RequiredError("--url");
     return publish_one(settings);
 }
 
@@ -145,7 +147,7 @@ Run declare_publish(CLI::App& app) {
                                        "The topic of one event; without it, lines of JSON are read "
                                        "from standard input: {\"topic\":…,\"type\":…,\"url\":…}");
     topic->check([](const std::string& name) {
-        return is_topic_name(name) ? "" : "must be 1 to 64 of a-z and _";
+        return is_topic_name(name) ? "" : "must be " + std::string{to_string(TopicRule::any)};
     });
     app.add_option("--type", settings->type, "What happened")
         ->check(CLI::IsMember{{"create", "update", "delete", "noop"}})

@@ -38,6 +38,7 @@ public:
 
 private:
     void run(const std::stop_token& stop) {
+        const CompletionThread marked;
         for (;;) {
             std::function<void()> next;
             {

@@ -80,7 +80,7 @@ TEST_CASE("nothing is acknowledged before it is synced, nor is anything told of 
 
     CHECK(!publication.answered());
     held.release();
-    CHECK(publication.wait() == PublishOutcome::published);
+    CHECK(publication.wait() == Done{});
     CHECK(status.wait()->events_queued == 1);
     CHECK(delivery.wait().leases.size() == 1);
     CHECK(push.wait() == PushOutcome::pushed);
@@ -158,7 +158,7 @@ TEST_CASE("those who wait together share a sync") {
     Signal answered;
     for (std::uint64_t i = 0; i < many; ++i) {
         submit(*scene.store, scene.event(std::to_string(i)), scene.now,
-               [&](const Result<PublishOutcome>& reply) {
+               [&](const Result<Done>& reply) {
                    if (reply) answered.raise();
                });
     }
@@ -196,7 +196,7 @@ TEST_CASE("eight threads publish, and each publication is acknowledged once and 
         for (std::size_t i = 0; i < each; ++i) {
             const auto number = thread * each + i;
             submit(*scene.store, scene.event(std::to_string(number)), scene.now,
-                   [&, number](const Result<PublishOutcome>& reply) {
+                   [&, number](const Result<Done>& reply) {
                        if (!reply) ++failed;
                        ++answers[number];
                        answered.raise();
@@ -228,7 +228,7 @@ TEST_CASE("what was submitted before the end is still answered") {
     FileScene scene;
     for (int i = 0; i < 100; ++i) {
         submit(*scene.store, scene.event("x"), scene.now,
-               [&](const Result<PublishOutcome>& reply) { answered += reply ? 1 : 0; });
+               [&](const Result<Done>& reply) { answered += reply ? 1 : 0; });
     }
     scene.close();
     CHECK(answered == 100);

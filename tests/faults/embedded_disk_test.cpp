@@ -203,7 +203,7 @@ TEST_CASE("a store can be closed while its disk fails, and nothing is left unans
     SUBCASE("for reading, too") { disk.fail_reads(1, true); }
     for (int i = 0; i < 10; ++i) {
         submit(*scene.store, scene.event("refused"), scene.now,
-               [&](const Result<PublishOutcome>&) { ++answered; });
+               [&](const Result<Done>&) { ++answered; });
         submit(*scene.store, ListTopics{}, scene.now,
                [&](const Result<std::vector<Topic>>&) { ++answered; });
     }
@@ -277,7 +277,7 @@ TEST_CASE("a dispatcher delivers each batch once across failures of the disk") {
                     .value();
                 for (int n = 0; n < batches; ++n) {
                     const auto url = "https://" + std::string{token} + "/" + std::to_string(n);
-                    bus.publish({.topic = token, .url = url}).value();
+                    bus.publish({.topic = token, .type = EventType::update, .url = url}).value();
                 }
             }
             LocalTransport transport{bus.callbacks(), {.threads = 2}};

@@ -138,7 +138,7 @@ TEST_CASE("a file that is no database is refused") {
          {std::string{"x"}, std::string{"Dear diary,\n"}, std::string(100'000, 'z'),
           std::string(4'096, '\0'), std::string{"SQLite format 3"}}) {
         write_file(file, content);
-        check_refused(file, Errc::corrupted, "");
+        check_refused(file, Errc::invalid, "is no routemaster file");
     }
 }
 
@@ -193,8 +193,9 @@ TEST_CASE("a file of the format before this is read, and goes on in this") {
 
 TEST_CASE("a folder that is missing, and one that stands in place of the file, are refused") {
     const TemporaryFolder folder;
-    check_refused(folder.path() / "missing" / "bus.db", Errc::unavailable, "cannot open it");
-    check_refused(folder.path(), Errc::unavailable, "cannot open it");
+    check_refused(folder.path() / "missing" / "bus.db", Errc::unavailable,
+                  "cannot open it: No such file or directory");
+    check_refused(folder.path(), Errc::invalid, "is a folder");
 }
 
 TEST_CASE("a store is opened by its URL, and refused as a result") {
@@ -226,4 +227,12 @@ TEST_CASE("a store is opened by its URL, and refused as a result") {
         CHECK(refused.error().code() == Errc::invalid);
         CHECK(refused.error().context().starts_with("store URL '" + bad + "': "));
     }
+    const auto strange = open_store("file:/etc/passwd");
+    REQUIRE(!strange);
+    CHECK(strange.error().code() == Errc::invalid);
+    CHECK(strange.error().context() ==
+          "/etc/passwd: is no routemaster file, or one with a damaged beginning");
+    CHECK(open_store("postgres://localhost").error().context() ==
+          "store URL 'postgres://localhost': begin it with memory:, file:, redis://, rediss://, "
+          "redis+sentinel:// or rediss+sentinel://");
 }

@@ -186,3 +186,33 @@ TEST_CASE("a bus that is told to refuses events above a limit, and drops none") 
     const auto topics = client.ask("GET", "/topics", {}, test::authorization("root")).body;
     CHECK(topics.find("\"events\":" + std::to_string(taken)) != std::string::npos);
 }
+
+TEST_CASE("which topics and URLs events may have is a setting") {
+    const auto status = [](const Configured& bus, const std::string& topic,
+                           const std::string& event) {
+        test::HttpClient client{bus.port};
+        return client.ask("POST", "/topics/" + topic, event, test::authorization("shop--1")).status;
+    };
+    const std::string plain = R"({"type":"create","url":"https://shop.example/1"})";
+    const std::string free = R"({"type":"create","url":"urn:order:1"})";
+    const std::string bare = R"({"type":"create","data":{"id":1}})";
+    const std::vector<std::string> keys{"--root-key", "r", "--clients", "shop--1"};
+    SUBCASE("by default any topic, and https") {
+        const Configured bus{keys};
+        CHECK(status(bus, "orders.v2", plain) == 200);
+        CHECK(status(bus, "orders", free) == 400);
+        CHECK(status(bus, "orders", bare) == 400);
+    }
+    SUBCASE("the topics of the original, and any URL, or none beside data") {
+        const Configured bus{
+            keys, {{"ROUTEMASTER_TOPIC_NAMES", "original"}, {"ROUTEMASTER_EVENT_URLS", "any"}}};
+        CHECK(status(bus, "orders.v2", plain) == 400);
+        CHECK(status(bus, "orders", plain) == 200);
+        CHECK(status(bus, "orders", free) == 200);
+        CHECK(status(bus, "orders", bare) == 200);
+    }
+    SUBCASE("nothing else") {
+        CHECK(names(complaint_about({"--root-key", "r", "--event-urls", "http"}), "--event-urls"));
+        CHECK(names(complaint_about({"--root-key", "r", "--topic-names", "all"}), "--topic-names"));
+    }
+}

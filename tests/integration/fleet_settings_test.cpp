@@ -261,3 +261,26 @@ TEST_CASE("in a mixed fleet, a worker of the original may be silent for half a m
         CHECK(knows_worker(redis, first_worker));
     }
 }
+
+TEST_CASE("in a mixed fleet events keep to the rules of the original") {
+    const test::RedisServer redis;
+    const std::vector<std::string> command{
+        test::web_binary, "--root-key",    "r",         "--listen", "127.0.0.1:0", "--store",
+        redis.url(),      "--mixed-fleet", "--clients", "shop--1"};
+    const auto with = [&](std::vector<std::string> flags) {
+        flags.insert(flags.begin(), command.begin(), command.end());
+        return flags;
+    };
+    for (const char* flag : {"--event-urls", "--topic-names"}) {
+        const auto text = complaint(with({flag, "any"}));
+        CHECK(names(text, flag));
+        CHECK(names(text, "--mixed-fleet"));
+    }
+    test::Process web{command};
+    test::HttpClient client{test::announced_port(web.line())};
+    const auto reply = client.ask("POST", "/topics/orders.v2",
+                                  R"({"type":"create","url":"https://shop.example/1"})",
+                                  test::authorization("shop--1"));
+    CHECK(reply.status == 400);
+    CHECK(reply.body == "bad topic: topic: must be 1 to 64 of a-z and _");
+}

@@ -195,6 +195,49 @@ TEST_CASE("original: with its workers in the fleet, no other job comes into thei
     CHECK(s.perform(PushJob{"main", RedisScene::job(a), s.now}) == PushOutcome::pushed);
 }
 
+TEST_CASE("original: with its workers in the fleet, what would end them is refused") {
+    RedisScene s{true};
+    const auto refusal = [&](auto step) {
+        const auto keys = s.keys();
+        const auto refused = s.try_to(std::move(step));
+        REQUIRE(!refused);
+        CHECK(refused.error().code() == Errc::invalid);
+        CHECK(s.keys() == keys);
+        return refused.error().context();
+    };
+    const auto publication = [&](const std::string& topic, const std::string& url) {
+        Event event{.topic = topic, .type = EventType::create, .url = url};
+        event.data = Value{Value::Map{}};
+        return PublishEvent{.topic = topic,
+                            .publisher = "pub--secret",
+                            .message = encode_message(event, s.now),
+                            .timestamp = s.now,
+                            .uid = *Uid::parse(a)};
+    };
+    s.subscribe();
+    for (const char* topic : {"cats2", "my-cats", "cats.eu"}) {
+        CHECK(
+            refusal(publication(topic, "https://example.com/")).starts_with("topic: must be 1 to"));
+        CHECK(refusal(Subscribe{"audit", {topic}, {.callback = "https://a.example/"}})
+                  .starts_with("topics: each must be 1 to"));
+    }
+    const std::string far = "https://example.com/" + std::string(300, 'a');
+    for (const std::string& url :
+         {std::string{"http://example.com/"}, std::string{"https://example.com/?a"},
+          std::string{"urn:cat"}, std::string{"https://h:1:2/"}, std::string{"https://h/%"},
+          std::string{}, far + "%", far + "?a"}) {
+        CAPTURE(url);
+        CHECK(refusal(publication("cats", url)).starts_with("url: URL "));
+    }
+    CHECK(refusal(Subscribe{"audit", {"cats"}, {.callback = "local:%"}})
+              .starts_with("callback: URL is malformed"));
+    CHECK(s.try_to(publication("cats", far)));
+    CHECK(s.try_to(Subscribe{"audit", {"cats"}, {.callback = "local:audit"}}));
+    // Alone, we are freer.
+    RedisStore ours{{.addresses = {s.server.address()}}};
+    CHECK(perform(ours, publication("cats.eu", "urn:cat"), s.now));
+}
+
 TEST_CASE("original: its health and its settings are ours") {
     RedisScene s;
     s.subscribe();

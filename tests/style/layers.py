@@ -16,7 +16,7 @@ import checker
 # private (detail/) has the layer of the lowest header that includes it.
 LAYERS = {
     0: """
-        error result time clock entropy random uid log public_part
+        error result time clock entropy random uid log required public_part
         detail/assert detail/hash_index detail/huge_page_allocator detail/intrusive_list
         detail/slab
     """,
@@ -25,7 +25,7 @@ LAYERS = {
         codec/ detail/delivery_job detail/published_tags
     """,
     2: """
-        step store transport callbacks active publication
+        step store transport callbacks active publication completion_thread
         detail/state/ detail/step_check detail/watchers
     """,
     3: """

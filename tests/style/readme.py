@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that the programs shown in Markdown are the examples that are compiled and run.
 
-A C++ block that follows the comment `<!-- examples/NAME.cpp -->` must be that file, and a README
-shows at least one.
+A C++ block follows the comment `<!-- examples/NAME.cpp -->` and is that file, and a README shows at
+least one.
 """
 
 import re
@@ -10,6 +10,7 @@ import re
 import checker
 
 SHOWN = re.compile(r"^<!-- (examples/\S+) -->\n```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```cpp\n", re.MULTILINE)
 
 
 def check(root):
@@ -21,6 +22,11 @@ def check(root):
         shown = list(SHOWN.finditer(text))
         if path.relative_to(root).as_posix() == "README.md" and not shown:
             yield path.relative_to(root), 1, "shows no example"
+        starts = {match.end() - len("```") - len(match.group(2)) for match in shown}
+        for block in BLOCK.finditer(text):
+            if block.end() not in starts:
+                line = text.count("\n", 0, block.start()) + 1
+                yield path.relative_to(root), line, "C++ that is no example"
         for match in shown:
             line = text.count("\n", 0, match.start()) + 1
             example = root / match.group(1)
@@ -39,11 +45,12 @@ CODE = "int main() {}\n"
 
 CLEAN = [
     {"README.md": shows("a.cpp", CODE), "examples/a.cpp": CODE},
-    {"docs/a.md": "```cpp\nint a;\n```\n"},
+    {"docs/a.md": "```sh\nls\n```\n"},
 ]
 
 VIOLATIONS = [
     ("README.md", 1, "shows no example", {"README.md": "# A\n"}),
+    ("docs/a.md", 1, "C++ that is no example", {"docs/a.md": "```cpp\nint a;\n```\n"}),
     ("README.md", 3, "there is no examples/a.cpp", {"README.md": shows("a.cpp", CODE)}),
     ("docs/a.md", 3, "differs from examples/a.cpp",
      {"docs/a.md": shows("a.cpp", CODE), "examples/a.cpp": "int main() { return 1; }\n"}),

@@ -66,8 +66,7 @@ struct DeliveryScene {
     void publish(int count = 1) {
         for (int i = 0; i < count; ++i) {
             const auto url = "https://shop.example/" + std::to_string(++published);
-            CHECK(bus.publish({.topic = "orders", .url = url}).value() ==
-                  PublishOutcome::published);
+            CHECK(bus.publish({.topic = "orders", .type = EventType::update, .url = url}));
         }
     }
 

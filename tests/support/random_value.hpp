@@ -91,9 +91,7 @@ inline Value random_value(Random& random, unsigned depth = 4) {
 inline Event random_event(Random& random) {
     static const EventType types[] = {EventType::create, EventType::update, EventType::remove,
                                       EventType::noop};
-    Event event;
-    event.topic = std::string(1 + random.below(64), 'o');
-    event.type = types[random.below(4)];
+    Event event{.topic = std::string(1 + random.below(64), 'o'), .type = types[random.below(4)]};
     event.url = "https://shop.example/" + std::string(random.below(20), '/');
     event.url.append(random.below(random.below(10) == 0 ? 400 : 12), 'u');
     event.timestamp = from_milliseconds(std::bit_cast<std::int64_t>(random_bits(random)));

@@ -51,6 +51,7 @@ struct Scene {
     void publish(int count) {
         for (int i = 0; i < count; ++i) {
             bus.publish({.topic = "orders",
+                         .type = EventType::update,
                          .url = "https://shop.example/orders/" +
                                 std::to_string(1'000'000 + ++published)})
                 .value();

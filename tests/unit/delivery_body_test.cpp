@@ -70,6 +70,17 @@ TEST_CASE("data comes last, also when it is empty, and not when it is nil") {
     CHECK(body.events == 3);
 }
 
+TEST_CASE("an event without a URL is delivered, and is one again") {
+    Event event = cat;
+    event.url.clear();
+    event.data = Value{Value::Map{{"id", 42}}};
+    const auto encoded = encode_message(event, TimePoint{});
+    const auto body = delivery_body(messages({encoded}));
+    CHECK(body.json ==
+          R"([{"topic":"cats","type":"create","url":"","t":1795222853691,"data":{"id":42}}])");
+    CHECK(decode_message(encoded) == event);
+}
+
 TEST_CASE("nothing but messages that are no events makes an empty array") {
     CHECK(delivery_body({}).json == "[]");
     const auto body = delivery_body(messages({hex("92 a170 82 a174 01 a164 c0"),  // ping

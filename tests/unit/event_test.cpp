@@ -2,7 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <limits>
+#include <ostream>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "routemaster/subscription.hpp"
 
@@ -12,6 +17,14 @@ namespace {
 
 Event an_event() {
     return {.topic = "orders", .type = EventType::update, .url = "https://shop.example/1"};
+}
+
+/// Why an event is refused; empty when it is not.
+std::string refusal(const Event& event, const EventRules& rules = {}) {
+    const auto checked = check(event, rules);
+    if (checked) return {};
+    CHECK(checked.error().code() == Errc::invalid);
+    return checked.error().context();
 }
 
 }  // namespace
@@ -28,29 +41,83 @@ TEST_CASE("event types have the words of the wire") {
 }
 
 TEST_CASE("an event is checked field by field, and the error names the field") {
-    CHECK(check(an_event()).has_value());
-    const auto refused = [](const Event& event, std::string_view field) {
-        const auto checked = check(event);
-        REQUIRE_FALSE(checked.has_value());
-        CHECK(checked.error().code() == Errc::invalid);
-        CHECK(checked.error().context().starts_with(std::string{field} + ":"));
-    };
+    CHECK(refusal(an_event()).empty());
     auto event = an_event();
     event.topic = "Orders";
-    refused(event, "topic");
+    CHECK(refusal(event).starts_with("topic: must be 1 to 64 of a-z, 0-9"));
     event = an_event();
-    event.url = "http://shop.example/1";
-    refused(event, "url");
+    event.url = "shop.example/1";
+    CHECK(refusal(event) == "url: URL has no scheme");
     event = an_event();
     event.data = Value{"text"};
-    refused(event, "data");
+    CHECK(refusal(event) == "data: must be an object");
     event.data = Value{};
-    refused(event, "data");
+    CHECK(refusal(event) == "data: must be an object");
     event.data = Value{Value::Map{}};
-    CHECK(check(event).has_value());
+    CHECK(refusal(event).empty());
 }
 
-TEST_CASE("the numbers of a subscription are checked, and the error names the field") {
+TEST_CASE("the rules of events say which topics and URLs they may have") {
+    auto event = an_event();
+    event.topic = "orders.v2";
+    CHECK(refusal(event).empty());
+    CHECK(refusal(event, {.topics = TopicRule::original}) == "topic: must be 1 to 64 of a-z and _");
+
+    event = an_event();
+    for (const char* url : {"http://shop.example/1", "urn:order:1", "https://shop.example/?id=1"}) {
+        event.url = url;
+        CHECK_MESSAGE(refusal(event).empty(), url);
+        CHECK_MESSAGE(refusal(event, {.urls = UrlRule::https}).starts_with("url: URL "), url);
+    }
+    event.url = "https://shop.example/%";
+    CHECK(refusal(event).starts_with("url: URL is malformed"));
+}
+
+TEST_CASE("an event needs no URL if it has data and any URL is allowed") {
+    auto event = an_event();
+    event.url.clear();
+    CHECK(refusal(event) == "url: URL is missing");
+    event.data = Value{Value::Map{{"id", 42}}};
+    CHECK(refusal(event).empty());
+    CHECK(refusal(event, {.urls = UrlRule::https}) == "url: URL is missing");
+}
+
+TEST_CASE("data that JSON cannot carry is refused, however deep it lies") {
+    const auto holding = [](Value value) {
+        auto event = an_event();
+        event.data = Value{Value::Map{{"a", Value::Array{1, Value::Map{{"b", std::move(value)}}}}}};
+        return refusal(event);
+    };
+    for (const char* text : {"\xff", "caf\xe9", "\xc0\xaf", "\xed\xa0\x80", "\xe2\x82"}) {
+        CHECK(holding(text) == "data: holds text that is no UTF-8");
+        CHECK(holding(Value::Map{{text, 1}}) == "data: holds a key that is no UTF-8");
+    }
+    CHECK(holding("caf\xc3\xa9 \xf0\x9f\x98\x80").empty());
+    CHECK(holding(Value::Map{{"\xc3\xa9", 1}}).empty());
+    CHECK(holding(std::numeric_limits<double>::infinity()) ==
+          "data: holds a number that is not finite");
+    CHECK(holding(std::numeric_limits<double>::quiet_NaN()) ==
+          "data: holds a number that is not finite");
+    CHECK(holding(1e300).empty());
+
+    auto event = an_event();
+    Value deep{Value::Map{}};
+    for (std::size_t depth = 1; depth < event_data_depth_max; ++depth) {
+        deep = Value{Value::Map{{"d", std::move(deep)}}};
+    }
+    event.data = deep;
+    CHECK(refusal(event).empty());
+    event.data = Value{Value::Map{{"d", std::move(deep)}}};
+    CHECK(refusal(event) == "data: is nested too deep");
+}
+
+TEST_CASE("an event without a type does not compile") {
+    // As an aggregate's last member is left to its default, if it has one.
+    CHECK(!std::is_default_constructible_v<Event>);
+    CHECK(!std::is_default_constructible_v<Required<EventType>>);
+}
+
+TEST_CASE("the numbers and the uuid of a subscription are checked, and the error names the field") {
     const auto field = [](const SubscribeOptions& options) {
         const auto checked = check(options);
         if (checked) return std::string{"good"};
@@ -65,4 +132,9 @@ TEST_CASE("the numbers of a subscription are checked, and the error names the fi
     CHECK(field({.callback = callback, .max_events = 1, .max_in_flight = 1}) == "good");
     CHECK(field({.callback = callback, .max_events = 0}) == "max");
     CHECK(field({.callback = callback, .max_in_flight = 0}) == "max_in_flight");
+    CHECK(field({.callback = callback, .uuid = std::string(uuid_length_max, 'u')}) == "good");
+    CHECK(field({.callback = callback, .uuid = std::string(uuid_length_max + 1, 'u')}) == "uuid");
+    CHECK(field({.callback = callback, .uuid = "a\nb"}) == "uuid");
+    CHECK(field({.callback = callback, .uuid = "caf\xe9"}) == "uuid");
+    CHECK(field({.callback = callback, .uuid = "caf\xc3\xa9"}) == "good");
 }

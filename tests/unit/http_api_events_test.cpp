@@ -186,13 +186,54 @@ TEST_CASE("http api: a bad event says which field is wrong, and leaves nothing b
 TEST_CASE("http api: a bad topic name leaves nothing behind") {
     Scenario bus;
     for (const auto& name :
-         std::vector<std::string>{"Orders", "orders2", "or-ders", "or ders", "abc\nX", "abc\n",
+         std::vector<std::string>{"Orders", "-orders", "..", "or ders", "abc\nX", "abc\n",
                                   "\xc3\xa9", ".", std::string{"a\0b", 3}, std::string(65, 'a')}) {
         refused(bus, request("POST", "/topics/" + name, shop, good), 400,
-                "bad topic: topic: must be 1 to 64 of a-z and _");
+                "bad topic: topic: must be 1 to 64 of a-z, 0-9, _, - and ., the first no - or .");
     }
+    CHECK(bus.post("/topics/orders-2.eu", shop, good).status == 200);
     CHECK(bus.post("/topics/" + std::string(64, 'a'), shop, good).status == 200);
     CHECK(bus.post("/topics/_", shop, good).status == 200);
+}
+
+TEST_CASE("http api: topic names can be held to the rule of the original") {
+    auto options = default_options();
+    options.event_rules.topics = rm::TopicRule::original;
+    Scenario bus{options};
+    for (const char* name : {"orders2", "or-ders", "or.ders"}) {
+        refused(bus, request("POST", std::string{"/topics/"} + name, shop, good), 400,
+                "bad topic: topic: must be 1 to 64 of a-z and _");
+        refused(bus,
+                request("POST", "/subscription", billing,
+                        R"({"topics":[")" + std::string{name} +
+                            R"("],"callback":"https://b.example"})"),
+                400, "bad topic: topics[0]: must be a string of 1 to 64 of a-z and _");
+    }
+}
+
+TEST_CASE("http api: events may have any URL, or none beside data, where that is set") {
+    auto options = default_options();
+    options.event_rules.urls = rm::UrlRule::any;
+    Scenario bus{options};
+    for (const char* event : {R"({"type":"update","url":"http://shop.example/?id=1"})",
+                              R"({"type":"update","url":"urn:order:42"})",
+                              R"({"type":"update","url":"","data":{"id":42}})",
+                              R"({"type":"update","url":null,"data":{"id":42}})",
+                              R"({"type":"update","data":{"id":42}})"}) {
+        INFO(event);
+        CHECK(bus.post("/topics/orders", shop, event).status == 200);
+    }
+    const auto bad = [&](const std::string& event, const std::string& text) {
+        refused(bus, request("POST", "/topics/orders", shop, event), 400, "bad event: " + text);
+    };
+    bad(R"({"type":"update"})", "url: URL is missing");
+    bad(R"({"type":"update","url":"shop.example","data":{"id":42}})", "url: URL has no scheme");
+    bad(R"({"type":"update","url":7,"data":{"id":42}})", "url: requires a string");
+    bad(R"({"type":"update","url":"urn:%","data":{}})",
+        "url: URL is malformed at byte 6 (RFC 3986)");
+
+    options.event_rules.urls = rm::UrlRule::http;
+    CHECK_THROWS_AS(Scenario{options}, rm::Failure);
 }
 
 TEST_CASE("http api: a topic has one publisher") {

@@ -16,6 +16,9 @@
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/testing/manual_clock.hpp"
+#include "support/hand_runner.hpp"
+#include "support/recorded_log.hpp"
 
 using namespace routemaster;
 
@@ -47,6 +50,7 @@ private:
 };
 
 const Event order{.topic = "orders",
+                  .type = EventType::update,
                   .url = "https://shop.example/1",
                   .timestamp = from_milliseconds(1'700'000'000'000)};
 
@@ -241,7 +245,8 @@ TEST_CASE("a callback that runs when a runner ends is settled, those that wait c
     LocalTransport transport{bus.callbacks()};
     Dispatcher dispatcher{store, {.transports = {&transport}}};
     std::optional<Runner> runner{std::in_place, dispatcher};
-    bus.publish({.topic = "orders", .url = "https://shop.example/1"}).value();
+    bus.publish({.topic = "orders", .type = EventType::update, .url = "https://shop.example/1"})
+        .value();
     running.wait();
     std::jthread helper{[&] {
         // It goes on once the others were given back.
@@ -259,16 +264,120 @@ TEST_CASE("a callback that runs when a runner ends is settled, those that wait c
           QueueStatus{.ready = 2});
 }
 
+TEST_CASE("without threads, a callback runs inside the delivery") {
+    Callbacks callbacks;
+    std::optional<std::thread::id> caller;
+    callbacks.set("billing", [&](const Batch&) { caller = std::this_thread::get_id(); });
+    callbacks.set("audit", [](const Batch&) { throw std::runtime_error{"no disk"}; });
+    LocalTransport transport{callbacks, {.threads = 0}};
+    std::vector<DeliveryReport> reports;
+    const auto keep = [&](DeliveryReport report) { reports.push_back(std::move(report)); };
+    transport.deliver(delivery_to("billing"), keep);
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].outcome);
+    CHECK(caller == std::this_thread::get_id());
+    transport.deliver(delivery_to("audit"), keep);
+    transport.deliver(delivery_to("nobody"), keep);
+    REQUIRE(reports.size() == 3);
+    CHECK(reports[1].outcome.error().context() == "callback threw: no disk");
+    CHECK(!reports[1].unnamed);
+    CHECK(reports[2].unnamed);
+}
+
+TEST_CASE("without threads, a handler is tested on a clock that stands still") {
+    testing::ManualClock clock;
+    MemoryStore store;
+    Bus bus{store, {.clock = &clock}};
+    LocalTransport transport{bus.callbacks(), {.threads = 0}};
+    Dispatcher dispatcher{store, {.transports = {&transport}}};
+    test::HandRunner runner{dispatcher};
+    std::string calls;
+    const auto handler = [&](const Batch& batch) {
+        calls += std::to_string(batch.attempt) + ":" + std::to_string(batch.events.size()) + " ";
+        if (batch.attempt == 1) throw std::runtime_error{"not yet"};
+        // A handler may use the bus: it holds up nothing but its own dispatcher.
+        bus.publish({.topic = "audits", .type = EventType::noop, .url = "urn:audit"}).value();
+    };
+    bus.subscriber("billing").subscribe({"orders"}, handler).value();
+    CHECK(bus.subscriber("billing").status().value()->subscription.timeout == Duration{0});
+    bus.publish({.topic = "orders", .type = EventType::create, .url = "urn:order:1"}).value();
+    runner.run(clock.now());
+    CHECK(calls == "1:1 ");
+    clock.advance(Duration{60'000});
+    runner.run(clock.now());
+    CHECK(calls == "1:1 2:1 ");
+    CHECK(bus.subscriber("billing").status().value()->events_queued == 0);
+}
+
+TEST_CASE(
+    "a callback that is gone from the program is warned about once, and again when it was back") {
+    const std::string token = "billing--0123456789";
+    testing::ManualClock clock;
+    MemoryStore store;
+    test::RecordedLog log;
+    Bus bus{store, {.clock = &clock}};
+    const auto subscribe = [&](Bus& with) {
+        with.subscriber(token).subscribe({"orders"}, [](const Batch&) {}).value();
+    };
+    {
+        Bus before{store, {.clock = &clock}};
+        subscribe(before);
+    }
+    std::optional<LocalTransport> transport;
+    DispatcherOptions options{.log = log.sink()};
+    SUBCASE("with a transport for callbacks in the process") {
+        transport.emplace(bus.callbacks(), LocalTransportOptions{.threads = 0});
+        options.transports = {&*transport};
+    }
+    SUBCASE("without one") {}
+    Dispatcher dispatcher{store, options};
+    test::HandRunner runner{dispatcher};
+    const auto publish_and_wait = [&] {
+        bus.publish({.topic = "orders", .type = EventType::noop, .url = "urn:order"}).value();
+        for (int i = 0; i < 100; ++i) {
+            clock.advance(Duration{1'000});
+            runner.run(clock.now());
+        }
+    };
+    publish_and_wait();
+    publish_and_wait();
+    CHECK(bus.subscriber(token).status().value()->events_queued == 2);
+    CHECK(log.count(LogLevel::warning, "nobody has named the callback of 'billing'") == 1);
+    CHECK(log.count(LogLevel::warning, "") == 1);
+    CHECK(log.count(LogLevel::warning, "0123456789") == 0);
+    if (!transport) return;
+    subscribe(bus);
+    publish_and_wait();
+    CHECK(bus.subscriber(token).status().value()->events_queued == 0);
+    bus.callbacks().remove(token);
+    publish_and_wait();
+    CHECK(log.count(LogLevel::warning, "nobody has named the callback of 'billing'") == 2);
+}
+
 TEST_CASE("deliveries that nobody had begun are cancelled at the end") {
     Callbacks callbacks;
+    std::latch running{1};
+    std::latch go_on{1};
+    callbacks.set("audit", [&](const Batch&) {
+        running.count_down();
+        go_on.wait();
+    });
     Reports reports;
+    std::optional<LocalTransport> transport;
+    transport.emplace(callbacks);
+    transport->deliver(delivery_to("audit"), reports.collect());
+    running.wait();
+    for (int i = 0; i < 3; ++i) transport->deliver(delivery_to("billing"), reports.collect());
+    std::jthread ending{[&] { transport.reset(); }};
+    go_on.count_down();
+    ending.join();
     int told = 0;
-    {
-        LocalTransport transport{callbacks, {.threads = 0}};
-        for (int i = 0; i < 3; ++i) transport.deliver(delivery_to("billing"), reports.collect());
-    }
-    for (const auto& report : reports.wait_for(3)) {
-        told += !report.outcome && report.outcome.error().code() == Errc::cancelled ? 1 : 0;
+    for (const auto& report : reports.wait_for(4)) {
+        // The callback may have ended before the end began: then nothing else was in the way.
+        told +=
+            report.unnamed || (!report.outcome && report.outcome.error().code() == Errc::cancelled)
+                ? 1
+                : 0;
     }
     CHECK(told == 3);
 }
@@ -296,7 +405,7 @@ TEST_CASE("a callback in the process gets what is published, in order, by itself
     std::vector<std::string> expected;
     for (int i = 0; i < 20; ++i) {
         expected.push_back("https://shop.example/" + std::to_string(i));
-        bus.publish({.topic = "orders", .url = expected.back()}).value();
+        bus.publish({.topic = "orders", .type = EventType::update, .url = expected.back()}).value();
     }
     std::unique_lock lock{mutex};
     REQUIRE(arrived.wait_for(lock, std::chrono::seconds{20}, [&] { return urls.size() >= 20; }));

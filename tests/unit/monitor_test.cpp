@@ -48,7 +48,10 @@ struct Scene {
 
     void publish(const std::string& topic, int count = 1) {
         for (int i = 0; i < count; ++i) {
-            bus.publish({.topic = topic, .url = "https://shop.example/orders/1"}).value();
+            bus.publish({.topic = topic,
+                         .type = EventType::update,
+                         .url = "https://shop.example/orders/1"})
+                .value();
         }
     }
 

@@ -18,10 +18,26 @@ std::string accepted_by(bool (*rule)(std::string_view)) {
     return accepted;
 }
 
+bool original(std::string_view name) { return is_topic_name(name, TopicRule::original); }
+bool any(std::string_view name) { return is_topic_name(name, TopicRule::any); }
+
 }  // namespace
 
-TEST_CASE("topic names are made of lower-case letters and underscores") {
-    CHECK(accepted_by(is_topic_name) == "_abcdefghijklmnopqrstuvwxyz");
+TEST_CASE("topic names of the original are made of lower-case letters and underscores") {
+    CHECK(accepted_by(original) == "_abcdefghijklmnopqrstuvwxyz");
+    for (const char* name : {"orders2", "or-ders", "or.ders"}) {
+        CHECK_FALSE(is_topic_name(name, TopicRule::original));
+    }
+}
+
+TEST_CASE("topic names may also hold digits, and hyphens and dots but for the first") {
+    CHECK(accepted_by(any) == "0123456789_abcdefghijklmnopqrstuvwxyz");
+    for (const char* name : {"orders2", "or-ders", "shop.orders.v2", "2", "a-", "a..", "_.-"}) {
+        CHECK_MESSAGE(is_topic_name(name), name);
+    }
+    for (const char* name : {".", "..", "-", "-a", ".a", "a/b", "a:b", "a,b", "A", "a b"}) {
+        CHECK_FALSE_MESSAGE(is_topic_name(name), name);
+    }
 }
 
 TEST_CASE("user names are made of lower-case letters, digits, colons, underscores and hyphens") {
@@ -29,7 +45,8 @@ TEST_CASE("user names are made of lower-case letters, digits, colons, underscore
 }
 
 TEST_CASE("names have 1 to 64 characters, all of them good") {
-    for (const auto rule : {is_topic_name, is_user_name}) {
+    for (const auto rule :
+         {original, any, +[](std::string_view name) { return is_user_name(name); }}) {
         CHECK_FALSE(rule(""));
         CHECK(rule(std::string(64, 'a')));
         CHECK_FALSE(rule(std::string(65, 'a')));

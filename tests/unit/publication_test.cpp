@@ -14,7 +14,7 @@ const Event order{
 const TimePoint now = from_milliseconds(1'700'000'000'000);
 
 Result<PublishEvent> publish(const Event& event, std::size_t data_max = event_data_max_default) {
-    return publication(event, "shop--key", data_max, Uid{1, 2}, now);
+    return publication(event, {.urls = UrlRule::https}, "shop--key", data_max, Uid{1, 2}, now);
 }
 
 /// An order whose data takes exactly so many bytes of MessagePack.

@@ -34,7 +34,7 @@ struct Scene {
         guard.poll(now);
     }
 
-    Result<PublishOutcome> publish(std::size_t bytes) {
+    Result<Done> publish(std::size_t bytes) {
         return perform(guard,
                        PublishEvent{.topic = "orders",
                                     .publisher = std::nullopt,
@@ -53,7 +53,7 @@ struct Scene {
     UidSource uids{1, 2};
 };
 
-bool is_full(const Result<PublishOutcome>& reply) {
+bool is_full(const Result<Done>& reply) {
     return !reply && reply.error().code() == Errc::unavailable;
 }
 

@@ -7,10 +7,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "routemaster/bus.hpp"
+#include "routemaster/completion_thread.hpp"
 #include "routemaster/detail/watchers.hpp"
+#include "routemaster/job_queue.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/faulty_store.hpp"
 
@@ -180,4 +184,35 @@ TEST_CASE("a store can be disturbed for a while") {
     CHECK_FALSE(push(store, "b").has_value());
     store.disturb({});
     CHECK(push(store, "b").value() == PushOutcome::pushed);
+}
+
+TEST_CASE("on a thread that calls completions, whatever would wait is refused and not done") {
+    MemoryStore store;
+    Bus bus{store};
+    auto billing = bus.subscriber("billing");
+    JobQueue jobs{store, "q"};
+    const Event event{.topic = "orders", .type = EventType::noop, .url = "urn:order"};
+    const auto is_refused = [](const auto& result) {
+        return !result && result.error().code() == Errc::invalid &&
+               result.error().context().find("`done`") != std::string::npos;
+    };
+    std::jthread{[&] {
+        const CompletionThread marked;
+        CHECK(is_refused(push(store, "a")));
+        CHECK(is_refused(bus.publish(event)));
+        CHECK(is_refused(bus.publish_many({&event, 1}).at(0)));
+        CHECK(is_refused(bus.remove_topic("orders")));
+        CHECK(is_refused(bus.topics()));
+        CHECK(is_refused(billing.subscribe({"orders"}, {.callback = "https://b.example"})));
+        CHECK(is_refused(billing.status()));
+        CHECK(is_refused(jobs.push({"resize", {}})));
+        CHECK(is_refused(jobs.push_many(std::vector<Job>(2, {"resize", {}})).at(1)));
+        int told = 0;
+        bus.publish(event, [&](const Result<void>& reply) { told += reply ? 1 : 0; });
+        CHECK(told == 1);
+    }}.join();
+    CHECK(bus.topics().value().at(0).events == 1);
+    CHECK(!billing.status().value());
+    CHECK(ready(store) == 0);
+    CHECK(push(store, "a").value() == PushOutcome::pushed);
 }

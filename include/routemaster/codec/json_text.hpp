@@ -41,6 +41,16 @@ namespace detail {
     return within(1, low, high) && within(2, 0x80, 0xbf) && within(3, 0x80, 0xbf) ? 4 : 0;
 }
 
+/// Whether all of `text` is well-formed UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (length == 0) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
 /// How many bytes at the start of `text` JSON takes as they are: printable ASCII but `"` and `\`.
 /// Looks at eight bytes at a time (Mycroft's test for a byte below or equal to another).
 [[nodiscard]] inline std::size_t plain_length(std::string_view text) noexcept {

@@ -41,7 +41,7 @@ public:
     [[nodiscard]] MessageKind read(std::string_view message) {
         const bool parsed = parse_msgpack(message, *this);
         if (is_other_) return MessageKind::other;
-        const bool complete = !topic_.empty() && type_ && !url_.empty() &&
+        const bool complete = !topic_.empty() && type_ && has_url_ &&
                               !std::holds_alternative<std::monostate>(timestamp_);
         return parsed && complete ? MessageKind::event : MessageKind::undecodable;
     }
@@ -80,7 +80,10 @@ public:
             case Field::kind: return take_kind(text);
             case Field::topic: topic_ = text; return true;
             case Field::type: type_ = event_type(text); return type_.has_value();
-            case Field::url: url_ = text; return true;
+            case Field::url:
+                url_ = text;
+                has_url_ = true;
+                return true;
             default: return scalar([=](Data& data) { return data.text(text); });
         }
     }
@@ -165,6 +168,7 @@ private:
     Timestamp timestamp_;
     std::size_t depth_ = 0;
     Field at_ = Field::none;
+    bool has_url_ = false;
     bool has_data_ = false;
     bool is_other_ = false;
 };

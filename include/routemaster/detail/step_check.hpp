@@ -1,5 +1,6 @@
 /// @file
-/// What is wrong with a step by itself, whatever the state of the store.
+/// What is wrong with a step by itself, whatever the state of the store, and what all stores say
+/// of one that is forbidden.
 
 #pragma once
 
@@ -11,6 +12,16 @@
 #include "routemaster/subscription.hpp"
 
 namespace routemaster::detail {
+
+/// Why a publisher may neither publish in a topic nor remove it.
+[[nodiscard]] inline Error topic_claimed() {
+    return {Errc::forbidden, "topic: belongs to another publisher"};
+}
+
+/// Why a publisher may not claim a topic.
+[[nodiscard]] inline Error too_many_topics() {
+    return {Errc::forbidden, "topic: as many belong to the publisher as may"};
+}
 
 /// Nothing is wrong with most steps.
 template <class S>
@@ -25,7 +36,7 @@ template <class S>
 
 [[nodiscard]] inline Result<void> check_step(const PublishEvent& step) {
     if (is_topic_name(step.topic)) return {};
-    return Error{Errc::invalid, "topic: must be 1 to 64 of a-z and _"};
+    return Error{Errc::invalid, "topic: must be " + std::string{to_string(TopicRule::any)}};
 }
 
 [[nodiscard]] inline Result<void> check_step(const Subscribe& step) {

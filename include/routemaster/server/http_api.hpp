@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "routemaster/event.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/server/http_server.hpp"
 #include "routemaster/store.hpp"
@@ -22,6 +23,8 @@ struct HttpApiOptions {
     std::string root_key{};  ///< The token of the operator. Not empty, and without a colon.
     bool allow_http_callbacks = false;  ///< Lets subscribers name http:// and loopback callbacks.
     std::size_t event_data_max = 64;    ///< Bytes of MessagePack that an event's data may take.
+    /// What is asked of events, and of the topics of subscriptions. Its URLs are `https` or `any`.
+    EventRules event_rules{.urls = UrlRule::https};
     /// Topics that one client may subscribe to, and that may belong to it; at least 1.
     std::uint32_t topics_max = 1'000;
     Duration scaling_deadline{1'000};       ///< How far ahead `/pulse/scaling` looks; not negative.

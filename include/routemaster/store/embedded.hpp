@@ -47,12 +47,13 @@ struct EmbeddedStoreOptions {
 /// Leases live as long as the process: after a restart, jobs that were PENDING are READY.
 ///
 /// Thread safety: all members may be called from any thread. It has one thread of its own, which
-/// commits, and on which completions are called.
+/// commits, and on which most completions are called; see `Store::submit`.
 class EmbeddedStore final : public Store {
 public:
     /// Opens the file, or creates it. One process owns it at a time. Throws `Failure`:
     /// `unavailable` when it is in use or cannot be opened or written; `corrupted` when it is
-    /// damaged; `invalid` when it is no file of ours or of a newer format. The text names the file.
+    /// damaged; `invalid` when it is a folder, no file of ours, or of a newer format. An empty file
+    /// is a new one. The text names the file.
     explicit EmbeddedStore(const std::filesystem::path& file, EmbeddedStoreOptions options = {});
 
     /// Finishes what was submitted, syncs, and closes the file.

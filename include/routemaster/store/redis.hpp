@@ -39,8 +39,9 @@ struct RedisOptions {
     /// Put before every key. With a hash tag, as in `{bus}:`, all are in one slot of a cluster.
     std::string prefix{};
     /// Processes of the original share the server: every READY job stays where their workers take
-    /// it. What that leaves of the order is in docs/redis-keys.md. Those of the original wake
-    /// nobody: let a `Dispatcher` poll often.
+    /// it. What that leaves of the order is in docs/redis-keys.md. What would end those workers is
+    /// `invalid`: topics and URLs of events are held to the rules of the original, callbacks to the
+    /// grammar of URLs. Processes of the original wake nobody: let a `Dispatcher` poll often.
     bool mixed_fleet = false;
     /// How long a step may wait for its answer. A server that is silent for so long is given up.
     Duration timeout{5'000};

@@ -31,19 +31,21 @@ namespace routemaster {
 /// Settings of a `LocalTransport`.
 struct LocalTransportOptions {
     /// Callbacks that run at once. Those of one subscriber do so only if its `max_in_flight`
-    /// allows it.
+    /// allows it. 0: callbacks run inside `deliver`, so whoever polls the dispatcher runs them.
+    /// With a manual clock that makes a test of a handler deterministic.
     std::size_t threads = 1;
 };
 
 /// Calls the callback that a `local:` subscriber has in this process. To return is success, to
 /// throw is failure; having no callback is failure too, so batches wait for the program to name it.
 ///
-/// Thread safety: all members may be called from any thread. Callbacks run on its own threads.
+/// Thread safety: all members may be called from any thread. Callbacks run on its own threads, if
+/// it has any.
 class LocalTransport final : public Transport {
 public:
     /// `callbacks` must outlive it.
     explicit LocalTransport(Callbacks& callbacks, LocalTransportOptions options = {})
-        : callbacks_{callbacks} {
+        : callbacks_{callbacks}, calls_inside_{options.threads == 0} {
         for (std::size_t i = 0; i < options.threads; ++i) {
             threads_.emplace_back([this](const std::stop_token& stopped) { work(stopped); });
         }
@@ -63,6 +65,7 @@ public:
     }
 
     void deliver(Delivery delivery, DeliveryDone done) override {
+        if (calls_inside_) return done(call(delivery));
         const std::lock_guard lock{mutex_};
         waiting_.emplace_back(std::move(delivery), std::move(done));
         arrived_.notify_one();
@@ -111,7 +114,8 @@ private:
         const auto name = std::string_view{delivery.callback}.substr(local_scheme.size());
         const auto handler = callbacks_.find(name);
         if (handler == nullptr) {
-            return {Error{Errc::unavailable, "no callback named in this process"}, 0};
+            return {.outcome = Error{Errc::unavailable, "no callback named in this process"},
+                    .unnamed = true};
         }
         Batch batch{.uid = delivery.batch,
                     .subscriber = delivery.subscriber,
@@ -138,6 +142,7 @@ private:
     }
 
     Callbacks& callbacks_;
+    const bool calls_inside_;
     std::mutex mutex_;  // Guards `waiting_` and `running_`.
     std::condition_variable_any arrived_;
     std::deque<Work> waiting_;

@@ -32,6 +32,7 @@ void Call::refuse(const Error& error) {
         answer_with(std::move(response));
     };
     if (error.code() == Errc::invalid) return answer_text(400, error.context());
+    if (error.code() == Errc::forbidden) return answer_text(403, error.context());
     if (error.code() == Errc::unavailable) return told(503, "unavailable");
     if (error.code() == Errc::cancelled) return told(503, "cancelled");
     if (error.code() == Errc::timed_out) return told(504, "timed out, it may have happened");

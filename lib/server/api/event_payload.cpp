@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "payload.hpp"
@@ -23,9 +23,10 @@ Result<EventType> type_of(const Value& payload) {
     return *known;
 }
 
+/// Empty when it is absent: whether it may be is for `check` to say.
 Result<std::string> url_of(const Value& payload) {
     const auto* url = given(payload, "url");
-    if (url == nullptr) return bad("url", "URL is missing");
+    if (url == nullptr) return std::string{};
     const auto* text = url->get_if<std::string>();
     if (text == nullptr) return bad("url", "requires a string");
     return *text;
@@ -62,31 +63,32 @@ Result<std::optional<Value>> data_of(const Value& payload, std::size_t data_max)
     return Data{*data};
 }
 
-Result<Event> read_event(std::string topic, const Value& payload, std::size_t data_max) {
+Result<Event> read_event(std::string topic, const Value& payload, const HttpApiOptions& options) {
     auto type = type_of(payload);
     if (!type) return type.error();
     auto url = url_of(payload);
     if (!url) return url.error();
     auto timestamp = timestamp_of(payload);
     if (!timestamp) return timestamp.error();
-    auto data = data_of(payload, data_max);
+    auto data = data_of(payload, options.event_data_max);
     if (!data) return data.error();
     Event event{.topic = std::move(topic),
                 .type = *type,
                 .url = std::move(*url),
                 .timestamp = *timestamp,
                 .data = std::move(*data)};
-    if (auto checked = check(event); !checked) return checked.error();
+    if (auto checked = check(event, options.event_rules); !checked) return checked.error();
     return event;
 }
 
 }  // namespace
 
-Result<Event> event_of(std::string topic, const Value& payload, std::size_t data_max) {
-    if (!is_topic_name(topic)) {
-        return headed("bad topic", bad("topic", "must be 1 to 64 of a-z and _"));
+Result<Event> event_of(std::string topic, const Value& payload, const HttpApiOptions& options) {
+    const auto rule = options.event_rules.topics;
+    if (!is_topic_name(topic, rule)) {
+        return headed("bad topic", bad("topic", "must be " + std::string{to_string(rule)}));
     }
-    auto event = read_event(std::move(topic), payload, data_max);
+    auto event = read_event(std::move(topic), payload, options);
     if (!event) return headed("bad event", event.error());
     return event;
 }

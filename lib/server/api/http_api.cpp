@@ -20,6 +20,9 @@ HttpApiOptions checked(HttpApiOptions options) {
         throw Failure{invalid("root_key: must not contain ':', which ends a user name")};
     }
     if (options.topics_max == 0) throw Failure{invalid("topics_max: must be at least 1")};
+    if (options.event_rules.urls == UrlRule::http) {
+        throw Failure{invalid("event_rules: URLs of events are https or any")};
+    }
     if (options.scaling_deadline < Duration{0}) {
         throw Failure{invalid("scaling_deadline: must not be negative")};
     }

@@ -34,20 +34,22 @@ Result<void> check_fields(const Value& payload) {
 }
 
 /// In alphabetical order, each once.
-Result<std::vector<std::string>> topics_of(const Value& payload, std::size_t topics_max) {
+Result<std::vector<std::string>> topics_of(const Value& payload, const HttpApiOptions& options) {
     const auto* field = given(payload, "topics");
     const auto* names = field == nullptr ? nullptr : field->get_if<Value::Array>();
     if (names == nullptr) return Error{Errc::invalid, "need an array of topics"};
-    if (names->size() > topics_max) {
-        return bad("topics", "must be at most " + std::to_string(topics_max) + " names");
+    if (names->size() > options.topics_max) {
+        return bad("topics", "must be at most " + std::to_string(options.topics_max) + " names");
     }
+    const auto rule = options.event_rules.topics;
     std::vector<std::string> topics;
     topics.reserve(names->size());
     for (const auto& value : *names) {
         const auto* name = value.get_if<std::string>();
-        if (name == nullptr || !is_topic_name(*name)) {
+        if (name == nullptr || !is_topic_name(*name, rule)) {
             const auto place = "topics[" + std::to_string(topics.size()) + "]";
-            return headed("bad topic", bad(place, "must be a string of 1 to 64 of a-z and _"));
+            return headed("bad topic",
+                          bad(place, "must be a string of " + std::string{to_string(rule)}));
         }
         topics.push_back(*name);
     }
@@ -70,13 +72,7 @@ Result<std::string> uuid_of(const Value& payload) {
     if (field == nullptr) return std::string{};
     const auto* uuid = field->get_if<std::string>();
     if (uuid == nullptr) return bad("uuid", "requires a string");
-    if (uuid->size() > uuid_length_max) {
-        return bad("uuid", "must be at most " + std::to_string(uuid_length_max) + " bytes");
-    }
-    const auto is_control = [](char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; };
-    if (std::any_of(uuid->begin(), uuid->end(), is_control)) {
-        return bad("uuid", "contains control characters");
-    }
+    if (auto checked = check({.callback = {}, .uuid = *uuid}); !checked) return checked.error();
     return *uuid;
 }
 
@@ -130,7 +126,7 @@ Result<Subscribe> subscription_of(std::string token, const Value& payload,
     auto& wanted = step.options;
     std::optional<Error> problem;
     const bool good =
-        take(topics_of(payload, options.topics_max), step.topics, problem) &&
+        take(topics_of(payload, options), step.topics, problem) &&
         take(callback_of(payload, options.allow_http_callbacks), wanted.callback, problem) &&
         take(uuid_of(payload), wanted.uuid, problem) &&
         take(timeout_of(payload), wanted.timeout, problem) &&

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "routemaster/result.hpp"
@@ -12,9 +11,6 @@
 #include "routemaster/value.hpp"
 
 namespace routemaster::api {
-
-/// The longest user name for deliveries, in bytes: it travels in a header.
-inline constexpr std::size_t uuid_length_max = 1024;
 
 /// The step that `payload`, a JSON object, asks for on behalf of `token`, checked in every respect.
 /// `invalid`, naming the field, otherwise.

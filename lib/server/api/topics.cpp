@@ -7,6 +7,7 @@
 #include "payload.hpp"
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/detail/step_check.hpp"
 #include "secrets.hpp"
 
 namespace routemaster::api {
@@ -25,12 +26,17 @@ void append_topic(std::string& json, const Topic& topic, const Caller& caller) {
     json.append(R"(,"events":)").append(std::to_string(topic.events)).append("}");
 }
 
+/// Whether the topic is another publisher's.
+bool is_forbidden(const Outcome& outcome) {
+    return !outcome && outcome.error().code() == Errc::forbidden;
+}
+
 }  // namespace
 
 void publish_event(Call& call) {
     const auto payload = json_object(call.request().body);
     if (!payload) return call.refuse(payload.error());
-    auto event = event_of(call.last_segment(), *payload, call.options().event_data_max);
+    auto event = event_of(call.last_segment(), *payload, call.options());
     if (!event) return call.refuse(event.error());
     const auto now = call.now();
     auto message = encode_message(*event, now);
@@ -40,15 +46,14 @@ void publish_event(Call& call) {
                       .timestamp = event->timestamp.value_or(now),
                       .uid = call.uids().next(),
                       .topics_max = call.options().topics_max};
-    call.perform(std::move(step), now, [](Call& done, PublishOutcome outcome) {
-        switch (outcome) {
-            case PublishOutcome::published: return done.answer(200);
-            case PublishOutcome::forbidden: return done.answer_text(403, "topic claimed");
-            case PublishOutcome::too_many_topics: break;
-        }
-        done.answer_text(403, "too many topics: at most " +
-                                  std::to_string(done.options().topics_max) +
-                                  " may belong to a client");
+    call.submit(std::move(step), now, [](Call& published, const Outcome& outcome) {
+        if (outcome) return published.answer(200);
+        if (!is_forbidden(outcome)) return published.refuse(outcome.error());
+        const bool claimed = outcome.error().context() == detail::topic_claimed().context();
+        published.answer_text(403, claimed ? "topic claimed"
+                                           : "too many topics: at most " +
+                                                 std::to_string(published.options().topics_max) +
+                                                 " may belong to a client");
     });
 }
 
@@ -60,13 +65,13 @@ void list_topics(Call& call) {
 void remove_topic(Call& call) {
     RemoveTopic step{.name = call.last_segment(), .publisher = {}};
     if (call.caller().kind == Caller::Kind::client) step.publisher = call.caller().token;
-    call.perform(std::move(step), call.now(), [](Call& done, Removal removal) {
-        switch (removal) {
-            case Removal::removed: return done.answer(204);
-            case Removal::unknown: return done.answer_text(404, {});
-            case Removal::forbidden: break;
+    call.submit(std::move(step), call.now(), [](Call& done, Outcome& outcome) {
+        if (is_forbidden(outcome)) {
+            return done.answer_text(403, "only the publisher of a topic, or root, may delete it");
         }
-        done.answer_text(403, "only the publisher of a topic, or root, may delete it");
+        const auto removal = reply_of<RemoveTopic>(outcome);
+        if (!removal) return done.refuse(removal.error());
+        *removal == Removal::removed ? done.answer(204) : done.answer_text(404, {});
     });
 }
 

@@ -87,9 +87,9 @@ private:
     Result<PublishEvent::Reply> apply(PublishEvent& step) {
         auto* topic = directory_.topic(step.topic);
         const bool owned = topic != nullptr && topic->topic.publisher.has_value();
-        if (owned && topic->topic.publisher != step.publisher) return PublishOutcome::forbidden;
+        if (owned && topic->topic.publisher != step.publisher) return topic_claimed();
         if (!owned && step.publisher && directory_.claims(*step.publisher) >= step.topics_max) {
-            return PublishOutcome::too_many_topics;
+            return too_many_topics();
         }
         if (topic == nullptr) {
             topic = &directory_.create_topic(step.topic, step.publisher);
@@ -98,7 +98,7 @@ private:
         }
         count_published(*topic, step.message.size());
         if (!topic->subscribers.empty()) fan_out(*topic, step);
-        return PublishOutcome::published;
+        return Done{};
     }
 
     void fan_out(const TopicState& topic, const PublishEvent& step) {
@@ -146,7 +146,7 @@ private:
     Result<RemoveTopic::Reply> apply(RemoveTopic& step) {
         auto* topic = directory_.topic(step.name);
         if (topic == nullptr) return Removal::unknown;
-        if (step.publisher && topic->topic.publisher != step.publisher) return Removal::forbidden;
+        if (step.publisher && topic->topic.publisher != step.publisher) return topic_claimed();
         directory_.remove(*topic);
         return Removal::removed;
     }

@@ -36,7 +36,7 @@ inline void add_counter_cases(StoreCases& add) {
         [](Scenario& s) {
             s.publish_message("a", "12345", {.publisher = "shop--secret"});
             s.publish_message("a", "123", {.publisher = "shop--secret"});
-            s.publish_message("a", "no", {.publisher = "other--secret"});
+            s.expect_forbidden(s.publication("a", "no", {.publisher = "other--secret"}), "topic");
             s.publish_message("b", "1", {.publisher = "plain"});
             s.publish_message("c", "12", {.publisher = std::nullopt});
             s.publish_message("d", "1", {.publisher = "--secret"});

@@ -93,11 +93,23 @@ public:
     /// of the field, and changes nothing.
     template <class S>
     void expect_refused(S step, std::string_view field, Where at = Where::here()) {
+        expect_error(Errc::invalid, std::move(step), field, at);
+    }
+
+    /// The same for a step that must be `forbidden`.
+    template <class S>
+    void expect_forbidden(S step, std::string_view field, Where at = Where::here()) {
+        expect_error(Errc::forbidden, std::move(step), field, at);
+    }
+
+    /// The same for any error.
+    template <class S>
+    void expect_error(Errc code, S step, std::string_view field, Where at = Where::here()) {
         const auto before = snapshot();
         const auto reply = routemaster::perform(store_, std::move(step), now_);
         expect(!reply, "a step with a bad " + std::string{field} + " was done", at);
-        expect(reply.error().code() == Errc::invalid, "not invalid: " + reply.error().message(),
-               at);
+        expect(reply.error().code() == code,
+               "not " + make_error_code(code).message() + ": " + reply.error().message(), at);
         expect(reply.error().context().starts_with(std::string{field} + ":"),
                "an error about " + std::string{field} + " must name it: " + reply.error().message(),
                at);
@@ -119,20 +131,24 @@ public:
                  Where at = Where::here()) {
         for (unsigned i = 0; i < count; ++i) {
             const auto message = topic + " " + std::to_string(++published_[topic]);
-            expect_equal(publish_message(topic, message, how, at), PublishOutcome::published,
-                         "publishing in " + topic, at);
+            publish_message(topic, message, how, at);
         }
     }
 
-    /// Publishes one event of these bytes, whatever comes of it.
-    PublishOutcome publish_message(const std::string& topic, const std::string& message,
-                                   const Publication& how = {}, Where at = Where::here()) {
-        return perform(PublishEvent{.topic = topic,
-                                    .publisher = how.publisher,
-                                    .message = message,
-                                    .timestamp = how.timestamp.value_or(now_),
-                                    .uid = uid()},
-                       at);
+    /// The step that publishes one event of these bytes.
+    [[nodiscard]] PublishEvent publication(const std::string& topic, const std::string& message,
+                                           const Publication& how = {}) {
+        return {.topic = topic,
+                .publisher = how.publisher,
+                .message = message,
+                .timestamp = how.timestamp.value_or(now_),
+                .uid = uid()};
+    }
+
+    /// Publishes one event of these bytes.
+    void publish_message(const std::string& topic, const std::string& message,
+                         const Publication& how = {}, Where at = Where::here()) {
+        perform(publication(topic, message, how), at);
     }
 
     /// The topics, by name.

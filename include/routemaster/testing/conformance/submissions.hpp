@@ -84,6 +84,29 @@ inline void add_submission_cases(StoreCases& add) {
         expect_equal(answers->sizes, std::vector<std::size_t>{1, 3, 0, 40}, "outcomes told");
     });
 
+    add("a blocking call inside a completion is answered at once", [](Scenario& s) {
+        // By a store that answers inside `submit`, as anywhere; by one with a thread of its own, as
+        // invalid, since it would wait for itself.
+        const auto inside = std::make_shared<std::optional<Result<Done>>>();
+        const auto answered = std::make_shared<Signal>();
+        auto& store = s.store();
+        const auto now = s.now();
+        submit(store, PutToken{"outer--key", "outer"}, now, [=, &store](const Result<Done>&) {
+            *inside = perform(store, PutToken{"inner--key", "inner"}, now);
+            answered->raise();
+        });
+        expect(answered->wait_beyond(0, s.traits().patience), "the completion waits for itself");
+        const auto& reply = **inside;
+        if (!reply) {
+            expect(reply.error().code() == Errc::invalid,
+                   "not invalid: " + reply.error().message());
+            expect(reply.error().context().find("`done`") != std::string::npos,
+                   "the error must name the way out: " + reply.error().message());
+        }
+        const std::size_t tokens = reply ? 2 : 1;
+        expect_equal(s.perform(ListTokens{}).size(), tokens, "tokens");
+    });
+
     add("each of eight threads gets the answers to its own steps", [](Scenario& s) {
         in_threads(8, [&](unsigned thread) {
             const auto mine = "worker-" + std::to_string(thread);

@@ -50,14 +50,9 @@ public:
 
     static std::string of(Done) { return "done"; }
     static std::string of(Count count) { return std::to_string(count.value); }
-    static std::string of(Removal removal) {
-        return word(removal, {"removed", "unknown", "forbidden"});
-    }
+    static std::string of(Removal removal) { return word(removal, {"removed", "unknown"}); }
     static std::string of(Settlement settlement) {
         return word(settlement, {"settled", "lease_lost"});
-    }
-    static std::string of(PublishOutcome outcome) {
-        return word(outcome, {"published", "forbidden", "too_many_topics"});
     }
     static std::string of(Unsubscription outcome) {
         return word(outcome,

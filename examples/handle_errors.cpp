@@ -1,0 +1,55 @@
+/// @file
+/// What calls answer: a value, or an error whose code says what to do about it.
+
+#include <cstdlib>
+#include <future>
+#include <iostream>
+
+#include <routemaster/open_store.hpp>
+#include <routemaster/routemaster.hpp>
+
+namespace rm = routemaster;
+
+namespace {
+
+/// What a program may do with an answer.
+void tell(const rm::Result<void>& published) {
+    if (published) {
+        std::cout << "published\n";
+        return;
+    }
+    const auto& error = published.error();
+    if (error.retryable()) {
+        std::cout << "later, perhaps: " << error.message() << '\n';
+    } else if (error.code() == rm::Errc::timed_out) {
+        std::cout << "it may have happened: " << error.message() << '\n';
+    } else {
+        std::cout << "never: " << error.message() << '\n';
+    }
+}
+
+}  // namespace
+
+int main() {
+    auto store = rm::open_store("memory:").value();  // Throws rm::Failure if it cannot.
+    rm::Bus shop{*store, {.publisher = "shop"}};
+    rm::Bus rival{*store, {.publisher = "rival"}};
+    const rm::Event order{
+        .topic = "orders", .type = rm::EventType::create, .url = "https://shop.example/orders/42"};
+
+    tell(shop.publish(order));
+    tell(rival.publish(order));  // topic: belongs to another publisher: forbidden
+    tell(shop.publish({.topic = "Orders", .type = rm::EventType::noop, .url = order.url}));
+
+    // Returns at once. The answer may come on a thread of the store, where nothing may wait.
+    std::promise<bool> told;
+    shop.publish(order, [&](const rm::Result<void>& published) {
+        tell(published);
+        told.set_value(published.has_value());
+    });
+    const bool done = told.get_future().get();
+
+    // What is no mistake is an outcome and no error.
+    const auto removal = shop.subscriber("nobody").remove();
+    return done && *removal == rm::Removal::unknown ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,25 @@
+/// @file
+/// `Required<T>`: a member of an aggregate that has no default.
+
+#pragma once
+
+#include <utility>
+
+namespace routemaster {
+
+/// A `T` that must be given: an aggregate that leaves it out does not compile. Reads as a `T`.
+///
+///     Event{.topic = "orders", .url = "https://shop.example/1"};  // error: no type
+///
+/// Thread safety: as `T`.
+template <class T>
+class Required {
+public:
+    Required(T value) : value_{std::move(value)} {}
+    operator const T&() const noexcept { return value_; }
+
+private:
+    T value_;
+};
+
+}  // namespace routemaster
