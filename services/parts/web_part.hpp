@@ -31,6 +31,7 @@ struct WebSettings {
     unsigned connections_max = 10'000;
 
     std::string root_key{};
+    std::string root_key_file{};  ///< Holds the key instead, unless empty.
     std::vector<std::string> clients{};
 
     std::size_t event_data_max = event_data_max_default;
@@ -46,6 +47,10 @@ struct WebSettings {
 /// Declares the settings as flags, variables and names in a file. `settings` must outlive the
 /// parsing.
 void declare_web(CLI::App& app, WebSettings& settings);
+
+/// Reads the root key from its file, if it is in one. Throws `CLI::Error` when the settings make no
+/// sense.
+void complete(WebSettings& settings);
 
 /// An `HttpApi` behind an `HttpServer`, and a `RoomGuard` behind it if there is a limit.
 class WebPart final : public Part {

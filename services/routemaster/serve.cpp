@@ -14,7 +14,9 @@ struct Settings {
     WorkerSettings worker{};
 };
 
-int serve(const Settings& settings) {
+int serve(Settings& settings) {
+    complete(settings.web);
+    check(settings.worker);
     return run_process(settings.process, [&](Store& store, const Log& log) {
         Parts parts;
         parts.push_back(std::make_unique<WebPart>(store, settings.process, settings.web, log));
