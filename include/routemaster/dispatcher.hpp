@@ -353,15 +353,16 @@ private:
     void tell(const Flight& flight, const DeliveryReport& report) {
         if (report.undecodable > 0) {
             log(LogLevel::error, std::to_string(report.undecodable) +
-                                     " undecodable messages left out for '" + flight.subscriber +
-                                     "'");
+                                     " undecodable messages left out for '" +
+                                     public_part(flight.subscriber) + "'");
             store_step(AddToCounters{{{{"events.undecodable", {{"queue", flight.subscriber}}},
                                        static_cast<std::int64_t>(report.undecodable)}}});
         }
         if (!options_.log) return;
         if (report.unnamed) return tell_unnamed(flight.subscriber);
         unnamed_.erase(flight.subscriber);
-        const auto what = std::to_string(flight.events) + " events to '" + flight.subscriber + "'";
+        const auto what =
+            std::to_string(flight.events) + " events to '" + public_part(flight.subscriber) + "'";
         if (report.outcome) {
             log(LogLevel::debug, "delivered " + what);
         } else {
@@ -400,7 +401,7 @@ private:
             }
             // After a reply in doubt, the lease may be lost because the settlement was done.
             if (*settlement == Settlement::lease_lost && flight->second.refusals == 0) {
-                warn("lost the lease of a delivery to '" + flight->second.subscriber +
+                warn("lost the lease of a delivery to '" + public_part(flight->second.subscriber) +
                      "': it will arrive again");
             }
             end(flight->first);

@@ -13,6 +13,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -24,6 +26,7 @@
 #include "routemaster/detail/rounds.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/measurement.hpp"
+#include "routemaster/public_part.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/room.hpp"
 #include "routemaster/step.hpp"
@@ -49,6 +52,9 @@ struct MonitorOptions {
 ///   `jobs.count` (tags `queue`, and `status`: `instant` for READY, `scheduled`),
 ///   `store.bytes_used`;
 /// - every counter of the store.
+///
+/// Of the token of a subscriber it tells the `public_part`, in the tags `subscriber` and `queue`.
+/// Tokens that share it are told as one, with the sum of their numbers.
 ///
 /// What the store cannot tell is left out, and logged. Numbers too great for a measurement are told
 /// as the greatest. Any number of monitors may watch a store; each reports all of it.
@@ -165,6 +171,7 @@ private:
             log("cannot measure everything: " + failure_->message());
         }
         failed_ = failure_.has_value();
+        places_.clear();
         auto measured = std::exchange(measured_, {});
         if (!measured.empty() && options_.report) options_.report(std::move(measured));
     }
@@ -181,7 +188,7 @@ private:
     }
 
     void add(const SubscriberStatus& status) {
-        const MeasurementTags tags{{"subscriber", status.subscription.token}};
+        const MeasurementTags tags{{"subscriber", public_part(status.subscription.token)}};
         gauge("subscriber.queue.batches", status.batches_queued, tags);
         gauge("subscriber.queue.events", status.events_queued, tags);
     }
@@ -201,10 +208,19 @@ private:
 
     void add(const Counter& counter) {
         MeasurementTags tags;
-        // The original prints a tag without a value in this way.
-        for (const auto& [name, value] : counter.key.tags)
-            tags.emplace_back(name, value.value_or(""));
+        const auto& key = counter.key;
+        for (const auto& [name, value] : key.tags) {
+            // The original prints a tag without a value in this way.
+            const auto whole = value.value_or("");
+            const bool secret = !whole.empty() && is_token(key.name, name);
+            tags.emplace_back(name, secret ? public_part(whole) : whole);
+        }
         measure(Measurement::Kind::counter, counter.key.name, counter.value, tags);
+    }
+
+    /// `queue` is a subscriber, unless jobs are counted: then it is the queue that they are in.
+    static bool is_token(std::string_view counter, std::string_view tag) {
+        return tag == "subscriber" || (tag == "queue" && !counter.starts_with("jobs."));
     }
 
     void gauge(const char* name, std::uint64_t value, const MeasurementTags& tags) {
@@ -215,9 +231,22 @@ private:
 
     void measure(Measurement::Kind kind, std::string name, std::int64_t value,
                  const MeasurementTags& tags) {
-        auto& added = measured_.emplace_back(Measurement{
-            .kind = kind, .name = std::move(name), .value = value, .tags = options_.tags});
+        Measurement added{.kind = kind, .name = std::move(name), .tags = options_.tags};
         added.tags.insert(added.tags.end(), tags.begin(), tags.end());
+        const auto [place, fresh] = places_.try_emplace(to_string(added), measured_.size());
+        added.value = value;
+        if (fresh) {
+            measured_.push_back(std::move(added));
+        } else {
+            auto& sum = measured_[place->second].value;
+            sum = saturating_sum(sum, value);
+        }
+    }
+
+    static std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
+        std::int64_t sum = 0;
+        if (!__builtin_add_overflow(a, b, &sum)) return sum;
+        return std::numeric_limits<std::int64_t>::max();
     }
 
     void log(const std::string& text) const {
@@ -229,9 +258,10 @@ private:
     std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
     detail::Rounds rounds_;
     TimePoint now_{};
-    std::vector<Measurement> measured_;  // In the round under way.
-    std::optional<Error> failure_;       // The first one of the round under way.
-    bool failed_ = false;                // The last round had one, and it was told.
+    std::vector<Measurement> measured_;                    // In the round under way.
+    std::unordered_map<std::string, std::size_t> places_;  // In `measured_`, by name and tags.
+    std::optional<Error> failure_;                         // The first one of the round under way.
+    bool failed_ = false;  // The last round had one, and it was told.
 };
 
 }  // namespace routemaster

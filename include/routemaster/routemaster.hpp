@@ -7,6 +7,7 @@
 #include "routemaster/autodrop.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/bus.hpp"
+#include "routemaster/byte_size.hpp"
 #include "routemaster/callbacks.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/completion_thread.hpp"

@@ -155,9 +155,7 @@ Result<void> parse_path(std::string_view path, bool has_sentinels, RedisOptions&
     return {};
 }
 
-}  // namespace
-
-Result<RedisOptions> parse_redis_url(std::string_view url) {
+Result<RedisOptions> parse_parts(std::string_view url) {
     RedisOptions options;
     const auto colon = url.find("://");
     const auto scheme = url.substr(0, colon);
@@ -189,6 +187,25 @@ Result<RedisOptions> parse_redis_url(std::string_view url) {
     }
     if (auto parsed = parse_path(path, has_sentinels, options); !parsed) return parsed.error();
     if (auto parsed = parse_settings(settings, options); !parsed) return parsed.error();
+    return options;
+}
+
+/// Whether an @ stands where no password ends, because a password has a `/` or `?` as it is.
+bool cuts_a_password(std::string_view url) {
+    const auto hosts = url.find("://");
+    const auto end = hosts == std::string_view::npos ? hosts : url.find_first_of("/?", hosts + 3);
+    return end != std::string_view::npos && url.find('@', end) != std::string_view::npos &&
+           url.substr(0, end).find('@') == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<RedisOptions> parse_redis_url(std::string_view url) {
+    auto options = parse_parts(url);
+    // What is wrong then is a piece of the password, which no error shows.
+    if (!options && cuts_a_password(url)) {
+        return invalid("in a user and a password, write / as %2F and ? as %3F");
+    }
     return options;
 }
 

@@ -1,12 +1,11 @@
 #include "routemaster/open_store.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <string>
-#include <system_error>
 #include <utility>
 
+#include "routemaster/byte_size.hpp"
 #include "routemaster/public_part.hpp"
 #include "routemaster/store/memory.hpp"
 #if ROUTEMASTER_HAS_EMBEDDED
@@ -48,9 +47,9 @@ bool take_setting(std::string_view setting, EmbeddedStoreOptions& options) {
     }
     if (!setting.starts_with(memory_max)) return false;
     setting.remove_prefix(memory_max.size());
-    const auto* const end = setting.data() + setting.size();
-    const auto parsed = std::from_chars(setting.data(), end, options.memory_max);
-    return parsed.ec == std::errc{} && parsed.ptr == end;
+    const auto size = parse_byte_size(setting);
+    if (size) options.memory_max = *size;
+    return size.has_value();
 }
 
 Result<std::unique_ptr<Store>> open_file(std::string_view url, Log log) {
@@ -64,7 +63,7 @@ Result<std::unique_ptr<Store>> open_file(std::string_view url, Log log) {
             if (!take_setting(settings.substr(0, end), options)) {
                 return invalid(url,
                                "the settings are durability=strict, durability=relaxed and "
-                               "memory_max=BYTES, with & between them");
+                               "memory_max=BYTES (as 500MB), with & between them");
             }
             if (end == std::string_view::npos) break;
             settings.remove_prefix(end + 1);

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -20,8 +21,15 @@ struct LogSettings {
 /// Declares `--log-level` and `--log-file`. `settings` must outlive the parsing.
 void declare_log(CLI::App& app, LogSettings& settings);
 
-/// Lines `[2026-01-31 12:00:00.000] LEVEL: message`, in UTC, each written at once. Throws `Failure`
-/// when the file cannot be opened.
-[[nodiscard]] Log open_log(const LogSettings& settings);
+/// A log that is open.
+struct OpenLog {
+    Log log;
+    /// Goes on in a new file of that name, after the old one was moved away. Any thread.
+    std::function<void()> reopen;
+};
+
+/// Lines `[2026-01-31 12:00:00.000] LEVEL: message`, in UTC, each written at once. Throws
+/// `CLI::Error` when the file cannot be opened.
+[[nodiscard]] OpenLog open_log(const LogSettings& settings);
 
 }  // namespace routemaster::service

@@ -2,12 +2,18 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "parts/seconds.hpp"
 #include "parts/settings_file.hpp"
 #include "parts/stop_signals.hpp"
+#include "parts/told_settings.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/step.hpp"
 
@@ -33,16 +39,61 @@ void count(Store& store, const Parts& parts, const std::string& status, const Lo
         log(LogLevel::warning, "cannot count the " + status + ": " + reply.error().message());
 }
 
+/// Whether the store can be reached at all.
+bool answers(Store& store) {
+    constexpr std::chrono::milliseconds patience{900};
+    const auto answered = std::make_shared<std::promise<bool>>();
+    auto waiting = answered->get_future();
+    submit(
+        store, CountJobs{delivery_queue}, system_clock().now(),
+        [answered](const Result<QueueStatus>& reply) { answered->set_value(bool{reply}); }, 0);
+    return waiting.wait_for(patience) == std::future_status::ready && waiting.get();
+}
+
+void tell_settings(const CLI::App& app, const Log& log) {
+    if (const auto told = told_settings(app); !told.empty()) {
+        log(LogLevel::info, "settings: " + told);
+    }
+    for (const auto& file : exposed_files(app)) {
+        log(LogLevel::warning,
+            file + " holds secrets and can be read by others: chmod 600 " + file);
+    }
+}
+
+/// With a store that cannot be reached, nothing under way can end well, and all that would wait for
+/// it waits in vain. Others find this process silent, as after a crash.
+void end_without_store(const Log& log) {
+    log(LogLevel::warning, "stopped without the store, which does not answer");
+    std::cout.flush();
+    std::_Exit(0);
+}
+
+/// A process at work.
+struct Running {
+    std::unique_ptr<Store> store;
+    Parts parts;
+};
+
+Running start(const ProcessSettings& settings, const StopSignals& signals, const Log& log,
+              const std::function<Parts(Store&, const Log&)>& begin) {
+    const EndAtOnce at_once{signals,
+                            [&log] { log(LogLevel::info, "stopped before it had started"); }};
+    Running running{.store = open(settings.store, log), .parts = {}};
+    running.parts = begin(*running.store, log);
+    count(*running.store, running.parts, "start", log);
+    return running;
+}
+
 void run_parts(const ProcessSettings& settings, StopSignals& signals, const Log& log,
                const std::function<Parts(Store&, const Log&)>& begin) {
-    const auto store = open(settings.store, log);
-    const auto parts = begin(*store, log);
-    count(*store, parts, "start", log);
+    const auto [store, parts] = start(settings, signals, log, begin);
+    tell_settings(*settings.app, log);
     log(LogLevel::info, "started on " + settings.store.shown_url());
     for (const auto& part : parts) part->announce();
 
     signals.wait();
     log(LogLevel::info, "stopping");
+    if (settings.store.is_remote() && !answers(*store)) end_without_store(log);
     const auto deadline = system_clock().now() + from_seconds(settings.stop_grace);
     for (const auto& part : parts) part->stop(deadline);
     count(*store, parts, "stop", log);
@@ -51,6 +102,7 @@ void run_parts(const ProcessSettings& settings, StopSignals& signals, const Log&
 }  // namespace
 
 void declare_process(CLI::App& app, ProcessSettings& settings, Sharing sharing) {
+    settings.app = &app;
     declare_settings_file(app);
     declare_store(app, settings.store, sharing);
     app.add_flag("--allow-http-callbacks", settings.allow_http_callbacks,
@@ -67,9 +119,9 @@ void declare_process(CLI::App& app, ProcessSettings& settings, Sharing sharing) 
 
 int run_process(const ProcessSettings& settings,
                 const std::function<Parts(Store&, const Log&)>& begin) {
-    StopSignals signals;
+    const auto [log, reopen] = open_log(settings.log);
+    StopSignals signals{reopen};
     allow_many_connections();
-    const auto log = open_log(settings.log);
     run_parts(settings, signals, log, begin);
     log(LogLevel::info, "stopped");
     return 0;

@@ -23,6 +23,7 @@ struct ProcessSettings {
     bool allow_http_callbacks = false;
     double stop_grace = 8;  ///< Seconds. Short of the ten that supervisors commonly allow.
     LogSettings log{};
+    const CLI::App* app = nullptr;  ///< What was parsed: it knows where settings come from.
 };
 
 /// Declares `--config` and the settings of every process. `settings` must outlive the parsing.
@@ -47,8 +48,10 @@ public:
 using Parts = std::vector<std::unique_ptr<Part>>;
 
 /// Opens the log and the store, begins the parts, and stops them when a signal asks for it; a
-/// second signal ends the process at once. Each start and stop is logged, and counted in `process`.
-/// Returns the exit status.
+/// second signal ends the process at once, as does the first before all have begun, or when the
+/// store is a server that does not answer then, so that nothing could be settled. SIGHUP opens the
+/// log file again. Each start and stop is logged, and counted in `process`. Returns the exit
+/// status.
 [[nodiscard]] int run_process(const ProcessSettings& settings,
                               const std::function<Parts(Store&, const Log&)>& begin);
 

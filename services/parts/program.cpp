@@ -6,29 +6,51 @@
 #include <iostream>
 #include <utility>
 
+#include "parts/renamed_settings.hpp"
+#include "parts/settings_file.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster::service {
 namespace {
 
-/// CLI11 names an option by its flag only; whoever set the variable looks for that. The option that
-/// the text names first is the one it is about.
-std::string with_variable(const CLI::App& app, std::string text) {
+/// Where somebody has to look who is told of an option: the line of the settings file that sets it,
+/// else its variable, which CLI11 does not name.
+std::string place_of(const CLI::App& app, const CLI::Option& option) {
+    const auto* const file = settings_file_of(app);
+    const auto source = file == nullptr ? std::string{} : file->source_of(option);
+    const bool in_file = !source.empty() && source.starts_with(file->path() + ':');
+    return in_file ? source : option.get_envname();
+}
+
+/// The option that the text names first is the one it is about. CLI11 does not name those that are
+/// hidden, which are set by variables alone.
+std::string with_place(const CLI::App& app, std::string text) {
     auto first = std::string::npos;
-    std::string variable;
+    std::string place;
     for (const auto* option : app.get_options()) {
-        const auto at = text.find(option->get_name());
-        const auto end = at + option->get_name().size();
+        const auto name = option->get_name();
+        const auto at = text.find(name);
+        const auto end = at + name.size();
         if (at >= first || (end < text.size() && text[end] != ':' && text[end] != ' ')) continue;
         first = end;
-        variable = option->get_envname();
+        place = name.empty() ? option->get_envname() : " (" + place_of(app, *option) + ")";
     }
-    return variable.empty() ? text : text.insert(first, " (" + variable + ")");
+    return place.empty() || place == " ()" ? text : text.insert(first, place);
 }
 
 int refuse(const CLI::App& app, const CLI::Error& error) {
-    complain(app.get_name(), with_variable(app, error.what()));
+    complain(app.get_name(), with_place(app, error.what()));
     return usage_error;
+}
+
+/// Refuses the first flag that has another name now.
+void refuse_renamed(const std::vector<std::string>& words) {
+    for (const auto& word : words) {
+        if (!word.starts_with("--")) continue;
+        const auto before = word.substr(2, word.find('=') - 2);
+        const auto now = name_now(before);
+        if (now) throw CLI::ParseError{told_renamed("--" + before, "--" + *now), usage_error};
+    }
 }
 
 }  // namespace
@@ -46,8 +68,11 @@ void complain(const std::string& name, std::string text) {
 std::string version_of(const std::string& name) { return name + ' ' + ROUTEMASTER_VERSION; }
 
 std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
-    std::reverse(arguments.begin(), arguments.end());
+    auto* const file = settings_file_of(app);
+    if (file != nullptr) file->note_words(arguments);
     try {
+        if (file != nullptr) refuse_renamed(arguments);
+        std::reverse(arguments.begin(), arguments.end());
         app.parse(std::move(arguments));
         return std::nullopt;
     } catch (const CLI::Success& asked) {

@@ -6,18 +6,16 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
+#include "parts/environment.hpp"
 #include "routemaster/open_store.hpp"
+#include "routemaster/public_part.hpp"
 
 namespace routemaster::service {
 namespace {
 
 constexpr std::string_view mixed_setting = "mixed_fleet=";
-
-bool is_set(const char* variable) {
-    const char* value = std::getenv(variable);
-    return value != nullptr && *value != '\0';
-}
 
 /// Which variable names the store: ours, or the original's, or the one that the original is told
 /// to look at instead.
@@ -40,7 +38,7 @@ bool is_redis(std::string_view url) {
 /// What is wrong with a store for several processes; empty when nothing is.
 std::string refuse_unshared(const std::string& url) {
     if (is_redis(url)) return {};
-    return "'" + url +
+    return "'" + without_password(url) +
            "' is no store that processes can share; name a Redis server, as in "
            "redis://localhost:6379, or let `routemaster serve` be the whole bus";
 }
@@ -48,7 +46,10 @@ std::string refuse_unshared(const std::string& url) {
 void make_folder(const std::string& folder) {
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
-    if (failed) throw Failure{Error{failed, "cannot make the folder " + folder}};
+    if (failed) {
+        throw CLI::ValidationError("--data-dir",
+                                   "cannot make the folder " + folder + ": " + failed.message());
+    }
 }
 
 }  // namespace
@@ -60,13 +61,9 @@ std::string StoreSettings::effective_url() const {
            "yes";
 }
 
-std::string StoreSettings::shown_url() const {
-    auto shown = effective_url();
-    const auto scheme = shown.find("://");
-    const auto at = shown.rfind('@', shown.find('?'));
-    if (!is_redis(shown) || at == std::string::npos) return shown;
-    return shown.replace(scheme + 3, at - scheme - 3, "***");
-}
+std::string StoreSettings::shown_url() const { return without_password(effective_url()); }
+
+bool StoreSettings::is_remote() const { return is_redis(url); }
 
 bool StoreSettings::shared_with_original() const {
     return effective_url().find(std::string{mixed_setting} + "yes") != std::string::npos;
@@ -106,7 +103,12 @@ std::unique_ptr<Store> open(const StoreSettings& settings, const Log& log) {
         throw CLI::ValidationError("--mixed-fleet", "the original knows no store but Redis");
     }
     if (settings.url.empty()) make_folder(settings.data_dir);
-    return open_store(url, log).value();
+    auto store = open_store(url, log);
+    if (!store && store.error().code() == Errc::invalid) {
+        const auto* const setting = settings.url.empty() ? "--data-dir" : "--store";
+        throw CLI::ValidationError(setting, store.error().context());
+    }
+    return std::move(store).value();
 }
 
 }  // namespace routemaster::service

@@ -29,6 +29,8 @@ struct StoreSettings {
     [[nodiscard]] std::string effective_url() const;
     /// What to open, without passwords, for a log.
     [[nodiscard]] std::string shown_url() const;
+    /// Whether it is a server's, which may be out of reach.
+    [[nodiscard]] bool is_remote() const;
     /// Whether the flag or the URL says that processes of the original share the store.
     [[nodiscard]] bool shared_with_original() const;
 };
@@ -38,7 +40,7 @@ struct StoreSettings {
 void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing);
 
 /// Opens the store, and makes its folder. Throws `Failure` when that does not work, `CLI::Error`
-/// when the settings make no sense together.
+/// when the settings make no sense.
 [[nodiscard]] std::unique_ptr<Store> open(const StoreSettings& settings, const Log& log);
 
 }  // namespace routemaster::service

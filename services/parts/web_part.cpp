@@ -1,11 +1,17 @@
 #include "parts/web_part.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
 #include <utility>
 
+#include "parts/bytes.hpp"
 #include "parts/seconds.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/event.hpp"
+#include "routemaster/names.hpp"
+#include "routemaster/public_part.hpp"
 #include "routemaster/step.hpp"
 
 namespace routemaster::service {
@@ -13,8 +19,10 @@ namespace {
 
 void declare_http(CLI::App& app, WebSettings& settings) {
     declare_listening(app, settings.listening, "ROUTEMASTER_LISTEN", "PORT");
-    app.add_option("--body-max", settings.body_max, "Largest body of a request, in bytes")
+    app.add_option("--body-max", settings.body_max, "Largest body of a request")
+        ->transform(bytes())
         ->check(CLI::Range(1, 1 << 30))
+        ->type_name("BYTES")
         ->envname("ROUTEMASTER_BODY_MAX")
         ->capture_default_str();
     app.add_option("--connections-max", settings.connections_max, "Connections held at once")
@@ -58,7 +66,9 @@ void declare_http(CLI::App& app, WebSettings& settings) {
 void declare_limits(CLI::App& app, WebSettings& settings) {
     app.add_option("--event-data-max", settings.event_data_max,
                    "Bytes of MessagePack that the data of an event may take")
+        ->transform(bytes())
         ->check(CLI::Range(0, 1 << 30))
+        ->type_name("BYTES")
         ->envname("ROUTEMASTER_MAX_EVENT_DATA")
         ->capture_default_str()
         ->group("Data");
@@ -84,6 +94,7 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
     app.add_option("--refuse-above", settings.refuse_above,
                    "Bytes that the store may take before new events are refused with 503, until "
                    "it takes a tenth less [never]")
+        ->transform(bytes())
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_REFUSE_ABOVE")
@@ -92,10 +103,15 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
 
 void declare_access(CLI::App& app, WebSettings& settings) {
     app.add_option("--root-key", settings.root_key, "The operator's token")
-        ->required()
         ->type_name("TOKEN")
         ->check([](const std::string& key) { return key.empty() ? "must not be empty" : ""; })
         ->envname("ROUTEMASTER_ROOT_KEY")
+        ->group("Access");
+    app.add_option("--root-key-file", settings.root_key_file,
+                   "A file whose first line is the operator's token, instead of --root-key")
+        ->type_name("FILE")
+        ->excludes("--root-key")
+        ->envname("ROUTEMASTER_ROOT_KEY_FILE")
         ->group("Access");
     app.add_option("--clients", settings.clients,
                    "Tokens to let in, with commas between them; what stands before -- is the name")
@@ -149,14 +165,30 @@ RoomGuardOptions guard_options(std::uint64_t refuse_above, const Log& log) {
     return {.room = {.bytes_max = refuse_above + free, .bytes_free_min = free}, .log = log};
 }
 
+/// The first line of a file, which is not empty.
+std::string read_key(const std::string& file) {
+    const auto wrong = [&file](const std::string& why) {
+        return CLI::ValidationError("--root-key-file", file + ": " + why);
+    };
+    errno = 0;
+    std::ifstream stream{file};
+    std::string line;
+    if (!std::getline(stream, line) && errno != 0) {
+        throw wrong(std::generic_category().message(errno));
+    }
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.empty()) throw wrong("its first line is empty");
+    return line;
+}
+
 /// Lets the clients of the settings in, so that none is turned away once the server listens.
 Store& with_clients(Store& store, const std::vector<std::string>& clients) {
     for (const auto& token : clients) {
         PutToken step{.token = token, .name = token.substr(0, token.find("--"))};
         const auto reply = perform(store, std::move(step), system_clock().now());
         if (!reply) {
-            throw Failure{Error{reply.error().code(),
-                                "--clients: '" + token + "': " + reply.error().context()}};
+            throw Failure{Error{reply.error().code(), "--clients: '" + public_part(token) +
+                                                          "': " + reply.error().context()}};
         }
     }
     return store;
@@ -168,6 +200,16 @@ void declare_web(CLI::App& app, WebSettings& settings) {
     declare_http(app, settings);
     declare_limits(app, settings);
     declare_access(app, settings);
+}
+
+void complete(WebSettings& settings) {
+    if (!settings.root_key_file.empty()) settings.root_key = read_key(settings.root_key_file);
+    if (settings.root_key.empty()) throw CLI::RequiredError("--root-key or --root-key-file");
+    for (const auto& token : settings.clients) {
+        if (is_user_name(token)) continue;
+        throw CLI::ValidationError(
+            "--clients", "'" + public_part(token) + "' must be 1 to 64 of a-z, 0-9, :, _ and -");
+    }
 }
 
 WebPart::WebPart(Store& store, const ProcessSettings& process, const WebSettings& settings,

@@ -36,6 +36,7 @@ struct WebSettings {
     double idle_timeout = 60;  ///< Seconds.
 
     std::string root_key{};
+    std::string root_key_file{};  ///< Holds the key instead, unless empty.
     std::vector<std::string> clients{};
 
     std::size_t event_data_max = event_data_max_default;
@@ -53,6 +54,10 @@ struct WebSettings {
 /// Declares the settings as flags, variables and names in a file. `settings` must outlive the
 /// parsing.
 void declare_web(CLI::App& app, WebSettings& settings);
+
+/// Reads the root key from its file, if it is in one. Throws `CLI::Error` when the settings make no
+/// sense.
+void complete(WebSettings& settings);
 
 /// An `HttpApi` behind an `HttpServer`, and a `RoomGuard` behind it if there is a limit.
 class WebPart final : public Part {

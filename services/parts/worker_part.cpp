@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "parts/bytes.hpp"
 #include "parts/seconds.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/measurement.hpp"
@@ -91,18 +92,35 @@ void declare_health(CLI::App& app, HealthOptions& health) {
 
 void declare_room(CLI::App& app, WorkerSettings& settings) {
     const auto* const group = "Data";
-    app.add_option("--memory-max", settings.memory_max,
+    app.add_option("--drop-oldest-above", settings.drop_oldest_above,
                    "Bytes that the store may take before the oldest batches are dropped [nothing "
                    "is dropped]")
+        ->transform(bytes())
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
         ->type_name("BYTES")
+        ->envname("ROUTEMASTER_DROP_OLDEST_ABOVE")
+        ->group(group);
+    app.add_option("--drop-oldest-free", settings.drop_oldest_free,
+                   "Bytes below that mark at which dropping ends [a tenth of it]")
+        ->transform(bytes())
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
+        ->type_name("BYTES")
+        ->envname("ROUTEMASTER_DROP_OLDEST_FREE")
+        ->group(group);
+}
+
+/// What the original calls them. Variables alone: as flags they have names that say what they do.
+void declare_original_room(CLI::App& app, WorkerSettings& settings) {
+    app.add_option("--redis-max-mem", settings.original_bytes_max)
+        ->transform(bytes())
         ->envname("ROUTEMASTER_REDIS_MAX_MEM")
-        ->group(group);
-    app.add_option("--memory-free-min", settings.memory_free_min,
-                   "Bytes of them that stay free; less than half")
-        ->type_name("BYTES")
+        ->configurable(false)
+        ->group("");
+    app.add_option("--redis-min-free", settings.original_bytes_free_min)
+        ->transform(bytes())
         ->envname("ROUTEMASTER_REDIS_MIN_FREE")
-        ->capture_default_str()
-        ->group(group);
+        ->configurable(false)
+        ->group("");
 }
 
 void declare_metrics(CLI::App& app, WorkerSettings& settings) {
@@ -156,13 +174,15 @@ DispatcherOptions dispatcher_options(const ProcessSettings& process, const Worke
     return options;
 }
 
+/// The marks of the settings: dropping begins above one and ends below the other.
 std::optional<RoomOptions> room(const WorkerSettings& settings) {
-    if (!settings.memory_max) return std::nullopt;
-    if (settings.memory_free_min > (*settings.memory_max - 1) / 2 || *settings.memory_max == 0) {
-        throw CLI::ValidationError("--memory-free-min", "must be less than half of --memory-max");
+    if (const auto above = settings.drop_oldest_above) {
+        const auto free = settings.drop_oldest_free.value_or(*above / 10);
+        return RoomOptions{.bytes_max = *above + free, .bytes_free_min = free};
     }
-    return RoomOptions{.bytes_max = *settings.memory_max,
-                       .bytes_free_min = settings.memory_free_min};
+    if (!settings.original_bytes_max) return std::nullopt;
+    return RoomOptions{.bytes_max = *settings.original_bytes_max,
+                       .bytes_free_min = settings.original_bytes_free_min};
 }
 
 std::string lower_case(std::string text) {
@@ -193,7 +213,21 @@ void declare_worker(CLI::App& app, WorkerSettings& settings) {
     declare_requests(app, settings);
     declare_health(app, settings.health);
     declare_room(app, settings);
+    declare_original_room(app, settings);
     declare_metrics(app, settings);
+}
+
+void check(const WorkerSettings& settings) {
+    if (settings.drop_oldest_free && !settings.drop_oldest_above) {
+        throw CLI::RequiresError("--drop-oldest-free", "--drop-oldest-above");
+    }
+    const auto marks = room(settings);
+    if (!marks || marks->low_mark() > 0) return;
+    if (settings.drop_oldest_above) {
+        throw CLI::ValidationError("--drop-oldest-free", "must be less than --drop-oldest-above");
+    }
+    throw CLI::ValidationError("ROUTEMASTER_REDIS_MIN_FREE",
+                               "must be less than half of ROUTEMASTER_REDIS_MAX_MEM");
 }
 
 WorkerPart::WorkerPart(Store& store, const ProcessSettings& process, const WorkerSettings& settings,

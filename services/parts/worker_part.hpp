@@ -34,8 +34,12 @@ struct WorkerSettings {
     HealthOptions health{};
 
     /// Without a limit nothing is ever dropped: unlike the original, one has to ask for it.
-    std::optional<std::uint64_t> memory_max{};
-    std::uint64_t memory_free_min = RoomOptions{}.bytes_free_min;
+    std::optional<std::uint64_t> drop_oldest_above{};
+    std::optional<std::uint64_t> drop_oldest_free{};  ///< A tenth of it when there is none.
+
+    /// The limit as the original counts it: what stays free is part of it. Unused beside ours.
+    std::optional<std::uint64_t> original_bytes_max{};
+    std::uint64_t original_bytes_free_min = RoomOptions{}.bytes_free_min;
 
     bool print_metrics = true;
     double monitor_interval = 10;  ///< Seconds.
@@ -47,12 +51,14 @@ struct WorkerSettings {
 /// parsing.
 void declare_worker(CLI::App& app, WorkerSettings& settings);
 
+/// Throws `CLI::Error` when the settings make no sense together.
+void check(const WorkerSettings& settings);
+
 /// A `Dispatcher` that delivers over HTTP, an `Autodrop` if there is a limit, and a `Monitor` that
 /// writes to the log.
 class WorkerPart final : public Part {
 public:
-    /// The store must outlive it. Throws `Failure`, and `CLI::Error` when the settings make no
-    /// sense together.
+    /// The store must outlive it, and the settings be checked. Throws `Failure`.
     WorkerPart(Store& store, const ProcessSettings& process, const WorkerSettings& settings,
                const Log& log);
 

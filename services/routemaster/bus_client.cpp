@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "routemaster/error.hpp"
+#include "routemaster/public_part.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -113,7 +114,7 @@ Result<BusClient::Answer> BusClient::ask(std::string_view method, const std::str
     if (const auto code = curl_easy_perform(curl); code != CURLE_OK) {
         const std::string why =
             impl_->problem[0] != '\0' ? impl_->problem : curl_easy_strerror(code);
-        return Error{Errc::unavailable, impl_->bus + ": " + why};
+        return Error{Errc::unavailable, without_password(impl_->bus) + ": " + why};
     }
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -32,7 +33,10 @@ struct PublishSettings {
     std::string file;
     std::size_t connections = 1;
     bool topic_order = false;
+    bool verbose = false;
 };
+
+constexpr const char* command_name = "routemaster publish";
 
 double seconds_since(SteadyClock::time_point began) {
     return std::chrono::duration<double>(SteadyClock::now() - began).count();
@@ -79,7 +83,37 @@ Result<Line> parse_line(std::string text, std::uint64_t number) {
     return Line{number, *topic, std::move(text)};
 }
 
-void publish_lines(std::istream& input, Publisher& publisher, Progress& progress) {
+/// Tells why lines were not published.
+class Complaints {
+public:
+    /// `all`: of each line, and not only of the first few.
+    explicit Complaints(bool all)
+        : told_max_{all ? std::numeric_limits<std::uint64_t>::max() : 20} {}
+
+    void tell(Publisher& publisher, Progress& progress) {
+        for (const auto& line : publisher.take_failed()) {
+            if (told_ == told_max_) return;
+            ++told_;
+            progress.clear();
+            complain(command_name, "line " + std::to_string(line.number) + ": " + line.why);
+        }
+    }
+
+    /// The last word, after which all is told.
+    void conclude(std::uint64_t failed) const {
+        if (failed == told_) return;
+        const auto* const hint = told_ == told_max_ ? "; --verbose tells why" : "";
+        complain(command_name,
+                 std::to_string(failed - told_) + " more lines were not published" + hint);
+    }
+
+private:
+    std::uint64_t told_max_;
+    std::uint64_t told_ = 0;
+};
+
+void publish_lines(std::istream& input, Publisher& publisher, Progress& progress,
+                   Complaints& complaints) {
     std::uint64_t number = 0;
     for (std::string text; std::getline(input, text);) {
         ++number;
@@ -90,6 +124,7 @@ void publish_lines(std::istream& input, Publisher& publisher, Progress& progress
         } else if (!publisher.publish(*std::move(line))) {
             return;
         }
+        complaints.tell(publisher, progress);
         progress.tell(publisher);
     }
 }
@@ -102,17 +137,19 @@ int publish_many(const PublishSettings& settings) {
     }
     Publisher publisher{settings.bus, settings.connections, settings.topic_order};
     Progress progress;
-    publish_lines(settings.file.empty() ? std::cin : file, publisher, progress);
+    Complaints complaints{settings.verbose};
+    publish_lines(settings.file.empty() ? std::cin : file, publisher, progress, complaints);
     const auto totals = publisher.finish();
     const auto seconds = progress.seconds();
     progress.clear();
+    complaints.tell(publisher, progress);
+    complaints.conclude(totals.failed);
     std::printf("published %llu events in %.2f s (%.0f/s), %llu failed\n",
                 static_cast<unsigned long long>(totals.published), seconds,
                 static_cast<double>(totals.published) / seconds,
                 static_cast<unsigned long long>(totals.failed));
     std::fflush(stdout);
-    if (totals.failed == 0) return 0;
-    throw std::runtime_error{"line " + std::to_string(totals.first_failed) + ": " + totals.why};
+    return totals.failed == 0 ? 0 : 1;
 }
 
 int publish_one(const PublishSettings& settings) {
@@ -171,6 +208,10 @@ Run declare_publish(CLI::App& app) {
     app.add_flag("--topic-order", settings->topic_order,
                  "Keep the order of the lines of each topic all the same")
         ->excludes(topic);
+    app.add_flag("--verbose", settings->verbose,
+                 "Tell of every line that is not published why, not only of the first 20")
+        ->excludes(topic)
+        ->group("Many events");
     file->group("Many events");
     app.get_option("--connections")->group("Many events");
     app.get_option("--topic-order")->group("Many events");

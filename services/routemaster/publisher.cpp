@@ -1,5 +1,6 @@
 #include "publisher.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -65,7 +66,18 @@ bool Publisher::publish(Line line) {
     return true;
 }
 
-void Publisher::reject(std::uint64_t number, const std::string& why) { fail(number, why, false); }
+void Publisher::reject(std::uint64_t number, const std::string& why) { fail(number, why); }
+
+std::vector<FailedLine> Publisher::take_failed() {
+    std::vector<FailedLine> failed;
+    {
+        const std::lock_guard lock{mutex_};
+        failed.swap(failed_);
+    }
+    std::sort(failed.begin(), failed.end(),
+              [](const FailedLine& a, const FailedLine& b) { return a.number < b.number; });
+    return failed;
+}
 
 PublishTotals Publisher::finish() {
     for (auto& lane : lanes_) lane->close();
@@ -93,19 +105,23 @@ void Publisher::send(BusClient& client, const Line& line) {
         }
     }
     const auto answer = client.ask("POST", "/topics/" + line.topic, line.body);
-    if (!answer) return fail(line.number, answer.error().context(), true);
-    if (!answer->accepted()) return fail(line.number, answer->refusal(), false);
+    if (!answer) return fail_all(line.number, answer.error().context());
+    if (!answer->accepted()) return fail(line.number, answer->refusal());
     const std::lock_guard lock{mutex_};
     ++totals_.published;
 }
 
-void Publisher::fail(std::uint64_t number, const std::string& why, bool unreachable) {
+void Publisher::fail(std::uint64_t number, std::string why) {
     const std::lock_guard lock{mutex_};
-    unreachable_ = unreachable_ || unreachable;
     ++totals_.failed;
-    if (totals_.first_failed != 0 && totals_.first_failed < number) return;
-    totals_.first_failed = number;
-    totals_.why = why;
+    failed_.push_back({number, std::move(why)});
+}
+
+/// The bus cannot be reached, so nothing more is sent. One line tells why.
+void Publisher::fail_all(std::uint64_t number, std::string why) {
+    const std::lock_guard lock{mutex_};
+    ++totals_.failed;
+    if (!std::exchange(unreachable_, true)) failed_.push_back({number, std::move(why)});
 }
 
 }  // namespace routemaster::service

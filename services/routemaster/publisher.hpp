@@ -28,9 +28,13 @@ struct Line {
 /// What became of the events so far.
 struct PublishTotals {
     std::uint64_t published = 0;
-    std::uint64_t failed = 0;
-    std::uint64_t first_failed = 0;  ///< The number of the first line that failed; 0: none did.
-    std::string why;                 ///< What was wrong with it.
+    std::uint64_t failed = 0;  ///< Those that were not sent any more among them.
+};
+
+/// A line that was not published.
+struct FailedLine {
+    std::uint64_t number = 0;
+    std::string why;
 };
 
 /// Connections that publish one event after the other, each with a queue of its own.
@@ -52,6 +56,9 @@ public:
     /// Counts a line that is no event.
     void reject(std::uint64_t number, const std::string& why);
 
+    /// The lines that failed since this was last called, in their order.
+    [[nodiscard]] std::vector<FailedLine> take_failed();
+
     /// Waits until everything queued is sent, and tells what became of it. Nothing may follow.
     PublishTotals finish();
 
@@ -62,11 +69,13 @@ private:
 
     void work(Lane& lane);
     void send(BusClient& client, const Line& line);
-    void fail(std::uint64_t number, const std::string& why, bool unreachable);
+    void fail(std::uint64_t number, std::string why);
+    void fail_all(std::uint64_t number, std::string why);
 
     const bool by_topic_;
-    mutable std::mutex mutex_;  // Guards `totals_` and `unreachable_`.
+    mutable std::mutex mutex_;  // Guards the next three.
     PublishTotals totals_;
+    std::vector<FailedLine> failed_;
     bool unreachable_ = false;
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::size_t next_lane_ = 0;

@@ -14,7 +14,9 @@ struct Settings {
     WorkerSettings worker{};
 };
 
-int serve(const Settings& settings) {
+int serve(Settings& settings) {
+    complete(settings.web);
+    check(settings.worker);
     return run_process(settings.process, [&](Store& store, const Log& log) {
         auto worker = std::make_unique<WorkerPart>(store, settings.process, settings.worker, log);
         auto web = std::make_unique<WebPart>(store, settings.process, settings.web, log,

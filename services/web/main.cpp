@@ -17,7 +17,8 @@ struct Settings {
     WebSettings web{};
 };
 
-int take_in(const Settings& settings) {
+int take_in(Settings& settings) {
+    complete(settings.web);
     return run_process(settings.process, [&](Store& store, const Log& log) {
         Parts parts;
         parts.push_back(std::make_unique<WebPart>(store, settings.process, settings.web, log));

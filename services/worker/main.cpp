@@ -17,7 +17,8 @@ struct Settings {
     WorkerSettings worker{};
 };
 
-int work(const Settings& settings) {
+int work(Settings& settings) {
+    check(settings.worker);
     return run_process(settings.process, [&](Store& store, const Log& log) {
         Parts parts;
         parts.push_back(

@@ -212,7 +212,8 @@ TEST_CASE("a store is opened by its URL, and refused as a result") {
     }
     CHECK(open_store(url + "?durability=relaxed"));
     CHECK(open_store(url + "?memory_max=1000000&durability=strict"));
-    for (const char* wrong : {"?", "?durability=some", "?memory_max=", "?memory_max=1MB",
+    CHECK(open_store(url + "?memory_max=1MiB"));
+    for (const char* wrong : {"?", "?durability=some", "?memory_max=", "?memory_max=1XB",
                               "?memory_max=-1", "?memory_max=1&", "?cache=1"}) {
         const auto refused = open_store(url + wrong);
         REQUIRE(!refused);

@@ -75,7 +75,7 @@ TEST_CASE("the variables of the original are read") {
     test::BatchReceiver receiver;
     Configured bus{{"--allow-http-callbacks"},
                    {{"ROUTEMASTER_ROOT_KEY", "r"},
-                    {"ROUTEMASTER_CLIENTS", "shop--1,billing"},
+                    {"ROUTEMASTER_CLIENTS", "shop--5ecret,billing"},
                     {"ROUTEMASTER_LOG_FILE", log},
                     {"ROUTEMASTER_LOG_LEVEL", "DEBUG"},
                     {"ROUTEMASTER_MAX_EVENT_DATA", "10"},
@@ -88,8 +88,8 @@ TEST_CASE("the variables of the original are read") {
         return client.ask(method, path, body, test::authorization(token));
     };
     CHECK(ask("GET", "/api_tokens", "r").body ==
-          R"([{"name":"billing","token":"billing"},{"name":"shop","token":"shop--1"}])");
-    CHECK(ask("POST", "/topics/orders", "shop--1",
+          R"([{"name":"billing","token":"billing"},{"name":"shop","token":"shop--5ecret"}])");
+    CHECK(ask("POST", "/topics/orders", "shop--5ecret",
               R"({"type":"noop","url":"https://a.example","data":{"a":"12345678"}})")
               .status == 400);
 
@@ -98,7 +98,7 @@ TEST_CASE("the variables of the original are read") {
     REQUIRE(ask("POST", "/subscription", "billing",
                 R"({"topics":["orders"],"max":1,"callback":")" + receiver.url() + R"("})")
                 .status == 204);
-    REQUIRE(ask("POST", "/topics/orders", "shop--1",
+    REQUIRE(ask("POST", "/topics/orders", "shop--5ecret",
                 R"({"type":"noop","url":"https://a.example","data":{"a":1}})")
                 .status == 200);
     REQUIRE(receiver.await_deliveries(3));
@@ -109,8 +109,9 @@ TEST_CASE("the variables of the original are read") {
 
     std::ifstream stream{log};
     const std::string lines{std::istreambuf_iterator<char>{stream}, {}};
-    CHECK(names(lines, "WARN: failed to deliver 1 events to 'billing', attempt 1: "));
+    CHECK(names(lines, "WARN: failed to deliver 1 events to 'bill…', attempt 1: "));
     CHECK(names(lines, "INFO: stopped\n"));
+    CHECK(test::secret_in(lines, {"billing"}).empty());
 }
 
 TEST_CASE("PORT names the port to listen at") {
@@ -147,17 +148,123 @@ TEST_CASE("a setting that makes no sense is refused by its names") {
         std::ofstream{file} << text << '\n';
         return complaint_about({"--config", file}, root);
     };
-    CHECK(names(complaint_about_file("colour = \"red\""), "'colour'"));
-    CHECK(names(complaint_about_file("body-max = 0"), "--body-max"));
-    CHECK(names(complaint_about_file("log-file = \"a#b\""), "line 1"));
     CHECK(names(complaint_about({"--config", file + ".none"}, root), "bus.toml.none"));
+
+    // Names, lines and settings.
+    const auto refuses = [&](const std::string& text, const std::string& place,
+                             const std::string& what) {
+        const auto complaint = complaint_about_file(text);
+        CAPTURE(complaint);
+        CHECK(names(complaint, place));
+        CHECK(names(complaint, what));
+    };
+    refuses("\ncolour = \"red\"", file + ":2: ", "'colour'");
+    refuses("# none\n\nbody-max = 0", "--body-max (" + file + ":3): ", "0");
+    refuses("port = \"x\"", "--port (" + file + ":1): ", "x");
+    refuses("port = 65536", "--port (" + file + ":1): ", "65536");
+    refuses("port = 1\nport = 2", file + ":2: ", "port");
+    refuses("port = [1, 2]", "--port (" + file + ":1): ", "1");
+    refuses("port = 2026-01-31", file + ":1: ", "port");
+    refuses("log-file \"x\"", file + ":1: ", "'='");
+    refuses("body-max = \"5XB\"", "--body-max (" + file + ":1): ", "'5XB'");
+    refuses("clients = [\"good\", \"No Good 5ecret\"]", "--clients (" + file + ":1): ", "'No G…'");
+    SUBCASE("sections are refused plainly") {
+        refuses("\n[log]\nlevel = \"debug\"", file + ":2: [log]: ", "no sections");
+        refuses("log.level = \"debug\"", file + ":1: [log]: ", "no sections");
+        refuses("[[log]]", file + ":1: [log]: ", "no sections");
+    }
+    SUBCASE("names of before are told the new ones") {
+        refuses("memory-max = 5", file + ":1: ", "'drop-oldest-above'");
+        refuses("memory-free-min = 5", file + ":1: ", "'drop-oldest-free'");
+        CHECK(names(complaint_about({"--memory-max", "5"}, root), "'--drop-oldest-above'"));
+        CHECK(names(complaint_about({"--memory-free-min=5"}, root), "'--drop-oldest-free'"));
+    }
+    SUBCASE("what only its use finds out is refused as well") {
+        const auto refuses_store = [&](const std::string& url, const std::string& what) {
+            test::Process process{
+                {test::routemaster_binary, "serve", "--root-key", "r", "--store", url}};
+            CHECK(process.wait() == 2);
+            const auto complaint = process.errors();
+            CAPTURE(complaint);
+            CHECK(names(complaint, "serve: --store (ROUTEMASTER_STORE): "));
+            CHECK(names(complaint, what));
+        };
+        refuses_store("tape:1", "'tape:1'");
+        refuses_store("reddis://u:5ecret@a", "'reddis://***@a'");
+        refuses_store("redis://u:5ecret/x@a", "%2F");
+        refuses_store("file:x?sync=1", "durability=");
+        refuses_store("rediss://127.0.0.1:1/?ca_file=/no/such", "'/no/such'");
+        CHECK(names(complaint_about({"--log-file", "/proc/no/such"}, root),
+                    "--log-file (ROUTEMASTER_LOG_FILE): "));
+        CHECK(names(complaint_about({"--drop-oldest-free", "10"}, root),
+                    "--drop-oldest-free (ROUTEMASTER_DROP_OLDEST_FREE) requires"));
+        CHECK(
+            names(complaint_about({"--drop-oldest-above", "10", "--drop-oldest-free", "10"}, root),
+                  "--drop-oldest-free (ROUTEMASTER_DROP_OLDEST_FREE): "));
+        CHECK(names(complaint_about({"--root-key-file", "/no/such"}), "/no/such: No such file"));
+        CHECK(names(complaint_about({"--root-key-file", file}, root), "--root-key-file"));
+        std::ofstream{file} << "\nkey\n";
+        CHECK(
+            names(complaint_about({"--root-key-file", file}), file + ": its first line is empty"));
+    }
+}
+
+TEST_CASE("a bus takes no callback on this machine and none over http, unless told otherwise") {
+    std::vector<std::string> flags{"--root-key", "r", "--clients", "billing"};
+    bool taken = false;
+    SUBCASE("by default") {}
+    SUBCASE("as set") {
+        flags.emplace_back("--allow-http-callbacks");
+        taken = true;
+    }
+    const Configured bus{flags};
+    test::HttpClient client{bus.port};
+    for (const auto* callback :
+         {"https://127.0.0.1/events", "http://billing.example/events", "https://localhost"}) {
+        const auto body = R"({"topics":["orders"],"callback":")" + std::string{callback} + R"("})";
+        const auto reply =
+            client.ask("POST", "/subscription", body, test::authorization("billing"));
+        CHECK(reply.status == (taken ? 204 : 400));
+    }
+}
+
+TEST_CASE("the log has the lines of its level and above") {
+    const auto log_of = [](const std::vector<std::string>& flags) {
+        test::BatchReceiver receiver;
+        std::vector<std::string> all{"--root-key", "r", "--clients", "shop,billing",
+                                     "--allow-http-callbacks"};
+        all.insert(all.end(), flags.begin(), flags.end());
+        Configured bus{all};
+        test::HttpClient client{bus.port};
+        const auto body = R"({"topics":["orders"],"max":1,"callback":")" + receiver.url() + R"("})";
+        REQUIRE(client.ask("POST", "/subscription", body, test::authorization("billing")).status ==
+                204);
+        receiver.answer({500});
+        REQUIRE(client
+                    .ask("POST", "/topics/orders", R"({"type":"noop","url":"https://a.example"})",
+                         test::authorization("shop"))
+                    .status == 200);
+        REQUIRE(receiver.await_event("https://a.example"));
+        bus.process.signal(SIGTERM);
+        CHECK(bus.process.wait() == 0);
+        return bus.process.errors();
+    };
+    const auto usual = log_of({});
+    CHECK(names(usual, "INFO: started on memory:\n"));
+    CHECK(names(usual, "WARN: failed to deliver"));
+    CHECK(!names(usual, "DEBUG: "));
+    CHECK(names(log_of({"--log-level", "debug"}), "DEBUG: delivered 1 events to 'bill…'\n"));
+    const auto warnings = log_of({"--log-level", "warn"});
+    CHECK(names(warnings, "WARN: failed to deliver"));
+    CHECK(!names(warnings, "INFO: "));
+    CHECK(log_of({"--log-level", "error"}).empty());
 }
 
 TEST_CASE("a client token that cannot be one keeps the bus from starting") {
     test::Process process{{test::routemaster_binary, "serve", "--listen", "127.0.0.1:0", "--store",
                            "memory:", "--root-key", "r", "--clients", "good,No Good"}};
-    CHECK(process.wait() == 1);
-    CHECK(names(process.errors(), "--clients: 'No Good'"));
+    CHECK(process.wait() == 2);
+    CHECK(names(process.errors(), "--clients (ROUTEMASTER_CLIENTS): 'No G…'"));
 }
 
 TEST_CASE("a bus that is told to refuses events above a limit, and drops none") {

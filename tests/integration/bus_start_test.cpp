@@ -84,7 +84,7 @@ TEST_CASE("a file of a newer format is refused in one line that names it, and is
     overwrite(file, 60, std::string{"\0\0\0\x63", 4});
     const auto size = std::filesystem::file_size(file);
     const auto newer = refusal_to_open(folder.path());
-    CHECK(newer.status == 1);
+    CHECK(newer.status == 2);
     CHECK(newer.is_one_line());
     CHECK(newer.names(file.string()));
     CHECK(newer.names("99"));
@@ -124,14 +124,14 @@ TEST_CASE("a file that cannot be opened is refused in one line that names it") {
     SUBCASE("its folder is a file") {
         std::ofstream{folder.path() / "file"} << "x";
         const auto refusal = refusal_to_open(folder.path() / "file");
-        CHECK(refusal.status == 1);
+        CHECK(refusal.status == 2);
         CHECK(refusal.is_one_line());
         CHECK(refusal.names((folder.path() / "file").string()));
     }
     SUBCASE("no store has such a URL") {
         const auto refusal =
             refusal_of({"--listen", "127.0.0.1:0", "--root-key", "r", "--store", "tape:1"});
-        CHECK(refusal.status == 1);
+        CHECK(refusal.status == 2);
         CHECK(refusal.is_one_line());
         CHECK(refusal.names("tape:1"));
     }

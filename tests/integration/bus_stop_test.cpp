@@ -2,9 +2,13 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include "support/await.hpp"
 #include "support/batch_receiver.hpp"
 #include "support/running_bus.hpp"
 #include "support/temporary_folder.hpp"
@@ -42,7 +46,10 @@ TEST_CASE("a bus with nothing to do stops at once, by either signal") {
 
 TEST_CASE("a delivery in flight may end while the bus stops") {
     const test::TemporaryFolder folder;
-    RunningBus bus{folder.path(), {"--stop-grace", "20"}};
+    std::vector<std::string> flags;
+    SUBCASE("by default") {}
+    SUBCASE("as set") { flags = {"--stop-grace", "20"}; }
+    RunningBus bus{folder.path(), flags};
     test::BatchReceiver receiver;
     leave_a_delivery_in_flight(bus, receiver);
 
@@ -74,6 +81,44 @@ TEST_CASE("a delivery that does not end within the grace goes back to the queue"
     bus.start();
     REQUIRE(receiver.await_event(second));
     CHECK(receiver.accepted() == std::vector<std::string>{first, first, second});
+}
+
+TEST_CASE("SIGHUP reopens the log file, and ends nothing") {
+    const test::TemporaryFolder folder;
+    const auto log = folder.path() / "bus.log";
+    const auto lines = [](const std::filesystem::path& file) {
+        std::ifstream stream{file};
+        return std::string{std::istreambuf_iterator<char>{stream}, {}};
+    };
+    RunningBus bus{folder.path(), {"--log-file", log.string(), "--metrics", "none"}};
+    std::filesystem::rename(log, folder.path() / "old.log");
+    bus.process().signal(SIGHUP);
+    REQUIRE(test::await([&] { return lines(log).find("reopened") != std::string::npos; }));
+    CHECK(lines(folder.path() / "old.log").find("INFO: started") != std::string::npos);
+    CHECK(bus.ask("GET", "/health").status == 200);
+    CHECK(bus.stop() == 0);
+    CHECK(lines(log).find("INFO: stopped\n") != std::string::npos);
+    CHECK(lines(folder.path() / "old.log").find("stopped") == std::string::npos);
+
+    SUBCASE("without a file it changes nothing") {
+        RunningBus other{folder.path()};
+        other.process().signal(SIGHUP);
+        CHECK(other.ask("GET", "/health").status == 200);
+        CHECK(other.stop() == 0);
+    }
+    SUBCASE("a file that cannot be opened leaves the old one") {
+        const auto place = folder.path() / "logs";
+        std::filesystem::create_directory(place);
+        RunningBus other{folder.path(), {"--log-file", (place / "bus.log").string()}};
+        std::filesystem::rename(place, folder.path() / "moved");
+        std::ofstream{place} << "in the way";
+        other.process().signal(SIGHUP);
+        CHECK(test::await([&] {
+            return lines(folder.path() / "moved" / "bus.log").find("ERROR: cannot reopen") !=
+                   std::string::npos;
+        }));
+        CHECK(other.stop() == 0);
+    }
 }
 
 TEST_CASE("a second signal ends the bus at once, and nothing is lost") {

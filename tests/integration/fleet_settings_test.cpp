@@ -138,18 +138,19 @@ TEST_CASE("a variable of the original wins over the settings file") {
 }
 
 TEST_CASE("the password of a server is not logged") {
-    const test::RedisServer redis{{"--requirepass", "geheim"}};
+    const test::RedisServer redis{{"--requirepass", "5ecret"}};
     const auto place = "127.0.0.1:" + std::to_string(redis.port());
-    RunningWorker worker{"redis://:geheim@" + place + "/3"};
+    RunningWorker worker{"redis://:5ecret@" + place + "/3"};
     CHECK(worker.process().await_error("INFO: started on redis://***@" + place + "/3\n"));
+    CHECK(names(worker.process().errors(), "settings: store=redis://***@" + place + "/3 (command"));
     CHECK(worker.stop() == 0);
-    CHECK(!names(worker.process().errors(), "geheim"));
+    CHECK(!names(worker.process().errors(), "5ecret"));
 
     test::Process stranger{
-        {test::worker_binary, "--store", "redis://:gehaim@" + place + "/?timeout=200"}};
+        {test::worker_binary, "--store", "redis://:other5ecret@" + place + "/?timeout=200"}};
     CHECK(stranger.wait() == 1);
     CHECK(names(stranger.errors(), place));
-    CHECK(!names(stranger.errors(), "gehaim"));
+    CHECK(!names(stranger.errors(), "other5ecret"));
 }
 
 TEST_CASE("a server that is not there keeps a worker from starting, in one line") {
@@ -192,6 +193,16 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and tell a per
         CHECK(worker.process().await_error("INFO: gauge:store.low_mark:200000 ("));
         CHECK(worker.process().await_error("INFO: counter:events.autodropped:5 ("));
     }
+    SUBCASE("by ours, which name the mark itself") {
+        RunningWorker worker{redis.url(),
+                             {"--monitor-interval", "0.05", "--drop-oldest-above", "300kB",
+                              "--drop-oldest-free", "100kB"},
+                             {{"ROUTEMASTER_REDIS_MAX_MEM", "5"}}};
+        REQUIRE(worker.process().await_error("ERROR: there is no batch left to drop"));
+        CHECK(names(queued(), R"("queued":0)"));
+        CHECK(worker.process().await_error("INFO: gauge:store.high_mark:300000 ("));
+        CHECK(worker.process().await_error("INFO: gauge:store.low_mark:200000 ("));
+    }
 }
 
 TEST_CASE("settings of a worker that make no sense are refused by their names") {
@@ -199,7 +210,7 @@ TEST_CASE("settings of a worker that make no sense are refused by their names") 
         return complaint({test::worker_binary}, {{variable, value}});
     };
     CHECK(names(with("ROUTEMASTER_MONITOR_INTERVAL", "0"), "(ROUTEMASTER_MONITOR_INTERVAL)"));
-    CHECK(names(with("ROUTEMASTER_REDIS_MAX_MEM", "much"), "(ROUTEMASTER_REDIS_MAX_MEM)"));
+    CHECK(names(with("ROUTEMASTER_REDIS_MAX_MEM", "much"), "ROUTEMASTER_REDIS_MAX_MEM: 'much'"));
     CHECK(names(with("METRIC_COLLECTION_SERVICE", "datadog"), "(METRIC_COLLECTION_SERVICE)"));
     CHECK(names(with("MAX_BACKOFF_MS", "0"), "--max-backoff (MAX_BACKOFF_MS)"));
     CHECK(names(complaint({test::worker_binary, "--root-key", "r"}), "--root-key"));
@@ -207,9 +218,10 @@ TEST_CASE("settings of a worker that make no sense are refused by their names") 
     CHECK(names(complaint({test::routemaster_binary, "serve", "--root-key", "r", "--store",
                            "memory:", "--mixed-fleet"}),
                 "--mixed-fleet (ROUTEMASTER_MIXED_FLEET): "));
-    CHECK(names(complaint({test::routemaster_binary, "serve", "--root-key", "r", "--store",
-                           "memory:", "--memory-max", "100", "--memory-free-min", "50"}),
-                "--memory-free-min (ROUTEMASTER_REDIS_MIN_FREE): "));
+    CHECK(names(
+        complaint({test::routemaster_binary, "serve", "--root-key", "r", "--store", "memory:"},
+                  {{"ROUTEMASTER_REDIS_MAX_MEM", "100"}, {"ROUTEMASTER_REDIS_MIN_FREE", "50"}}),
+        "ROUTEMASTER_REDIS_MIN_FREE: "));
 }
 
 TEST_CASE("in a mixed fleet, batches lie where workers of the original take them") {

@@ -16,7 +16,7 @@ import checker
 # private (detail/) has the layer of the lowest header that includes it.
 LAYERS = {
     0: """
-        error result time clock entropy random uid log required public_part
+        error result time clock entropy random uid log required public_part byte_size
         detail/assert detail/hash_index detail/huge_page_allocator detail/intrusive_list
         detail/slab
     """,

@@ -9,13 +9,17 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "support/http_client.hpp"
 
 namespace routemaster::test {
 
 /// The operator's token of every bus that is started here.
-inline constexpr const char* root_key = "root-key";
+inline constexpr const char* root_key = "root-5ecret";
+
+/// The clients that every bus lets in which is started here: their tokens, none with a public part.
+inline const std::vector<std::string> clients{"shop", "billing", "audit", "search"};
 
 /// A header line that presents a token.
 inline std::string authorization(std::string_view token) {

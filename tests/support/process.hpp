@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -20,10 +22,15 @@
 #include <utility>
 #include <vector>
 
+#include "support/secrets.hpp"
+
 namespace routemaster::test {
 
 /// One child process. Its destructor kills it when it still runs. What takes longer than the
 /// patience throws `std::runtime_error`.
+///
+/// What it writes to standard error must show no secret, see `secret_in`: that is checked when it
+/// is over.
 ///
 /// Its environment is ours without the variables that the program under test reads, and with those
 /// that are given.
@@ -55,10 +62,14 @@ public:
             ::waitpid(pid_, nullptr, 0);
         }
         ::close(output_);
+        check_secrets();
         std::fclose(errors_);
     }
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+    /// Names tokens that it must not show either.
+    void keeps_secret(std::vector<std::string> tokens) { tokens_ = std::move(tokens); }
 
     void signal(int number) const { ::kill(pid_, number); }
 
@@ -117,6 +128,12 @@ private:
             if (setting.starts_with(beginning)) return true;
         }
         return false;
+    }
+
+    void check_secrets() const {
+        const auto log = errors();
+        const auto secret = secret_in(log, tokens_);
+        CHECK_MESSAGE(secret.empty(), name_, " shows '", secret, "': ", log);
     }
 
     void spawn(const std::vector<std::string>& command, const Environment& environment, int input,
@@ -187,6 +204,7 @@ private:
     std::FILE* errors_ = nullptr;
     std::string text_;
     std::size_t read_ = 0;
+    std::vector<std::string> tokens_;
 };
 
 }  // namespace routemaster::test

@@ -12,11 +12,12 @@
 
 #include "support/bus_front.hpp"
 #include "support/process.hpp"
+#include "support/programs.hpp"
 
 namespace routemaster::test {
 
 /// The program under test.
-inline const std::string routemaster_binary = ROUTEMASTER_BINARY;
+inline const std::string routemaster_binary = program(ROUTEMASTER_BINARY);
 
 /// A bus on a free port. It lets in the root key and the clients `shop`, `billing`, `audit` and
 /// `search`, and takes plain http callbacks on this machine.
@@ -34,6 +35,7 @@ public:
     /// Starts it again, after `kill` or `stop`, perhaps on another port.
     void start() {
         process_ = std::make_unique<Process>(command(), environment_);
+        process_->keeps_secret(clients);
         listens_at(announced_port(process_->line()));
     }
 

@@ -12,12 +12,13 @@
 
 #include "support/bus_front.hpp"
 #include "support/process.hpp"
+#include "support/programs.hpp"
 
 namespace routemaster::test {
 
 /// The programs under test.
-inline const std::string web_binary = ROUTEMASTER_WEB_BINARY;
-inline const std::string worker_binary = ROUTEMASTER_WORKER_BINARY;
+inline const std::string web_binary = program(ROUTEMASTER_WEB_BINARY);
+inline const std::string worker_binary = program(ROUTEMASTER_WORKER_BINARY);
 
 /// A `routemaster-web` on a free port. It lets in the root key and the clients `shop`, `billing`,
 /// `audit` and `search`, and takes plain http callbacks on this machine.
@@ -37,6 +38,7 @@ public:
                                          "--allow-http-callbacks"};
         command.insert(command.end(), flags.begin(), flags.end());
         process_ = std::make_unique<Process>(command);
+        process_->keeps_secret(clients);
         listens_at(announced_port(process_->line()));
     }
 
@@ -55,6 +57,7 @@ public:
         std::vector<std::string> command{worker_binary, "--store", store, "--allow-http-callbacks"};
         command.insert(command.end(), flags.begin(), flags.end());
         process_ = std::make_unique<Process>(command, environment);
+        process_->keeps_secret(clients);
         if (!process_->await_error("INFO: started on ")) {
             throw std::runtime_error{"the worker does not start: " + process_->errors()};
         }

@@ -90,7 +90,7 @@ TEST_CASE("a dispatcher that was taken for dead learns that its lease is lost") 
     stalled.transport.answer({});
     stalled.run();
     CHECK(scene.log.count(LogLevel::warning,
-                          "lost the lease of a delivery to 'billing': it will arrive again") == 1);
+                          "lost the lease of a delivery to 'bill…': it will arrive again") == 1);
     CHECK(scene.queue().pending == 1);
     CHECK(scene.counter("delivery.batches", "billing", "success") == 0);
     scene.answer_all();

@@ -131,10 +131,10 @@ TEST_CASE("gauges tell of every subscriber, and of the jobs of every queue that 
     scene.run();
     REQUIRE(scene.reports.size() == 1);
     CHECK(scene.lines("gauge:subscriber") ==
-          Lines{"gauge:subscriber.queue.batches:1 (subscriber:audit)",
-                "gauge:subscriber.queue.batches:3 (subscriber:billing)",
-                "gauge:subscriber.queue.events:5 (subscriber:billing)",
-                "gauge:subscriber.queue.events:6 (subscriber:audit)"});
+          Lines{"gauge:subscriber.queue.batches:1 (subscriber:audi…)",
+                "gauge:subscriber.queue.batches:3 (subscriber:bill…)",
+                "gauge:subscriber.queue.events:5 (subscriber:bill…)",
+                "gauge:subscriber.queue.events:6 (subscriber:audi…)"});
     CHECK(scene.lines("gauge:jobs") == Lines{"gauge:jobs.count:0 (queue:mail,status:scheduled)",
                                              "gauge:jobs.count:1 (queue:mail,status:instant)",
                                              "gauge:jobs.count:2 (queue:main,status:instant)",
@@ -159,9 +159,42 @@ TEST_CASE("every counter of the store is told, with the tags of the original") {
         return std::count(counters.begin(), counters.end(), line) == 1;
     };
     CHECK(told("counter:events.published:3 (app:bus,env:test,publisher:pub,topic:cats)"));
-    CHECK(told("counter:events.added:3 (app:bus,env:test,queue:billing)"));
+    CHECK(told("counter:events.added:3 (app:bus,env:test,queue:bill…)"));
     CHECK_MESSAGE(told("counter:events.removed:4 (app:bus,env:test,queue:)"), "an unknown queue");
     CHECK(scene.lines("gauge:store.bytes_used").front().ends_with(" (app:bus,env:test)"));
+}
+
+TEST_CASE("of the token of a subscriber the public part is told, and what shares it adds up") {
+    Scene scene;
+    for (const auto* token : {"billing--secret", "billing--geheim", "0123secret"}) {
+        scene.subscribe(token, {"orders"});
+    }
+    scene.publish("orders", 3);
+    perform(scene.store,
+            AddToCounters{{{{"jobs.scrubbed", {{"queue", "main--queue"}}}, 2},
+                           {{"huge", {{"queue", "billing--secret"}}}, INT64_MAX},
+                           {{"huge", {{"queue", "billing--geheim"}}}, 1}}},
+            scene.clock.now())
+        .value();
+    scene.run();
+    CHECK(scene.lines("gauge:subscriber.queue.events") ==
+          Lines{"gauge:subscriber.queue.events:3 (subscriber:0123…)",
+                "gauge:subscriber.queue.events:6 (subscriber:billing)"});
+    CHECK(scene.lines("counter:events.added") ==
+          Lines{"counter:events.added:3 (queue:0123…)", "counter:events.added:6 (queue:billing)"});
+    CHECK_MESSAGE(
+        scene.lines("counter:jobs") == Lines{"counter:jobs.scrubbed:2 (queue:main--queue)"},
+        "that is no token");
+    CHECK(scene.lines("counter:huge") ==
+          Lines{"counter:huge:" + std::to_string(INT64_MAX) + " (queue:billing)"});
+    for (const auto& line : scene.lines("")) {
+        CHECK(line.find("secret") == std::string::npos);
+        CHECK(line.find("geheim") == std::string::npos);
+    }
+    scene.run_for(Duration{10'000});
+    REQUIRE(scene.reports.size() == 2);
+    CHECK_MESSAGE(scene.lines("counter:events.added:6 (queue:billing)").size() == 1,
+                  "each round begins anew");
 }
 
 TEST_CASE("the room that there is is told with its marks") {
@@ -175,7 +208,7 @@ TEST_CASE("the room that there is is told with its marks") {
 TEST_CASE("more subscribers than a page holds are all told, each once") {
     Scene scene;
     constexpr int count = 2'000;
-    for (int i = 0; i < count; ++i) scene.subscribe("s" + std::to_string(i), {"orders"});
+    for (int i = 0; i < count; ++i) scene.subscribe("s" + std::to_string(i) + "--x", {"orders"});
     scene.run();
     auto lines = scene.lines("gauge:subscriber.queue.events");
     CHECK(lines.size() == count);
@@ -186,7 +219,7 @@ TEST_CASE("more subscribers than a page holds are all told, each once") {
 
 TEST_CASE("one poll makes one submission at most") {
     Scene scene;
-    for (int i = 0; i < 1'500; ++i) scene.subscribe("s" + std::to_string(i), {"orders"});
+    for (int i = 0; i < 1'500; ++i) scene.subscribe("s" + std::to_string(i) + "--x", {"orders"});
     AddToCounters counted;
     for (int i = 0; i < 1'500; ++i) counted.increments.push_back({{"n" + std::to_string(i)}, 1});
     perform(scene.store, counted, scene.clock.now()).value();

@@ -131,7 +131,9 @@ TEST_CASE("a Redis URL that makes no sense is refused, naming what is wrong") {
 TEST_CASE("a complaint about a Redis URL does not reveal its password") {
     for (const auto* url :
          {"redis://:s3cret@host:x", "redis://:s3cret@", "redis://:s3cret@host/x",
-          "redis://:s3cret@host?x=1", "redis://:s3cret%2@host", "redis:/:s3cret@host"}) {
+          "redis://:s3cret@host?x=1", "redis://:s3cret%2@host", "redis:/:s3cret@host",
+          "redis://u:s3cret/x@host", "redis://u:x/s3cret@host", "redis://u:s3cret?x@host",
+          "redis://u/s3cret@host", "redis://u:a:s3cret/@host", "redis://[s3cret/@host"}) {
         CAPTURE(url);
         CHECK(complaint(url).find("s3cret") == std::string::npos);
     }

@@ -1,0 +1,24 @@
+/// @file
+/// The variables of the process's environment.
+
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace routemaster::service {
+
+/// Whether a variable is there and not empty.
+[[nodiscard]] inline bool is_set(const std::string& variable) {
+    const char* const value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+    return value != nullptr && *value != '\0';
+}
+
+/// Whether the variable of a setting is set.
+[[nodiscard]] inline bool set_in_environment(const CLI::Option& option) {
+    return is_set(option.get_envname());
+}
+
+}  // namespace routemaster::service

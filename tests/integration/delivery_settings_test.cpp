@@ -1,0 +1,223 @@
+/// @file
+/// The settings of deliveries that guard security, order and limits: what each is by default, and
+/// its change, on the running programs.
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/await.hpp"
+#include "support/batch_receiver.hpp"
+#include "support/full_listener.hpp"
+#include "support/redis_server.hpp"
+#include "support/running_bus.hpp"
+#include "support/running_fleet.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/tls_peer.hpp"
+
+using namespace routemaster;
+using test::RunningBus;
+using test::RunningWeb;
+using test::RunningWorker;
+
+namespace {
+
+const std::string event_url = "https://shop.example/orders/1";
+
+/// Retries come at once, so that a test need not wait for them.
+const std::vector<std::string> prompt{"--max-backoff", "1", "--metrics", "none"};
+
+std::vector<std::string> with(std::vector<std::string> flags, std::vector<std::string> more) {
+    flags.insert(flags.end(), more.begin(), more.end());
+    return flags;
+}
+
+/// A bus, or a worker of a fleet, that finds one event for a callback in its store.
+class Deliverer {
+public:
+    enum class Kind { bus, worker };
+
+    Deliverer(Kind kind, const std::string& callback) : kind_{kind} {
+        if (kind == Kind::bus) {
+            fill(RunningBus{folder_.path(), {"--metrics", "none"}}, callback);
+        } else {
+            redis_ = std::make_unique<test::RedisServer>();
+            fill(RunningWeb{redis_->url()}, callback);
+        }
+    }
+
+    /// Starts it, with nothing but these flags.
+    test::Process& start(const std::vector<std::string>& flags) {
+        auto command = kind_ == Kind::bus ? std::vector<std::string>{test::routemaster_binary,
+                                                                     "serve",
+                                                                     "--listen",
+                                                                     "127.0.0.1:0",
+                                                                     "--data-dir",
+                                                                     folder_.path().string(),
+                                                                     "--root-key",
+                                                                     test::root_key}
+                                          : std::vector<std::string>{test::worker_binary, "--store",
+                                                                     redis_->url()};
+        process_.emplace(with(with(std::move(command), prompt), flags));
+        return *process_;
+    }
+
+private:
+    /// Subscribes with a batch that waits until another event fills it, once the program runs.
+    template <class Front>
+    static void fill(const Front& front, const std::string& callback) {
+        REQUIRE(front.subscribe("billing", R"(["orders"])", callback, R"("timeout":500)").status ==
+                204);
+        REQUIRE(front.publish("orders", event_url).status == 200);
+    }
+
+    Kind kind_;
+    test::TemporaryFolder folder_;
+    std::unique_ptr<test::RedisServer> redis_;
+    std::optional<test::Process> process_;
+};
+
+}  // namespace
+
+TEST_CASE("a receiver with a self-signed certificate is refused, unless told otherwise") {
+    for (const auto kind : {Deliverer::Kind::bus, Deliverer::Kind::worker}) {
+        test::TlsPeer receiver;
+        Deliverer deliverer{kind, receiver.url()};
+        const auto& refusing = deliverer.start({"--allow-http-callbacks"});
+        REQUIRE(refusing.await_error("WARN: failed to deliver 1 events to 'bill…', attempt 3: "));
+        CHECK(refusing.errors().find("certificate") != std::string::npos);
+
+        deliverer.start({"--allow-http-callbacks", "--ssl-verify", "no"});
+        receiver.wait_for(event_url);
+    }
+}
+
+TEST_CASE("a callback on this machine that is in the store is refused, unless told otherwise") {
+    for (const auto kind : {Deliverer::Kind::bus, Deliverer::Kind::worker}) {
+        const test::BatchReceiver receiver;
+        SUBCASE("https") {
+            const test::TlsPeer peer;
+            Deliverer deliverer{kind, peer.url()};
+            const auto& refusing = deliverer.start({"--ssl-verify", "no"});
+            CHECK(refusing.await_error("127.0.0.1 leads back to this machine"));
+        }
+        SUBCASE("http") {
+            Deliverer deliverer{kind, receiver.url()};
+            const auto& refusing = deliverer.start({});
+            CHECK(refusing.await_error("no transport for http://127.0.0.1:"));
+            CHECK(receiver.deliveries().empty());
+            deliverer.start({"--allow-http-callbacks"});
+            CHECK(receiver.await_event(event_url));
+        }
+    }
+}
+
+TEST_CASE("no more deliveries are under way than a setting allows") {
+    const test::TemporaryFolder folder;
+    test::BatchReceiver receiver;
+    receiver.hold();
+    std::vector<std::string> flags{"--metrics", "none"};
+    std::size_t allowed = 2;
+    SUBCASE("by default there is room for both") {}
+    SUBCASE("one") {
+        flags = with(std::move(flags), {"--deliveries-max", "1"});
+        allowed = 1;
+    }
+    const RunningBus bus{folder.path(), flags};
+    for (const auto* token : {"billing", "audit"}) {
+        REQUIRE(bus.subscribe(token, R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
+    }
+    REQUIRE(bus.publish("orders", event_url).status == 200);
+    REQUIRE(receiver.await_deliveries(allowed));
+    // One that should wait would be here by now.
+    ::usleep(200'000);
+    CHECK(receiver.deliveries().size() == allowed);
+    receiver.release();
+    CHECK(receiver.await_deliveries(2));
+}
+
+TEST_CASE("a receiver that cannot be connected to is given up in time") {
+    using Seconds = std::chrono::duration<double>;
+    const test::FullListener listener;
+    const test::TemporaryFolder folder;
+    std::vector<std::string> flags{"--metrics", "none"};
+    Seconds limit{2};
+    SUBCASE("2 s by default") {}
+    SUBCASE("as set") {
+        flags = with(std::move(flags), {"--connect-timeout", "0.2"});
+        limit = Seconds{0.2};
+    }
+    RunningBus bus{folder.path(), flags};
+    REQUIRE(bus.subscribe("billing", R"(["orders"])",
+                          "http://127.0.0.1:" + std::to_string(listener.port()), R"("max":1)")
+                .status == 204);
+    const auto began = std::chrono::steady_clock::now();
+    REQUIRE(bus.publish("orders", event_url).status == 200);
+    REQUIRE(bus.process().await_error("WARN: failed to deliver 1 events to 'bill…', attempt 1: "));
+    const Seconds took = std::chrono::steady_clock::now() - began;
+    CHECK(took >= 0.9 * limit);
+    CHECK(took < limit + Seconds{1.5});
+}
+
+TEST_CASE("a subscriber loses and gains health at the rates that are set") {
+    const test::RedisServer redis;
+    const RunningWeb web{redis.url()};
+    test::BatchReceiver receiver;
+    std::vector<std::string> flags{"--metrics", "none", "--max-backoff", "1"};
+    std::string hurt = "98";
+    std::string healed = "99";
+    SUBCASE("by default") {}
+    SUBCASE("as set") {
+        flags = with(std::move(flags), {"--damage-rate", "-50", "--heal-rate", "7"});
+        hurt = "50";
+        healed = "57";
+    }
+    RunningWorker worker{redis.url(), flags};
+    REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
+    const auto health_is = [&](const std::string& points) {
+        return test::await([&] {
+            return redis.command({"HGET", "subscriber:billing", "health_points"}).text == points;
+        });
+    };
+    receiver.answer({500});
+    receiver.hold();
+    REQUIRE(web.publish("orders", event_url).status == 200);
+    REQUIRE(receiver.await_deliveries(1));
+    receiver.release();
+    receiver.hold();
+    CHECK(health_is(hurt));
+    REQUIRE(receiver.await_deliveries(2));
+    receiver.release();
+    CHECK(health_is(healed));
+}
+
+TEST_CASE("after a failure the next attempt waits, up to the longest wait that is set") {
+    const test::TemporaryFolder folder;
+    test::BatchReceiver receiver;
+    std::vector<std::string> flags{"--metrics", "none", "--damage-rate", "-100"};
+    bool soon = false;
+    SUBCASE("a minute by default, once nothing is left of its health") {}
+    SUBCASE("as set") {
+        flags = with(std::move(flags), {"--max-backoff", "100"});
+        soon = true;
+    }
+    const RunningBus bus{folder.path(), flags};
+    receiver.answer({500});
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
+    REQUIRE(bus.publish("orders", event_url).status == 200);
+    REQUIRE(receiver.await_deliveries(1));
+    if (soon) {
+        CHECK(receiver.await_event(event_url));
+    } else {
+        ::usleep(500'000);
+        CHECK(receiver.deliveries().size() == 1);
+    }
+}

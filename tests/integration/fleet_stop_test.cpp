@@ -1,0 +1,79 @@
+/// @file
+/// How the processes that share a Redis server end.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <string>
+
+#include "support/batch_receiver.hpp"
+#include "support/redis_server.hpp"
+#include "support/running_fleet.hpp"
+
+using namespace routemaster;
+using test::RunningWeb;
+using test::RunningWorker;
+
+namespace {
+
+const std::string event_url = "https://shop.example/orders/1";
+
+/// How long a process takes to end after SIGTERM.
+std::chrono::milliseconds time_to_end(test::Process& process, int status) {
+    const auto began = std::chrono::steady_clock::now();
+    process.signal(SIGTERM);
+    CHECK(process.wait() == status);
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                                 began);
+}
+
+/// A second, and what a busy machine may take more.
+constexpr std::chrono::milliseconds in_time{2'500};
+
+}  // namespace
+
+TEST_CASE("a request under way gets its answer while a web stops") {
+    test::RedisServer redis;
+    RunningWeb web{redis.url()};
+    test::HttpClient client{web.port()};
+    redis.pause();
+    client.request("POST", "/topics/orders", RunningWeb::event_json(event_url),
+                   test::authorization("shop"));
+    // It is at the server, or on its way through the web.
+    ::usleep(50'000);
+    web.process().signal(SIGTERM);
+    REQUIRE(web.process().await_error("INFO: stopping\n"));
+    redis.resume();
+    CHECK(client.receive().status == 200);
+    CHECK(web.process().wait() == 0);
+    CHECK(web.process().errors().find("INFO: stopped\n") != std::string::npos);
+    CHECK(redis.command({"HGET", "topic:orders", "counter"}).text == "1");
+}
+
+TEST_CASE("a process whose store does not answer ends within a second") {
+    test::RedisServer redis;
+    RunningWeb web{redis.url()};
+    RunningWorker worker{redis.url(), {"--metrics", "none"}};
+    SUBCASE("it is gone") { redis.kill(); }
+    SUBCASE("it is silent") { redis.pause(); }
+    test::HttpClient client{web.port()};
+    client.request("POST", "/topics/orders", RunningWeb::event_json(event_url),
+                   test::authorization("shop"));
+    ::usleep(50'000);
+    CHECK(time_to_end(worker.process(), 0) < in_time);
+    CHECK(time_to_end(web.process(), 0) < in_time);
+    for (const auto& log : {worker.process().errors(), web.process().errors()}) {
+        CHECK(log.find("WARN: stopped without the store") != std::string::npos);
+    }
+}
+
+TEST_CASE("a process that waits for its store at the start ends at once") {
+    test::RedisServer redis;
+    redis.pause();
+    test::Process process{{test::worker_binary, "--store", redis.url() + "/?timeout=20000"}};
+    // Long enough for it to wait for its store; it says nothing of that.
+    ::usleep(300'000);
+    CHECK(time_to_end(process, 128 + SIGTERM) < in_time);
+    CHECK(process.errors().find("INFO: stopped before it had started\n") != std::string::npos);
+}

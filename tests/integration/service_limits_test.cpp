@@ -1,0 +1,206 @@
+/// @file
+/// The limits and the durability of the service: what each is by default, and its change.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/batch_receiver.hpp"
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::RunningBus;
+
+namespace {
+
+constexpr std::size_t mebibyte = 1'048'576;
+
+std::string list_of_topics(int count) {
+    std::string list;
+    for (int i = 0; i < count; ++i) {
+        list += list.empty() ? "[\"" : ",\"";
+        for (const char digit : std::to_string(i)) list += static_cast<char>('a' + digit - '0');
+        list += '"';
+    }
+    return list + "]";
+}
+
+/// The events of an answer of `GET /subscribers` that wait.
+bool queues(const RunningBus& bus, int events) {
+    return bus.ask("GET", "/subscribers", test::root_key)
+               .body.find("\"queued\":" + std::to_string(events)) != std::string::npos;
+}
+
+/// Whether a connection answers a second time, or was given up for another.
+bool answers(test::HttpClient& client) {
+    try {
+        return client.ask("GET", "/health").status == 200;
+    } catch (const std::runtime_error&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a body may be as large as the setting says") {
+    const test::TemporaryFolder folder;
+    std::vector<std::string> flags;
+    std::size_t limit = mebibyte;
+    SUBCASE("a mebibyte by default") {}
+    SUBCASE("as set") {
+        flags = {"--body-max", "2kB"};
+        limit = 2'000;
+    }
+    const RunningBus bus{folder.path(), flags};
+    CHECK(bus.ask("POST", "/topics/orders", "shop", std::string(limit, ' ')).status == 400);
+    CHECK(bus.ask("POST", "/topics/orders", "shop", std::string(limit + 1, ' ')).status == 413);
+}
+
+TEST_CASE("no more connections are held than the setting allows") {
+    const test::TemporaryFolder folder;
+    std::vector<std::string> flags;
+    std::size_t held = 3;
+    SUBCASE("many by default") {}
+    SUBCASE("as set") {
+        flags = {"--connections-max", "2"};
+        held = 2;
+    }
+    const RunningBus bus{folder.path(), flags};
+    std::vector<std::unique_ptr<test::HttpClient>> clients;
+    std::size_t served = 0;
+    for (int i = 0; i < 3; ++i) {
+        clients.push_back(
+            std::make_unique<test::HttpClient>(bus.port(), "127.0.0.1", std::chrono::seconds{1}));
+        static_cast<void>(answers(*clients.back()));
+    }
+    for (auto& client : clients) served += answers(*client) ? 1U : 0U;
+    CHECK(served == held);
+}
+
+TEST_CASE("the data of an event may be as large as the setting says") {
+    const test::TemporaryFolder folder;
+    std::vector<std::string> flags;
+    std::size_t limit = 64;
+    SUBCASE("64 bytes by default") {}
+    SUBCASE("as set") {
+        flags = {"--event-data-max", "100"};
+        limit = 100;
+    }
+    const RunningBus bus{folder.path(), flags};
+    const auto status = [&](std::size_t size) {
+        // Beside the text, MessagePack takes a byte for the map, 2 for the key and 2 for its size.
+        return bus
+            .ask("POST", "/topics/orders", "shop",
+                 R"({"type":"noop","url":"https://a.example","data":{"a":")" +
+                     std::string(size - 5, 'x') + R"("}})")
+            .status;
+    };
+    CHECK(status(limit) == 200);
+    CHECK(status(limit + 1) == 400);
+}
+
+TEST_CASE("a subscriber may have as many topics as the setting says") {
+    const test::TemporaryFolder folder;
+    std::vector<std::string> flags;
+    int limit = 1'000;
+    SUBCASE("a thousand by default") {}
+    SUBCASE("as set") {
+        flags = {"--topics-max", "3"};
+        limit = 3;
+    }
+    const RunningBus bus{folder.path(), flags};
+    const auto status = [&](int topics) {
+        return bus.subscribe("billing", list_of_topics(topics), "https://a.example").status;
+    };
+    CHECK(status(limit) == 204);
+    CHECK(status(limit + 1) == 400);
+}
+
+TEST_CASE("the scaling pulse tells of load from the threshold on, within its look ahead") {
+    const test::TemporaryFolder folder;
+    std::vector<std::string> flags;
+    std::string due = "0";
+    std::string busy = "false";
+    SUBCASE("by default 100 deliveries within a second") {}
+    SUBCASE("as set") {
+        flags = {"--scaling-threshold", "1", "--scaling-deadline", "3600000"};
+        due = "1";
+        busy = "true";
+    }
+    const RunningBus bus{folder.path(), flags};
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", "https://a.example", R"("timeout":60000)")
+                .status == 204);
+    REQUIRE(bus.publish("orders", "https://shop.example/1").status == 200);
+    const auto pulse = bus.ask("GET", "/pulse/scaling", "shop");
+    CHECK(pulse.headers.at("routemaster-jobs-due") == due);
+    CHECK(pulse.headers.at("routemaster-busy") == busy);
+}
+
+TEST_CASE("a bus drops the oldest batches above a limit only when told to") {
+    const test::TemporaryFolder folder;
+    {
+        const RunningBus bus{folder.path()};
+        REQUIRE(
+            bus.subscribe("billing", R"(["orders"])", "https://a.example", R"("timeout":3600000)")
+                .status == 204);
+        for (int i = 0; i < 20; ++i) {
+            REQUIRE(bus.publish("orders", "https://shop.example/1").status == 200);
+        }
+    }
+    SUBCASE("none by default") {
+        RunningBus bus{folder.path(), {"--monitor-interval", "0.05"}};
+        REQUIRE(bus.process().await_error("INFO: gauge:subscriber.queue.events:20 "));
+        CHECK(bus.process().errors().find("dropped") == std::string::npos);
+        CHECK(queues(bus, 20));
+    }
+    SUBCASE("as set") {
+        RunningBus bus{folder.path(), {"--drop-oldest-above", "1k"}};
+        CHECK(bus.process().await_error("WARN: dropped the oldest 1 batches, with 20 events: "));
+        CHECK(queues(bus, 0));
+    }
+}
+
+TEST_CASE("the data lie in the folder of the setting") {
+    const test::TemporaryFolder folder;
+    const auto elsewhere = folder.path() / "made" / "for it";
+    const auto start = [&](const std::string& flags) {
+        const auto command = "cd '" + folder.path().string() + "' && exec '" +
+                             test::routemaster_binary +
+                             "' serve --listen 127.0.0.1:0 --root-key r" + flags;
+        test::Process process{{"sh", "-c", command}};
+        CHECK(process.line().starts_with("routemaster: listening"));
+    };
+    start("");
+    CHECK(std::filesystem::exists(folder.path() / "routemaster.db"));
+    start(" --data-dir '" + elsewhere.string() + "'");
+    CHECK(std::filesystem::exists(elsewhere / "routemaster.db"));
+}
+
+TEST_CASE("an answer waits for the disk, unless the store is told otherwise") {
+    const test::TemporaryFolder folder;
+    const auto trigger = folder.path() / "fail";
+    const auto file = "file:" + (folder.path() / "bus.db").string();
+    const test::Process::Environment environment{{"LD_PRELOAD", ROUTEMASTER_FAILING_DISK},
+                                                 {"FAILING_DISK", trigger.string()},
+                                                 {"FAILING_DISK_SYNCS", "all"}};
+    std::string store = file;
+    int status = 503;
+    SUBCASE("by default") {}
+    SUBCASE("strict") { store += "?durability=strict"; }
+    SUBCASE("relaxed") {
+        store += "?durability=relaxed";
+        status = 200;
+    }
+    const RunningBus bus{folder.path(), {"--store", store}, environment};
+    REQUIRE(bus.publish("orders", "https://shop.example/1").status == 200);
+    std::ofstream{trigger} << "now";
+    CHECK(bus.publish("orders", "https://shop.example/2").status == status);
+}

@@ -1,0 +1,43 @@
+/// @file
+/// The secrets that the tests of running programs use, and whether a log shows one.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace routemaster::test {
+
+/// Part of every secret that a test makes up.
+inline constexpr std::string_view secret_mark = "5ecret";
+
+namespace detail {
+
+/// Whether `text` has `word` by itself: neither as a part of a word, nor of a host name.
+inline bool has_word(std::string_view text, std::string_view word) {
+    const auto is_part = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
+    };
+    for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+        const auto end = at + word.size();
+        const bool begins = at == 0 || !is_part(text[at - 1]);
+        if (begins && (end == text.size() || !is_part(text[end]))) return true;
+    }
+    return false;
+}
+
+}  // namespace detail
+
+/// The first secret in a log; empty when there is none: what bears the mark, a path of a callback,
+/// or one of `tokens`, of which none has a public part.
+inline std::string secret_in(std::string_view log, const std::vector<std::string>& tokens = {}) {
+    if (log.find(secret_mark) != std::string_view::npos) return std::string{secret_mark};
+    if (detail::has_word(log, "/events")) return "/events";
+    for (const auto& token : tokens) {
+        if (detail::has_word(log, token)) return token;
+    }
+    return {};
+}
+
+}  // namespace routemaster::test
