@@ -32,6 +32,9 @@ struct DeliveryReport {
     Result<void> outcome{};
     /// Messages that could not be decoded and were therefore left out.
     std::uint64_t undecodable = 0;
+    /// With a failure: no further attempt will succeed. The batch becomes DEAD at once when its
+    /// subscriber `dead_letters()`, and comes again as after any failure when it does not.
+    bool permanent = false;
 };
 
 /// Is told how a delivery went, once, from any thread.
