@@ -2,6 +2,9 @@
 /// A batch: the events for one subscriber that travel together.
 ///
 ///    event ──► batch: CURRENT ──seal (full or stale)──► batch: READY ──delivered | dropped──► gone
+///                                                       │    ▲
+///                                     failed for good   ▼    │  redeliver
+///                                                    batch: DEAD ──dropped──► gone
 
 #pragma once
 
@@ -101,6 +104,37 @@ struct BatchStatus {
     bool current = false;  ///< Still takes events.
 
     friend bool operator==(const BatchStatus&, const BatchStatus&) = default;
+};
+
+/// A DEAD batch as an operator sees it: a dead letter, in the words of message queues.
+struct DeadBatchStatus {
+    Uid uid;
+    std::string subscriber;
+    TimePoint created_at;
+    TimePoint died_at;
+    std::uint32_t attempts = 0;  ///< Deliveries begun before it died.
+    std::uint64_t events = 0;
+    std::string error;  ///< Why the last one failed; at most `dead_error_max` bytes.
+
+    friend bool operator==(const DeadBatchStatus&, const DeadBatchStatus&) = default;
+};
+
+/// Bytes that are kept of the error of the attempt that a batch died of.
+inline constexpr std::size_t dead_error_max = 500;
+
+/// A DEAD batch and its encoded events.
+struct DeadMessages {
+    DeadBatchStatus status;
+    MessageList messages{};
+
+    friend bool operator==(const DeadMessages&, const DeadMessages&) = default;
+};
+
+/// A DEAD batch and its events.
+struct DeadBatch {
+    DeadBatchStatus status;
+    std::vector<Event> events;      ///< In the order they were published.
+    std::uint64_t undecodable = 0;  ///< Messages that are no events, and are not among them.
 };
 
 }  // namespace routemaster

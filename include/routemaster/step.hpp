@@ -42,12 +42,20 @@ enum class Removal {
 enum class Settlement {
     settled,
     lease_lost,  ///< The worker was taken for dead and the job handed on; nothing was changed.
+    dead,        ///< Settled, and its batch is DEAD now. `SettleDelivery` alone answers it.
 };
 
 /// A number of things, named by the step.
 struct Count {
     std::uint64_t value = 0;
     friend bool operator==(Count, Count) = default;
+};
+
+/// What was dropped.
+struct Dropped {
+    std::uint64_t batches = 0;
+    std::uint64_t events = 0;
+    friend bool operator==(Dropped, Dropped) = default;
 };
 
 /// Which part of a long list to tell: entries whose key is greater than `after`, at most `limit`.
@@ -123,8 +131,9 @@ struct Unsubscribe {
     std::string topic;
 };
 
-/// Forgets a subscriber and its subscriptions. Its batches end, undelivered, when they fall due,
-/// unless it has subscribed again by then. Repeating it answers `unknown`.
+/// Forgets a subscriber and its subscriptions, and drops its DEAD batches, which counts
+/// `events.dead_dropped`. Its other batches end, undelivered, when they fall due, unless it has
+/// subscribed again by then. Repeating it answers `unknown`.
 struct RemoveSubscriber {
     using Reply = Removal;
     std::string token;
@@ -142,7 +151,7 @@ struct FindSubscriber {
     std::string token;
 };
 
-/// Tells the batches that exist for a subscriber, whether or not it still exists, in delivery
+/// Tells the batches that are queued for a subscriber, whether or not it still exists, in delivery
 /// order, at most `limit`.
 struct ListBatches {
     using Reply = std::vector<BatchStatus>;
@@ -325,6 +334,11 @@ struct BeginDelivery {
 /// Ends a delivery, in one step with its job.
 ///
 /// Success removes the batch and acknowledges the job; failure gives the job back until `retry_at`.
+/// A failure is the last one of its batch when the subscriber still exists, `dead_letters()`, and
+/// either the failure is permanent, or the batch has come to `attempts_max` or `age_max`: the batch
+/// is then DEAD, its job gone, and the next of the lane goes out. It keeps its messages, counts
+/// `batches.dead`, `events.dead` and `events.removed`, and those that died first are dropped beyond
+/// `dead_max`, at most `dead_moved_max` in one step, which counts `events.dead_dropped`.
 /// Either changes the health of the subscriber by `health_change`, if it still exists, and counts
 /// `delivery.events`, `.batches`, `.time`, `.time2`, and `latency.batches.*`. Success makes a lane
 /// one wider, up to what its subscriber asked; failure two narrower, down to 16, or one wider below
@@ -338,6 +352,49 @@ struct SettleDelivery {
     TimePoint begun_at;                   ///< When the attempt began.
     TimePoint retry_at{};                 ///< Read when it was not delivered.
     std::uint32_t lane_max = UINT32_MAX;  ///< 0 counts as 1.
+    bool permanent = false;  ///< Read when it was not delivered: no further attempt will succeed.
+    /// Likewise: why not. A DEAD batch keeps the first `dead_error_max` bytes.
+    std::string error{};
+};
+
+// --- DEAD batches -------------------------------------------------------------------------------
+
+/// DEAD batches that one step redelivers or drops at most.
+inline constexpr std::uint32_t dead_moved_max = 1'000;
+
+/// Tells the DEAD batches of a subscriber, those that died first at the front, at most `limit`.
+struct ListDeadBatches {
+    using Reply = std::vector<DeadBatchStatus>;
+    std::string token;
+    std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
+};
+
+/// Tells a DEAD batch of a subscriber whole; nothing when it has none of that id.
+struct FindDeadBatch {
+    using Reply = std::optional<DeadMessages>;
+    std::string token;
+    Uid batch;
+};
+
+/// Puts DEAD batches of a subscriber back: each is READY at the end of the lane, as if it began
+/// now, with its id, its messages and no attempts. All of them, if none is named, in the order they
+/// died. Replies how many; when that is `dead_moved_max`, there may be more to do. A batch whose
+/// delivery job somebody pushed by hand is passed over while that exists.
+/// Counts `events.redelivered` and `events.added`. Repeating it finds nothing to put back, unless
+/// they died again.
+struct RedeliverDeadBatches {
+    using Reply = Count;
+    std::string token;
+    std::optional<Uid> batch{};
+};
+
+/// Drops DEAD batches of a subscriber: all of them, if none is named. Replies what was dropped;
+/// when that is `dead_moved_max` batches, there may be more to do.
+/// Counts `events.dead_dropped`. Repeating it drops what died meanwhile.
+struct DropDeadBatches {
+    using Reply = Dropped;
+    std::string token;
+    std::optional<Uid> batch{};
 };
 
 // --- Room ---------------------------------------------------------------------------------------
@@ -353,16 +410,11 @@ struct MeasureUse {
     using Reply = StoreUse;
 };
 
-/// What was dropped.
-struct Dropped {
-    std::uint64_t batches = 0;
-    std::uint64_t events = 0;
-    friend bool operator==(Dropped, Dropped) = default;
-};
-
 /// Ends the oldest batches, whoever they are for, and their delivery jobs with them: the last
-/// resort when there is no room left. Batches under delivery are passed over.
-/// Counts `events.autodropped` and `events.removed` for each subscriber. Repeating it drops more.
+/// resort when there is no room left. First the DEAD ones, in the order they died; batches under
+/// delivery are passed over.
+/// Counts `events.autodropped` for each subscriber, and `events.removed`, or `events.dead_dropped`
+/// of those that were DEAD. Repeating it drops more.
 struct DropOldestBatches {
     using Reply = Dropped;
     std::uint32_t limit = 100;  ///< Batches to drop at most. At least 1, else `invalid`.
@@ -403,15 +455,17 @@ using Step =
     std::variant<PublishEvent, RemoveTopic, ListTopics, Subscribe, Unsubscribe, RemoveSubscriber,
                  ListSubscribers, FindSubscriber, ListBatches, PutToken, RemoveToken, FindToken,
                  ListTokens, PushJob, AcquireJobs, AckJob, NackJob, Heartbeat, RetireWorker,
-                 ScrubWorkers, CountJobs, BeginDelivery, SettleDelivery, MeasureUse,
+                 ScrubWorkers, CountJobs, BeginDelivery, SettleDelivery, ListDeadBatches,
+                 FindDeadBatch, RedeliverDeadBatches, DropDeadBatches, MeasureUse,
                  DropOldestBatches, AddToCounters, ListCounters>;
 
 /// Any reply.
-using Reply = std::variant<Done, Removal, Settlement, Count, Unsubscription, PushOutcome, Acquired,
-                           QueueStatus, DeliveryStart, StoreUse, Dropped, std::vector<Topic>,
-                           std::vector<SubscriberStatus>, std::optional<SubscriberStatus>,
-                           std::vector<BatchStatus>, std::optional<std::string>,
-                           std::vector<ApiToken>, std::vector<Counter>>;
+using Reply = std::variant<Done, Removal, Settlement, Count, Unsubscription,
+                           PushOutcome, Acquired, QueueStatus, DeliveryStart, StoreUse, Dropped,
+                           std::vector<Topic>, std::vector<SubscriberStatus>,
+                           std::optional<SubscriberStatus>, std::vector<BatchStatus>,
+                           std::vector<DeadBatchStatus>, std::optional<DeadMessages>,
+                           std::optional<std::string>, std::vector<ApiToken>, std::vector<Counter>>;
 
 /// What a step came to: its reply, or why it was not done.
 using Outcome = Result<Reply>;

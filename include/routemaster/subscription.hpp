@@ -26,6 +26,9 @@ struct SubscribeOptions {
     std::optional<Duration> timeout{};          ///< How long a batch may wait; 0 to 3,600,000 ms.
     std::optional<std::uint32_t> max_events{};  ///< Events that fill a batch; at least 1.
     std::optional<std::uint32_t> max_in_flight{};  ///< Batches under way at once; 1 to 1,000.
+    std::optional<std::uint32_t> attempts_max{};   ///< See `Subscription`; 0 to 1,000,000.
+    std::optional<Duration> age_max{};             ///< See `Subscription`; 0 to a year.
+    std::optional<std::uint32_t> dead_max{};       ///< See `Subscription`; 1 to 10,000.
 };
 
 /// Where and how a subscriber's batches are delivered, as stored.
@@ -36,6 +39,21 @@ struct Subscription {
     Duration timeout{500};            ///< From an event's publication to its batch falling due.
     std::uint32_t max_events = 100;   ///< A batch of so many is full, and due at once.
     std::uint32_t max_in_flight = 1;  ///< 1 keeps the batches in order.
+
+    // When a batch becomes DEAD: it leaves the way of those behind it, and is kept for a person to
+    // look at. Never, unless one of the first two asks for it.
+
+    std::uint32_t attempts_max =
+        0;  ///< The attempt that is the last if it fails; 0: there is none.
+    /// A failed attempt is the last once its batch is so old, counted from its beginning, or from
+    /// when it was redelivered; 0: however old it is.
+    Duration age_max{0};
+    std::uint32_t dead_max = 1'000;  ///< DEAD batches that are kept; beyond it the oldest go.
+
+    /// Whether batches may become DEAD. If so, a failure that is permanent is always the last.
+    [[nodiscard]] bool dead_letters() const noexcept {
+        return attempts_max > 0 || age_max > Duration{0};
+    }
 
     friend bool operator==(const Subscription&, const Subscription&) = default;
 };
@@ -48,6 +66,7 @@ struct SubscriberStatus {
     std::uint64_t batches_queued = 0;  ///< Batches that exist.
     int health_points = 100;           ///< 0 to 100; see health.hpp.
     std::optional<TimePoint> last_attempted_at;
+    std::uint64_t batches_dead = 0;  ///< DEAD batches, which are not among those that are queued.
 
     friend bool operator==(const SubscriberStatus&, const SubscriberStatus&) = default;
 };
@@ -57,6 +76,15 @@ inline constexpr Duration subscription_timeout_max{3'600'000};
 
 /// Most batches of one subscriber that may be under way at once.
 inline constexpr std::uint32_t subscription_in_flight_max = 1'000;
+
+/// Greatest `attempts_max` that may be asked for.
+inline constexpr std::uint32_t subscription_attempts_max = 1'000'000;
+
+/// Greatest `age_max` that may be asked for: a year.
+inline constexpr Duration subscription_age_max{31'536'000'000};
+
+/// Greatest `dead_max` that may be asked for.
+inline constexpr std::uint32_t subscription_dead_max = 10'000;
 
 /// Longest `uuid`, in bytes: it travels in a header.
 inline constexpr std::size_t uuid_length_max = 1'024;

@@ -35,6 +35,9 @@ struct DeliveryReport {
     std::uint64_t undecodable = 0;
     /// It failed because the program has named no such callback.
     bool unnamed = false;
+    /// With a failure: no further attempt will succeed. The batch becomes DEAD at once when its
+    /// subscriber `dead_letters()`, and comes again as after any failure when it does not.
+    bool permanent = false;
 };
 
 /// Is told how a delivery went, once, from any thread.

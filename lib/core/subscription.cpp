@@ -34,6 +34,16 @@ Result<void> check(const SubscribeOptions& options) {
         (*options.max_in_flight == 0 || *options.max_in_flight > subscription_in_flight_max)) {
         return Error{Errc::invalid, "max_in_flight: must be 1 to 1000"};
     }
+    if (options.attempts_max && *options.attempts_max > subscription_attempts_max) {
+        return Error{Errc::invalid, "attempts_max: must be 0 to 1000000"};
+    }
+    if (options.age_max &&
+        (*options.age_max < Duration{0} || *options.age_max > subscription_age_max)) {
+        return Error{Errc::invalid, "age_max: must be 0 to 31536000000 milliseconds"};
+    }
+    if (options.dead_max && (*options.dead_max == 0 || *options.dead_max > subscription_dead_max)) {
+        return Error{Errc::invalid, "dead_max: must be 1 to 10000"};
+    }
     return check_uuid(options.uuid);
 }
 

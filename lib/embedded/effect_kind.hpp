@@ -13,7 +13,8 @@ enum class EffectKind : std::uint8_t {
     topic = 1,            ///< [name, publisher or nil, events]
     topic_gone = 2,       ///< [name]
     subscriber = 3,       ///< [token, callback, uuid, timeout, max_events, max_in_flight,
-                          ///<  health_points, last_attempted_at or nil, [topic…]]
+                          ///<  health_points, last_attempted_at or nil, [topic…], attempts_max,
+                          ///<  age_max, dead_max]; format 2 has not the last three
     subscriber_gone = 4,  ///< [token]
     token = 5,            ///< [token, name]
     token_gone = 6,       ///< [token]
@@ -25,6 +26,8 @@ enum class EffectKind : std::uint8_t {
     job_gone = 12,        ///< [queue, job]: written by format 1
     counter = 13,         ///< [name, [[tag, value or nil]…], value]
     job_over = 14,        ///< [queue, hash, order]: a job is gone
+    batch_dead = 15,      ///< [uid, attempts, died_at, error]
+    batch_redelivered = 16,  ///< [uid, created_at, order]: it is no longer DEAD
 };
 
 }  // namespace routemaster::embedded

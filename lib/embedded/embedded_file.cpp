@@ -105,6 +105,7 @@ public:
         }
         machine.outboxes().each([&](const detail::BatchState& batch) {
             ++report.batches;
+            if (batch.death != nullptr) ++report.dead;
             report.events += batch.messages.size();
             if (each_ != nullptr) print(batch);
         });
@@ -144,6 +145,9 @@ private:
                 {"timeout", subscription.timeout.count()},
                 {"max_events", subscription.max_events},
                 {"max_in_flight", subscription.max_in_flight},
+                {"attempts_max", subscription.attempts_max},
+                {"age_max", subscription.age_max.count()},
+                {"dead_max", subscription.dead_max},
                 {"health_points", status.health_points},
                 {"last_attempted_at", attempted ? Value{to_milliseconds(*attempted)} : Value{}},
                 {"topics", std::move(topics)}};
@@ -153,12 +157,17 @@ private:
     void print(const detail::BatchState& batch) {
         const auto body = delivery_body(batch.messages.resident() ? batch.messages.list()
                                                                   : reading_.effects().read(batch));
+        Value::Map told{{"uid", batch.uid.text()},
+                        {"subscriber", batch.outbox.lane.name},
+                        {"created_at", to_milliseconds(batch.created_at)},
+                        {"attempts", batch.attempts}};
+        if (batch.death != nullptr) {
+            told.emplace_back("died_at", to_milliseconds(batch.death->at));
+            told.emplace_back("error", batch.death->error);
+        }
+        told.emplace_back("undecodable", body.undecodable);
         std::string line{R"({"batch":)"};
-        append_json(line, Value{Value::Map{{"uid", batch.uid.text()},
-                                           {"subscriber", batch.outbox.lane.name},
-                                           {"created_at", to_milliseconds(batch.created_at)},
-                                           {"attempts", batch.attempts},
-                                           {"undecodable", body.undecodable}}});
+        append_json(line, Value{std::move(told)});
         line.pop_back();
         line.append(R"(,"events":)").append(body.json).append("}}");
         (*each_)(line);

@@ -19,7 +19,9 @@ bool only_tells(const Step& step) {
     return std::holds_alternative<ListTopics>(step) ||
            std::holds_alternative<ListSubscribers>(step) ||
            std::holds_alternative<FindSubscriber>(step) ||
-           std::holds_alternative<ListBatches>(step) || std::holds_alternative<FindToken>(step) ||
+           std::holds_alternative<ListBatches>(step) ||
+           std::holds_alternative<ListDeadBatches>(step) ||
+           std::holds_alternative<FindDeadBatch>(step) || std::holds_alternative<FindToken>(step) ||
            std::holds_alternative<ListTokens>(step) || std::holds_alternative<CountJobs>(step) ||
            std::holds_alternative<ListCounters>(step) || std::holds_alternative<Heartbeat>(step) ||
            std::holds_alternative<MeasureUse>(step);

@@ -15,7 +15,7 @@ namespace {
 /// "rmjl" as a number, in the header of the file: `file` and we ourselves tell it by that.
 constexpr std::int64_t application_id = 0x726d6a6c;
 
-constexpr std::int64_t format_version = 2;
+constexpr std::int64_t format_version = 3;
 
 /// Rows are forgotten in groups: a delete in every commit would cost as much as the insert. But no
 /// commit forgets many or large ones, since each page of them has to be read: when all of the head

@@ -145,15 +145,34 @@ void JournalWriter::lease_ended(const JobState& job) {
 }
 
 void JournalWriter::changed(BatchState& batch) {
-    // What is to be let go must stand in one place. What is being delivered will be gone soon.
-    const bool leaves = over_budget() && !batch.current && !batch.whole &&
-                        batch.job->state != JobState::State::pending;
-    if (batch.row == 0 || leaves) return note(batch);
+    if (batch.row == 0 || leaves_memory(batch)) return note(batch);
     begin(EffectKind::batch_changed, 3);
     out_.text(batch.uid.text());
     out_.integer(batch.attempts);
     out_.boolean(batch.current);
     batch.last_row = open_row_;
+}
+
+/// What is to be let go must stand in one place. What is being delivered will be gone soon.
+bool JournalWriter::leaves_memory(const BatchState& batch) const {
+    const bool under_way = batch.job != nullptr && batch.job->state == JobState::State::pending;
+    return over_budget() && !batch.current && !batch.whole && !under_way;
+}
+
+void JournalWriter::died(BatchState& batch) {
+    if (leaves_memory(batch)) return note(batch);
+    const auto begun = buffer_.size();
+    tell_death(batch);
+    restored(batch, open_row_, buffer_.size() - begun, false);
+}
+
+void JournalWriter::redelivered(BatchState& batch) {
+    const auto begun = buffer_.size();
+    begin(EffectKind::batch_redelivered, 3);
+    out_.text(batch.uid.text());
+    out_.integer(to_milliseconds(batch.created_at));
+    out_.natural(batch.order);
+    restored(batch, open_row_, buffer_.size() - begun, false);
 }
 
 void JournalWriter::appended(std::string_view message, std::span<BatchState* const> batches) {
@@ -270,7 +289,7 @@ void JournalWriter::tell(const TopicState& topic) {
 
 void JournalWriter::tell(const SubscriberState& subscriber) {
     const auto& subscription = subscriber.subscription;
-    begin(EffectKind::subscriber, 9);
+    begin(EffectKind::subscriber, 12);
     out_.text(subscription.token);
     out_.text(subscription.callback);
     out_.text(subscription.uuid);
@@ -282,6 +301,9 @@ void JournalWriter::tell(const SubscriberState& subscriber) {
     attempted ? out_.integer(to_milliseconds(*attempted)) : out_.null();
     out_.begin_array(subscriber.topics.size());
     for (const auto& topic : subscriber.topics) out_.text(topic);
+    out_.integer(subscription.attempts_max);
+    out_.integer(subscription.age_max.count());
+    out_.integer(subscription.dead_max);
 }
 
 void JournalWriter::tell(const TokenState& token) {
@@ -312,6 +334,15 @@ void JournalWriter::tell(BatchState& batch) {
     out_.boolean(batch.current);
     out_.begin_array(batch.messages.size());
     for (const auto message : batch.messages.list()) out_.text(message);
+    if (batch.death != nullptr) tell_death(batch);
+}
+
+void JournalWriter::tell_death(const BatchState& batch) {
+    begin(EffectKind::batch_dead, 4);
+    out_.text(batch.uid.text());
+    out_.integer(batch.attempts);
+    out_.integer(to_milliseconds(batch.death->at));
+    out_.text(batch.death->error);
 }
 
 void JournalWriter::tell(const CounterState& counter) {

@@ -84,6 +84,8 @@ public:
     void changed(detail::JobState& job) override;
     void lease_ended(const detail::JobState& job) override;
     void changed(detail::BatchState& batch) override;
+    void died(detail::BatchState& batch) override;
+    void redelivered(detail::BatchState& batch) override;
     void appended(std::string_view message, std::span<detail::BatchState* const> batches) override;
     void counted(detail::TopicState& topic) override { soil(topic); }
     void counted(detail::CounterState& counter) override { soil(counter); }
@@ -106,6 +108,8 @@ private:
     void tell(const detail::TokenState& token);
     void tell(detail::JobState& job);
     void tell(detail::BatchState& batch);
+    void tell_death(const detail::BatchState& batch);
+    [[nodiscard]] bool leaves_memory(const detail::BatchState& batch) const;
     void tell(const detail::CounterState& counter);
     /// Tells an entity whole, and notes where.
     template <class State>

@@ -1,6 +1,7 @@
 #include "replay.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -64,6 +65,8 @@ public:
             case EffectKind::job_gone: return job_gone(fields);
             case EffectKind::job_over: return job_over(fields);
             case EffectKind::counter: return counter(fields);
+            case EffectKind::batch_dead: return batch_dead(fields);
+            case EffectKind::batch_redelivered: return batch_redelivered(fields);
         }
         throw msgpack::type_error{};
     }
@@ -74,7 +77,9 @@ private:
             case EffectKind::topic: return 3;
             case EffectKind::subscriber: return 9;
             case EffectKind::batch: return 7;
+            case EffectKind::batch_dead: return 4;
             case EffectKind::batch_changed:
+            case EffectKind::batch_redelivered:
             case EffectKind::job_over: return 3;
             case EffectKind::job: return 5;
             case EffectKind::counter: return 3;
@@ -118,6 +123,11 @@ private:
         if (!fields[7].is_nil()) state.last_attempted_at = time(fields[7]);
         state.topics.clear();
         for (const auto& name : list(fields[8])) state.topics.insert(string(name));
+        if (fields.size() >= 12) {
+            subscription.attempts_max = fields[9].as<std::uint32_t>();
+            subscription.age_max = Duration{fields[10].as<std::int64_t>()};
+            subscription.dead_max = fields[11].as<std::uint32_t>();
+        }
         whole(state);
     }
 
@@ -150,6 +160,7 @@ private:
         }
         state->attempts = fields[4].as<std::uint32_t>();
         state->current = fields[5].as<bool>();
+        state->death.reset();
         forget_messages(*state);
         for (const auto& message : list(fields[6])) append(*state, text(message));
         state->whole = true;
@@ -175,6 +186,26 @@ private:
         state->attempts = fields[1].as<std::uint32_t>();
         state->current = fields[2].as<bool>();
         writer_.restored(*state, row_, 0, false);
+    }
+
+    void batch_dead(Fields fields) {
+        auto* state = machine_.outboxes().find(uid(fields[0]));
+        if (state == nullptr) return;
+        state->attempts = fields[1].as<std::uint32_t>();
+        state->current = false;
+        state->death =
+            std::make_unique<detail::Death>(detail::Death{time(fields[2]), string(fields[3])});
+        writer_.restored(*state, row_, bytes_, false);
+    }
+
+    void batch_redelivered(Fields fields) {
+        auto* state = machine_.outboxes().find(uid(fields[0]));
+        if (state == nullptr) return;
+        state->attempts = 0;
+        state->created_at = time(fields[1]);
+        state->order = fields[2].as<std::uint64_t>();
+        state->death.reset();
+        writer_.restored(*state, row_, bytes_, false);
     }
 
     void event(Fields fields) {

@@ -174,23 +174,34 @@ public:
             if (r.integer < 0 || r.integer > 3) throw Unexpected{};
             return {.verdict = verdicts[r.integer]};
         }
-        const auto parts = items(r, 11);
-        DeliveryStart start{.verdict = Verdict::deliver,
-                            .subscription = subscription(
-                                {parts[3], parts[4], parts[5], parts[6], parts[7], parts[8]}),
-                            .health_points = within<int>(*parts[9], 100),
-                            .batch = uid(*parts[0]),
-                            .created_at = time(*parts[1]),
-                            .attempt = within<std::uint32_t>(*parts[2], 1)};
-        for (const auto* message : items(*parts[10])) start.messages.append(text(*message));
+        const auto parts = items(r, 14);
+        DeliveryStart start{
+            .verdict = Verdict::deliver,
+            .subscription = subscription({parts[3], parts[4], parts[5], parts[6], parts[7],
+                                          parts[8], parts[9], parts[10], parts[11]}),
+            .health_points = within<int>(*parts[12], 100),
+            .batch = uid(*parts[0]),
+            .created_at = time(*parts[1]),
+            .attempt = within<std::uint32_t>(*parts[2], 1)};
+        for (const auto* message : items(*parts[13])) start.messages.append(text(*message));
         return start;
     }
-    Settlement read(const SettleDelivery*, const redisReply& r) const { return settlement(r); }
-    StoreUse read(const MeasureUse*, const redisReply& r) const { return {count(r).value}; }
-    Dropped read(const DropOldestBatches*, const redisReply& r) const {
-        const auto parts = items(r, 2);
-        return {count(*parts[0]).value, count(*parts[1]).value};
+    Settlement read(const SettleDelivery*, const redisReply& r) const {
+        return number(r) == 2 ? Settlement::dead : settlement(r);
     }
+    std::vector<DeadBatchStatus> read(const ListDeadBatches*, const redisReply& r) const {
+        return list<DeadBatchStatus>(r, [&](const redisReply& one) { return dead(one); });
+    }
+    std::optional<DeadMessages> read(const FindDeadBatch*, const redisReply& r) const {
+        if (absent(r)) return std::nullopt;
+        DeadMessages found{dead(r)};
+        for (const auto* message : items(*items(r, 8)[7])) found.messages.append(text(*message));
+        return found;
+    }
+    Count read(const RedeliverDeadBatches*, const redisReply& r) const { return count(r); }
+    Dropped read(const DropDeadBatches*, const redisReply& r) const { return dropped(r); }
+    StoreUse read(const MeasureUse*, const redisReply& r) const { return {count(r).value}; }
+    Dropped read(const DropOldestBatches*, const redisReply& r) const { return dropped(r); }
     Done read(const AddToCounters*, const redisReply&) const { return {}; }
     std::vector<Counter> read(const ListCounters*, const redisReply& r) const {
         std::vector<Counter> counters;
@@ -225,8 +236,25 @@ private:
         return {static_cast<std::uint64_t>(std::max<std::int64_t>(number(reply), 0))};
     }
 
-    /// Of token, callback, uuid, timeout, max_events, max_in_flight.
-    static Subscription subscription(const std::array<const redisReply*, 6>& parts) {
+    static Dropped dropped(const redisReply& reply) {
+        const auto parts = items(reply, 2);
+        return {count(*parts[0]).value, count(*parts[1]).value};
+    }
+
+    [[nodiscard]] DeadBatchStatus dead(const redisReply& reply) const {
+        const auto parts = items(reply, 7);
+        return {.uid = uid(*parts[0]),
+                .subscriber = std::string{text(*parts[3])},
+                .created_at = time(*parts[4]),
+                .died_at = time(*parts[1]),
+                .attempts = within<std::uint32_t>(*parts[5], 0),
+                .events = static_cast<std::uint64_t>(number(*parts[6])),
+                .error = std::string{text(*parts[2])}};
+    }
+
+    /// Of token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
+    /// dead_max.
+    static Subscription subscription(const std::array<const redisReply*, 9>& parts) {
         Subscription told;
         told.token = text(*parts[0]);
         if (!absent(*parts[1])) told.callback = text(*parts[1]);
@@ -234,20 +262,24 @@ private:
         told.timeout = Duration{number_or(*parts[3], told.timeout.count())};
         told.max_events = within(*parts[4], told.max_events);
         told.max_in_flight = within(*parts[5], told.max_in_flight);
+        told.attempts_max = within(*parts[6], told.attempts_max);
+        told.age_max = Duration{number_or(*parts[7], told.age_max.count())};
+        told.dead_max = within(*parts[8], told.dead_max);
         return told;
     }
 
     [[nodiscard]] SubscriberStatus status(const redisReply& reply) const {
-        const auto parts = items(reply, 11);
+        const auto parts = items(reply, 15);
         SubscriberStatus told{
-            .subscription =
-                subscription({parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]}),
+            .subscription = subscription({parts[0], parts[1], parts[2], parts[3], parts[4],
+                                          parts[5], parts[11], parts[12], parts[13]}),
             .topics = list<std::string>(
                 *parts[10], [](const redisReply& name) { return std::string{text(name)}; }),
             .events_queued = static_cast<std::uint64_t>(number_or(*parts[8], 0)),
             .batches_queued = static_cast<std::uint64_t>(number_or(*parts[9], 0)),
             .health_points = within<int>(*parts[6], 100),
-            .last_attempted_at = std::nullopt};
+            .last_attempted_at = std::nullopt,
+            .batches_dead = static_cast<std::uint64_t>(number_or(*parts[14], 0))};
         if (!absent(*parts[7])) told.last_attempted_at = time(*parts[7]);
         std::sort(told.topics.begin(), told.topics.end());
         return told;

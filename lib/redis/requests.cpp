@@ -10,6 +10,7 @@
 
 #include "routemaster/codec/canonical_message.hpp"
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/detail/dead_error.hpp"
 #include "routemaster/detail/delivery_job.hpp"
 #include "routemaster/detail/published_tags.hpp"
 #include "routemaster/detail/step_check.hpp"
@@ -65,6 +66,9 @@ public:
         add_if(options.timeout ? std::optional{options.timeout->count()} : std::nullopt);
         add_if(options.max_events);
         add_if(options.max_in_flight);
+        add_if(options.attempts_max);
+        add_if(options.age_max ? std::optional{options.age_max->count()} : std::nullopt);
+        add_if(options.dead_max);
         for (const auto& topic : step.topics) arguments().add(topic);
         return take();
     }
@@ -156,8 +160,29 @@ public:
             .add(step.health_change)
             .add(wire(step.begun_at))
             .add(wire(step.retry_at))
+            .add(step.permanent ? "1" : "0")
+            .add(detail::kept_error(step.error))
             .add(std::max(step.lane_max, 1U));
         return take();
+    }
+
+    Call operator()(const ListDeadBatches& step) {
+        begin(scripts().list_dead_batches, "routemaster:dead:", step.token).add(step.token);
+        arguments().add(step.limit);
+        return take();
+    }
+    Call operator()(const FindDeadBatch& step) {
+        begin(scripts().find_dead_batch, "routemaster:dead:", step.token).add(step.token);
+        arguments().add(step.batch.text());
+        return take();
+    }
+    Call operator()(const RedeliverDeadBatches& step) {
+        begin(scripts().redeliver_dead_batches, "routemaster:dead:", step.token).add(step.token);
+        return dead(step.batch);
+    }
+    Call operator()(const DropDeadBatches& step) {
+        begin(scripts().drop_dead_batches, "routemaster:dead:", step.token).add(step.token);
+        return dead(step.batch);
     }
 
     Call operator()(const MeasureUse&) {
@@ -216,6 +241,11 @@ private:
         } else {
             arguments().add("");
         }
+    }
+
+    Call dead(const std::optional<Uid>& uid) {
+        arguments().add(uid ? uid->text() : std::string_view{}).add(dead_moved_max);
+        return take();
     }
 
     Call page(const Page& page) {

@@ -74,12 +74,20 @@ Scripts compose_all() {
         .list_topics = compose("list_topics", reads, {page}, list_topics),
         .subscribe = compose("subscribe", grows, {expect, wake, lane, idle_topic}, subscribe),
         .unsubscribe = compose("unsubscribe", frees, {expect, idle_topic}, unsubscribe),
-        .remove_subscriber = compose("remove_subscriber", frees, {expect, wake, lane, idle_topic},
-                                     remove_subscriber),
+        .remove_subscriber =
+            compose("remove_subscriber", frees, {expect, wake, counter, lane, idle_topic, dead},
+                    remove_subscriber),
         .list_subscribers =
             compose("list_subscribers", reads, {page, subscriber}, list_subscribers),
         .find_subscriber = compose("find_subscriber", reads, {subscriber}, find_subscriber),
         .list_batches = compose("list_batches", reads, {}, list_batches),
+        .list_dead_batches = compose("list_dead_batches", reads, {}, list_dead_batches),
+        .find_dead_batch = compose("find_dead_batch", reads, {}, find_dead_batch),
+        .redeliver_dead_batches = compose(
+            "redeliver_dead_batches", grows,
+            {expect, wake, counter, lane, place, batch, dead, dead_asked}, redeliver_dead_batches),
+        .drop_dead_batches = compose("drop_dead_batches", frees,
+                                     {expect, counter, dead, dead_asked}, drop_dead_batches),
         .put_token = compose("put_token", grows, {}, put_token),
         .find_token = compose("find_token", reads, {}, find_token),
         .list_tokens = compose("list_tokens", reads, {page}, list_tokens),
@@ -98,12 +106,13 @@ Scripts compose_all() {
         .begin_delivery =
             compose("begin_delivery", frees,
                     {expect, wake, counter, status, lane, place, lease, batch}, begin_delivery),
-        .settle_delivery =
-            compose("settle_delivery", frees,
-                    {expect, wake, counter, status, lane, place, lease, batch}, settle_delivery),
+        .settle_delivery = compose("settle_delivery", frees,
+                                   {expect, wake, counter, status, lane, place, lease, batch, dead},
+                                   settle_delivery),
         .measure_use = compose("measure_use", reads, {}, measure_use),
-        .drop_oldest_batches = compose("drop_oldest_batches", frees,
-                                       {expect, wake, counter, lane, batch}, drop_oldest_batches),
+        .drop_oldest_batches =
+            compose("drop_oldest_batches", frees, {expect, wake, counter, lane, batch, dead},
+                    drop_oldest_batches),
         .add_to_counters = compose("add_to_counters", grows, {}, add_to_counters),
         .list_counters = compose("list_counters", reads, {page}, list_counters),
     };
@@ -118,15 +127,36 @@ const Scripts& scripts() {
 
 std::vector<const Script*> all_scripts() {
     const auto& all = scripts();
-    return {&all.publish_event,    &all.remove_topic,    &all.list_topics,
-            &all.subscribe,        &all.unsubscribe,     &all.remove_subscriber,
-            &all.list_subscribers, &all.find_subscriber, &all.list_batches,
-            &all.put_token,        &all.find_token,      &all.list_tokens,
-            &all.push_job,         &all.acquire_jobs,    &all.ack_job,
-            &all.nack_job,         &all.heartbeat,       &all.retire_worker,
-            &all.scrub_workers,    &all.count_jobs,      &all.begin_delivery,
-            &all.settle_delivery,  &all.measure_use,     &all.drop_oldest_batches,
-            &all.add_to_counters,  &all.list_counters};
+    return {&all.publish_event,
+            &all.remove_topic,
+            &all.list_topics,
+            &all.subscribe,
+            &all.unsubscribe,
+            &all.remove_subscriber,
+            &all.list_subscribers,
+            &all.find_subscriber,
+            &all.list_batches,
+            &all.put_token,
+            &all.find_token,
+            &all.list_tokens,
+            &all.push_job,
+            &all.acquire_jobs,
+            &all.ack_job,
+            &all.nack_job,
+            &all.heartbeat,
+            &all.retire_worker,
+            &all.scrub_workers,
+            &all.count_jobs,
+            &all.begin_delivery,
+            &all.settle_delivery,
+            &all.measure_use,
+            &all.drop_oldest_batches,
+            &all.add_to_counters,
+            &all.list_counters,
+            &all.list_dead_batches,
+            &all.find_dead_batch,
+            &all.redeliver_dead_batches,
+            &all.drop_dead_batches};
 }
 
 }  // namespace routemaster::redis

@@ -14,6 +14,7 @@ struct Scripts {
     Script publish_event, remove_topic, list_topics;
     Script subscribe, unsubscribe, remove_subscriber, list_subscribers, find_subscriber;
     Script list_batches;
+    Script list_dead_batches, find_dead_batch, redeliver_dead_batches, drop_dead_batches;
     Script put_token, find_token, list_tokens;
     Script push_job, acquire_jobs, ack_job, nack_job;
     Script heartbeat, retire_worker, scrub_workers, count_jobs;

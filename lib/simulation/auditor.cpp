@@ -23,6 +23,7 @@ Inventory Auditor::inventory(TimePoint now) {
     Inventory all{.topics = store_.ask(ListTopics{}, now),
                   .subscribers = store_.ask(ListSubscribers{}, now),
                   .batches = {},
+                  .dead = {},
                   .queues = {},
                   .counters = store_.ask(ListCounters{}, now),
                   .use = store_.ask(MeasureUse{}, now)};
@@ -31,6 +32,7 @@ Inventory Auditor::inventory(TimePoint now) {
         auto& batches = all.batches[token];
         batches = store_.ask(ListBatches{token, all_of_them}, now);
         for (auto& batch : batches) batch.attempts = 0;
+        all.dead[token] = dead(token);
     }
     for (const char* queue : {delivery_queue, job_queue}) {
         auto& status = all.queues[queue];
@@ -67,7 +69,13 @@ void Auditor::recount_batches(const std::string& token, const Inventory& all) {
     std::uint64_t events = 0;
     for (std::size_t i = 0; i < batches.size(); ++i) {
         events += batches[i].events;
-        if (batches[i].current && i + 1 < batches.size()) {
+        // Only what was redelivered stands behind it.
+        const bool overtaken =
+            batches[i].current && std::any_of(batches.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                              batches.end(), [this](const BatchStatus& behind) {
+                                                  return !ledger_.may_have_died(behind.uid);
+                                              });
+        if (overtaken) {
             stage_.fail("a batch of " + token +
                         " is CURRENT and not its last: " + std::string{batches[i].uid.text()});
         }
@@ -78,7 +86,14 @@ void Auditor::recount_batches(const std::string& token, const Inventory& all) {
     if (status != all.subscribers.end()) {
         must_equal(stage_, status->events_queued, events, "events for " + token);
         must_equal(stage_, status->batches_queued, batches.size(), "batches for " + token);
+        must_equal(stage_, status->batches_dead, all.dead.at(token).size(), "DEAD of " + token);
     }
+    std::uint64_t dead = 0;
+    for (const auto& batch : all.dead.at(token)) dead += batch.events;
+    const auto died = sum(all.counters, "events.dead", token) -
+                      sum(all.counters, "events.redelivered", token) -
+                      sum(all.counters, "events.dead_dropped", token);
+    must_equal(stage_, static_cast<std::uint64_t>(died), dead, "events that are DEAD of " + token);
     const auto counted =
         sum(all.counters, "events.added", token) - sum(all.counters, "events.removed", token);
     must_equal(stage_, static_cast<std::uint64_t>(counted), events,
@@ -129,8 +144,15 @@ std::int64_t Auditor::sum(const std::vector<Counter>& counters, const std::strin
 std::map<std::string, std::int64_t> Auditor::dropped() {
     const auto counters = store_.ask(ListCounters{}, stage_.now());
     std::map<std::string, std::int64_t> all;
-    for (const auto& token : tokens_) all[token] = sum(counters, "events.autodropped", token);
+    for (const auto& token : tokens_) {
+        all[token] = sum(counters, "events.autodropped", token) +
+                     sum(counters, "events.dead_dropped", token);
+    }
     return all;
+}
+
+std::vector<DeadBatchStatus> Auditor::dead(const std::string& token) {
+    return store_.ask(ListDeadBatches{token, all_of_them}, stage_.now());
 }
 
 bool Auditor::drained() {
@@ -159,6 +181,9 @@ void Auditor::send_bad_input() {
         Subscribe{"somebody", {"orders"}, {.callback = "https://a.example", .max_events = 0}});
     bad.emplace_back(ListBatches{"somebody", 0});
     bad.emplace_back(PutToken{"", "name"});
+    bad.emplace_back(
+        Subscribe{"somebody", {"orders"}, {.callback = "https://a.example", .dead_max = 0}});
+    bad.emplace_back(ListDeadBatches{"somebody", 0});
     bad.emplace_back(DropOldestBatches{0});
     for (auto& step : bad) {
         const auto index = step.index();

@@ -20,8 +20,9 @@ namespace routemaster::simulation {
 struct Inventory {
     std::vector<Topic> topics;
     std::vector<SubscriberStatus> subscribers;
-    std::map<std::string, std::vector<BatchStatus>> batches;  ///< By subscriber.
-    std::map<std::string, QueueStatus> queues;                ///< PENDING jobs as READY.
+    std::map<std::string, std::vector<BatchStatus>> batches;   ///< By subscriber.
+    std::map<std::string, std::vector<DeadBatchStatus>> dead;  ///< By subscriber.
+    std::map<std::string, QueueStatus> queues;                 ///< PENDING jobs as READY.
     std::vector<Counter> counters;
     StoreUse use;
     friend bool operator==(const Inventory&, const Inventory&) = default;
@@ -36,6 +37,7 @@ public:
 
     /// A subscriber to ask for, whether or not it exists.
     void know(const std::string& token) { tokens_.insert(token); }
+    [[nodiscard]] const std::set<std::string>& known() const noexcept { return tokens_; }
 
     /// Everything, as of `now`. The store must be idle.
     [[nodiscard]] Inventory inventory(TimePoint now);
@@ -50,8 +52,12 @@ public:
     /// something. The store must be idle.
     void send_bad_input();
 
-    /// The events that were dropped for want of room, by subscriber.
+    /// The events that were dropped, for want of room or when they were DEAD, by subscriber. Those
+    /// of which both is true count twice.
     [[nodiscard]] std::map<std::string, std::int64_t> dropped();
+
+    /// The DEAD batches of a subscriber.
+    [[nodiscard]] std::vector<DeadBatchStatus> dead(const std::string& token);
 
     /// Whether there is nothing to do any more.
     [[nodiscard]] bool drained();

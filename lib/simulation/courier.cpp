@@ -24,11 +24,12 @@ std::uint32_t in_flight_max(std::uint64_t seed) {
 
 void SimulatedTransport::deliver(Delivery delivery, DeliveryDone done) {
     const auto attempt = subscribers_.attempt();
-    const auto report = [this, done](Duration span, std::string why) {
-        stage_.after(span, [done, alive = std::weak_ptr{alive_}, why = std::move(why)] {
-            if (!alive.expired()) done({Error{Errc::unavailable, why}, 0});
+    const auto report = [this, done](Duration span, std::string why, bool permanent = false) {
+        stage_.after(span, [done, alive = std::weak_ptr{alive_}, why = std::move(why), permanent] {
+            if (!alive.expired()) done({Error{Errc::unavailable, why}, 0, permanent});
         });
     };
+    if (attempt.rejected) return report(attempt.takes, "rejected", true);
     if (attempt.refused) return report(attempt.takes, "refused");
     const bool late = attempt.takes > timeout;
     if (late) report(timeout, "timed out");

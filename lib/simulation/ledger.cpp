@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <variant>
 
 #include "routemaster/codec/msgpack.hpp"
@@ -84,6 +85,7 @@ void Ledger::see(const Step& step, Submission& submission, bool refusing) {
         account.changed = last_number_;
         const auto width = subscribe->options.max_in_flight;
         if (width && *width > 1) account.in_order = false;
+        account.attempts_max = subscribe->options.attempts_max.value_or(account.attempts_max);
     }
 }
 
@@ -241,8 +243,10 @@ void Ledger::told(std::uint64_t, const Submission&, const BeginDelivery& step,
     }
     if (start.verdict != Verdict::deliver) return;
     account_of(step.lease).holder = holder;
-    const auto [known, fresh] = contents_.try_emplace(start.batch, start.messages);
-    if (!fresh && known->second != start.messages) {
+    auto& batch = batches_[start.batch];
+    if (batch.subscriber.empty()) batch = {start.subscription.token, start.messages};
+    batch.attempts = std::max(batch.attempts, start.attempt);
+    if (batch.messages != start.messages) {
         stage_.fail("a batch changed after its delivery had begun: " +
                     std::string{start.batch.text()});
     }
@@ -253,10 +257,57 @@ void Ledger::told(std::uint64_t, const Submission&, const BeginDelivery& step,
 
 void Ledger::told(std::uint64_t, const Submission&, const SettleDelivery& step,
                   Settlement outcome) {
-    used(step.lease, outcome == Settlement::settled);
-    if (outcome != Settlement::settled) return;
-    if (step.delivered) return gone(step.lease);
-    given_back(step.lease, step.retry_at);
+    used(step.lease, outcome != Settlement::lease_lost);
+    if (outcome == Settlement::lease_lost) return;
+    auto* batch = batch_of(step.lease);
+    if (outcome == Settlement::dead) {
+        if (batch == nullptr) stage_.fail("what never began has died: " + name_of(step.lease));
+        const auto attempts_max = subscribers_[batch->subscriber].attempts_max;
+        if (step.delivered || attempts_max == 0) {
+            stage_.fail("nobody asked for it, and it is DEAD: " + name_of(step.lease));
+        }
+        if (!step.permanent && batch->attempts < attempts_max) {
+            stage_.fail("it is DEAD before its last attempt: " + name_of(step.lease));
+        }
+        stage_.note(name_of(step.lease) + " is DEAD");
+        may_be_dead(*batch);
+        return gone(step.lease);
+    }
+    if (!step.delivered) return given_back(step.lease, step.retry_at);
+    if (batch != nullptr) batch->may_be_dead = false;
+    gone(step.lease);
+}
+
+Ledger::BatchAccount* Ledger::batch_of(const Lease& lease) {
+    const auto uid = detail::batch_of(lease.job);
+    const auto found = uid ? batches_.find(*uid) : batches_.end();
+    return found == batches_.end() ? nullptr : &found->second;
+}
+
+bool Ledger::may_have_died(const Uid& batch) const {
+    const auto found = batches_.find(batch);
+    return found != batches_.end() && found->second.may_be_dead;
+}
+
+void Ledger::may_be_dead(BatchAccount& batch) {
+    batch.may_be_dead = true;
+    auto& account = subscribers_[batch.subscriber];
+    for (const auto message : batch.messages) account.late.insert(number_of(message));
+}
+
+void Ledger::told(std::uint64_t, const Submission&, const RedeliverDeadBatches& step, Count) {
+    may_be_redelivered(step);
+}
+
+/// The delivery jobs of what died may be there again.
+void Ledger::may_be_redelivered(const RedeliverDeadBatches& step) {
+    for (auto& [uid, batch] : batches_) {
+        if (!batch.may_be_dead || batch.subscriber != step.token) continue;
+        if (step.batch && *step.batch != uid) continue;
+        auto& job = jobs_[{delivery_queue, detail::delivery_job(uid)}];
+        if (job.existence == Existence::absent) job.existence = Existence::unknown;
+        job.not_before = TimePoint::min();
+    }
 }
 
 void Ledger::told(std::uint64_t, const Submission&, const DropOldestBatches&, Dropped dropped) {
@@ -294,6 +345,10 @@ void Ledger::doubt(const Step& step) {
                 auto& job = account_of(asked.lease);
                 if (job.existence == Existence::present) job.existence = Existence::unknown;
                 orphans_.erase({asked.lease.queue, asked.lease.job});
+                auto* batch = batch_of(asked.lease);
+                if (batch != nullptr && std::is_same_v<S, SettleDelivery>) may_be_dead(*batch);
+            } else if constexpr (std::is_same_v<S, RedeliverDeadBatches>) {
+                may_be_redelivered(asked);
             } else if constexpr (std::is_same_v<S, DropOldestBatches>) {
                 drops_in_doubt_ = true;
                 forgive_deliveries();
@@ -332,7 +387,7 @@ void Ledger::arrived(const std::string& subscriber, const Uid& batch, const Mess
         }
         if (refused_.contains(event)) stage_.fail("it was refused and is delivered: " + what);
         const bool fresh = !account.delivered.contains(event);
-        if (fresh && in_order && !account.delivered.empty() &&
+        if (fresh && in_order && !account.late.contains(event) && !account.delivered.empty() &&
             *account.delivered.rbegin() > event) {
             stage_.fail("it arrives after event " + std::to_string(*account.delivered.rbegin()) +
                         ": " + what);

@@ -76,6 +76,9 @@ public:
     /// events that were dropped for want of room, by subscriber.
     [[nodiscard]] std::string debts(const std::map<std::string, std::int64_t>& dropped) const;
 
+    /// Whether a batch was DEAD at a time, or may have been.
+    [[nodiscard]] bool may_have_died(const Uid& batch) const;
+
     /// Events that the store said it dropped; and whether there may be more.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
     [[nodiscard]] bool drops_in_doubt() const noexcept { return drops_in_doubt_; }
@@ -109,8 +112,18 @@ private:
         std::set<std::string> current{};
         std::uint64_t changed = 0;  // Submissions after this one find it subscribed to `current`.
         bool in_order = true;
+        std::uint32_t attempts_max = 0;
+        std::set<std::uint64_t> late{};  // Their batch died, or may have: they may come any time.
         std::set<std::uint64_t> delivered{};
         std::set<std::uint64_t> owed{};
+    };
+
+    /// A batch whose delivery began.
+    struct BatchAccount {
+        std::string subscriber{};
+        MessageList messages{};
+        std::uint32_t attempts = 0;  // Never fewer than the store knows of.
+        bool may_be_dead = false;
     };
 
     void see(const Step& step, Submission& submission, bool refusing);
@@ -129,6 +142,7 @@ private:
     void told(std::uint64_t number, const Submission&, const ScrubWorkers&, Count);
     void told(std::uint64_t number, const Submission&, const BeginDelivery&, const DeliveryStart&);
     void told(std::uint64_t number, const Submission&, const SettleDelivery&, Settlement);
+    void told(std::uint64_t number, const Submission&, const RedeliverDeadBatches&, Count);
     void told(std::uint64_t number, const Submission&, const DropOldestBatches&, Dropped);
     template <class S, class R>
     void told(std::uint64_t, const Submission&, const S&, const R&) {}
@@ -138,6 +152,9 @@ private:
     void used(const Lease& lease, bool valid);
     void end_leases(const std::set<Uid>& workers, std::uint64_t before);
     void doubt(const Step& step);
+    [[nodiscard]] BatchAccount* batch_of(const Lease& lease);
+    void may_be_dead(BatchAccount& batch);
+    void may_be_redelivered(const RedeliverDeadBatches& step);
     void forgive_deliveries();
     void gone(const Lease& lease);
     void given_back(const Lease& lease, TimePoint run_at);
@@ -151,7 +168,7 @@ private:
     TimePoint latest_{};
     std::map<std::string, SubscriberAccount> subscribers_;
     std::set<std::uint64_t> refused_;                 // Events.
-    std::map<Uid, MessageList> contents_;             // Of batches whose delivery began.
+    std::map<Uid, BatchAccount> batches_;             // Whose delivery began.
     std::map<JobKey, TimePoint> orphans_;             // By moment, as is what excuses them.
     std::map<std::string, TimePoint> excused_until_;  // By queue.
     std::uint64_t dropped_ = 0;

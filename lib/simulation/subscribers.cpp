@@ -18,6 +18,7 @@ Attempt Subscribers::attempt() {
     const auto& mishaps = stage_.mishaps;
     Attempt attempt;
     attempt.refused = stage_.happens(mishaps.refusals);
+    attempt.rejected = stage_.happens(mishaps.rejections);
     attempt.receipt_lost = stage_.happens(mishaps.lost_receipts);
     attempt.fatal = stage_.happens(mishaps.fatal_ones);
     attempt.takes = stage_.up_to(stage_.happens(mishaps.slow_ones) ? slow_max : usual_max);

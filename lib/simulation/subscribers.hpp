@@ -22,6 +22,7 @@ namespace routemaster::simulation {
 /// What becomes of one attempt.
 struct Attempt {
     bool refused = false;       ///< It fails before anything was done.
+    bool rejected = false;      ///< The same, for good.
     bool receipt_lost = false;  ///< It was done, and is reported as a failure.
     bool fatal = false;         ///< It was done, and then its worker dies.
     Duration takes{0};          ///< Until it is done.

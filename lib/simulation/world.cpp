@@ -56,29 +56,39 @@ struct World::Impl {
                 if (wanted.empty() || stage.random.below(2) == 0) wanted.emplace_back(topic);
             }
             subscribe("subscriber-" + std::to_string(i), wanted,
-                      stage.random.below(4) == 0 ? 3 : 1);
+                      {.width = stage.random.below(4) == 0 ? 3U : 1U,
+                       .attempts_max = static_cast<std::uint32_t>(stage.random.below(4)),
+                       .dead_max = static_cast<std::uint32_t>(1 + stage.random.below(20))});
         }
         auditor.know(fickle);
     }
 
     // --- The beginning --------------------------------------------------------------------------
 
+    struct Limits {
+        std::uint32_t width = 1;
+        std::uint32_t attempts_max = 0;
+        std::uint32_t dead_max = 1'000;
+    };
+
     void subscribe(const std::string& token, const std::vector<std::string>& wanted,
-                   std::uint32_t width) {
+                   Limits limits) {
         auditor.know(token);
-        Step step = subscription(token, wanted, width);
+        Step step = subscription(token, wanted, limits);
         store.submit({&step, 1}, stage.now(), [](std::span<Outcome>) {});
         store.settle();
     }
 
     Subscribe subscription(const std::string& token, const std::vector<std::string>& wanted,
-                           std::uint32_t width) {
+                           Limits limits) {
         return {token,
                 wanted,
                 {.callback = "https://" + token + ".example/events",
                  .timeout = stage.up_to(Duration{500}),
                  .max_events = static_cast<std::uint32_t>(1 + stage.random.below(10)),
-                 .max_in_flight = width}};
+                 .max_in_flight = limits.width,
+                 .attempts_max = limits.attempts_max,
+                 .dead_max = limits.dead_max}};
     }
 
     void populate() {
@@ -243,6 +253,34 @@ struct World::Impl {
             stage.set_clock(stage.up_to(2 * clock_set_max) - clock_set_max);
         }
         if (stage.happens(mishaps.bad_input) && store.idle()) auditor.send_bad_input();
+        if (stage.happens(mishaps.operators) && store.idle()) look_after_the_dead();
+    }
+
+    void look_after_the_dead() {
+        std::vector<Step> steps;
+        for (const auto& token : auditor.known()) {
+            const auto dead = auditor.dead(token);
+            if (dead.empty()) continue;
+            std::optional<Uid> one;
+            if (stage.random.below(2) == 0) one = dead[stage.random.below(dead.size())].uid;
+            const bool dropped = stage.random.below(4) == 0;
+            stage.note((dropped ? "DEAD batches are dropped: " : "DEAD batches are redelivered: ") +
+                       (one ? std::string{one->text()} : "all of " + token));
+            dropped ? steps.emplace_back(DropDeadBatches{token, one})
+                    : steps.emplace_back(RedeliverDeadBatches{token, one});
+        }
+        if (!steps.empty()) store.submit(steps, stage.now(), [](std::span<Outcome>) {});
+    }
+
+    /// Whether there were DEAD batches, which are all under way again.
+    bool redeliver_all() {
+        std::vector<Step> steps;
+        for (const auto& token : auditor.known()) {
+            if (!auditor.dead(token).empty()) steps.emplace_back(RedeliverDeadBatches{token});
+        }
+        if (steps.empty()) return false;
+        store.submit(steps, stage.now(), [](std::span<Outcome>) {});
+        return true;
     }
 
     void churn() {
@@ -252,7 +290,7 @@ struct World::Impl {
                 case 0: return RemoveSubscriber{fickle};
                 case 1: return Unsubscribe{fickle, topic};
                 default: {
-                    auto wish = subscription(fickle, {topic}, 1);
+                    auto wish = subscription(fickle, {topic}, {.attempts_max = 2});
                     // Always the same, so that no batch is more than full.
                     wish.options.max_events = 5;
                     return wish;
@@ -312,6 +350,13 @@ struct World::Impl {
     }
 
     void drain() {
+        drain_queues();
+        if (!redeliver_all()) return;
+        drain_queues();
+        if (redeliver_all()) stage.fail("batches died after all has healed");
+    }
+
+    void drain_queues() {
         const auto deadline = stage.moment() + drain_max;
         const auto all_told = stage.moment() + replies_late_max;
         while (stage.moment() < all_told || !store.idle() || !auditor.drained()) {
@@ -370,7 +415,7 @@ std::uint64_t World::steps() const noexcept { return impl_->stage.steps(); }
 void World::subscribe(const std::string& token, const std::vector<std::string>& wanted,
                       BatchHandler handler) {
     impl_->subscribers.handle_batches(token, std::move(handler));
-    impl_->subscribe(token, wanted, 1);
+    impl_->subscribe(token, wanted, {});
 }
 
 void World::handle(JobHandler handler) { impl_->subscribers.handle_jobs(std::move(handler)); }
@@ -405,6 +450,7 @@ Mishaps swarm(std::uint64_t seed) {
             .retirements = rate(0.005),
             .churn = rate(0.01),
             .bad_input = rate(0.005),
+            .operators = rate(0.01),
             .clock_sets = rate(0.003),
             .lost_requests = rate(0.05),
             .lost_replies = rate(0.05),
@@ -415,6 +461,7 @@ Mishaps swarm(std::uint64_t seed) {
             .slow_syncs = rate(0.005),
             .crashed_syncs = rate(0.01),
             .refusals = rate(0.3),
+            .rejections = rate(0.05),
             .lost_receipts = rate(0.1),
             .slow_ones = rate(0.05),
             .fatal_ones = rate(0.05),

@@ -18,8 +18,9 @@ int check(const std::string& file) {
     const auto report = check_embedded_file(file).value();
     std::cout << report.rows << " rows, " << report.bytes << " bytes: " << report.topics
               << " topics, " << report.subscribers << " subscribers, " << report.tokens
-              << " tokens, " << report.batches << " batches, " << report.events << " events, "
-              << report.jobs << " jobs, " << report.counters << " counters\n"
+              << " tokens, " << report.batches << " batches (" << report.dead << " DEAD), "
+              << report.events << " events, " << report.jobs << " jobs, " << report.counters
+              << " counters\n"
               << (report.damage.empty() ? "whole\n" : "damaged\n");
     return tell_damage(report);
 }

@@ -27,6 +27,9 @@ void live(FileScene& scene, Twin& twin, RandomSteps& random, int submissions) {
         for (const auto& outcome : twin.perform(*scene.store, std::move(steps), scene.now)) {
             const auto* acquired = outcome ? std::get_if<Acquired>(&*outcome) : nullptr;
             if (acquired != nullptr) random.got(acquired->leases);
+            const auto* dead =
+                outcome ? std::get_if<std::vector<DeadBatchStatus>>(&*outcome) : nullptr;
+            if (dead != nullptr) random.got(*dead);
         }
         scene.now += random.pause();
     }

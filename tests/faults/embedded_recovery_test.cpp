@@ -71,6 +71,10 @@ TEST_CASE("random steps come to the same in memory and in a file, and outlive re
                 REQUIRE(same(got.front(), expected.front()));
                 const auto* acquired = got.front() ? std::get_if<Acquired>(&*got.front()) : nullptr;
                 if (acquired != nullptr) steps.got(acquired->leases);
+                const auto* dead = got.front()
+                                       ? std::get_if<std::vector<DeadBatchStatus>>(&*got.front())
+                                       : nullptr;
+                if (dead != nullptr) steps.got(*dead);
             }
             for (const auto& worker : RandomSteps::workers()) {
                 CHECK(perform(embedded, RetireWorker{worker}, now).value() ==

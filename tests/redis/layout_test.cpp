@@ -343,3 +343,57 @@ workers
     WORKERWORKERWORKER00 = 1795222853691
 )"));
 }
+
+TEST_CASE("redis: a DEAD batch is kept in keys of ours, and leaves those of the original") {
+    RedisScene s;
+    s.perform(Subscribe{.token = "billing",
+                        .topics = {"cats"},
+                        .options = {.callback = "https://billing.example/events",
+                                    .uuid = "demo",
+                                    .timeout = Duration{0},
+                                    .attempts_max = 1,
+                                    .age_max = Duration{60'000},
+                                    .dead_max = 9}});
+    s.publish();
+    const auto lease = s.acquire();
+    s.begin(lease);
+    s.now += Duration{7};
+    CHECK(s.perform(SettleDelivery{.lease = lease, .begun_at = s.now, .error = "HTTP 500"}) ==
+          Settlement::dead);
+    s.perform(RetireWorker{s.worker});
+    for (const char* key :
+         {"counters", "topics", "topic:cats", "topics:billing", "subscribers", "subscribers:cats",
+          "routemaster:fence", "routemaster:queues", "routemaster:waiting:main"}) {
+        s.other({"DEL", key});
+    }
+    CHECK(s.keys() == expected(R"(
+batches:gauges:batch
+    billing = 0
+batches:gauges:event
+    billing = 0
+routemaster:dead
+    BATCHBATCHBATCHBAAAA@1795222853698
+routemaster:dead:billing
+    BATCHBATCHBATCHBAAAA@1795222853698
+routemaster:dead_batch:BATCHBATCHBATCHBAAAA
+    HTTP 500
+    billing
+    1795222853691
+    1
+    MESSAGE
+subscriber:billing
+    age_max = 60000
+    attempts_max = 1
+    callback = https://billing.example/events
+    dead_max = 9
+    health_points = 100
+    last_attempted_at = 1795222853691
+    timeout = 0
+    uuid = demo
+)"));
+    s.perform(DropDeadBatches{"billing"});
+    for (const char* key : {"routemaster:dead", "routemaster:dead:billing",
+                            "routemaster:dead_batch:BATCHBATCHBATCHBAAAA"}) {
+        CHECK(s.other({"EXISTS", key}).number == 0);
+    }
+}

@@ -96,6 +96,9 @@ void walk(std::uint64_t seed, std::uint32_t in_flight_max, int steps) {
             REQUIRE_MESSAGE(same(answer, one.expected), "the replies differ");
             if (!answer) continue;
             if (const auto* got = std::get_if<Acquired>(&*answer)) random.got(got->leases);
+            if (const auto* got = std::get_if<std::vector<DeadBatchStatus>>(&*answer)) {
+                random.got(*got);
+            }
         }
         if (done % steps_between_dumps == 0) {
             const auto wrong = differences(machine, server);

@@ -238,6 +238,38 @@ TEST_CASE("original: with its workers in the fleet, what would end them is refus
     CHECK(perform(ours, publication("cats.eu", "urn:cat"), s.now));
 }
 
+TEST_CASE("original: a batch that died of our worker is nowhere where its processes look") {
+    RedisScene s{true};
+    s.perform(Subscribe{.token = "billing",
+                        .topics = {"cats"},
+                        .options = {.callback = "https://billing.example/events",
+                                    .timeout = Duration{0},
+                                    .attempts_max = 1}});
+    s.publish(a);
+    const auto lease = s.acquire();
+    s.begin(lease);
+    CHECK(s.settle(lease, false) == Settlement::dead);
+    for (const char* key : {"batches:index", "jobs:index:main", "jobs:scheduled:main",
+                            "jobs:instant:main", "batches:current:billing"}) {
+        CAPTURE(key);
+        CHECK(s.other({"EXISTS", key}).number == 0);
+    }
+    CHECK(s.other({"EXISTS", "batches:" + a}).number == 0);
+    CHECK(s.other({"HGET", "batches:gauges:batch", "billing"}).text == "0");
+    CHECK(s.other({"HGET", "batches:gauges:event", "billing"}).text == "0");
+
+    // Redelivered, it is a batch as any, and its worker may deliver it.
+    CHECK(s.perform(RedeliverDeadBatches{"billing"}) == Count{1});
+    CHECK(s.other({"RPOP", "jobs:instant:main"}).text == RedisScene::job(a));
+    const auto list = s.other({"LRANGE", "batches:" + a, "0", "-1"}).list;
+    REQUIRE(list.size() == 4);
+    CHECK(list[0].text == "billing");
+    CHECK(list[2].text == "0");
+    CHECK(list[3].text == s.message());
+    worker_delivers(s, a);
+    CHECK(s.perform(FindSubscriber{"billing"})->batches_queued == 0);
+}
+
 TEST_CASE("original: its health and its settings are ours") {
     RedisScene s;
     s.subscribe();

@@ -28,11 +28,25 @@ struct Busy : test::RedisScene {
         other({"FLUSHALL"});
         for (const char* token : {"audit", "billing"}) {
             perform(Subscribe{.token = token,
+                              .topics = {"cats"},
+                              .options = {.callback = "https://example.com/events",
+                                          .timeout = Duration{0},
+                                          .attempts_max = 1,
+                                          .dead_max = 1}});
+        }
+        publish("BATCHBATCHBATCHBZZAA");
+        for (const auto& lease : acquire_all()) {
+            begin(lease);
+            settle(lease, false);
+        }
+        for (const char* token : {"audit", "billing"}) {
+            perform(Subscribe{.token = token,
                               .topics = {"cats", "dogs"},
                               .options = {.callback = "https://example.com/events",
                                           .timeout = Duration{500},
                                           .max_events = 2,
-                                          .max_in_flight = 2}});
+                                          .max_in_flight = 2,
+                                          .attempts_max = 1'000}});
         }
         perform(PutToken{"billing", "shop"});
         for (const char* uid : {"A", "B", "C", "D", "E", "F", "G"}) {
@@ -85,12 +99,13 @@ struct Kind {
 };
 
 std::vector<Kind> kinds() {
-    const auto settle = [](bool delivered) {
-        return [delivered](const Busy& s) -> Step {
+    const auto settle = [](bool delivered, bool permanent = false) {
+        return [delivered, permanent](const Busy& s) -> Step {
             return SettleDelivery{.lease = s.deliveries.at(0),
                                   .delivered = delivered,
                                   .begun_at = s.now,
-                                  .retry_at = s.now + Duration{100}};
+                                  .retry_at = s.now + Duration{100},
+                                  .permanent = permanent};
         };
     };
     return {
@@ -145,7 +160,11 @@ std::vector<Kind> kinds() {
          }},
         {"SettleDelivery, delivered", settle(true)},
         {"SettleDelivery, failed", settle(false)},
-        {"DropOldestBatches", [](const Busy&) -> Step { return DropOldestBatches{.limit = 2}; }},
+        {"SettleDelivery, failed for good", settle(false, true)},
+        {"RedeliverDeadBatches",
+         [](const Busy&) -> Step { return RedeliverDeadBatches{"billing"}; }},
+        {"DropDeadBatches", [](const Busy&) -> Step { return DropDeadBatches{"billing"}; }},
+        {"DropOldestBatches", [](const Busy&) -> Step { return DropOldestBatches{.limit = 4}; }},
     };
 }
 

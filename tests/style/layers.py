@@ -22,10 +22,10 @@ LAYERS = {
     """,
     1: """
         value event topic subscription batch job timer counter health names room measurement url
-        codec/ detail/delivery_job detail/published_tags
+        codec/ detail/dead_error detail/delivery_job detail/published_tags
     """,
     2: """
-        step store transport callbacks active publication completion_thread
+        step store transport callbacks reject active publication completion_thread
         detail/state/ detail/step_check detail/watchers
     """,
     3: """

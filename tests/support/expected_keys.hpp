@@ -63,6 +63,9 @@ private:
             keys_.hash(key, "timeout", std::to_string(wants.timeout.count()));
             keys_.hash(key, "max_events", std::to_string(wants.max_events));
             keys_.hash(key, "max_in_flight", std::to_string(wants.max_in_flight));
+            keys_.hash(key, "attempts_max", std::to_string(wants.attempts_max));
+            keys_.hash(key, "age_max", std::to_string(wants.age_max.count()));
+            keys_.hash(key, "dead_max", std::to_string(wants.dead_max));
             // Absent stands for 100, and so does 100.
             if (status.health_points != 100) {
                 keys_.hash(key, "health_points", std::to_string(status.health_points));
@@ -96,8 +99,25 @@ private:
             ++batches;
             events += batch->messages.size();
         }
+        add_dead(*outbox);
         if (batches > 0) keys_.hash("batches:gauges:batch", token, std::to_string(batches));
         if (events > 0) keys_.hash("batches:gauges:event", token, std::to_string(events));
+    }
+
+    void add_dead(const detail::Outbox& outbox) {
+        for (const auto* batch = outbox.dead.front(); batch != nullptr;
+             batch = outbox.dead.next(*batch)) {
+            const std::string uid{batch->uid.text()};
+            const auto key = "routemaster:dead_batch:" + uid;
+            keys_.list(key, batch->death->error);
+            keys_.list(key, outbox.lane.name);
+            keys_.list(key, text(batch->created_at));
+            keys_.list(key, std::to_string(batch->attempts));
+            for (const auto message : batch->messages.list()) keys_.list(key, std::string{message});
+            const auto entry = uid + "@" + text(batch->death->at);
+            keys_.set("routemaster:dead", entry);
+            keys_.set("routemaster:dead:" + outbox.lane.name, entry);
+        }
     }
 
     void add_jobs(const std::string& name) {

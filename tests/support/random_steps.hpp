@@ -33,6 +33,7 @@ public:
         if (what < 55) return PushJob{"work", job(), now + delay()};
         if (what < 69) return AcquireJobs{any_queue(), any_worker(), limit()};
         if (what < 70) return rare();
+        if (what < 71) return about_the_dead();
         if (what < 90 && !leases_.empty()) return use_lease(now);
         if (what < 92) return PutToken{any_token(), "someone"};
         if (what < 94) return RemoveToken{any_token()};
@@ -48,6 +49,11 @@ public:
         leases_.insert(leases_.end(), leases.begin(), leases.end());
     }
 
+    /// Takes note of DEAD batches that were listed.
+    void got(const std::vector<DeadBatchStatus>& dead) {
+        if (!dead.empty()) dead_ = dead[random_.below(dead.size())];
+    }
+
     /// How far the clock may go until the next step.
     Duration pause() { return random_.below(20) * unit_; }
 
@@ -60,6 +66,17 @@ private:
             case 3: return ListBatches{.token = any_token(), .limit = limit()};
             case 4: return FindSubscriber{any_token()};
             default: return CountJobs{any_queue()};
+        }
+    }
+
+    /// Never redelivers all: those would be of one age, and stores may order them as they please.
+    Step about_the_dead() {
+        switch (random_.below(6)) {
+            case 0: return DropDeadBatches{any_token()};
+            case 1: return DropDeadBatches{dead_.subscriber, dead_.uid};
+            case 2: return FindDeadBatch{dead_.subscriber, dead_.uid};
+            case 3: return RedeliverDeadBatches{dead_.subscriber, dead_.uid};
+            default: return ListDeadBatches{.token = any_token(), .limit = limit()};
         }
     }
 
@@ -85,7 +102,10 @@ private:
                           .uuid = "x",
                           .timeout = random_.below(200) * unit_,
                           .max_events = up_to(5),
-                          .max_in_flight = up_to(in_flight_max_)}};
+                          .max_in_flight = up_to(in_flight_max_),
+                          .attempts_max = static_cast<std::uint32_t>(random_.below(3)),
+                          .age_max = random_.below(3) * 400 * unit_,
+                          .dead_max = up_to(4)}};
     }
 
     Step use_lease(TimePoint now) {
@@ -101,7 +121,9 @@ private:
                                   .delivered = delivered,
                                   .health_change = delivered ? 1 : -2,
                                   .begun_at = now - 3 * unit_,
-                                  .retry_at = now + delay()};
+                                  .retry_at = now + delay(),
+                                  .permanent = random_.below(4) == 0,
+                                  .error = "failure " + std::to_string(random_.below(100))};
         }
         if (random_.below(3) == 0) return NackJob{lease, now + delay()};
         return AckJob{lease};
@@ -121,6 +143,7 @@ private:
     std::uint32_t in_flight_max_;
     Duration unit_;
     std::vector<Lease> leases_;
+    DeadBatchStatus dead_{.uid = {}, .subscriber = "billing"};  // One that was listed.
     std::uint64_t messages_ = 0;
 };
 

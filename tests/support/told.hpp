@@ -21,6 +21,7 @@ struct Told {
     std::vector<SubscriberStatus> subscribers;
     std::vector<ApiToken> tokens;
     std::vector<std::vector<BatchStatus>> batches;
+    std::vector<std::vector<DeadBatchStatus>> dead;
     std::vector<QueueStatus> queues;
     std::vector<Counter> counters;
     friend bool operator==(const Told&, const Told&) = default;
@@ -33,6 +34,7 @@ inline Told tell(Store& store, const std::vector<std::string>& tokens, TimePoint
               .subscribers = perform(store, ListSubscribers{}, now).value(),
               .tokens = perform(store, ListTokens{}, now).value(),
               .batches = {},
+              .dead = {},
               .queues = {perform(store, CountJobs{"work"}, now).value(),
                          perform(store, CountJobs{delivery_queue}, now).value()},
               .counters = perform(store, ListCounters{}, now).value()};
@@ -41,6 +43,7 @@ inline Told tell(Store& store, const std::vector<std::string>& tokens, TimePoint
         auto& batches =
             told.batches.emplace_back(perform(store, ListBatches{token, 100'000}, now).value());
         for (auto& batch : batches) batch.attempts = 0;
+        told.dead.push_back(perform(store, ListDeadBatches{token}, now).value());
     }
     return told;
 }
@@ -59,6 +62,8 @@ inline void check_gauges(Store& store, TimePoint now) {
         CHECK(subscriber.events_queued == events);
         CHECK(subscriber.batches_queued == batches.size());
         CHECK(current <= 1);
+        CHECK(subscriber.batches_dead ==
+              perform(store, ListDeadBatches{token, 10'000}, now).value().size());
     }
 }
 

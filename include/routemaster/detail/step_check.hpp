@@ -79,6 +79,9 @@ template <class S>
 [[nodiscard]] inline Result<void> check_step(const AcquireJobs& step) {
     return check_asked(step.limit);
 }
+[[nodiscard]] inline Result<void> check_step(const ListDeadBatches& step) {
+    return check_asked(step.limit);
+}
 [[nodiscard]] inline Result<void> check_step(const DropOldestBatches& step) {
     return check_asked(step.limit);
 }

@@ -23,6 +23,7 @@ struct EmbeddedFileReport {
     std::uint64_t subscribers = 0;
     std::uint64_t tokens = 0;
     std::uint64_t batches = 0;
+    std::uint64_t dead = 0;    ///< Those of them that are DEAD.
     std::uint64_t events = 0;  ///< In these batches: one for each subscriber.
     std::uint64_t jobs = 0;    ///< Delivery jobs among them.
     std::uint64_t counters = 0;
@@ -41,11 +42,12 @@ using JsonLine = std::function<void(std::string_view line)>;
 /// damaged that no row can be found; `invalid` when it is no file of ours. Thread safety: any.
 [[nodiscard]] Result<EmbeddedFileReport> check_embedded_file(const std::filesystem::path& file);
 
-/// Tells everything that can be read as lines of JSON, each an object with one key, which says
-/// what it is: `topic`, `subscriber`, `token`, `batch` with its `events` as they are delivered,
-/// `job`, `counter`. Times are milliseconds since the Unix epoch. Rows that are damaged are passed
-/// over: a thing is told as it became in those that are not, and one that ended in a damaged row
-/// may be told though it is gone. Errors as `check_embedded_file`. Thread safety: any.
+/// Tells everything that can be read as lines of JSON, each an object with one key, which says what
+/// it is: `topic`, `subscriber`, `token`, `batch` with its `events` as they are delivered, and when
+/// it `died_at` of which `error` if it is DEAD, `job`, `counter`. Times are milliseconds since the
+/// Unix epoch. Rows that are damaged are passed over: a thing is told as it became in those that
+/// are not, and one that ended in a damaged row may be told though it is gone. Errors as
+/// `check_embedded_file`. Thread safety: any.
 [[nodiscard]] Result<EmbeddedFileReport> export_embedded_file(const std::filesystem::path& file,
                                                               const JsonLine& each);
 

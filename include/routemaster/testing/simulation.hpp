@@ -65,6 +65,7 @@ struct Mishaps {
     double retirements = 0;  ///< A worker is stopped in an orderly way and another takes its place.
     double churn = 0;        ///< A subscriber comes, goes, or changes its mind.
     double bad_input = 0;    ///< Somebody sends steps that are wrong.
+    double operators = 0;    ///< Somebody redelivers or drops DEAD batches.
     double clock_sets = 0;   ///< The clock is set, by up to 15 s forth or back.
 
     // Of each submission between a client and the store.
@@ -81,6 +82,7 @@ struct Mishaps {
 
     // Of each attempt to deliver a batch or to do a job.
     double refusals = 0;       ///< It fails before anything was done.
+    double rejections = 0;     ///< The same, for good.
     double lost_receipts = 0;  ///< It was done, and is reported as a failure.
     double slow_ones = 0;      ///< It takes up to some seconds, longer than anybody waits.
     double fatal_ones = 0;     ///< It was done, and then its worker dies.

@@ -16,6 +16,7 @@
 #include "routemaster/testing/conformance/batches.hpp"
 #include "routemaster/testing/conformance/case.hpp"
 #include "routemaster/testing/conformance/counters.hpp"
+#include "routemaster/testing/conformance/dead_batches.hpp"
 #include "routemaster/testing/conformance/deliveries.hpp"
 #include "routemaster/testing/conformance/jobs.hpp"
 #include "routemaster/testing/conformance/lanes.hpp"
@@ -47,6 +48,8 @@ namespace routemaster::testing {
     add_worker_cases(add);
     add_delivery_cases(add);
     add_health_cases(add);
+    add_death_cases(add);
+    add_dead_letter_cases(add);
     add_room_cases(add);
     add_counter_cases(add);
     add_watch_cases(add);

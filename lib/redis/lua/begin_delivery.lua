@@ -5,8 +5,8 @@
 -- Effect: seals the batch, counts an attempt and notes it; or gives the job back for the
 --       throttle's wait, or until there is room in its lane; or ends a batch that nobody wants.
 -- Reply: 0 lease lost, 1 throttled, 2 vanished, 3 crowded, or for a delivery: uid, creation time,
---       attempt, token, callback, uuid, timeout, max_events, max_in_flight, health_points,
---       messages.
+--       attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
+--       dead_max, health_points, messages.
 local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 if not holds(q, job, worker, fence) then return 0 end
 -- Only a worker of the original takes a job away and leaves the lease.
@@ -21,7 +21,8 @@ local list = P .. 'batches:' .. uid
 local head = redis.call('LRANGE', list, 0, 2)
 local token = head[1]
 local known = token and redis.call('HMGET', P .. 'subscriber:' .. token, 'callback', 'uuid',
-    'timeout', 'max_events', 'max_in_flight', 'health_points', 'last_attempted_at', 'window')
+    'timeout', 'max_events', 'max_in_flight', 'health_points', 'last_attempted_at', 'window',
+    'attempts_max', 'age_max', 'dead_max')
 local events = redis.call('LLEN', list) - 3
 expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
 expect_batch(token or '')
@@ -64,5 +65,5 @@ local attempt = (tonumber(head[3]) or 0) + 1
 redis.call('SREM', P .. 'batches:current:' .. token, uid)
 redis.call('LSET', list, 2, attempt)
 redis.call('HSET', P .. 'subscriber:' .. token, 'last_attempted_at', now)
-return {uid, head[2], attempt, token, known[1], known[2], known[3], known[4], known[5], health,
-    redis.call('LRANGE', list, 3, -1)}
+return {uid, head[2], attempt, token, known[1], known[2], known[3], known[4], known[5], known[9],
+    known[10], known[11], health, redis.call('LRANGE', list, 3, -1)}

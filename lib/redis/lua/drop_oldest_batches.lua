@@ -1,4 +1,5 @@
--- DropOldestBatches: ends the oldest batches and their jobs, passing over those under delivery.
+-- DropOldestBatches: ends the DEAD batches that died first, then the oldest others and their jobs,
+--                    passing over those under delivery.
 -- KEYS  1 batches:index
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 limit
 -- Effect: looks at no more than 1,000 batches beyond the limit.
@@ -11,24 +12,57 @@ local function withdraw(job)
         redis.call('LREM', P .. 'jobs:instant:main', -1, job) == 1
 end
 
+-- Everything is looked at before anything is changed.
 expect_queue('main')
 expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event')
 local limit = tonumber(ARGV[4])
+local checked = {}
+
+-- The first so many batches of an index, each with its subscriber, which stands at a place of its
+-- list; a batch that is gone has none.
+local function first_of(index, most, list, place)
+    local found = {}
+    for i, uid in ipairs(redis.call('ZRANGE', index, 0, most - 1)) do
+        local token = redis.pcall('LINDEX', P .. list .. uid, place)
+        token = type(token) == 'string' and token
+        if token and not checked[token] then
+            checked[token] = true
+            expect_dead(token)
+            expect_batch(token)
+        end
+        found[i] = {uid, token}
+    end
+    return found
+end
+
+local dead = first_of(P .. 'routemaster:dead', limit, 'routemaster:dead_batch:', 1)
+local waiting = first_of(KEYS[1], limit + 1000, 'batches:', 0)
+
 local batches, events = 0, 0
-for _, uid in ipairs(redis.call('ZRANGE', KEYS[1], 0, limit + 999)) do
+local function dropped(token, size)
+    count('events.autodropped', token, size)
+    batches = batches + 1
+    events = events + size
+end
+for _, one in ipairs(dead) do
+    local uid, token = one[1], one[2]
+    if token then
+        dropped(token, drop_dead(uid, token))
+    else
+        redis.call('ZREM', P .. 'routemaster:dead', uid)
+    end
+end
+for _, one in ipairs(waiting) do
     if batches == limit then break end
+    local uid, token = one[1], one[2]
     local job = delivery_prefix .. uid
-    local token = subscriber_of(uid)
-    if token then expect_batch(token) end
     if not token then
         redis.call('ZREM', KEYS[1], uid)
     elseif redis.call('SISMEMBER', P .. 'jobs:index:main', job) == 0 or withdraw(job) then
         local size = redis.call('LLEN', P .. 'batches:' .. uid) - 3
         redis.call('SREM', P .. 'jobs:index:main', job)
         remove_batch(uid, token)
-        count('events.autodropped', token, size)
-        batches = batches + 1
-        events = events + size
+        dropped(token, size)
     end
 end
 return {batches, events}

@@ -1,7 +1,7 @@
 -- RemoveSubscriber, and RemoveToken, which removes the subscriber of that name with the token.
 -- KEYS  1 subscriber:{token}
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 "1" for the API token too
--- Effect: the batches stay, and end when they fall due.
+-- Effect: the batches stay, and end when they fall due; the DEAD ones are dropped.
 -- Reply: 1 removed, 0 unknown.
 local token = ARGV[4]
 local topics = redis.call('SMEMBERS', P .. 'topics:' .. token)
@@ -10,6 +10,7 @@ expect('SCARD', 'subscribers', 'topics')
 expect('HLEN', 'subscriber:' .. token, 'api_tokens:by_token')
 expect('ZCARD', 'routemaster:lane:' .. token)
 expect_queue('main')
+expect_dead(token)
 local removed = redis.call('SREM', P .. 'subscribers', token)
 if removed == 1 then
     for _, topic in ipairs(topics) do
@@ -19,6 +20,9 @@ if removed == 1 then
     widen(token, width_of(token), 1)
     begin_to_tidy(token)
     redis.call('DEL', KEYS[1], P .. 'topics:' .. token)
+    for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:dead:' .. token, 0, -1)) do
+        drop_dead(uid, token)
+    end
 end
 if ARGV[5] == '1' then
     removed = math.max(removed, redis.call('HDEL', P .. 'api_tokens:by_token', token))

@@ -1,13 +1,14 @@
 -- Subscribe: creates or changes a subscriber; its topics become exactly those given.
 -- KEYS  1 subscriber:{token}
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 callback, 6 uuid, 7 timeout or "", 8 max_events or "",
---       9 max_in_flight or "", 10... topics
+--       9 max_in_flight or "", 10 attempts_max or "", 11 age_max or "", 12 dead_max or "",
+--       13... topics
 -- Reply: 1.
 local token = ARGV[4]
 local width = width_of(token)
 local present = redis.call('SMEMBERS', P .. 'topics:' .. token)
 local wanted = {}
-for i = 10, #ARGV do wanted[ARGV[i]] = true end
+for i = 13, #ARGV do wanted[ARGV[i]] = true end
 for _, topic in ipairs(present) do expect('SCARD', 'subscribers:' .. topic) end
 for topic in pairs(wanted) do expect('SCARD', 'subscribers:' .. topic) end
 expect('SCARD', 'subscribers', 'topics')
@@ -20,6 +21,9 @@ if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], 'max_events', ARGV[8]) end
 if ARGV[9] ~= '' then
     redis.call('HSET', KEYS[1], 'max_in_flight', ARGV[9])
     widen(token, width, (width_of(token)))
+end
+for i, field in ipairs({'attempts_max', 'age_max', 'dead_max'}) do
+    if ARGV[9 + i] ~= '' then redis.call('HSET', KEYS[1], field, ARGV[9 + i]) end
 end
 for _, topic in ipairs(present) do
     if not wanted[topic] then

@@ -122,6 +122,7 @@ public:
 
     void remove(SubscriberState& state) {
         for (const auto& name : std::set<std::string>{state.topics}) unlink(state, name);
+        while (auto* dead = state.outbox->dead.front()) outboxes_.drop_dead(*dead);
         outboxes_.close(*state.outbox);
         effects_.gone(state);
         subscribers_.erase(std::string{state.subscription.token});
@@ -154,7 +155,8 @@ public:
                 .events_queued = state.outbox->events,
                 .batches_queued = state.outbox->batches.size(),
                 .health_points = state.health_points,
-                .last_attempted_at = state.last_attempted_at};
+                .last_attempted_at = state.last_attempted_at,
+                .batches_dead = state.outbox->dead.size()};
     }
 
     // --- Restoring ------------------------------------------------------------------------------

@@ -49,6 +49,10 @@ public:
     virtual void lease_ended(const JobState& job) = 0;
     /// A batch began, or changed in anything but its messages.
     virtual void changed(BatchState& batch) = 0;
+    /// A batch became DEAD.
+    virtual void died(BatchState& batch) = 0;
+    /// A DEAD batch is READY again, with another age and order, and no attempts.
+    virtual void redelivered(BatchState& batch) = 0;
     /// A message was put at the end of each of `batches`.
     virtual void appended(std::string_view message, std::span<BatchState* const> batches) = 0;
     /// A number of a topic or counter grew. Told often: what matters is the value in the end.
@@ -82,6 +86,8 @@ public:
     void changed(JobState&) override {}
     void lease_ended(const JobState&) override {}
     void changed(BatchState&) override {}
+    void died(BatchState&) override {}
+    void redelivered(BatchState&) override {}
     void appended(std::string_view, std::span<BatchState* const>) override {}
     void counted(TopicState&) override {}
     void counted(CounterState&) override {}

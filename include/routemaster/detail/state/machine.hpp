@@ -163,6 +163,9 @@ private:
         if (step.options.timeout) subscription.timeout = *step.options.timeout;
         if (step.options.max_events) subscription.max_events = *step.options.max_events;
         if (step.options.max_in_flight) subscription.max_in_flight = *step.options.max_in_flight;
+        if (step.options.attempts_max) subscription.attempts_max = *step.options.attempts_max;
+        if (step.options.age_max) subscription.age_max = *step.options.age_max;
+        if (step.options.dead_max) subscription.dead_max = *step.options.dead_max;
         jobs_.widen(subscriber.outbox->lane, subscription.max_in_flight);
         replace_topics(subscriber, step.topics);
         effects_.changed(subscriber);
@@ -320,6 +323,8 @@ private:
             return invalid("lease: not a delivery job");
         }
         auto* batch = outboxes_.find(*uid);
+        // Somebody pushed the job of a batch that is DEAD, which is not to be delivered.
+        if (batch != nullptr && batch->death != nullptr) batch = nullptr;
         auto* subscriber = batch == nullptr ? nullptr : directory_.subscriber(token_of(*batch));
         if (subscriber == nullptr || batch->messages.empty()) {
             end_vanished(*job, batch, subscriber != nullptr);
@@ -397,8 +402,11 @@ private:
         count_attempt(*batch, step);
         auto* subscriber = directory_.subscriber(token_of(*batch));
         if (subscriber != nullptr) change_health(*subscriber, step);
+        const bool dead = subscriber != nullptr && dies(*batch, subscriber->subscription, step);
         if (step.delivered) {
             outboxes_.remove(*batch, subscriber != nullptr);
+        } else if (dead) {
+            outboxes_.bury(*batch, step.error, subscriber->subscription.dead_max, now_);
         } else {
             jobs_.give_back(*job, step.retry_at, now_);
             effects_.changed(*batch);
@@ -406,7 +414,15 @@ private:
         if (subscriber != nullptr) {
             jobs_.adapt(subscriber->outbox->lane, step.delivered, std::max(step.lane_max, 1U));
         }
-        return Settlement::settled;
+        return dead ? Settlement::dead : Settlement::settled;
+    }
+
+    /// Whether the failure of an attempt is the last of its batch.
+    [[nodiscard]] bool dies(const BatchState& batch, const Subscription& wants,
+                            const SettleDelivery& step) const {
+        if (step.delivered || !wants.dead_letters()) return false;
+        return step.permanent || (wants.attempts_max > 0 && batch.attempts >= wants.attempts_max) ||
+               (wants.age_max > Duration{0} && now_ - batch.created_at >= wants.age_max);
     }
 
     /// A failure is told even when there is no health left to lose: when it was attempted counts.
@@ -441,6 +457,79 @@ private:
     }
 
     static const std::string& token_of(const BatchState& batch) { return batch.outbox.lane.name; }
+
+    // --- DEAD batches ---------------------------------------------------------------------------
+
+    Result<ListDeadBatches::Reply> apply(ListDeadBatches& step) {
+        std::vector<DeadBatchStatus> all;
+        const auto* outbox = outboxes_.find(step.token);
+        if (outbox == nullptr) return all;
+        for (const auto* batch = outbox->dead.front(); batch != nullptr && all.size() < step.limit;
+             batch = outbox->dead.next(*batch)) {
+            all.push_back(status(*batch));
+        }
+        return all;
+    }
+
+    Result<FindDeadBatch::Reply> apply(FindDeadBatch& step) {
+        const auto* batch = dead(step.token, step.batch);
+        if (batch == nullptr) return std::optional<DeadMessages>{};
+        return std::optional<DeadMessages>{{status(*batch), batch->messages.resident()
+                                                                ? batch->messages.list()
+                                                                : effects_.read(*batch)}};
+    }
+
+    Result<RedeliverDeadBatches::Reply> apply(RedeliverDeadBatches& step) {
+        Count count;
+        each_dead(step.token, step.batch, [&](BatchState& batch) {
+            if (outboxes_.redeliver(batch, now_)) ++count.value;
+        });
+        return count;
+    }
+
+    Result<DropDeadBatches::Reply> apply(DropDeadBatches& step) {
+        Dropped dropped;
+        each_dead(step.token, step.batch, [&](BatchState& batch) {
+            ++dropped.batches;
+            dropped.events += batch.messages.size();
+            outboxes_.drop_dead(batch);
+        });
+        return dropped;
+    }
+
+    /// The DEAD batch of that subscriber and id; null when there is none.
+    [[nodiscard]] BatchState* dead(const std::string& token, const Uid& uid) const {
+        auto* batch = outboxes_.find(uid);
+        const bool found = batch != nullptr && batch->death != nullptr && token_of(*batch) == token;
+        return found ? batch : nullptr;
+    }
+
+    /// Calls `act`, which may end it, with the DEAD batch that is named, or with all of the
+    /// subscriber, in the order they died, at most `dead_moved_max`.
+    template <class Act>
+    void each_dead(const std::string& token, const std::optional<Uid>& uid, Act act) {
+        if (uid) {
+            if (auto* batch = dead(token, *uid)) act(*batch);
+            return;
+        }
+        const auto* outbox = outboxes_.find(token);
+        auto* next = outbox == nullptr ? nullptr : outbox->dead.front();
+        for (std::uint32_t moved = 0; next != nullptr && moved < dead_moved_max; ++moved) {
+            auto& batch = *next;
+            next = outbox->dead.next(batch);
+            act(batch);
+        }
+    }
+
+    static DeadBatchStatus status(const BatchState& batch) {
+        return {.uid = batch.uid,
+                .subscriber = token_of(batch),
+                .created_at = batch.created_at,
+                .died_at = batch.death->at,
+                .attempts = batch.attempts,
+                .events = batch.messages.size(),
+                .error = batch.death->error};
+    }
 
     // --- Room -----------------------------------------------------------------------------------
 

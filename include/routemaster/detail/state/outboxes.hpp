@@ -1,6 +1,6 @@
 /// @file
 /// The batches of the state machine: for each subscriber an outbox, in which at most one batch is
-/// CURRENT and all stand in the order they began.
+/// CURRENT and all stand in the order they began, and beside them those that are DEAD.
 
 #pragma once
 
@@ -12,11 +12,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "routemaster/batch.hpp"
+#include "routemaster/detail/dead_error.hpp"
 #include "routemaster/detail/delivery_job.hpp"
 #include "routemaster/detail/intrusive_list.hpp"
 #include "routemaster/detail/state/counters.hpp"
@@ -31,6 +33,12 @@ namespace routemaster::detail {
 
 struct Outbox;
 
+/// Of what a batch died, and when.
+struct Death {
+    TimePoint at;
+    std::string error;
+};
+
 /// A batch.
 struct BatchState : Entity {
     BatchState(const Uid& name, Outbox& in, TimePoint now, std::uint64_t number)
@@ -42,12 +50,19 @@ struct BatchState : Entity {
     std::uint64_t order;  ///< That of its delivery job.
     std::uint32_t attempts = 0;
     bool current = true;
-    JobState* job = nullptr;
-    bool whole = false;        ///< Its row tells all of it, at `offset`.
-    std::uint32_t offset = 0;  ///< Where in its row it was told whole.
+    JobState* job = nullptr;       ///< Null when it is DEAD.
+    std::unique_ptr<Death> death;  ///< Null unless it is DEAD.
+    bool whole = false;            ///< Its row tells all of it, at `offset`.
+    std::uint32_t offset = 0;      ///< Where in its row it was told whole.
     KeptMessages messages;
-    ListHook<BatchState> in_outbox;
-    ListHook<BatchState> in_age;
+    ListHook<BatchState> in_outbox;  ///< Among those that are queued, or those that are DEAD.
+    ListHook<BatchState> in_age;     ///< The same, of all outboxes.
+
+    /// Whether it died before `other`. Those of one instant stand in the order of their ids, as
+    /// other stores sort them.
+    [[nodiscard]] bool died_before(const BatchState& other) const {
+        return std::tie(death->at, uid) < std::tie(other.death->at, other.uid);
+    }
 };
 
 /// What is counted for each subscriber.
@@ -68,10 +83,14 @@ enum class OutboxCounter : std::uint8_t {
     first_attempt_latency,
     last_attempt_latency,
     autodropped,
+    dead_batches,
+    dead_events,
+    redelivered,
+    dead_dropped,
 };
 
 /// Under which name and status each is told, in the order of `OutboxCounter`.
-inline constexpr std::array<std::pair<const char*, const char*>, 16> outbox_counter_names{{
+inline constexpr std::array<std::pair<const char*, const char*>, 20> outbox_counter_names{{
     {"events.added", nullptr},
     {"events.removed", nullptr},
     {"delivery.batches", "success"},
@@ -88,6 +107,10 @@ inline constexpr std::array<std::pair<const char*, const char*>, 16> outbox_coun
     {"latency.batches.first_attempt", nullptr},
     {"latency.batches.last_attempt", nullptr},
     {"events.autodropped", nullptr},
+    {"batches.dead", nullptr},
+    {"events.dead", nullptr},
+    {"events.redelivered", nullptr},
+    {"events.dead_dropped", nullptr},
 }};
 
 /// All batches for one subscriber, whether or not it still exists.
@@ -95,7 +118,8 @@ struct Outbox {
     Lane lane;  ///< Its delivery jobs; named by the subscriber's token.
     BatchState* current = nullptr;
     IntrusiveList<BatchState, &BatchState::in_outbox> batches;
-    std::uint64_t events = 0;  ///< Gauge: events in `batches`.
+    IntrusiveList<BatchState, &BatchState::in_outbox> dead;  ///< In the order they died.
+    std::uint64_t events = 0;                                ///< Gauge: events in `batches`.
     /// By `OutboxCounter`; each comes into being with its first increment.
     std::array<CounterState*, outbox_counter_names.size()> counters{};
 };
@@ -157,34 +181,85 @@ public:
     /// Ends a batch together with its job, and the outbox if nothing needs it any more.
     void remove(BatchState& batch, bool subscriber_exists) {
         auto& outbox = batch.outbox;
-        const auto events = batch.messages.size();
-        count(outbox, OutboxCounter::removed, static_cast<std::int64_t>(events));
-        outbox.events -= events;
-        if (outbox.current == &batch) outbox.current = nullptr;
-        if (batch.job != nullptr) jobs_.remove(*batch.job);
-        outbox.batches.remove(batch);
-        by_age_.remove(batch);
-        bytes_ -= batch.messages.payload_bytes();
-        effects_.gone(batch);
-        batches_.erase(batch.uid);
+        dequeue(batch);
+        forget(batch);
         if (!subscriber_exists) close(outbox);
     }
 
-    /// Calls `visit` with each batch, oldest first.
-    template <class Visit>
-    void each(Visit visit) const {
-        for (const auto* batch = by_age_.front(); batch != nullptr; batch = by_age_.next(*batch)) {
-            visit(*batch);
+    /// Makes a batch DEAD, and drops those that died first beyond `dead_max`.
+    void bury(BatchState& batch, std::string_view error, std::uint32_t dead_max, TimePoint now) {
+        auto& outbox = batch.outbox;
+        // A crash could bring it back, and it must then come before what stands behind it.
+        effects_.skipped(outbox.lane);
+        dequeue(batch);
+        batch.current = false;
+        batch.death = std::make_unique<Death>(Death{now, std::string{kept_error(error)}});
+        lay_out(batch);
+        effects_.died(batch);
+        count(outbox, OutboxCounter::dead_batches, 1);
+        count_events(batch, OutboxCounter::dead_events);
+        for (std::uint32_t moved = 0; outbox.dead.size() > dead_max && moved < dead_moved_max;
+             ++moved) {
+            drop_dead(*outbox.dead.front());
         }
     }
 
-    /// Bytes of all messages in all batches.
+    /// Puts a DEAD batch at the end of its lane, as if it began now. False, and nothing was
+    /// changed, when somebody pushed its delivery job.
+    bool redeliver(BatchState& batch, TimePoint now) {
+        auto& outbox = batch.outbox;
+        auto& queue = jobs_.queue(delivery_queue);
+        const auto job = delivery_job(batch.uid);
+        if (jobs_.find(queue, job) != nullptr) return false;
+        outbox.dead.remove(batch);
+        dead_.remove(batch);
+        batch.death.reset();
+        batch.attempts = 0;
+        batch.created_at = now;
+        batch.order = jobs_.next_order();
+        outbox.batches.push_back(batch);
+        by_age_.push_back(batch);
+        outbox.events += batch.messages.size();
+        effects_.redelivered(batch);
+        count_events(batch, OutboxCounter::redelivered);
+        count_events(batch, OutboxCounter::added);
+        batch.job = &jobs_.push(queue, job, now, batch.order, &outbox.lane, now);
+        return true;
+    }
+
+    /// Drops a DEAD batch.
+    void drop_dead(BatchState& batch) {
+        count_events(batch, OutboxCounter::dead_dropped);
+        batch.outbox.dead.remove(batch);
+        dead_.remove(batch);
+        forget(batch);
+    }
+
+    /// Calls `visit` with each batch that is queued, oldest first, then with each DEAD one.
+    template <class Visit>
+    void each(Visit visit) const {
+        for (const auto* list : {&by_age_, &dead_}) {
+            for (const auto* batch = list->front(); batch != nullptr; batch = list->next(*batch)) {
+                visit(*batch);
+            }
+        }
+    }
+
+    /// Bytes of all messages in all batches, DEAD ones among them.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-    /// Ends the oldest batches, passing over those under delivery, at most `limit`.
+    /// Ends the DEAD batches that died first, then the oldest others, passing over those under
+    /// delivery, at most `limit` in all.
     template <class Exists>
     Dropped drop_oldest(std::uint32_t limit, Exists exists) {
         Dropped dropped;
+        while (!dead_.empty() && dropped.batches < limit) {
+            auto& first = *dead_.front();
+            ++dropped.batches;
+            dropped.events += first.messages.size();
+            count_events(first, OutboxCounter::autodropped);
+            drop_dead(first);
+        }
         for (auto* batch = by_age_.front(); batch != nullptr && dropped.batches < limit;) {
             auto& oldest = *batch;
             batch = by_age_.next(oldest);
@@ -214,7 +289,7 @@ public:
 
     /// Forgets an outbox whose subscriber is gone, once it is empty.
     void close(Outbox& outbox) {
-        if (!outbox.batches.empty() || !outbox.lane.jobs.empty()) return;
+        if (!outbox.batches.empty() || !outbox.dead.empty() || !outbox.lane.jobs.empty()) return;
         outboxes_.erase(std::string{outbox.lane.name});
     }
 
@@ -239,9 +314,13 @@ public:
         auto& queue = jobs_.queue(delivery_queue);
         for (auto* batch : all) {
             auto& outbox = batch->outbox;
+            bytes_ += batch->messages.payload_bytes();
+            if (batch->death != nullptr) {
+                lay_out(*batch);
+                continue;
+            }
             outbox.batches.push_back(*batch);
             by_age_.push_back(*batch);
-            bytes_ += batch->messages.payload_bytes();
             outbox.events += batch->messages.size();
             if (batch->current) outbox.current = batch;
             batch->job = jobs_.find(queue, delivery_job(batch->uid));
@@ -257,17 +336,56 @@ public:
     void prune(Exists exists) {
         std::erase_if(outboxes_, [&](const auto& entry) {
             const auto& [token, outbox] = entry;
-            return outbox.batches.empty() && outbox.lane.jobs.empty() && !exists(token);
+            return outbox.batches.empty() && outbox.dead.empty() && outbox.lane.jobs.empty() &&
+                   !exists(token);
         });
     }
 
 private:
+    using ByAge = IntrusiveList<BatchState, &BatchState::in_age>;
+
+    /// Takes a batch out of its outbox, and ends its job, which lets the next one in.
+    void dequeue(BatchState& batch) {
+        auto& outbox = batch.outbox;
+        count_events(batch, OutboxCounter::removed);
+        outbox.events -= batch.messages.size();
+        if (outbox.current == &batch) outbox.current = nullptr;
+        if (batch.job != nullptr) jobs_.remove(*batch.job);
+        batch.job = nullptr;
+        outbox.batches.remove(batch);
+        by_age_.remove(batch);
+    }
+
+    /// Ends a batch that stands in no list.
+    void forget(BatchState& batch) {
+        bytes_ -= batch.messages.payload_bytes();
+        effects_.gone(batch);
+        batches_.erase(batch.uid);
+    }
+
+    /// Puts a DEAD batch into the lists of those. Only after the clock was set back it does not
+    /// belong at their ends.
+    void lay_out(BatchState& batch) {
+        const auto put = [&](auto& list) {
+            auto* before = list.back();
+            while (before != nullptr && batch.died_before(*before)) before = list.previous(*before);
+            list.insert_after(before, batch);
+        };
+        put(batch.outbox.dead);
+        put(dead_);
+    }
+
+    void count_events(const BatchState& batch, OutboxCounter which) {
+        count(batch.outbox, which, static_cast<std::int64_t>(batch.messages.size()));
+    }
+
     Effects& effects_;
     CounterTable& counters_;
     JobTable& jobs_;
     std::map<std::string, Outbox> outboxes_;
     std::unordered_map<Uid, std::unique_ptr<BatchState>> batches_;
-    IntrusiveList<BatchState, &BatchState::in_age> by_age_;
+    ByAge by_age_;  ///< Those that are queued.
+    ByAge dead_;    ///< In the order they died.
     std::uint64_t bytes_ = 0;
 };
 

@@ -42,6 +42,9 @@ struct Wishes {
     std::optional<Duration> timeout{};
     std::optional<std::uint32_t> max_events{};
     std::optional<std::uint32_t> max_in_flight{};
+    std::optional<std::uint32_t> attempts_max{};
+    std::optional<Duration> age_max{};
+    std::optional<std::uint32_t> dead_max{};
 };
 
 /// Who acquires how much of what.
@@ -57,6 +60,8 @@ struct Attempt {
     int health_change = 0;
     Duration retry_after{1'000};  ///< Counts when it was not delivered.
     Duration took{0};             ///< Between its beginning and now.
+    bool permanent = false;       ///< Likewise.
+    std::string error{};          ///< Likewise.
 };
 
 /// The messages of some batches.
@@ -168,7 +173,10 @@ public:
                                       .uuid = wishes.uuid,
                                       .timeout = wishes.timeout,
                                       .max_events = wishes.max_events,
-                                      .max_in_flight = wishes.max_in_flight}},
+                                      .max_in_flight = wishes.max_in_flight,
+                                      .attempts_max = wishes.attempts_max,
+                                      .age_max = wishes.age_max,
+                                      .dead_max = wishes.dead_max}},
                 at);
         subscribers_.insert(token);
     }
@@ -185,6 +193,12 @@ public:
     [[nodiscard]] std::vector<BatchStatus> batches(const std::string& token,
                                                    Where at = Where::here()) const {
         return perform(ListBatches{.token = token, .limit = 100'000}, at);
+    }
+
+    /// The DEAD batches of a subscriber, in the order they died.
+    [[nodiscard]] std::vector<DeadBatchStatus> dead(const std::string& token,
+                                                    Where at = Where::here()) const {
+        return perform(ListDeadBatches{.token = token, .limit = subscription_dead_max}, at);
     }
 
     // --- Jobs -----------------------------------------------------------------------------------
@@ -246,8 +260,19 @@ public:
                                       .delivered = how.delivered,
                                       .health_change = how.health_change,
                                       .begun_at = now_ - how.took,
-                                      .retry_at = now_ + how.retry_after},
+                                      .retry_at = now_ + how.retry_after,
+                                      .permanent = how.permanent,
+                                      .error = how.error},
                        at);
+    }
+
+    /// One attempt at the next delivery that its batch dies of, which is retried at once otherwise.
+    /// The id of the batch.
+    Uid kill_next(const std::string& error = "HTTP 500", Where at = Where::here()) {
+        const auto [lease, start] = begin_next(1, at);
+        const Attempt failed{.delivered = false, .retry_after = Duration{0}, .error = error};
+        expect_equal(settle(lease, failed, at), Settlement::dead, "settling the last failure", at);
+        return start.batch;
     }
 
     /// One failed attempt at the next delivery, which costs health and is retried at once.
@@ -317,9 +342,13 @@ public:
                      .subscribers = perform(ListSubscribers{}),
                      .tokens = perform(ListTokens{}),
                      .batches = {},
+                     .dead = {},
                      .queues = {},
                      .counters = counters()};
-        for (const auto& token : subscribers_) all.batches[token] = batches(token);
+        for (const auto& token : subscribers_) {
+            all.batches[token] = batches(token);
+            all.dead[token] = dead(token);
+        }
         for (const auto* name : {delivery_queue, work_queue}) all.queues[name] = queue(name);
         return all;
     }

@@ -17,8 +17,9 @@ struct Snapshot {
     std::vector<Topic> topics;
     std::vector<SubscriberStatus> subscribers;
     std::vector<ApiToken> tokens;
-    std::map<std::string, std::vector<BatchStatus>> batches;  ///< By subscriber.
-    std::map<std::string, QueueStatus> queues;                ///< By queue.
+    std::map<std::string, std::vector<BatchStatus>> batches;   ///< By subscriber.
+    std::map<std::string, std::vector<DeadBatchStatus>> dead;  ///< By subscriber.
+    std::map<std::string, QueueStatus> queues;                 ///< By queue.
     std::vector<Counter> counters;
 };
 
@@ -29,6 +30,7 @@ inline void expect_unchanged(const Snapshot& now, const Snapshot& before,
     expect_equal(now.subscribers, before.subscribers, "subscribers, which must not change", at);
     expect_equal(now.tokens, before.tokens, "tokens, which must not change", at);
     expect_equal(now.batches, before.batches, "batches, which must not change", at);
+    expect_equal(now.dead, before.dead, "DEAD batches, which must not change", at);
     expect_equal(now.queues, before.queues, "queues, which must not change", at);
     expect_equal(now.counters, before.counters, "counters, which must not change", at);
 }

@@ -52,7 +52,7 @@ public:
     static std::string of(Count count) { return std::to_string(count.value); }
     static std::string of(Removal removal) { return word(removal, {"removed", "unknown"}); }
     static std::string of(Settlement settlement) {
-        return word(settlement, {"settled", "lease_lost"});
+        return word(settlement, {"settled", "lease_lost", "dead"});
     }
     static std::string of(Unsubscription outcome) {
         return word(outcome,
@@ -68,15 +68,23 @@ public:
     }
     static std::string of(const Subscription& s) {
         return record({of(s.token), of(s.callback), of(s.uuid), of(s.timeout), of(s.max_events),
-                       of(s.max_in_flight)});
+                       of(s.max_in_flight), of(s.attempts_max), of(s.age_max), of(s.dead_max)});
     }
     static std::string of(const SubscriberStatus& s) {
         return record({of(s.subscription), of(s.topics), of(s.events_queued), of(s.batches_queued),
-                       of(s.health_points), of(s.last_attempted_at)});
+                       of(s.health_points), of(s.last_attempted_at), of(s.batches_dead)});
     }
     static std::string of(const BatchStatus& b) {
         return record({of(b.uid), of(b.subscriber), of(b.created_at), of(b.attempts), of(b.events),
                        b.current ? "CURRENT" : "READY"});
+    }
+    static std::string of(const DeadBatchStatus& b) {
+        return record({of(b.uid), of(b.subscriber), of(b.created_at), of(b.died_at), of(b.attempts),
+                       of(b.events), of(b.error)});
+    }
+    static std::string of(const DeadMessages& b) { return record({of(b.status), of(b.messages)}); }
+    static std::string of(Dropped dropped) {
+        return record({"batches " + of(dropped.batches), "events " + of(dropped.events)});
     }
     static std::string of(const ApiToken& token) {
         return record({of(token.token), of(token.name)});

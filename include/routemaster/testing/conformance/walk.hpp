@@ -40,8 +40,10 @@ public:
             s_.advance(Duration{random_.below(400)});
         } else if (what < 94) {
             lose_worker();
-        } else if (what < 98) {
+        } else if (what < 97) {
             subscribe(any(tokens));
+        } else if (what < 98) {
+            look_after_the_dead(any(tokens));
         } else {
             interfere();
         }
@@ -61,33 +63,43 @@ public:
             }
             batches_total += batches.size();
             tell(current <= 1, token + " has " + Text::of(current) + " CURRENT batches");
+            const auto dead = s_.dead(token);
             if (const auto status = s_.perform(FindSubscriber{token})) {
                 equal(status->events_queued, events, "events queued for " + token);
                 equal(status->batches_queued, batches.size(), "batches queued for " + token);
+                equal(status->batches_dead, dead.size(), "DEAD batches of " + token);
             }
-            const auto added = s_.counter_of(token, "events.added").value_or(0);
-            const auto removed = s_.counter_of(token, "events.removed").value_or(0);
-            equal(static_cast<std::uint64_t>(added - removed), events,
-                  "events added and not removed for " + token);
+            std::int64_t dead_events = 0;
+            for (const auto& batch : dead) dead_events += static_cast<std::int64_t>(batch.events);
+            equal(count(token, "events.dead") - count(token, "events.redelivered") -
+                      count(token, "events.dead_dropped"),
+                  dead_events, "events that died and are still DEAD, of " + token);
+            equal(static_cast<std::uint64_t>(count(token, "events.added") -
+                                             count(token, "events.removed")),
+                  events, "events added and not removed for " + token);
         }
         const auto jobs = s_.queue(delivery_queue);
         equal(jobs.scheduled + jobs.ready + jobs.pending, batches_total, "delivery jobs");
     }
 
-    /// Delivers all that is left. Nothing may remain, and nothing may be missing.
+    /// Delivers all that is left, the DEAD too. Nothing may remain, and nothing may be missing.
     void finish() {
         for (unsigned worker = 1; worker <= workers; ++worker) {
             s_.perform(RetireWorker{Scenario::worker(worker)});
         }
         under_way_.clear();
+        for (const std::string token : tokens) s_.perform(RedeliverDeadBatches{token});
         for (int round = 0; round < 10'000 && deliver_what_is_due(); ++round) {
             s_.advance(backoff_max);
         }
         for (const std::string token : tokens) {
             equal(s_.batches(token), std::vector<BatchStatus>{}, "batches left for " + token);
-            const auto added = s_.counter_of(token, "events.added").value_or(0);
-            equal(delivered_[token] + vanished_[token], static_cast<std::uint64_t>(added),
-                  "events that were delivered to " + token + " or vanished");
+            equal(s_.dead(token), std::vector<DeadBatchStatus>{}, "DEAD batches of " + token);
+            // What was redelivered was added twice.
+            const auto added = count(token, "events.added") - count(token, "events.redelivered");
+            const auto gone = static_cast<std::uint64_t>(count(token, "events.dead_dropped"));
+            equal(delivered_[token] + vanished_[token] + gone, static_cast<std::uint64_t>(added),
+                  "events that were delivered to " + token + ", vanished or were dropped");
         }
         equal(s_.queue(delivery_queue), QueueStatus{}, "delivery jobs left");
         check();
@@ -117,19 +129,38 @@ private:
         expect_equal(got, expected, what + " (seed " + Text::of(s_.traits().seed) + ")", at);
     }
 
+    std::int64_t count(const std::string& token, const char* name) const {
+        return s_.counter_of(token, name).value_or(0);
+    }
+
     void publish() { s_.publish_message(any(topics), std::to_string(++published_)); }
 
-    /// One subscriber has several batches under way; the others rely on their order.
+    /// One subscriber has several batches under way, and gives up those that fail; the others rely
+    /// on their order.
     void subscribe(const std::string& token) {
         std::vector<std::string> wanted;
         for (const auto* topic : topics) {
             if (random_.below(4) != 0) wanted.emplace_back(topic);
         }
-        s_.subscribe(token, wanted,
-                     {.timeout = Duration{random_.below(300)},
-                      .max_events = static_cast<std::uint32_t>(1 + random_.below(8)),
-                      .max_in_flight =
-                          token == "crm" ? static_cast<std::uint32_t>(1 + random_.below(3)) : 1U});
+        s_.subscribe(
+            token, wanted,
+            {.timeout = Duration{random_.below(300)},
+             .max_events = static_cast<std::uint32_t>(1 + random_.below(8)),
+             .max_in_flight =
+                 token == "crm" ? static_cast<std::uint32_t>(1 + random_.below(3)) : 1U,
+             .attempts_max = token == "crm" ? static_cast<std::uint32_t>(random_.below(4)) : 0U,
+             .dead_max = static_cast<std::uint32_t>(1 + random_.below(8))});
+    }
+
+    void look_after_the_dead(const std::string& token) {
+        auto dead = s_.dead(token);
+        std::optional<Uid> one;
+        if (!dead.empty() && random_.below(2) == 0) one = dead[random_.below(dead.size())].uid;
+        if (random_.below(3) == 0) {
+            s_.perform(DropDeadBatches{token, one});
+        } else {
+            s_.perform(RedeliverDeadBatches{token, one});
+        }
     }
 
     void begin() {
@@ -169,7 +200,8 @@ private:
                                       .delivered = delivered,
                                       .health_change = delivered ? 5 : -20,
                                       .begun_at = one.begun_at,
-                                      .retry_at = s_.now() + Duration{random_.below(200)}});
+                                      .retry_at = s_.now() + Duration{random_.below(200)},
+                                      .permanent = random_.below(10) == 0});
         if (settlement == Settlement::settled && delivered) note_delivered(one);
     }
 

@@ -7,15 +7,21 @@ local function expect_batch(token)
     expect('SCARD', 'batches:current:' .. token)
 end
 
--- Ends a batch, with the gauges, and makes room for the next of its lane.
-local function remove_batch(uid, token)
-    local list = P .. 'batches:' .. uid
-    local events = math.max(redis.call('LLEN', list) - 3, 0)
-    redis.call('DEL', list)
+-- Takes a batch of so many events out of the queue of its subscriber, with the gauges, and makes
+-- room for the next of its lane. Its list stays.
+local function dequeue(uid, token, events)
     redis.call('ZREM', P .. 'batches:index', uid)
     redis.call('SREM', P .. 'batches:current:' .. token, uid)
     add(P .. 'batches:gauges:batch', token, -1)
     add(P .. 'batches:gauges:event', token, -events)
     count('events.removed', token, events)
     leave(token, uid)
+end
+
+-- Ends a batch.
+local function remove_batch(uid, token)
+    local list = P .. 'batches:' .. uid
+    local events = math.max(redis.call('LLEN', list) - 3, 0)
+    redis.call('DEL', list)
+    dequeue(uid, token, events)
 end

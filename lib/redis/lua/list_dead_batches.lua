@@ -1,0 +1,15 @@
+-- ListDeadBatches: tells the DEAD batches of a subscriber, those that died first at the front.
+-- KEYS  1 routemaster:dead:{token}
+-- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 limit
+-- Reply: for each its uid, when it died, error, token, creation time, attempts, events.
+local dead = redis.call('ZRANGE', KEYS[1], 0, ARGV[5] - 1, 'WITHSCORES')
+local told = {}
+for i = 1, #dead, 2 do
+    local list = P .. 'routemaster:dead_batch:' .. dead[i]
+    local head = redis.call('LRANGE', list, 0, 3)
+    if head[4] then
+        told[#told + 1] = {dead[i], dead[i + 1], head[1], head[2], head[3], head[4],
+            redis.call('LLEN', list) - 4}
+    end
+end
+return told
