@@ -19,7 +19,8 @@ namespace routemaster {
 ///   see `EmbeddedStoreOptions` for these settings and what they are unless said otherwise; BYTES
 ///   may be written as `500MB` or `2GiB`, see `parse_byte_size`.
 /// - `redis://HOST`, `rediss://HOST`, `redis+sentinel://HOST/MASTER`, `rediss+sentinel://…`, each
-///   with the settings that `parse_redis_url` reads: a Redis server, for any number of processes; see `RedisStore`.
+///   with the settings that `parse_redis_url` reads: a Redis server, for any number of processes;
+///   see `RedisStore`.
 ///
 /// `invalid` for any other URL, and for a store that this build does not have, naming what is
 /// wrong; else the error of the store. What the store has to tell goes to `log`. Thread safe.
