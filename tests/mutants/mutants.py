@@ -11,6 +11,8 @@ that is to find it is compiled against the copy and run:
                   below it
     simulation    worlds in which everything goes wrong, over the engine of the embedded store
     dispatcher    the unit tests of the dispatcher's shares, its end, and its trouble
+    services      the integration tests that the mutant names, on programs with the bug in them:
+                  that settings are passed on, and obeyed. Makes the release build first
 
 A mutant is killed by a failed case, a crash, or a run that does not end. One that does not compile
 proves nothing, so it counts as an error.
@@ -29,6 +31,8 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+
+import services
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -78,7 +82,7 @@ class Builder:
         return done.returncode == 0, done.stderr
 
     def fresh_copy(self):
-        for name in ("include", "lib", "tests"):
+        for name in ("include", "lib", "services", "tests"):
             shutil.rmtree(self.copy / name, ignore_errors=True)
             shutil.copytree(ROOT / name, self.copy / name)
 
@@ -115,7 +119,8 @@ class Builder:
 def place_of(mutant, copy):
     """The file of the copy in which the bug is planted."""
     name = mutant["file"]
-    return copy / name if name.startswith("lib/") else copy / "include" / "routemaster" / name
+    inside = name.startswith(("lib/", "services/"))
+    return copy / name if inside else copy / "include" / "routemaster" / name
 
 
 def plant(mutant, path):
@@ -154,26 +159,37 @@ def suite_of(mutant):
     return mutant.get("suite", "conformance")
 
 
-def verdict(mutant, builder):
+def told(found):
+    """The text of a verdict on a mutant that these cases kill."""
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return True, found[0] + more
+
+
+def verdict(mutant, builder, programs):
     """(killed, text) of one mutant."""
     builder.fresh_copy()
     path = place_of(mutant, builder.copy)
     if complaint := plant(mutant, path):
         return False, "NOT PLANTED: " + complaint
+    if suite_of(mutant) == "services":
+        if complaint := programs.build(mutant["file"], path):
+            return False, "DOES NOT COMPILE: " + complaint.strip().splitlines()[0]
+        found = programs.killers(mutant["tests"])
+        return told(found) if found else (False, "SURVIVED")
     for sources in PROGRAMS[suite_of(mutant)]:
         program, complaint = builder.build(sources, str(path))
         if program is None:
             return False, "DOES NOT COMPILE: " + complaint.strip().splitlines()[0]
         if found := killers(program):
-            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-            return True, found[0] + more
+            return told(found)
     return False, "SURVIVED"
 
 
 def main():
     parser = argparse.ArgumentParser(description="Plants bugs and tells which test finds each.")
     parser.add_argument("--only", default="", help="only mutants whose name contains this")
-    parser.add_argument("--suite", choices=list(PROGRAMS), help="only mutants for this suite")
+    parser.add_argument("--suite", choices=[*PROGRAMS, "services"],
+                        help="only mutants for this suite")
     parser.add_argument("--list", action="store_true", help="name the mutants and do nothing")
     parser.add_argument("--compiler", default="g++")
     arguments = parser.parse_args()
@@ -189,7 +205,14 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         builder = Builder(pathlib.Path(folder), arguments.compiler)
-        for suite in sorted({suite_of(one) for one in mutants}):
+        programs = services.Programs(pathlib.Path(folder))
+        suites = {suite_of(one) for one in mutants}
+        if "services" in suites:
+            tests = ",".join(sorted({one["tests"] for one in mutants if "tests" in one}))
+            complaint = services.build_all() or programs.killers(tests, built=True)
+            if complaint:
+                sys.exit(f"the integration tests fail without any mutant: {complaint}")
+        for suite in sorted(suites - {"services"}):
             for sources in PROGRAMS[suite]:
                 program, complaint = builder.build(sources)
                 if program is None or killers(program):
@@ -197,7 +220,7 @@ def main():
                              f"{complaint or killers(program)}")
         failed = 0
         for mutant in mutants:
-            killed, text = verdict(mutant, builder)
+            killed, text = verdict(mutant, builder, programs)
             failed += not killed
             word = "killed" if killed else "FAILED"
             print(f"{word}  {mutant['name']}\n        {text}", flush=True)

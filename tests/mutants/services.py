@@ -1,0 +1,90 @@
+"""Programs of the service with a bug in them, for the integration tests to find.
+
+The release build has the programs and the tests. Of a mutant one source is compiled again, from a
+copy, with the command of the build; the three programs are linked with it into a folder, and the
+tests that the mutant names are run on the programs of that folder (see tests/support/programs.hpp).
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "release"
+PARTS = "services/parts/libroutemaster_parts.a"
+PROGRAMS = {
+    "routemaster": "services/routemaster/routemaster",
+    "routemaster-web": "services/web/routemaster-web",
+    "routemaster-worker": "services/worker/routemaster-worker",
+}
+SECONDS_MAX = 300
+
+
+def shell(command):
+    """(whether it went well, what it complains of)"""
+    done = subprocess.run(command, shell=True, cwd=BUILD, capture_output=True, text=True)
+    return done.returncode == 0, done.stderr
+
+
+def command_for(target):
+    """How the build makes a file."""
+    done = subprocess.run(["ninja", "-t", "commands", "-s", target], cwd=BUILD, check=True,
+                          capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def build_all():
+    """Builds the programs and the tests as they are. Returns a complaint, or None."""
+    done = subprocess.run([ROOT / "scripts/lib/build", "release", *PROGRAMS, "failing_disk",
+                           "integration_tests"], capture_output=True, text=True)
+    return None if done.returncode == 0 else done.stdout + done.stderr
+
+
+class Programs:
+    """A folder of programs, of which one source may be another."""
+
+    def __init__(self, folder):
+        self.folder = folder / "programs"
+        self.folder.mkdir()
+
+    def build(self, source, copy):
+        """Compiles `copy` in place of `source`, and links. Returns a complaint, or None."""
+        folder, name = source.rsplit("/", 1)
+        target = {"parts": "routemaster_parts", "routemaster": "routemaster",
+                  "web": "routemaster-web", "worker": "routemaster-worker"}[folder.split("/")[1]]
+        built = f"{folder}/CMakeFiles/{target}.dir/{name}.o"
+        mutant = self.folder / "mutant.o"
+        command = command_for(built).replace(str(ROOT / source), str(copy))
+        command = re.sub(r"-MD -MT \S+ -MF \S+", f"-iquote {ROOT / folder}", command)
+        good, complaint = shell(command.replace(f"-o {built}", f"-o {mutant}"))
+        if not good:
+            return complaint
+        for name, program in PROGRAMS.items():
+            # What comes first is linked, and what the library has of it is left out.
+            link = command_for(program).replace(built, str(mutant))
+            if target == "routemaster_parts":
+                link = link.replace(PARTS, f"{mutant} {PARTS}")
+            good, complaint = shell(link.replace(f"-o {program}", f"-o {self.folder / name}"))
+            if not good:
+                return complaint
+        return None
+
+    def killers(self, tests, built=False):
+        """The names of the cases among `tests` that fail on these programs, or on those of the
+        build; how else the run ends badly, if it does; empty: all is well."""
+        environment = dict(os.environ)
+        if not built:
+            environment["ROUTEMASTER_PROGRAMS"] = str(self.folder)
+        try:
+            done = subprocess.run([BUILD / "tests/integration_tests", f"-tc={tests}"],
+                                  capture_output=True, text=True, errors="replace",
+                                  timeout=SECONDS_MAX, env=environment)
+        except subprocess.TimeoutExpired:
+            return [f"(did not end within {SECONDS_MAX} s)"]
+        if "test cases: 0 |" in re.sub(r" +", " ", done.stdout):
+            return [] if not built else ["(there is no such test)"]
+        names = re.findall(r"^TEST CASE:  (.*)$", done.stdout, re.MULTILINE)
+        if done.returncode != 0 and not names:
+            return [f"(exit status {done.returncode})"]
+        return list(dict.fromkeys(names))
