@@ -46,11 +46,11 @@ std::string sha1_of(std::string_view text) {
 using Parts = std::initializer_list<std::string_view>;
 
 /// Parts that make their functions only when they are asked for, since each function made costs
-/// time in every call of a script: `lanes()` gives them.
-std::string lazily(Parts parts) {
-    std::string text = "local function lanes()\n";
+/// time in every call of a script: calling `name` gives `functions`.
+std::string lazily(std::string_view name, Parts parts, std::string_view functions) {
+    std::string text = "local function " + std::string{name} + "()\n";
     for (const auto part : parts) text += part;
-    return text + "return join, place, make_ready, fresh_uid\nend\n";
+    return text.append("return ").append(functions).append("\nend\n");
 }
 
 /// Puts a script together. The parts stand before those that call them.
@@ -67,51 +67,56 @@ Script compose(std::string_view name, Kind kind, Parts parts, std::string_view b
 Scripts compose_all() {
     using namespace lua;
     using enum Kind;
-    const auto lanes = lazily({wake, lane, place, fresh_uid});
+    const auto lanes = lazily("lanes", {wake, job, lane, join, place, fresh_uid},
+                              "join, place, make_ready, fresh_uid");
+    const auto turns = lazily("turns", {turn, release}, "take_turns, take_turn, release");
     return {
         .publish_event = compose("publish_event", grows, {expect, counter, lanes}, publish_event),
         .remove_topic = compose("remove_topic", frees, {expect}, remove_topic),
         .list_topics = compose("list_topics", reads, {page}, list_topics),
-        .subscribe = compose("subscribe", grows, {expect, wake, lane, idle_topic}, subscribe),
+        .subscribe =
+            compose("subscribe", grows, {expect, wake, job, lane, width, idle_topic}, subscribe),
         .unsubscribe = compose("unsubscribe", frees, {expect, idle_topic}, unsubscribe),
         .remove_subscriber =
-            compose("remove_subscriber", frees, {expect, wake, counter, lane, idle_topic, dead},
-                    remove_subscriber),
+            compose("remove_subscriber", frees,
+                    {expect, wake, counter, job, lane, width, idle_topic, dead}, remove_subscriber),
         .list_subscribers =
             compose("list_subscribers", reads, {page, subscriber}, list_subscribers),
         .find_subscriber = compose("find_subscriber", reads, {subscriber}, find_subscriber),
         .list_batches = compose("list_batches", reads, {}, list_batches),
         .list_dead_batches = compose("list_dead_batches", reads, {}, list_dead_batches),
         .find_dead_batch = compose("find_dead_batch", reads, {}, find_dead_batch),
-        .redeliver_dead_batches = compose(
-            "redeliver_dead_batches", grows,
-            {expect, wake, counter, lane, place, batch, dead, dead_asked}, redeliver_dead_batches),
+        .redeliver_dead_batches =
+            compose("redeliver_dead_batches", grows,
+                    {expect, wake, counter, job, lane, join, place, batch, dead, dead_asked},
+                    redeliver_dead_batches),
         .drop_dead_batches = compose("drop_dead_batches", frees,
                                      {expect, counter, dead, dead_asked}, drop_dead_batches),
         .put_token = compose("put_token", grows, {}, put_token),
         .find_token = compose("find_token", reads, {}, find_token),
         .list_tokens = compose("list_tokens", reads, {page}, list_tokens),
-        .push_job = compose("push_job", grows, {wake, lane, place}, push_job),
-        .acquire_jobs = compose("acquire_jobs", frees, {expect, wake, lane, place, turn, release},
-                                acquire_jobs),
-        .ack_job = compose("ack_job", frees, {expect, wake, lane, lease}, ack_job),
-        .nack_job = compose("nack_job", frees, {expect, wake, lane, place, lease}, nack_job),
+        .push_job = compose("push_job", grows, {wake, job, lane, place}, push_job),
+        .acquire_jobs =
+            compose("acquire_jobs", frees, {expect, wake, job, lane, place, turns}, acquire_jobs),
+        .ack_job = compose("ack_job", frees, {expect, wake, job, lease}, ack_job),
+        .nack_job = compose("nack_job", frees, {expect, wake, job, lane, place, lease}, nack_job),
         .heartbeat = compose("heartbeat", frees, {}, heartbeat),
         .retire_worker = compose("retire_worker", frees,
-                                 {expect, wake, lane, place, worker, release}, retire_worker),
+                                 {expect, wake, job, lane, place, worker, release}, retire_worker),
         .scrub_workers =
-            compose("scrub_workers", frees, {expect, wake, counter, lane, place, worker, release},
-                    scrub_workers),
+            compose("scrub_workers", frees,
+                    {expect, wake, counter, job, lane, place, worker, release}, scrub_workers),
         .count_jobs = compose("count_jobs", reads, {}, count_jobs),
-        .begin_delivery =
-            compose("begin_delivery", frees,
-                    {expect, wake, counter, status, lane, place, lease, batch}, begin_delivery),
-        .settle_delivery = compose("settle_delivery", frees,
-                                   {expect, wake, counter, status, lane, place, lease, batch, dead},
-                                   settle_delivery),
+        .begin_delivery = compose("begin_delivery", frees,
+                                  {expect, wake, counter, status, job, lane, place, lease, batch},
+                                  begin_delivery),
+        .settle_delivery =
+            compose("settle_delivery", frees,
+                    {expect, wake, counter, status, job, lane, window, place, lease, batch, dead},
+                    settle_delivery),
         .measure_use = compose("measure_use", reads, {}, measure_use),
         .drop_oldest_batches =
-            compose("drop_oldest_batches", frees, {expect, wake, counter, lane, batch, dead},
+            compose("drop_oldest_batches", frees, {expect, wake, counter, job, lane, batch, dead},
                     drop_oldest_batches),
         .add_to_counters = compose("add_to_counters", grows, {}, add_to_counters),
         .list_counters = compose("list_counters", reads, {page}, list_counters),

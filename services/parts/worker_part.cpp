@@ -17,6 +17,10 @@ namespace {
 /// delivery takes up to 22. Its own processes wait for so long.
 constexpr Duration silence_of_the_original{30'000};
 
+/// Its web processes wake nobody. Its own workers look every 100 ms, but wait for some jobs without
+/// a pause: an event is to wait no longer for ours.
+constexpr Duration poll_beside_the_original{20};
+
 void declare_delivery(CLI::App& app, WorkerSettings& settings) {
     const auto* const group = "Delivery";
     app.add_option("--connect-timeout", settings.connect_timeout, "Seconds")
@@ -170,7 +174,10 @@ DispatcherOptions dispatcher_options(const ProcessSettings& process, const Worke
                               .in_flight_max = settings.deliveries_max,
                               .health = settings.health,
                               .log = log};
-    if (process.store.shared_with_original()) options.worker_silence = silence_of_the_original;
+    if (process.store.shared_with_original()) {
+        options.worker_silence = silence_of_the_original;
+        options.poll_interval = poll_beside_the_original;
+    }
     return options;
 }
 

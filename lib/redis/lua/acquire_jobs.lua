@@ -1,6 +1,7 @@
 -- AcquireJobs: promotes what is due, at most 1,000 jobs, then gives READY jobs to a worker.
 -- KEYS  1 jobs:instant:{q}
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows
+-- Parts: turns() gives those that only a mixed fleet needs.
 -- Effect: also a heartbeat. A delivery job whose lane is closed is held instead of given. In a
 --         mixed fleet, what is held comes back, and jobs wait for their turn where they are.
 -- Reply: when the next job falls due or nil, then for each lease its fence and its job: first those
@@ -19,8 +20,10 @@ redis.call('HSET', P .. 'workers', worker, now)
 
 -- Whether there is more to do at once.
 local more = false
-local turns = mixed and q == 'main'
-if turns then
+local in_turns = mixed and q == 'main'
+local take_turns, take_turn, release
+if in_turns then
+    take_turns, take_turn, release = turns()
     release(1000)
     more = redis.call('EXISTS', P .. 'routemaster:held:main') == 1
 elseif q == 'main' then
@@ -32,7 +35,7 @@ elseif q == 'main' then
 end
 
 -- What comes back is promoted when all of it has, and so in order.
-if not more or not turns then
+if not more or not in_turns then
     local due = redis.call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000)
     if #due > 0 then
         redis.call('ZREM', scheduled, unpack(due))
@@ -66,7 +69,7 @@ local function give(jobs)
         fields[#fields + 1] = q .. '\0' .. job
         reply[#reply + 1] = fence
         reply[#reply + 1] = job
-        if turns then take_turn(job, fence, worker) end
+        if in_turns then take_turn(job, fence, worker) end
     end
     redis.call('SET', P .. 'routemaster:fence', fence)
     redis.call('LPUSH', pending, unpack(jobs))
@@ -76,11 +79,11 @@ local function give(jobs)
 end
 
 local wanted = limit - (#reply - 1) / 2
-if turns and wanted > 0 then
+if in_turns and wanted > 0 then
     local jobs, rest = take_turns(wanted)
     if #jobs > 0 then give(jobs) end
     more = more or rest
-elseif not turns then
+elseif not in_turns then
     local rounds = 0
     while wanted > 0 and rounds < 10 do
         rounds = rounds + 1

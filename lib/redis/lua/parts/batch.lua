@@ -7,6 +7,18 @@ local function expect_batch(token)
     expect('SCARD', 'batches:current:' .. token)
 end
 
+-- Takes a batch out of its lane, which makes room for the next.
+local function leave(token, uid)
+    local lane = P .. 'routemaster:lane:' .. token
+    redis.call('ZREM', lane, uid)
+    local edge = width_of(token) - 1
+    local next = redis.call('ZRANGE', lane, edge, edge)[1]
+    if next and not let_in(delivery_prefix .. next) and
+        redis.call('EXISTS', P .. 'batches:' .. next) == 0 then
+        begin_to_tidy(token)
+    end
+end
+
 -- Takes a batch of so many events out of the queue of its subscriber, with the gauges, and makes
 -- room for the next of its lane. Its list stays.
 local function dequeue(uid, token, events)

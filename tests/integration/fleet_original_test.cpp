@@ -1,0 +1,286 @@
+/// @file
+/// From processes of the original to ours and back, on one Redis server, while events come in.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "routemaster/random.hpp"
+#include "support/await.hpp"
+#include "support/batch_receiver.hpp"
+#include "support/original.hpp"
+#include "support/redis_server.hpp"
+#include "support/running_fleet.hpp"
+
+using namespace routemaster;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::OriginalWeb;
+using test::OriginalWorker;
+using test::RunningWeb;
+using test::RunningWorker;
+
+namespace {
+
+const std::vector<std::string> mixed{"--mixed-fleet"};
+
+std::string order(int number) { return "https://shop.example/orders/" + std::to_string(number); }
+
+int number_of(const std::string& url) { return std::stoi(url.substr(url.rfind('/') + 1)); }
+
+/// The first arrivals of the orders, in the order they came.
+std::vector<int> firsts(const std::vector<std::string>& urls) {
+    std::set<int> seen;
+    std::vector<int> order;
+    for (const auto& url : urls) {
+        if (seen.insert(number_of(url)).second) order.push_back(number_of(url));
+    }
+    return order;
+}
+
+/// How many of them came after one with a greater number.
+std::size_t late(const std::vector<int>& numbers) {
+    std::size_t count = 0;
+    int greatest = 0;
+    for (const int number : numbers) {
+        if (number < greatest) ++count;
+        greatest = std::max(greatest, number);
+    }
+    return count;
+}
+
+std::int64_t held(const test::RedisServer& redis) {
+    return redis.command({"SCARD", "routemaster:held:main"}).number;
+}
+
+/// Publishes an order every few milliseconds, through a web of ours or one of the original's, as it
+/// is told; whatever was answered 200 counts.
+class Shop {
+public:
+    explicit Shop(const test::RedisServer& redis) : original_{redis.address(), 7} {
+        thread_ = std::thread{[this] {
+            while (!over_) {
+                const auto web = current();
+                const int number = published_ + 1;
+                if (!web) {
+                    original_.publish("orders", order(number));
+                } else if (web->publish("orders", order(number)).status != 200) {
+                    continue;
+                }
+                published_ = number;
+                std::this_thread::sleep_for(milliseconds{4});
+            }
+        }};
+    }
+
+    /// From the next order on. Null: the original's.
+    void use(std::shared_ptr<RunningWeb> web) {
+        const std::lock_guard lock{mutex_};
+        web_ = std::move(web);
+    }
+
+    [[nodiscard]] int published() const { return published_; }
+
+    /// Ends; tells how many orders there were.
+    int close() {
+        over_ = true;
+        thread_.join();
+        return published_;
+    }
+
+private:
+    std::shared_ptr<RunningWeb> current() {
+        const std::lock_guard lock{mutex_};
+        return web_;
+    }
+
+    OriginalWeb original_;
+    std::mutex mutex_;  // Guards the pointer.
+    std::shared_ptr<RunningWeb> web_;
+    std::atomic<bool> over_{false};
+    std::atomic<int> published_{0};
+    std::thread thread_;
+};
+
+/// Waits until the orders up to `count` have all arrived.
+bool await_orders(const test::BatchReceiver& receiver, int count) {
+    return test::await(
+        [&] { return firsts(receiver.accepted()).size() == static_cast<std::size_t>(count); },
+        seconds{40});
+}
+
+/// Nothing is queued any more, and nothing is stranded in a key that nobody looks at.
+void check_drained(const test::RedisServer& redis) {
+    const auto is_gone = [&](const std::string& key) {
+        return redis.command({"EXISTS", key}).number == 0;
+    };
+    CHECK(test::await([&] { return is_gone("jobs:index:main"); }));
+    for (const auto* key : {"jobs:instant:main", "jobs:scheduled:main", "routemaster:held:main",
+                            "batches:index", "batches:current:billing", "routemaster:untidy"}) {
+        CAPTURE(key);
+        CHECK(is_gone(key));
+    }
+    CHECK(redis.command({"HGET", "batches:gauges:batch", "billing"}).text == "0");
+    CHECK(redis.command({"HGET", "batches:gauges:event", "billing"}).text == "0");
+}
+
+}  // namespace
+
+TEST_CASE("back to the original: a backlog of ours is delivered by its workers") {
+    const test::RedisServer redis;
+    test::BatchReceiver receiver;
+    receiver.dawdle(milliseconds{50});
+    RunningWeb web{redis.url()};
+    auto worker = std::make_unique<RunningWorker>(redis.url());
+    REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
+    constexpr int count = 400;
+    for (int number = 1; number <= count; ++number) {
+        REQUIRE(web.publish("orders", order(number)).status == 200);
+    }
+    CHECK(held(redis) > 300);
+    CHECK(worker->stop() == 0);
+    worker = std::make_unique<RunningWorker>(redis.url(), mixed);
+    CHECK_MESSAGE(test::await([&] { return held(redis) == 0; }, seconds{1}), "the gate opens");
+    SUBCASE("its worker ends in an orderly way") { CHECK(worker->stop() == 0); }
+    SUBCASE("its worker is killed") { worker->kill(); }
+    CHECK(held(redis) == 0);
+    receiver.dawdle(milliseconds{0});
+    const OriginalWorker original{redis.address()};
+    CHECK(await_orders(receiver, count));
+    check_drained(redis);
+}
+
+TEST_CASE("a worker that stops in a mixed fleet at once leaves nothing held") {
+    const test::RedisServer redis;
+    test::BatchReceiver receiver;
+    RunningWeb web{redis.url()};
+    REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
+    for (int number = 1; number <= 50; ++number) {
+        REQUIRE(web.publish("orders", order(number)).status == 200);
+    }
+    REQUIRE(held(redis) == 49);
+    RunningWorker worker{redis.url(), mixed};
+    CHECK(worker.stop() == 0);
+    CHECK(held(redis) == 0);
+}
+
+TEST_CASE("to ours: what the original's workers ended delays nobody") {
+    const test::RedisServer redis;
+    test::BatchReceiver receiver;
+    RunningWeb web{redis.url()};
+    REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
+    // A backlog of ours, which workers of the original deliver after it came back to them.
+    constexpr int backlog = 1'500;
+    for (int number = 1; number <= backlog; ++number) {
+        REQUIRE(web.publish("orders", order(number)).status == 200);
+    }
+    {
+        RunningWorker between{redis.url(), mixed};
+        CHECK(between.stop() == 0);
+    }
+    {
+        OriginalWorker original{redis.address()};
+        CHECK(await_orders(receiver, backlog));
+        original.stop();
+    }
+    RunningWorker ours{redis.url()};
+    const auto began = std::chrono::steady_clock::now();
+    REQUIRE(web.publish("orders", order(backlog + 1)).status == 200);
+    CHECK(await_orders(receiver, backlog + 1));
+    CHECK(std::chrono::steady_clock::now() - began < seconds{1});
+    check_drained(redis);
+}
+
+TEST_CASE("beside the original's web, events are prompt and in order") {
+    const test::RedisServer redis;
+    test::BatchReceiver receiver;
+    const RunningWeb web{redis.url(), mixed};
+    const RunningWorker worker{redis.url(), mixed};
+    REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("timeout":0)").status ==
+            204);
+    OriginalWeb original{redis.address()};
+    constexpr int count = 200;
+    Random random{1};
+    std::vector<double> waits;
+    for (int number = 1; number <= count; ++number) {
+        std::this_thread::sleep_for(milliseconds{random.below(20)});
+        const auto began = std::chrono::steady_clock::now();
+        original.publish("orders", order(number));
+        if (number % 2 == 1) continue;  // The next does not wait for this one.
+        REQUIRE(receiver.await_event(order(number)));
+        waits.push_back(
+            std::chrono::duration<double, std::milli>{std::chrono::steady_clock::now() - began}
+                .count());
+    }
+    REQUIRE(await_orders(receiver, count));
+    std::sort(waits.begin(), waits.end());
+    MESSAGE("p50 ", waits[waits.size() / 2], " ms, p99 ", waits[waits.size() - 2], " ms");
+    CHECK(waits[waits.size() / 2] < 90);
+    CHECK(late(firsts(receiver.accepted())) == 0);
+}
+
+TEST_CASE("to ours and back under load, with workers killed, nothing is lost or stranded") {
+    const test::RedisServer redis;
+    test::BatchReceiver receiver;
+    receiver.dawdle(milliseconds{5});
+    auto web = std::make_shared<RunningWeb>(redis.url(), mixed);
+    REQUIRE(web->subscribe("billing", R"(["orders"])", receiver.url(), R"("timeout":20,"max":3)")
+                .status == 204);
+    web.reset();
+    constexpr int rounds = 2;
+    Shop shop{redis};
+    auto theirs = std::make_unique<OriginalWorker>(redis.address(), 3, 100);
+    for (int round = 1; round <= rounds; ++round) {
+        CAPTURE(round);
+        // To ours: side by side, then ours with the flag, then without.
+        std::this_thread::sleep_for(milliseconds{400});
+        auto ours = std::make_unique<RunningWorker>(redis.url(), mixed);
+        std::this_thread::sleep_for(milliseconds{300});
+        shop.use(std::make_shared<RunningWeb>(redis.url(), mixed));
+        if (round % 2 == 0) {
+            theirs->kill();
+        } else {
+            theirs->stop();
+        }
+        ours->kill();
+        ours = std::make_unique<RunningWorker>(redis.url(), mixed);
+        std::this_thread::sleep_for(milliseconds{300});
+        shop.use(std::make_shared<RunningWeb>(redis.url()));
+        ours->kill();
+        ours = std::make_unique<RunningWorker>(redis.url());
+        // Ours alone, and one of them dies.
+        auto second = std::make_unique<RunningWorker>(redis.url());
+        std::this_thread::sleep_for(milliseconds{500});
+        ours->kill();
+        std::this_thread::sleep_for(milliseconds{300});
+        // Back: with the flag, the gate, then the original's.
+        CHECK(second->stop() == 0);
+        ours = std::make_unique<RunningWorker>(redis.url(), mixed);
+        shop.use(std::make_shared<RunningWeb>(redis.url(), mixed));
+        CHECK(test::await([&] { return held(redis) == 0; }, seconds{2}));
+        theirs = std::make_unique<OriginalWorker>(redis.address(), 3,
+                                                  100 + static_cast<std::uint64_t>(round));
+        shop.use(nullptr);
+        std::this_thread::sleep_for(milliseconds{200});
+        if (round % 2 == 0) {
+            ours->kill();
+        } else {
+            CHECK(ours->stop() == 0);
+        }
+    }
+    const int published = shop.close();
+    MESSAGE(published, " orders, ", late(firsts(receiver.accepted())), " of them late, ",
+            receiver.accepted().size(), " arrivals so far");
+    CHECK_MESSAGE(await_orders(receiver, published), "all arrive");
+    check_drained(redis);
+}

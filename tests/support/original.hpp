@@ -1,0 +1,69 @@
+/// @file
+/// Processes of the original bus, as far as Redis sees them: the same commands and scripts in the
+/// same order, one connection for each thread.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "routemaster/store/redis.hpp"
+#include "support/redis_client.hpp"
+
+namespace routemaster::test {
+
+/// A web process, as a publication shows it to Redis.
+///
+/// Thread safety: none.
+class OriginalWeb {
+public:
+    explicit OriginalWeb(const RedisAddress& address, std::uint64_t seed = 1);
+
+    /// One event with that URL, which happens now. The subscribers are there already.
+    void publish(const std::string& topic, const std::string& url);
+
+private:
+    [[nodiscard]] std::string fresh_uid();
+
+    RedisClient redis_;
+    std::uint64_t uids_;
+};
+
+/// A worker process: a scheduler, a thread that scrubs, and threads that deliver over HTTP.
+/// Where a test would have to sit them out, the waits are shorter: a worker is scrubbed after 3 s
+/// of silence instead of 30, which is looked for every second, and a failed batch waits for 100 ms.
+class OriginalWorker {
+public:
+    explicit OriginalWorker(RedisAddress address, int threads = 5, std::uint64_t seed = 1);
+    /// As `stop`.
+    ~OriginalWorker();
+    OriginalWorker(const OriginalWorker&) = delete;
+    OriginalWorker& operator=(const OriginalWorker&) = delete;
+
+    /// Lets what is under way end, and is forgotten by `workers`.
+    void stop();
+    /// Ends as a power cut would: whoever is delivering does not settle.
+    void kill();
+
+    /// Batches that it delivered.
+    [[nodiscard]] std::size_t delivered() const noexcept { return delivered_; }
+
+private:
+    void schedule();
+    void scrub();
+    void work(const std::string& id);
+    void run(RedisClient& redis, const std::string& id, const std::string& job);
+    void end();
+
+    RedisAddress address_;
+    std::atomic<bool> stopping_{false};
+    std::atomic<bool> killed_{false};
+    std::atomic<std::size_t> delivered_{0};
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace routemaster::test
