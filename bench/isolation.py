@@ -55,6 +55,8 @@ def main():
         baseline_p50_ms=median(alone, "p50_ms"),
         worst_ms=median(beside, "worst_ms"),
         baseline_worst_ms=median(alone, "worst_ms"),
+        cpu_us_per_op=median(beside, "cpu_seconds") / median(beside, "events") * 1e6,
+        baseline_cpu_us_per_op=median(alone, "cpu_seconds") / median(alone, "events") * 1e6,
         in_flight=median(beside, "in_flight"),
     )
 

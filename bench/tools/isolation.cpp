@@ -184,6 +184,7 @@ void run(const Settings& settings) {
     rm::Bus bus{store};
     Crowd crowd{bus, settings};
     crowd.fill();
+    std::this_thread::sleep_for(std::chrono::seconds{1});  // The store brings its pages home.
 
     rm::HttpTransport http{{.total_timeout = std::chrono::seconds{settings.delivery_timeout},
                             .allow_http = true,
@@ -194,6 +195,7 @@ void run(const Settings& settings) {
 
     const auto share = settings.healthy / static_cast<double>(crowd.size());
     const std::chrono::duration<double> pace{share / settings.rate};
+    const auto cpu_before = bench::cpu_seconds();
     const auto begun = SteadyClock::now();
     const auto events = static_cast<std::uint64_t>(settings.seconds / pace.count());
     std::size_t expected = 0;
@@ -210,10 +212,12 @@ void run(const Settings& settings) {
         if (SteadyClock::now() > deadline) throw std::runtime_error{"not every event arrived"};
         std::this_thread::sleep_for(std::chrono::milliseconds{10});
     }
+    const auto cpu = bench::cpu_seconds() - cpu_before;
     const auto took = stopwatch.sorted();
     std::cout << R"({"events":)" << took.size() << R"(,"p50_ms":)" << percentile(took, 0.5)
               << R"(,"p99_ms":)" << percentile(took, 0.99) << R"(,"worst_ms":)" << took.back()
-              << R"(,"in_flight":)" << dispatcher.in_flight() << "}" << std::endl;
+              << R"(,"cpu_seconds":)" << cpu << R"(,"in_flight":)" << dispatcher.in_flight() << "}"
+              << std::endl;
 }
 
 }  // namespace
