@@ -67,6 +67,8 @@ std::string StoreSettings::shown_url() const {
     return shown.replace(scheme + 3, at - scheme - 3, "***");
 }
 
+bool StoreSettings::on_redis() const { return is_redis(effective_url()); }
+
 bool StoreSettings::shared_with_original() const {
     return effective_url().find(std::string{mixed_setting} + "yes") != std::string::npos;
 }

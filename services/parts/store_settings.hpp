@@ -29,6 +29,8 @@ struct StoreSettings {
     [[nodiscard]] std::string effective_url() const;
     /// What to open, without passwords, for a log.
     [[nodiscard]] std::string shown_url() const;
+    /// Whether it is on a Redis server.
+    [[nodiscard]] bool on_redis() const;
     /// Whether the flag or the URL says that processes of the original share the store.
     [[nodiscard]] bool shared_with_original() const;
 };
