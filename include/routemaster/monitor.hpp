@@ -41,6 +41,9 @@ struct MonitorOptions {
     std::vector<std::string> queues{delivery_queue};  ///< Whose jobs are counted.
     MeasurementTags tags{};                           ///< Put before those of each measurement.
     std::optional<RoomOptions> room{};  ///< Told as `store.max_mem`, `.low_mark`, `.high_mark`.
+    /// What the gauges of the store begin with; each is told under every one. The original says
+    /// `redis`.
+    std::vector<std::string> store_names{"store"};
     /// Is given what was measured. Called from the polling thread; must not block for long.
     std::function<void(std::vector<Measurement>)> report{};
     Log log{};
@@ -199,11 +202,13 @@ private:
     }
 
     void add(StoreUse use) {
-        gauge("store.bytes_used", use.bytes, {});
-        if (!options_.room) return;
-        gauge("store.max_mem", options_.room->bytes_max, {});
-        gauge("store.low_mark", options_.room->low_mark(), {});
-        gauge("store.high_mark", options_.room->high_mark(), {});
+        for (const auto& name : options_.store_names) {
+            gauge(name + ".bytes_used", use.bytes, {});
+            if (!options_.room) continue;
+            gauge(name + ".max_mem", options_.room->bytes_max, {});
+            gauge(name + ".low_mark", options_.room->low_mark(), {});
+            gauge(name + ".high_mark", options_.room->high_mark(), {});
+        }
     }
 
     void add(const Counter& counter) {
@@ -223,9 +228,9 @@ private:
         return tag == "subscriber" || (tag == "queue" && !counter.starts_with("jobs."));
     }
 
-    void gauge(const char* name, std::uint64_t value, const MeasurementTags& tags) {
+    void gauge(std::string name, std::uint64_t value, const MeasurementTags& tags) {
         constexpr std::uint64_t greatest = std::numeric_limits<std::int64_t>::max();
-        measure(Measurement::Kind::gauge, name,
+        measure(Measurement::Kind::gauge, std::move(name),
                 static_cast<std::int64_t>(std::min(value, greatest)), tags);
     }
 

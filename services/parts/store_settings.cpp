@@ -63,7 +63,7 @@ std::string StoreSettings::effective_url() const {
 
 std::string StoreSettings::shown_url() const { return without_password(effective_url()); }
 
-bool StoreSettings::is_remote() const { return is_redis(url); }
+bool StoreSettings::is_remote() const { return is_redis(effective_url()); }
 
 bool StoreSettings::shared_with_original() const {
     return effective_url().find(std::string{mixed_setting} + "yes") != std::string::npos;

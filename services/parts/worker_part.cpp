@@ -131,9 +131,13 @@ void declare_metrics(CLI::App& app, WorkerSettings& settings) {
     const auto* const group = "Metrics";
     app.add_option_function<std::string>(
            "--metrics",
-           [&settings](const std::string& where) { settings.print_metrics = where == "print"; },
-           "print writes them to the log, none does not measure")
-        ->check(CLI::IsMember{{"print", "none"}})
+           [&settings](const std::string& where) {
+               settings.print_metrics = where != "none";
+               settings.metrics_wanted_elsewhere = where == "datadog";
+           },
+           "print writes them to the log, none does not measure; datadog, which a fleet of the "
+           "original may be set to, is not there: they are written to the log, with a warning")
+        ->check(CLI::IsMember{{"print", "none", "datadog"}})
         ->type_name("print|none")
         ->envname("METRIC_COLLECTION_SERVICE")
         ->default_str("print")
@@ -208,6 +212,7 @@ MonitorOptions monitor_options(const ProcessSettings& process, const WorkerSetti
                 for (const auto& each : measured) log(LogLevel::info, to_string(each));
             },
         .log = log};
+    if (process.store.is_remote()) options.store_names.emplace_back("redis");
     // Where workers of the original do their housekeeping.
     if (process.store.shared_with_original()) options.queues.emplace_back("aux");
     return options;
@@ -245,6 +250,11 @@ WorkerPart::WorkerPart(Store& store, const ProcessSettings& process, const Worke
     if (const auto limits = room(settings)) {
         autodrop_.emplace(store, AutodropOptions{.room = *limits, .log = log});
         drops_.emplace(*autodrop_);
+    }
+    if (settings.metrics_wanted_elsewhere && log) {
+        log(LogLevel::warning,
+            "metrics cannot be sent to Datadog: they are written to the log, where an agent can "
+            "read them");
     }
     if (settings.print_metrics) {
         monitor_.emplace(store, monitor_options(process, settings, log));

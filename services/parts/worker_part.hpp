@@ -42,7 +42,8 @@ struct WorkerSettings {
     std::uint64_t original_bytes_free_min = RoomOptions{}.bytes_free_min;
 
     bool print_metrics = true;
-    double monitor_interval = 10;  ///< Seconds.
+    bool metrics_wanted_elsewhere = false;  ///< At Datadog, which is not there.
+    double monitor_interval = 10;           ///< Seconds.
     std::string app_name = "routemaster";
     std::string environment = "production";
 };

@@ -284,3 +284,12 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
     CHECK_MESSAGE(await_orders(receiver, published), "all arrive");
     check_drained(redis);
 }
+
+TEST_CASE("a subscriber that the original left without a callback is listed with null") {
+    const test::RedisServer redis;
+    const RunningWeb web{redis.url(), mixed};
+    REQUIRE(web.subscribe("billing", "[]", "https://billing.example").status == 204);
+    redis.command({"HDEL", "subscriber:billing", "callback"});
+    const auto listed = web.ask("GET", "/subscribers", test::root_key).body;
+    CHECK(listed.find(R"("callback":null,)") != std::string::npos);
+}

@@ -111,6 +111,13 @@ TEST_CASE("a fleet is set by the variables of the original") {
         CHECK(process->wait() == 0);
         CHECK(!names(process->errors(), "gauge:"));
     }
+    SUBCASE("metrics for Datadog are written to the log, with a warning") {
+        const auto process = worker({{"ROUTEMASTER_REDIS_URL", redis.url()},
+                                     {"METRIC_COLLECTION_SERVICE", "datadog"},
+                                     {"ROUTEMASTER_MONITOR_INTERVAL", "0.05"}});
+        REQUIRE(process->await_error("WARN: metrics cannot be sent to Datadog"));
+        CHECK(process->await_error("INFO: gauge:store.bytes_used:"));
+    }
     SUBCASE("a variable that names one that is not there") {
         const auto process = worker(
             {{"REDIS_ENV_KEY", "ROUTEMASTER_TEST_REDIS"}, {"ROUTEMASTER_REDIS_URL", redis.url()}});
@@ -191,6 +198,11 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and tell a per
         CHECK(worker.process().await_error("INFO: gauge:store.max_mem:400000 ("));
         CHECK(worker.process().await_error("INFO: gauge:store.high_mark:300000 ("));
         CHECK(worker.process().await_error("INFO: gauge:store.low_mark:200000 ("));
+        CHECK_MESSAGE(worker.process().await_error("INFO: gauge:redis.max_mem:400000 ("),
+                      "dashboards of the original find them, too");
+        CHECK(worker.process().await_error("INFO: gauge:redis.high_mark:300000 ("));
+        CHECK(worker.process().await_error("INFO: gauge:redis.low_mark:200000 ("));
+        CHECK(worker.process().await_error("INFO: gauge:redis.bytes_used:"));
         CHECK(worker.process().await_error("INFO: counter:events.autodropped:5 ("));
     }
     SUBCASE("by ours, which name the mark itself") {
@@ -211,7 +223,7 @@ TEST_CASE("settings of a worker that make no sense are refused by their names") 
     };
     CHECK(names(with("ROUTEMASTER_MONITOR_INTERVAL", "0"), "(ROUTEMASTER_MONITOR_INTERVAL)"));
     CHECK(names(with("ROUTEMASTER_REDIS_MAX_MEM", "much"), "ROUTEMASTER_REDIS_MAX_MEM: 'much'"));
-    CHECK(names(with("METRIC_COLLECTION_SERVICE", "datadog"), "(METRIC_COLLECTION_SERVICE)"));
+    CHECK(names(with("METRIC_COLLECTION_SERVICE", "statsd"), "(METRIC_COLLECTION_SERVICE)"));
     CHECK(names(with("MAX_BACKOFF_MS", "0"), "--max-backoff (MAX_BACKOFF_MS)"));
     CHECK(names(complaint({test::worker_binary, "--root-key", "r"}), "--root-key"));
     CHECK(names(complaint({test::web_binary}), "--root-key (ROUTEMASTER_ROOT_KEY)"));

@@ -49,7 +49,7 @@ TEST_CASE("http api: numbers that are left out keep their value, the uuid is emp
     Scenario bus;
     const auto all = R"("uuid":"u","timeout":3600000,"max":4294967295,"max_in_flight":2)";
     for (const char* more : {"", R"("uuid":null,"timeout":null,"max":null,"max_in_flight":null)",
-                             R"("timeout":false)"}) {
+                             R"("timeout":false,"max":false,"max_in_flight":false)"}) {
         CHECK(bus.post("/subscription", billing, wish(all)).status == 204);
         CHECK(subscription(bus).uuid == "u");
         CHECK(bus.post("/subscription", billing, wish(more)).status == 204);
@@ -130,7 +130,7 @@ TEST_CASE("http api: a bad subscription says which field is wrong, and leaves no
         const std::pair<std::string, std::string> fields[]{{"max", "4294967295"},
                                                            {"max_in_flight", "1000"}};
         for (const auto& [field, most] : fields) {
-            for (const char* number : {"0", "-1", "1.5", "4294967296", R"("1")", "true", "false"}) {
+            for (const char* number : {"0", "-1", "1.5", "4294967296", R"("1")", "true"}) {
                 bad(wish("\"" + field + "\":" + number),
                     field + ": must be an integer from 1 to " + most);
             }

@@ -205,6 +205,15 @@ TEST_CASE("the room that there is is told with its marks") {
                 "gauge:store.low_mark:80000000 ()", "gauge:store.max_mem:100000000 ()"});
 }
 
+TEST_CASE("the gauges of the store are told under each of its names") {
+    Scene scene{{.room = RoomOptions{}, .store_names = {"redis", "store"}}};
+    scene.run();
+    for (const char* gauge : {"bytes_used", "max_mem", "low_mark", "high_mark"}) {
+        CHECK(scene.lines(std::string{"gauge:store."} + gauge).size() == 1);
+        CHECK(scene.lines(std::string{"gauge:redis."} + gauge).size() == 1);
+    }
+}
+
 TEST_CASE("more subscribers than a page holds are all told, each once") {
     Scene scene;
     constexpr int count = 2'000;

@@ -17,6 +17,12 @@ const Value* given(const Value& object, std::string_view field) noexcept {
     return value == nullptr || value->is_null() ? nullptr : value;
 }
 
+const Value* asked_for(const Value& object, std::string_view field) noexcept {
+    const auto* value = given(object, field);
+    const auto* truth = value == nullptr ? nullptr : value->get_if<bool>();
+    return truth != nullptr && !*truth ? nullptr : value;
+}
+
 Error bad(std::string_view field, std::string_view problem) {
     return {Errc::invalid, std::string{field} + ": " + std::string{problem}};
 }

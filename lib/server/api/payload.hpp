@@ -17,6 +17,9 @@ namespace routemaster::api {
 /// The value of a field that may be left out; null when it is, or when it is JSON's `null`.
 [[nodiscard]] const Value* given(const Value& object, std::string_view field) noexcept;
 
+/// The same of a field that may also be `false` to be left out, as in the original.
+[[nodiscard]] const Value* asked_for(const Value& object, std::string_view field) noexcept;
+
 /// `invalid`, about what is wrong with `field`.
 [[nodiscard]] Error bad(std::string_view field, std::string_view problem);
 

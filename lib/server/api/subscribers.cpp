@@ -33,7 +33,12 @@ void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
     json.append(R"(,"uuid":)");
     append_json_text(json, all ? std::string_view{uuid} : withheld);
     json.append(R"(,"callback":)");
-    append_json_text(json, all ? callback : shown_callback(callback));
+    // The original may have written a subscriber without one.
+    if (callback.empty()) {
+        json.append("null");
+    } else {
+        append_json_text(json, all ? callback : shown_callback(callback));
+    }
     json.append(R"(,"max_events":)").append(std::to_string(max_events));
     json.append(R"(,"timeout":)").append(std::to_string(timeout.count()));
     json.append(R"(,"topics":)");

@@ -79,7 +79,7 @@ Result<std::string> uuid_of(const Value& payload) {
 Result<std::optional<std::int64_t>> integer_of(const Value& payload, std::string_view name,
                                                std::int64_t least, std::int64_t most) {
     using Integer = std::optional<std::int64_t>;
-    const auto* field = given(payload, name);
+    const auto* field = asked_for(payload, name);
     if (field == nullptr) return Integer{};
     const auto* number = field->get_if<std::int64_t>();
     if (number == nullptr || *number < least || *number > most) {
@@ -89,11 +89,7 @@ Result<std::optional<std::int64_t>> integer_of(const Value& payload, std::string
     return Integer{*number};
 }
 
-/// False leaves the stored value, as in the original.
 Result<std::optional<Duration>> timeout_of(const Value& payload) {
-    const auto* field = payload.find("timeout");
-    const auto* truth = field == nullptr ? nullptr : field->get_if<bool>();
-    if (truth != nullptr && !*truth) return std::optional<Duration>{};
     const auto number = integer_of(payload, "timeout", 0, subscription_timeout_max.count());
     if (!number) return number.error();
     return *number ? std::optional{Duration{**number}} : std::nullopt;

@@ -26,7 +26,7 @@ Result<std::string> user_name_of(const Value& payload, std::string_view field) {
 
 /// A token is presented as a user name, which a colon would end.
 Result<std::string> token_of(const Value& payload, const std::string& name) {
-    if (given(payload, "token") != nullptr) {
+    if (asked_for(payload, "token") != nullptr) {
         auto token = user_name_of(payload, "token");
         if (token && token->find(':') != std::string::npos) {
             return bad("token", "contains invalid characters: ':' ends a user name");
