@@ -23,6 +23,7 @@
 #include "routemaster/names.hpp"
 #include "routemaster/publication.hpp"
 #include "routemaster/random.hpp"
+#include "routemaster/reject.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/room.hpp"
 #include "routemaster/room_guard.hpp"

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -94,6 +95,13 @@ Result<void> Posting::outcome(CURLcode code) const {
     curl_easy_getinfo(handle(), CURLINFO_RESPONSE_CODE, &status);
     if (status >= 200 && status <= 299) return {};
     return Error{Errc::unavailable, "HTTP " + std::to_string(status)};
+}
+
+bool Posting::permanent() const {
+    long status = 0;
+    curl_easy_getinfo(handle(), CURLINFO_RESPONSE_CODE, &status);
+    const auto& permanent = options_.permanent_statuses;
+    return std::find(permanent.begin(), permanent.end(), status) != permanent.end();
 }
 
 Error Posting::failure(CURLcode code) const {

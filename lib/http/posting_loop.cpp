@@ -46,8 +46,10 @@ std::thread thread_without_signals(Function function) {
     }
 }
 
-void tell(Submission& submission, Result<void> outcome) {
-    submission.done({.outcome = std::move(outcome), .undecodable = submission.body.undecodable});
+void tell(Submission& submission, Result<void> outcome, bool permanent = false) {
+    submission.done({.outcome = std::move(outcome),
+                     .undecodable = submission.body.undecodable,
+                     .permanent = permanent});
 }
 
 Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
@@ -179,9 +181,10 @@ void PostingLoop::reap() {
     }
     for (auto& [posting, outcome] : ended_) {
         curl_multi_remove_handle(multi_.get(), posting->handle());
+        const bool permanent = !outcome && posting->permanent();
         Submission submission = posting->take();
         idle_.push_back(posting);
-        tell(submission, std::move(outcome));
+        tell(submission, std::move(outcome), permanent);
     }
     ended_.clear();
 }

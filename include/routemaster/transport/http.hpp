@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "routemaster/log.hpp"
 #include "routemaster/time.hpp"
@@ -24,12 +25,15 @@ struct HttpTransportOptions {
     std::string user_agent = "routemaster-faraday-0.11.0";  ///< Receivers may look at it.
     std::size_t connections_max = 1'024;   ///< Kept open at most; deliveries beyond it wait.
     std::size_t response_max = 1U << 20U;  ///< Bytes of an answer that are read before it fails.
+    /// Statuses that are permanent failures; see `DeliveryReport`. From 300 to 599.
+    std::vector<int> permanent_statuses{410};
     Log log{};
 };
 
 /// Delivers over HTTP/1.1, or HTTP/2 where TLS negotiates it, on libcurl's multi interface.
 ///
-/// Any status from 200 to 299 is success; redirects are not followed and are failures. The body of
+/// Any status from 200 to 299 is success; redirects are not followed and are failures, and so is
+/// any other, for good if it is one of `permanent_statuses`. The body of
 /// an answer is ignored. All deliveries share one thread and one pool of kept-alive connections.
 /// With `allow_loopback` off, the address is checked when the connection is made, after name
 /// resolution, so a name that resolves to this machine is refused as well.
