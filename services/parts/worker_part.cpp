@@ -38,6 +38,15 @@ void declare_delivery(CLI::App& app, WorkerSettings& settings) {
         ->envname("ROUTEMASTER_DELIVERIES_MAX")
         ->capture_default_str()
         ->group(group);
+    app.add_option(
+           "--permanent-statuses", settings.permanent_statuses,
+           "Statuses, with commas, after which a batch is DEAD at once if its subscriber has "
+           "set attempts_max or age_max")
+        ->delimiter(',')
+        ->check(CLI::Range(300, 599))
+        ->envname("ROUTEMASTER_PERMANENT_STATUSES")
+        ->capture_default_str()
+        ->group(group);
 }
 
 void declare_health(CLI::App& app, HealthOptions& health) {
@@ -113,6 +122,7 @@ HttpTransportOptions transport_options(const ProcessSettings& process,
             .allow_http = process.allow_http_callbacks,
             .allow_loopback = process.allow_http_callbacks,
             .connections_max = settings.deliveries_max,
+            .permanent_statuses = settings.permanent_statuses,
             .log = log};
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -29,6 +30,7 @@ struct WorkerSettings {
     double delivery_timeout = 20;
     bool verify_tls = true;
     std::uint32_t deliveries_max = 1'024;
+    std::vector<int> permanent_statuses = HttpTransportOptions{}.permanent_statuses;
     HealthOptions health{};
 
     /// Without a limit nothing is ever dropped: unlike the original, one has to ask for it.
