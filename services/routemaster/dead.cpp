@@ -112,7 +112,10 @@ Run declare_dead(CLI::App& app) {
         return action;
     };
     const auto declare_batch = [&](CLI::App& action) {
-        return action.add_option("batch", settings->batch, "The id of a batch")->type_name("UID");
+        return action
+            .add_option("batch", settings->batch,
+                        "The id of a batch, behind -- if it begins with -")
+            ->type_name("UID");
     };
     const auto declare_all = [&](CLI::App& action) {
         action.add_flag("--all", settings->all, "All of them");
