@@ -132,12 +132,12 @@ function(routemaster_driver name)
     routemaster_component(${name} PACKAGES ${arg_DEPENDS} COMPONENTS ${components})
 endfunction()
 
-# Declares routemaster::core: every public header that belongs to no driver. Call it after the
-# drivers.
+# Declares routemaster::core: every public header that belongs to no driver, and what of them is
+# compiled, in lib/core. Call it after the drivers.
 function(routemaster_core)
     # Debian's msgpack-cxx package calls itself `msgpack` and its target `msgpackc-cxx`, which
     # brings the Boost headers it includes.
-    set(packages Threads nlohmann_json msgpack)
+    set(packages Threads nlohmann_json msgpack uriparser)
     foreach(package IN LISTS packages)
         find_package(${package} REQUIRED)
     endforeach()
@@ -146,12 +146,14 @@ function(routemaster_core)
     get_property(driver_headers GLOBAL PROPERTY ROUTEMASTER_DRIVER_HEADERS)
     list(REMOVE_ITEM headers ${driver_headers})
 
-    add_library(routemaster_core INTERFACE)
-    target_sources(routemaster_core INTERFACE
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/core/*.cpp")
+    add_library(routemaster_core STATIC ${sources})
+    target_sources(routemaster_core PUBLIC
         FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
-    target_compile_features(routemaster_core INTERFACE cxx_std_20)
-    target_link_libraries(routemaster_core INTERFACE
-        msgpackc-cxx nlohmann_json::nlohmann_json Threads::Threads)
+    target_compile_features(routemaster_core PUBLIC cxx_std_20)
+    target_link_libraries(routemaster_core
+        PUBLIC msgpackc-cxx nlohmann_json::nlohmann_json Threads::Threads
+        PRIVATE uriparser::uriparser)
     routemaster_component(core PACKAGES ${packages})
 endfunction()
 

@@ -10,6 +10,7 @@
 #include "routemaster/names.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/time.hpp"
+#include "routemaster/url.hpp"
 #include "routemaster/value.hpp"
 
 namespace routemaster {
@@ -52,40 +53,6 @@ struct Event {
 
     friend bool operator==(const Event&, const Event&) = default;
 };
-
-/// Checks a URL as the original does: present, https, without a query. Its error names `field`.
-/// With `allow_http` a plain http URL passes too.
-[[nodiscard]] inline Result<void> check_url(std::string_view url, std::string_view field,
-                                            bool allow_http = false) {
-    const auto refuse = [&](std::string_view why) -> Result<void> {
-        return Error{Errc::invalid, std::string{field} + ": URL " + std::string{why}};
-    };
-    const auto starts = [&](std::string_view scheme) {
-        if (url.size() < scheme.size()) return false;
-        for (std::size_t i = 0; i < scheme.size(); ++i) {
-            const char c = url[i];
-            if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != scheme[i]) {
-                return false;
-            }
-        }
-        return true;
-    };
-    if (url.empty()) return refuse("is missing");
-    const bool https = starts("https://");
-    if (!https && !(allow_http && starts("http://"))) return refuse("is not HTTPS");
-    const auto rest = url.substr(https ? 8 : 7);
-    if (rest.empty() || rest.front() == '/' || rest.front() == '?' || rest.front() == '#') {
-        return refuse("has no host");
-    }
-    for (const char c : url) {
-        if (c == '?') return refuse("has query string");
-        if (c <= ' ' || c >= '\x7f' || c == '"' || c == '<' || c == '>' || c == '\\' || c == '^' ||
-            c == '`' || c == '{' || c == '|' || c == '}') {
-            return refuse("contains invalid characters");
-        }
-    }
-    return {};
-}
 
 /// Checks everything about an event but the size of its data, which only an encoder knows.
 /// `invalid`, and the name of the field, when something is wrong.

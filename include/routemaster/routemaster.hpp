@@ -21,6 +21,7 @@
 #include "routemaster/measurement.hpp"
 #include "routemaster/monitor.hpp"
 #include "routemaster/names.hpp"
+#include "routemaster/public_part.hpp"
 #include "routemaster/publication.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/reject.hpp"
@@ -38,4 +39,5 @@
 #include "routemaster/transport.hpp"
 #include "routemaster/transport/local.hpp"
 #include "routemaster/uid.hpp"
+#include "routemaster/url.hpp"
 #include "routemaster/value.hpp"

@@ -14,11 +14,11 @@
 #include "routemaster/batch.hpp"
 #include "routemaster/callbacks.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/event.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/subscription.hpp"
 #include "routemaster/time.hpp"
+#include "routemaster/url.hpp"
 
 namespace routemaster {
 
@@ -223,7 +223,9 @@ private:
     [[nodiscard]] Result<Subscribe> checked(std::vector<std::string> topics,
                                             SubscribeOptions options) const {
         if (!options.callback.starts_with(local_scheme)) {
-            if (auto url = check_url(options.callback, "callback", true); !url) return url.error();
+            if (auto url = check_url(options.callback, "callback", UrlRule::http); !url) {
+                return url.error();
+            }
         }
         if (auto rest = check(token_, topics, options); !rest) return rest.error();
         return Subscribe{token_, std::move(topics), std::move(options)};

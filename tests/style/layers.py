@@ -16,12 +16,12 @@ import checker
 # private (detail/) has the layer of the lowest header that includes it.
 LAYERS = {
     0: """
-        error result time clock entropy random uid log
+        error result time clock entropy random uid log public_part
         detail/assert detail/hash_index detail/huge_page_allocator detail/intrusive_list
         detail/slab
     """,
     1: """
-        value event topic subscription batch job timer counter health names room measurement
+        value event topic subscription batch job timer counter health names room measurement url
         codec/ detail/dead_error detail/delivery_job detail/published_tags
     """,
     2: """

@@ -10,15 +10,6 @@ using namespace routemaster;
 
 namespace {
 
-/// What `check_url` has to say, after the name of the field; "good" when nothing.
-std::string verdict(std::string_view url, bool allow_http = false) {
-    const auto checked = check_url(url, "url", allow_http);
-    if (checked) return "good";
-    CHECK(checked.error().code() == Errc::invalid);
-    REQUIRE(checked.error().context().starts_with("url: "));
-    return checked.error().context().substr(5);
-}
-
 Event an_event() {
     return {.topic = "orders", .type = EventType::update, .url = "https://shop.example/1"};
 }
@@ -34,41 +25,6 @@ TEST_CASE("event types have the words of the wire") {
     for (const auto* word : {"", "remove", "Create", "noop ", "?"}) {
         CHECK_FALSE(event_type(word).has_value());
     }
-}
-
-TEST_CASE("URLs that the original takes are taken") {
-    for (const auto* url :
-         {"https://shop.example/orders/42", "HTTPS://shop.example/", "https://shop.example",
-          "https://user:password@shop.example:8443/a#fragment", "https://[::1]:1/",
-          "https://127.0.0.1/%20"}) {
-        CHECK_MESSAGE(verdict(url) == "good", url);
-    }
-}
-
-TEST_CASE("URLs are refused with the original's words") {
-    CHECK(verdict("") == "URL is missing");
-    CHECK(verdict("http://shop.example/") == "URL is not HTTPS");
-    CHECK(verdict("shop.example") == "URL is not HTTPS");
-    CHECK(verdict("https:/shop.example") == "URL is not HTTPS");
-    CHECK(verdict("https://shop.example/?") == "URL has query string");
-    CHECK(verdict("https://shop.example/?a=b") == "URL has query string");
-}
-
-TEST_CASE("URLs without a host or with odd characters are refused") {
-    for (const auto* url : {"https://", "https:///path", "https://?a", "https://#a"}) {
-        CHECK_MESSAGE(verdict(url) == "URL has no host", url);
-    }
-    for (const auto* url : {"https://a b/", "https://a/\n", "https://a/\xc3\xa4", "https://a/\"",
-                            "https://a/{}", "https://a/\\", "https://a/<b>", "https://a/\x7f"}) {
-        CHECK_MESSAGE(verdict(url) == "URL contains invalid characters", url);
-    }
-}
-
-TEST_CASE("plain http passes only where it is allowed") {
-    CHECK(verdict("http://127.0.0.1:1234/in", true) == "good");
-    CHECK(verdict("https://127.0.0.1/in", true) == "good");
-    CHECK(verdict("http://", true) == "URL has no host");
-    CHECK(verdict("ftp://a/", true) == "URL is not HTTPS");
 }
 
 TEST_CASE("an event is checked field by field, and the error names the field") {

@@ -157,13 +157,17 @@ TEST_CASE("http api: a bad event says which field is wrong, and leaves nothing b
     bad_url("17", "requires a string");
     bad_url(R"("http://a.example")", "URL is not HTTPS");
     bad_url(R"("a.example")", "URL is not HTTPS");
-    bad_url(R"("https:a.example")", "URL is not HTTPS");
+    bad_url(R"("https:a.example")", "URL has no host");
     bad_url(R"("https://")", "URL has no host");
     bad_url(R"("https://a.example/?")", "URL has query string");
     bad_url(R"("https://a.example/?b=c")", "URL has query string");
-    bad_url(R"("https://a.example/b c")", "URL contains invalid characters");
-    bad_url(R"("https://a.example/\u00e9")", "URL contains invalid characters");
-    bad_url(R"("https://a.example/\n")", "URL contains invalid characters");
+    bad_url(R"("https://a.example/b c")", "URL is malformed at byte 20 (RFC 3986)");
+    bad_url(R"("https://a.example/\u00e9")", "URL is malformed at byte 19 (RFC 3986)");
+    bad_url(R"("https://a.example/\n")", "URL is malformed at byte 19 (RFC 3986)");
+    bad_url(R"("https://a.example/%")", "URL is malformed at byte 20 (RFC 3986)");
+    bad_url(R"("https://a.example/[x]")", "URL is malformed at byte 19 (RFC 3986)");
+    bad_url(R"("https://a.example:b/")", "URL is malformed at byte 20 (RFC 3986)");
+    bad_url('"' + std::string(8193, 'a') + '"', "URL takes more than 8192 bytes");
 
     const std::string time = "bad event: timestamp: must be a number of milliseconds, of 64 bits";
     bad(with(R"("timestamp":"1795222853691")"), time);

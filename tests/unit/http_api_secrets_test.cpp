@@ -78,6 +78,7 @@ TEST_CASE("http api: of a callback the place is public, not the path") {
     CHECK(shown("https://b.example/a@secret") == "https://b.example/...");
     CHECK(shown("https://u:p@b.example") == "https://b.example");
     CHECK(shown("http://u@p@b.example/x") == "http://b.example/...");
-    CHECK(shown("local:audit") == "local:audit");
+    CHECK_MESSAGE(shown("local:audit--secret") == "local:audit", "it ends with a token");
+    CHECK(shown("local:audit") == "local:...");
     CHECK(shown("odd") == "...");
 }

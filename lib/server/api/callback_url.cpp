@@ -11,7 +11,7 @@
 #include <string>
 
 #include "payload.hpp"
-#include "routemaster/event.hpp"
+#include "routemaster/url.hpp"
 
 namespace routemaster::api {
 namespace {
@@ -103,10 +103,8 @@ Result<void> check_place(const Place& place, bool allow_loopback) {
 }  // namespace
 
 Result<void> check_callback(std::string_view url, bool allow_http) {
-    if (auto checked = check_url(url, "callback", allow_http); !checked) return checked;
-    if (url.size() > callback_length_max) {
-        return bad("callback", "must be at most " + std::to_string(callback_length_max) + " bytes");
-    }
+    const auto rule = allow_http ? UrlRule::http : UrlRule::https;
+    if (auto checked = check_url(url, "callback", rule); !checked) return checked;
     const auto place = place_of(url);
     if (!place) return bad("callback", "URL has no valid host or port");
     return check_place(*place, allow_http);

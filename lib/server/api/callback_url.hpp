@@ -3,17 +3,13 @@
 
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 
 #include "routemaster/result.hpp"
 
 namespace routemaster::api {
 
-/// The longest callback, in bytes: longer request lines are refused by most servers.
-inline constexpr std::size_t callback_length_max = 8192;
-
-/// Checks the rules of `check_url`, and that host and port are well formed. Unless `allow_http`,
+/// Checks the rules of `check_url`, and that the port fits 16 bits. Unless `allow_http`,
 /// which also lets http URLs pass, the host must not be a literal that means this machine: nobody
 /// may have the bus call what listens there for itself alone. Names that resolve to such an address
 /// are not found out here. `invalid`, naming `callback`, when something is wrong.

@@ -1,5 +1,8 @@
 #include "secrets.hpp"
 
+#include "routemaster/callbacks.hpp"
+#include "routemaster/public_part.hpp"
+
 namespace routemaster::api {
 
 bool may_see_all(const Caller& caller, std::string_view token) noexcept {
@@ -7,24 +10,22 @@ bool may_see_all(const Caller& caller, std::string_view token) noexcept {
            (caller.kind == Caller::Kind::client && caller.token == token);
 }
 
-std::string_view public_part(std::string_view token) noexcept {
-    const auto end = token.find("--");
-    return end == std::string_view::npos || end == 0 ? withheld : token.substr(0, end);
+std::string_view shown_token(std::string_view token) noexcept {
+    const auto name = public_name(token);
+    return name.empty() ? withheld : name;
 }
 
-std::string public_callback(std::string_view callback) {
+std::string shown_callback(std::string_view callback) {
     constexpr std::string_view mark = "://";
-    const auto scheme_end = callback.find(mark);
-    if (scheme_end == std::string_view::npos) {
-        return std::string{callback.starts_with("local:") ? callback : withheld};
+    const auto scheme = callback.find(mark);
+    if (callback.starts_with(local_scheme)) {
+        const auto token = callback.substr(local_scheme.size());
+        return std::string{local_scheme}.append(shown_token(token));
     }
-    const auto scheme = callback.substr(0, scheme_end + mark.size());
-    const auto rest = callback.substr(scheme.size());
-    auto authority = rest.substr(0, rest.find_first_of("/?#"));
-    const bool bare = authority == rest || rest.substr(authority.size()) == "/";
-    authority.remove_prefix(authority.rfind('@') + 1);
-    std::string shown{scheme};
-    shown += authority;
+    if (scheme == std::string_view::npos) return std::string{withheld};
+    const auto tail = callback.find_first_of("/?#\\", scheme + mark.size());
+    const bool bare = tail == std::string_view::npos || callback.substr(tail) == "/";
+    auto shown = public_url(callback);
     if (!bare) shown.append("/").append(withheld);
     return shown;
 }

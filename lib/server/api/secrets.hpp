@@ -16,12 +16,10 @@ namespace routemaster::api {
 /// Stands for what is kept back.
 inline constexpr std::string_view withheld = "...";
 
-/// Whose token it is: what stands before the first `--`; all of it is withheld when there is none,
-/// or nothing before it.
-[[nodiscard]] std::string_view public_part(std::string_view token) noexcept;
+/// A token for clients that are not its owner: its `public_name`, or all of it withheld.
+[[nodiscard]] std::string_view shown_token(std::string_view token) noexcept;
 
-/// Where a callback leads: scheme, host and port. User info and path are often credentials. A
-/// `local:` callback is a name, and stays.
-[[nodiscard]] std::string public_callback(std::string_view callback);
+/// Where a callback leads: scheme, host and port. Of `local:TOKEN`, the token as above.
+[[nodiscard]] std::string shown_callback(std::string_view callback);
 
 }  // namespace routemaster::api

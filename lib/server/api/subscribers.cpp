@@ -29,11 +29,11 @@ void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
                  dead_max] = subscriber.subscription;
     const bool all = may_see_all(caller, token);
     json.append(R"({"subscriber":)");
-    append_json_text(json, all ? std::string_view{token} : public_part(token));
+    append_json_text(json, all ? std::string_view{token} : shown_token(token));
     json.append(R"(,"uuid":)");
     append_json_text(json, all ? std::string_view{uuid} : withheld);
     json.append(R"(,"callback":)");
-    append_json_text(json, all ? callback : public_callback(callback));
+    append_json_text(json, all ? callback : shown_callback(callback));
     json.append(R"(,"max_events":)").append(std::to_string(max_events));
     json.append(R"(,"timeout":)").append(std::to_string(timeout.count()));
     json.append(R"(,"topics":)");

@@ -20,7 +20,7 @@ void append_topic(std::string& json, const Topic& topic, const Caller& caller) {
         json.append("null");
     } else {
         const std::string_view token = *topic.publisher;
-        append_json_text(json, may_see_all(caller, token) ? token : public_part(token));
+        append_json_text(json, may_see_all(caller, token) ? token : shown_token(token));
     }
     json.append(R"(,"events":)").append(std::to_string(topic.events)).append("}");
 }

@@ -1,9 +1,11 @@
 /// @file
-/// A program that needs nothing but the headers of the core.
+/// A program that needs nothing but the core.
 
 #include "routemaster/routemaster.hpp"
 
 int main() {
     const routemaster::Error error{make_error_code(routemaster::Errc::invalid), "topic"};
-    return error.retryable() ? 1 : 0;
+    // Compiled into the library, whose own dependencies must have been found.
+    const auto checked = routemaster::check_url("https://shop.example/orders/42", "url");
+    return error.retryable() || !checked ? 1 : 0;
 }

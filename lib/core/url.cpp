@@ -1,0 +1,93 @@
+#include "routemaster/url.hpp"
+
+#include <uriparser/Uri.h>
+
+#include <string>
+
+namespace routemaster {
+namespace {
+
+/// The parts of a URL, as views of its text.
+class Parsed {
+public:
+    explicit Parsed(std::string_view text) noexcept {
+        const char* wrong = text.data();
+        const auto* const end = text.data() + text.size();
+        well_formed_ = uriParseSingleUriExA(&uri_, text.data(), end, &wrong) == URI_SUCCESS;
+        if (!well_formed_) wrong_at_ = static_cast<std::size_t>(wrong - text.data());
+    }
+    // After a failure nothing is left to free.
+    ~Parsed() {
+        if (well_formed_) uriFreeUriMembersA(&uri_);
+    }
+    Parsed(const Parsed&) = delete;
+    Parsed& operator=(const Parsed&) = delete;
+
+    [[nodiscard]] bool well_formed() const noexcept { return well_formed_; }
+    /// The place of the first character that cannot stand where it does.
+    [[nodiscard]] std::size_t wrong_at() const noexcept { return wrong_at_; }
+    [[nodiscard]] bool has_scheme() const noexcept { return is_there(uri_.scheme); }
+    [[nodiscard]] bool has_host() const noexcept { return !view(uri_.hostText).empty(); }
+    /// Also when nothing follows the question mark.
+    [[nodiscard]] bool has_query() const noexcept { return is_there(uri_.query); }
+
+    /// Whether the scheme is `name`, which is in lower case.
+    [[nodiscard]] bool scheme_is(std::string_view name) const noexcept {
+        const auto scheme = view(uri_.scheme);
+        if (scheme.size() != name.size()) return false;
+        for (std::size_t i = 0; i < name.size(); ++i) {
+            const char c = scheme[i];
+            if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != name[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+private:
+    static bool is_there(const UriTextRangeA& range) noexcept { return range.first != nullptr; }
+    static std::string_view view(const UriTextRangeA& range) noexcept {
+        if (!is_there(range)) return {};
+        return {range.first, static_cast<std::size_t>(range.afterLast - range.first)};
+    }
+
+    UriUriA uri_{};
+    bool well_formed_ = false;
+    std::size_t wrong_at_ = 0;
+};
+
+}  // namespace
+
+Result<void> check_url(std::string_view url, std::string_view field, UrlRule rule) {
+    const auto refuse = [field](const std::string& why) -> Result<void> {
+        return Error{Errc::invalid, std::string{field} + ": URL " + why};
+    };
+    if (url.empty()) return refuse("is missing");
+    // Before anything else: the parser calls itself once for each character.
+    if (url.size() > url_length_max) {
+        return refuse("takes more than " + std::to_string(url_length_max) + " bytes");
+    }
+    const Parsed parsed{url};
+    if (!parsed.well_formed()) {
+        return refuse("is malformed at byte " + std::to_string(parsed.wrong_at() + 1) +
+                      " (RFC 3986)");
+    }
+    const bool https = parsed.scheme_is("https");
+    const bool http = parsed.scheme_is("http");
+    switch (rule) {
+        case UrlRule::https:
+            if (!https) return refuse("is not HTTPS");
+            break;
+        case UrlRule::http:
+            if (!https && !http) return refuse("is neither HTTPS nor HTTP");
+            break;
+        case UrlRule::any:
+            if (!parsed.has_scheme()) return refuse("has no scheme");
+            break;
+    }
+    if ((https || http) && !parsed.has_host()) return refuse("has no host");
+    if (rule != UrlRule::any && parsed.has_query()) return refuse("has query string");
+    return {};
+}
+
+}  // namespace routemaster
