@@ -16,7 +16,7 @@
 
 namespace routemaster {
 
-/// Takes a batch. To throw means that it failed: the batch comes again later.
+/// Takes a batch. To throw means that it failed: the batch comes again later. See also `Reject`.
 using BatchHandler = std::function<void(const Batch&)>;
 
 /// What can be made a `BatchHandler`.

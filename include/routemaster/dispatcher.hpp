@@ -1,7 +1,8 @@
 /// @file
 /// `Dispatcher`: takes delivery jobs, hands their batches to a transport, and settles them.
 ///
-///     acquire ──► begin ──► deliver ──► settle (delivered: gone │ failed: again after a wait)
+///     acquire ──► begin ──► deliver ──► settle (delivered: gone │ failed: again after a wait, or
+///                   │                                            DEAD)
 ///                   └─ throttled │ vanished: given back │ ended
 
 #pragma once
@@ -63,8 +64,10 @@ struct DispatcherOptions {
 ///
 /// By default each subscriber has one delivery under way, so its batches arrive in order; see
 /// `Subscription::max_in_flight`. A slow or dead subscriber holds up nobody else. After a failure
-/// the batch comes again after `retry_wait`, without limit of attempts, until it is delivered or
-/// its subscriber is gone. A batch may arrive twice: after a crash, or when a lease was lost.
+/// the batch comes again after `retry_wait`, without limit of attempts, until it is delivered, its
+/// subscriber is gone, or it becomes DEAD as its subscriber asked for (`Subscription::attempts_max`
+/// and `age_max`), which is logged. A batch may arrive twice: after a crash, or when a lease was
+/// lost.
 ///
 /// An eighth of the deliveries that may be under way is a reserve. A subscriber with several under
 /// way, 16 at first and more as they succeed, may have up to eight times as many as are free beyond
@@ -141,6 +144,7 @@ private:
     struct Flight {
         Lease lease;
         std::string subscriber{};
+        Uid batch{};
         int health_points = health_points_max;
         std::uint32_t attempt = 0;
         std::size_t events = 0;
@@ -293,6 +297,7 @@ private:
     void deliver(Id id, DeliveryStart start) {
         auto& flight = flights_.at(id);
         flight.subscriber = start.subscription.token;
+        flight.batch = start.batch;
         flight.health_points = start.health_points;
         if (unhealthy(flight)) ++unhealthy_;
         flight.attempt = start.attempt;
@@ -343,6 +348,8 @@ private:
             const auto points = changed_health(flight.health_points, step.health_change);
             step.retry_at =
                 now_ + retry_wait(points, flight.attempt, options_.health.backoff_max, jitter());
+            step.permanent = delivered.report.permanent;
+            step.error = outcome.error().message();
         }
         flight.settlement = std::move(step);
         tell(flight, delivered.report);
@@ -404,8 +411,15 @@ private:
                 warn("lost the lease of a delivery to '" + public_part(flight->second.subscriber) +
                      "': it will arrive again");
             }
+            if (*settlement == Settlement::dead) tell_death(flight->second);
             end(flight->first);
         }
+    }
+
+    void tell_death(const Flight& flight) const {
+        warn("batch " + std::string{flight.batch.text()} + " for '" + flight.subscriber +
+             "' is DEAD after attempt " + std::to_string(flight.attempt) + ", with " +
+             std::to_string(flight.events) + " events: " + flight.settlement->error);
     }
 
     // --- What goes wrong ------------------------------------------------------------------------

@@ -51,8 +51,8 @@ struct MonitorOptions {
 
 /// Reports every interval what the store tells of itself, under the names of the original bus:
 ///
-/// - gauges `subscriber.queue.batches` and `subscriber.queue.events` (tag `subscriber`),
-///   `jobs.count` (tags `queue`, and `status`: `instant` for READY, `scheduled`),
+/// - gauges `subscriber.queue.batches`, `subscriber.queue.events`, `subscriber.dead.batches` (tag
+///   `subscriber`), `jobs.count` (tags `queue`, and `status`: `instant` for READY, `scheduled`),
 ///   `store.bytes_used`;
 /// - every counter of the store.
 ///
@@ -194,6 +194,7 @@ private:
         const MeasurementTags tags{{"subscriber", public_part(status.subscription.token)}};
         gauge("subscriber.queue.batches", status.batches_queued, tags);
         gauge("subscriber.queue.events", status.events_queued, tags);
+        gauge("subscriber.dead.batches", status.batches_dead, tags);
     }
 
     void add(const std::string& queue, const QueueStatus& status) {

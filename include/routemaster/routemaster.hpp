@@ -26,6 +26,7 @@
 #include "routemaster/public_part.hpp"
 #include "routemaster/publication.hpp"
 #include "routemaster/random.hpp"
+#include "routemaster/reject.hpp"
 #include "routemaster/required.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/room.hpp"

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/batch.hpp"
 #include "routemaster/callbacks.hpp"
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/subscription.hpp"
@@ -25,6 +27,9 @@ struct LocalSubscribeOptions {
     Duration timeout{0};  ///< How long a batch may wait for more events. A call costs little.
     std::optional<std::uint32_t> max_events{};
     std::optional<std::uint32_t> max_in_flight{};
+    std::optional<std::uint32_t> attempts_max{};
+    std::optional<Duration> age_max{};
+    std::optional<std::uint32_t> dead_max{};
 };
 
 /// One subscriber, by its token; it need not exist yet. Got from `Bus::subscriber`. Cheap to copy.
@@ -83,7 +88,7 @@ public:
     }
 
     /// Forgets the subscriber, its subscriptions and its callback in the process. What is queued
-    /// for it ends undelivered.
+    /// for it ends undelivered, and its DEAD batches are dropped.
     Result<Removal> remove() {
         callbacks_->remove(token_);
         return perform(*store_, RemoveSubscriber{token_}, clock_->now());
@@ -101,7 +106,119 @@ public:
         submit(*store_, FindSubscriber{token_}, clock_->now(), std::move(done));
     }
 
+    // --- DEAD batches, which failed for good, as `Subscription::attempts_max` tells --------------
+
+    /// Its DEAD batches, those that died first at the front, at most `limit`.
+    [[nodiscard]] Result<std::vector<DeadBatchStatus>> dead_batches(
+        std::uint32_t limit = 1'000) const {
+        return perform(*store_, ListDeadBatches{token_, limit}, clock_->now());
+    }
+    void dead_batches(std::uint32_t limit,
+                      std::function<void(Result<std::vector<DeadBatchStatus>>)> done) const {
+        submit(*store_, ListDeadBatches{token_, limit}, clock_->now(), std::move(done));
+    }
+
+    /// One of them, with its events; nothing when there is none of that id.
+    [[nodiscard]] Result<std::optional<DeadBatch>> dead_batch(const Uid& batch) const {
+        return decoded(perform(*store_, FindDeadBatch{token_, batch}, clock_->now()));
+    }
+    void dead_batch(const Uid& batch,
+                    std::function<void(Result<std::optional<DeadBatch>>)> done) const {
+        submit(*store_, FindDeadBatch{token_, batch}, clock_->now(),
+               [done = std::move(done)](Result<std::optional<DeadMessages>> found) {
+                   done(decoded(std::move(found)));
+               });
+    }
+
+    /// Delivers one of them again, at the end of the queue: with the same id, and as if it began
+    /// now. Replies 1, or 0 when there is none of that id.
+    Result<Count> redeliver(const Uid& batch) {
+        return perform(*store_, RedeliverDeadBatches{token_, batch}, clock_->now());
+    }
+    void redeliver(const Uid& batch, std::function<void(Result<Count>)> done) {
+        submit(*store_, RedeliverDeadBatches{token_, batch}, clock_->now(), std::move(done));
+    }
+
+    /// Delivers those that are DEAD now again, in the order they died. Replies how many.
+    Result<Count> redeliver_all() {
+        Count total;
+        for (std::uint32_t round = 0; round < rounds_max; ++round) {
+            const auto count = perform(*store_, RedeliverDeadBatches{token_}, clock_->now());
+            if (!count) return count.error();
+            total.value += count->value;
+            if (count->value < dead_moved_max) break;
+        }
+        return total;
+    }
+    void redeliver_all(std::function<void(Result<Count>)> done) {
+        redeliver_more({}, 1, std::move(done));
+    }
+
+    /// Drops one of them. Replies what was dropped: nothing, when there is none of that id.
+    Result<Dropped> drop_dead(const Uid& batch) {
+        return perform(*store_, DropDeadBatches{token_, batch}, clock_->now());
+    }
+    void drop_dead(const Uid& batch, std::function<void(Result<Dropped>)> done) {
+        submit(*store_, DropDeadBatches{token_, batch}, clock_->now(), std::move(done));
+    }
+
+    /// Drops all of them. Replies what was dropped.
+    Result<Dropped> drop_all_dead() {
+        Dropped total;
+        for (std::uint32_t round = 0; round < rounds_max; ++round) {
+            const auto dropped = perform(*store_, DropDeadBatches{token_}, clock_->now());
+            if (!dropped) return dropped.error();
+            total.batches += dropped->batches;
+            total.events += dropped->events;
+            if (dropped->batches < dead_moved_max) break;
+        }
+        return total;
+    }
+    void drop_all_dead(std::function<void(Result<Dropped>)> done) {
+        drop_more({}, 1, std::move(done));
+    }
+
 private:
+    /// Steps that move all that may be DEAD at once.
+    static constexpr std::uint32_t rounds_max = subscription_dead_max / dead_moved_max;
+
+    void redeliver_more(Count total, std::uint32_t round, std::function<void(Result<Count>)> done) {
+        submit(*store_, RedeliverDeadBatches{token_}, clock_->now(),
+               [self = *this, total, round,
+                done = std::move(done)](const Result<Count>& count) mutable {
+                   if (!count) return done(count);
+                   total.value += count->value;
+                   const bool all = count->value < dead_moved_max || round == rounds_max;
+                   all ? done(total) : self.redeliver_more(total, round + 1, std::move(done));
+               });
+    }
+
+    void drop_more(Dropped total, std::uint32_t round, std::function<void(Result<Dropped>)> done) {
+        submit(*store_, DropDeadBatches{token_}, clock_->now(),
+               [self = *this, total, round,
+                done = std::move(done)](const Result<Dropped>& dropped) mutable {
+                   if (!dropped) return done(dropped);
+                   total.batches += dropped->batches;
+                   total.events += dropped->events;
+                   const bool all = dropped->batches < dead_moved_max || round == rounds_max;
+                   all ? done(total) : self.drop_more(total, round + 1, std::move(done));
+               });
+    }
+
+    static Result<std::optional<DeadBatch>> decoded(Result<std::optional<DeadMessages>> found) {
+        if (!found) return found.error();
+        if (!*found) return std::optional<DeadBatch>{};
+        DeadBatch batch{.status = std::move((*found)->status), .events = {}};
+        for (const auto message : (*found)->messages) {
+            if (auto event = decode_message(message)) {
+                batch.events.push_back(*std::move(event));
+            } else {
+                ++batch.undecodable;
+            }
+        }
+        return std::optional{std::move(batch)};
+    }
+
     [[nodiscard]] Result<Subscribe> checked(std::vector<std::string> topics,
                                             SubscribeOptions options) const {
         if (!options.callback.starts_with(local_scheme)) {
@@ -125,7 +242,10 @@ private:
         return {.callback = std::string{local_scheme} + token_,
                 .timeout = options.timeout,
                 .max_events = options.max_events,
-                .max_in_flight = options.max_in_flight};
+                .max_in_flight = options.max_in_flight,
+                .attempts_max = options.attempts_max,
+                .age_max = options.age_max,
+                .dead_max = options.dead_max};
     }
 
     Store* store_;

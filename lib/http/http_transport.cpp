@@ -51,6 +51,11 @@ Result<void> check(const HttpTransportOptions& options) {
         return invalid("total_timeout: must be positive");
     }
     if (options.connections_max == 0) return invalid("connections_max: must not be 0");
+    for (const int status : options.permanent_statuses) {
+        if (status < 300 || status > 599) {
+            return invalid("permanent_statuses: must be 300 to 599 each");
+        }
+    }
     if (std::any_of(options.user_agent.begin(), options.user_agent.end(), is_control)) {
         return invalid("user_agent: contains control characters");
     }

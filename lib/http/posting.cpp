@@ -133,6 +133,13 @@ Result<void> Posting::outcome(CURLcode code) const {
     return Error{Errc::unavailable, "HTTP " + std::to_string(status)};
 }
 
+bool Posting::permanent() const {
+    long status = 0;
+    curl_easy_getinfo(handle(), CURLINFO_RESPONSE_CODE, &status);
+    const auto& permanent = options_.permanent_statuses;
+    return std::find(permanent.begin(), permanent.end(), status) != permanent.end();
+}
+
 Error Posting::failure(CURLcode code) const {
     if (!refused_.empty() && !tried_) {
         return {Errc::invalid, "callback: " + refused_ + " leads back to this machine"};

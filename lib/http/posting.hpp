@@ -69,6 +69,8 @@ public:
 
     /// What the end of the transfer means.
     [[nodiscard]] Result<void> outcome(CURLcode code) const;
+    /// Whether the status that was answered is a permanent failure.
+    [[nodiscard]] bool permanent() const;
 
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
 

@@ -26,8 +26,10 @@ void require(CURLMcode code) {
 
 }  // namespace
 
-void tell(Submission& submission, Result<void> outcome) {
-    submission.done({.outcome = std::move(outcome), .undecodable = submission.body.undecodable});
+void tell(Submission& submission, Result<void> outcome, bool permanent) {
+    submission.done({.outcome = std::move(outcome),
+                     .undecodable = submission.body.undecodable,
+                     .permanent = permanent});
 }
 
 Postings::Postings(const HttpTransportOptions& options, ThisMachine& machine)
@@ -103,10 +105,11 @@ void Postings::advance() {
 }
 
 void Postings::end(Posting& posting, Result<void> outcome) {
+    const bool permanent = !outcome && posting.permanent();
     curl_multi_remove_handle(multi_.get(), posting.handle());
     Submission submission = posting.take();
     idle_.push_back(&posting);
-    tell(submission, std::move(outcome));
+    tell(submission, std::move(outcome), permanent);
 }
 
 void Postings::wait(int milliseconds) {

@@ -93,6 +93,6 @@ private:
 };
 
 /// Reports the end of a submission.
-void tell(Submission& submission, Result<void> outcome);
+void tell(Submission& submission, Result<void> outcome, bool permanent = false);
 
 }  // namespace routemaster::detail

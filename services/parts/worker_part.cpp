@@ -43,6 +43,15 @@ void declare_delivery(CLI::App& app, WorkerSettings& settings) {
         ->envname("ROUTEMASTER_DELIVERIES_MAX")
         ->capture_default_str()
         ->group(group);
+    app.add_option(
+           "--permanent-statuses", settings.permanent_statuses,
+           "Statuses, with commas, after which a batch is DEAD at once if its subscriber has "
+           "set attempts_max or age_max")
+        ->delimiter(',')
+        ->check(CLI::Range(300, 599))
+        ->envname("ROUTEMASTER_PERMANENT_STATUSES")
+        ->capture_default_str()
+        ->group(group);
 }
 
 /// Declines what an `HttpTransport` would.
@@ -169,6 +178,7 @@ HttpTransportOptions transport_options(const ProcessSettings& process,
             .proxy = settings.proxy,
             .user_agent = settings.user_agent,
             .connections_max = settings.deliveries_max,
+            .permanent_statuses = settings.permanent_statuses,
             .log = log};
 }
 

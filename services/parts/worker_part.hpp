@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -31,6 +32,7 @@ struct WorkerSettings {
     std::uint32_t deliveries_max = 1'024;
     std::string user_agent = HttpTransportOptions{}.user_agent;
     std::string proxy{};  ///< Empty for none.
+    std::vector<int> permanent_statuses = HttpTransportOptions{}.permanent_statuses;
     HealthOptions health{};
 
     /// Without a limit nothing is ever dropped: unlike the original, one has to ask for it.

@@ -17,6 +17,8 @@ Run declare_token(CLI::App& app);
 Run declare_publish(CLI::App& app);
 /// Asks for events.
 Run declare_subscribe(CLI::App& app);
+/// Looks after batches that failed for good.
+Run declare_dead(CLI::App& app);
 /// Receives and prints batches.
 Run declare_listen(CLI::App& app);
 /// Examines the file of a store.

@@ -23,6 +23,7 @@ constexpr Command commands[] = {
     {"token", "Say who may use a running bus", declare_token},
     {"publish", "Publish events: one from flags, or many from JSON lines", declare_publish},
     {"subscribe", "Have the events of topics sent to a URL", declare_subscribe},
+    {"dead", "List, show, redeliver or drop batches that failed for good", declare_dead},
     {"listen", "Receive batches and print them", declare_listen},
     {"check", "Examine the file of a store", declare_check},
     {"export", "Save what can be read of the file of a store, as JSON lines", declare_export},

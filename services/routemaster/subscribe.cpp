@@ -20,6 +20,9 @@ struct SubscribeSettings {
     std::optional<std::int64_t> timeout;
     std::optional<std::int64_t> events_max;
     std::optional<std::int64_t> in_flight_max;
+    std::optional<std::int64_t> attempts_max;
+    std::optional<std::int64_t> age_max;
+    std::optional<std::int64_t> dead_max;
 };
 
 int subscribe(const SubscribeSettings& settings) {
@@ -32,6 +35,9 @@ int subscribe(const SubscribeSettings& settings) {
     add("timeout", settings.timeout);
     add("max", settings.events_max);
     add("max_in_flight", settings.in_flight_max);
+    add("attempts_max", settings.attempts_max);
+    add("age_max", settings.age_max);
+    add("dead_max", settings.dead_max);
     std::string body;
     append_json(body, Value{std::move(wanted)});
     BusClient{settings.bus}.demand("POST", "/subscription", body);
@@ -55,6 +61,15 @@ Run declare_subscribe(CLI::App& app) {
     app.add_option("--max", settings->events_max, "Events that fill a batch")->type_name("N");
     app.add_option("--max-in-flight", settings->in_flight_max,
                    "Batches under way at once; more than 1 gives up their order")
+        ->type_name("N");
+    app.add_option("--attempts-max", settings->attempts_max,
+                   "Failed attempts after which a batch is DEAD; 0: never")
+        ->type_name("N");
+    app.add_option("--age-max", settings->age_max,
+                   "Milliseconds after which a batch that fails is DEAD; 0: never")
+        ->type_name("MS");
+    app.add_option("--dead-max", settings->dead_max,
+                   "DEAD batches that are kept; beyond it the oldest are dropped")
         ->type_name("N");
     return [settings] { return subscribe(*settings); };
 }

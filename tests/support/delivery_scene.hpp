@@ -35,6 +35,7 @@ struct Wanted {
     Duration timeout{0};
     std::uint32_t max_events = 100;
     std::uint32_t max_in_flight = 1;
+    std::uint32_t attempts_max = 0;
 };
 
 /// A store, a bus, a dispatcher and a transport that the test answers for. Single threaded.
@@ -58,7 +59,8 @@ struct DeliveryScene {
                                     .uuid = std::move(how.uuid),
                                     .timeout = how.timeout,
                                     .max_events = how.max_events,
-                                    .max_in_flight = how.max_in_flight})
+                                    .max_in_flight = how.max_in_flight,
+                                    .attempts_max = how.attempts_max})
             .value();
     }
 

@@ -79,6 +79,7 @@ struct Holdings {
     std::vector<rm::ApiToken> tokens;
     std::vector<rm::Counter> counters;
     std::vector<rm::BatchStatus> batches;
+    std::vector<rm::DeadBatchStatus> dead;
     rm::QueueStatus jobs;
     friend bool operator==(const Holdings&, const Holdings&) = default;
 };
@@ -94,10 +95,13 @@ inline Holdings holdings(rm::Store& store) {
                  .tokens = done(store, rm::ListTokens{}),
                  .counters = done(store, rm::ListCounters{}),
                  .batches = {},
+                 .dead = {},
                  .jobs = done(store, rm::CountJobs{rm::delivery_queue})};
     for (const auto& subscriber : all.subscribers) {
         const auto some = done(store, rm::ListBatches{subscriber.subscription.token});
         all.batches.insert(all.batches.end(), some.begin(), some.end());
+        const auto dead = done(store, rm::ListDeadBatches{subscriber.subscription.token});
+        all.dead.insert(all.dead.end(), dead.begin(), dead.end());
     }
     return all;
 }

@@ -1,5 +1,7 @@
 #include "http_api_scenario.hpp"
 
+#include <array>
+
 using namespace http_api_test;
 
 namespace {
@@ -21,7 +23,8 @@ TEST_CASE("http api: subscribing takes all settings, under both names of the rou
         const auto answer = bus.post(
             path, billing,
             R"({"topics":["refunds","orders","refunds"],"callback":"https://b.example/in",)"
-            R"("uuid":"secret:1","timeout":0,"max":5,"max_in_flight":3})");
+            R"("uuid":"secret:1","timeout":0,"max":5,"max_in_flight":3,"attempts_max":12,)"
+            R"("age_max":86400000,"dead_max":50})");
         CHECK(answer.status == 204);
         CHECK(answer.body.empty());
         CHECK(answer.content_type.empty());
@@ -32,7 +35,10 @@ TEST_CASE("http api: subscribing takes all settings, under both names of the rou
                                                      .uuid = "secret:1",
                                                      .timeout = rm::Duration{0},
                                                      .max_events = 5,
-                                                     .max_in_flight = 3});
+                                                     .max_in_flight = 3,
+                                                     .attempts_max = 12,
+                                                     .age_max = rm::Duration{86'400'000},
+                                                     .dead_max = 50});
         // Topics that nobody has published yet are created, unclaimed.
         CHECK(holdings(bus.store).topics.front() == rm::Topic{"orders", std::nullopt, 0});
     }
@@ -47,8 +53,12 @@ TEST_CASE("http api: settings that are left out begin with their defaults") {
 
 TEST_CASE("http api: numbers that are left out keep their value, the uuid is emptied") {
     Scenario bus;
-    const auto all = R"("uuid":"u","timeout":3600000,"max":4294967295,"max_in_flight":2)";
-    for (const char* more : {"", R"("uuid":null,"timeout":null,"max":null,"max_in_flight":null)",
+    const auto all =
+        R"("uuid":"u","timeout":3600000,"max":4294967295,"max_in_flight":2,"attempts_max":1000000,)"
+        R"("age_max":31536000000,"dead_max":10000)";
+    for (const char* more : {"",
+                             R"("uuid":null,"timeout":null,"max":null,"max_in_flight":null,)"
+                             R"("attempts_max":null,"age_max":null,"dead_max":null)",
                              R"("timeout":false,"max":false,"max_in_flight":false)"}) {
         CHECK(bus.post("/subscription", billing, wish(all)).status == 204);
         CHECK(subscription(bus).uuid == "u");
@@ -58,6 +68,9 @@ TEST_CASE("http api: numbers that are left out keep their value, the uuid is emp
         CHECK(kept.timeout == rm::Duration{3'600'000});
         CHECK(kept.max_events == 4'294'967'295U);
         CHECK(kept.max_in_flight == 2);
+        CHECK(kept.attempts_max == 1'000'000);
+        CHECK(kept.age_max == rm::Duration{31'536'000'000});
+        CHECK(kept.dead_max == 10'000);
     }
 }
 
@@ -137,6 +150,21 @@ TEST_CASE("http api: a bad subscription says which field is wrong, and leaves no
         }
         bad(wish(R"("max_in_flight":1001)"), "max_in_flight: must be an integer from 1 to 1000");
     }
+    SUBCASE("attempts_max, age_max and dead_max") {
+        const std::array<std::string, 3> fields[]{{"attempts_max", "0", "1000000"},
+                                                  {"age_max", "0", "31536000000"},
+                                                  {"dead_max", "1", "10000"}};
+        for (const auto& [field, least, most] : fields) {
+            const auto beyond = std::to_string(std::stoll(most) + 1);
+            for (const std::string& number :
+                 {std::string{"-1"}, std::string{"1.5"}, beyond, std::string{R"("1")"},
+                  std::string{"true"}, std::string{"false"}, std::string{"[]"}}) {
+                bad(wish("\"" + field + "\":" + number),
+                    field + ": must be an integer from " + least + " to " + most);
+            }
+        }
+        bad(wish(R"("dead_max":0)"), "dead_max: must be an integer from 1 to 10000");
+    }
 }
 
 TEST_CASE("http api: a subscriber has a bounded number of topics") {
@@ -169,11 +197,11 @@ TEST_CASE("http api: subscribers are listed by token, under both names of the ro
               R"([{"subscriber":"billing--fedcba9876543210fedcba9876543210","uuid":"u",)"
               R"("callback":"https://b.example/in","max_events":9,"timeout":7,)"
               R"("topics":["orders"],"events":{"sent":null,"queued":1,"oldest":null},)"
-              R"("max_in_flight":1},)"
+              R"("max_in_flight":1,"attempts_max":0,"age_max":0,"dead_max":1000,"dead":0},)"
               R"({"subscriber":"shop--0123456789abcdef0123456789abcdef","uuid":"",)"
               R"("callback":"https://s.example","max_events":100,"timeout":500,)"
               R"("topics":[],"events":{"sent":null,"queued":0,"oldest":null},)"
-              R"("max_in_flight":1}])");
+              R"("max_in_flight":1,"attempts_max":0,"age_max":0,"dead_max":1000,"dead":0}])");
     }
 }
 

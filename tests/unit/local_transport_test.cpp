@@ -111,6 +111,22 @@ TEST_CASE("a callback that throws is a failure, whatever it throws") {
     CHECK(all[0].outcome.error().code() == Errc::unavailable);
 }
 
+TEST_CASE("a callback that rejects a batch fails for good") {
+    Callbacks callbacks;
+    callbacks.set("a", [](const Batch&) { throw Reject{"of an unknown version"}; });
+    callbacks.set("b", [](const Batch&) { throw std::runtime_error{"no disk"}; });
+    LocalTransport transport{callbacks};
+    Reports reports;
+    for (const char* token : {"a", "b"}) {
+        transport.deliver(delivery_to(token), reports.collect());
+    }
+    const auto all = reports.wait_for(2);
+    REQUIRE(!all[0].outcome);
+    CHECK(all[0].outcome.error().context() == "callback rejected it: of an unknown version");
+    CHECK(all[0].permanent);
+    CHECK(!all[1].permanent);
+}
+
 TEST_CASE("a callback that the program has not named is a failure until it is") {
     Callbacks callbacks;
     LocalTransport transport{callbacks};

@@ -131,7 +131,9 @@ TEST_CASE("gauges tell of every subscriber, and of the jobs of every queue that 
     scene.run();
     REQUIRE(scene.reports.size() == 1);
     CHECK(scene.lines("gauge:subscriber") ==
-          Lines{"gauge:subscriber.queue.batches:1 (subscriber:audi…)",
+          Lines{"gauge:subscriber.dead.batches:0 (subscriber:audi…)",
+                "gauge:subscriber.dead.batches:0 (subscriber:bill…)",
+                "gauge:subscriber.queue.batches:1 (subscriber:audi…)",
                 "gauge:subscriber.queue.batches:3 (subscriber:bill…)",
                 "gauge:subscriber.queue.events:5 (subscriber:bill…)",
                 "gauge:subscriber.queue.events:6 (subscriber:audi…)"});
@@ -299,7 +301,7 @@ TEST_CASE("what the store cannot tell is left out, and logged when that begins")
     SUBCASE("the jobs of one queue") {
         scene.disturbed.lose_replies<CountJobs>(1);
         scene.run();
-        CHECK(count("gauge:subscriber") == 2);
+        CHECK(count("gauge:subscriber") == 3);
         CHECK(scene.lines("gauge:jobs").front().find("queue:mail") != std::string::npos);
         CHECK(count("gauge:jobs") == 2);
         CHECK(count("counter:") == 3);
@@ -319,7 +321,7 @@ TEST_CASE("what the store cannot tell is left out, and logged when that begins")
     CHECK(scene.log.count(LogLevel::warning, "cannot measure everything: ") == 1);
 
     scene.run_for(Duration{10'000});
-    CHECK(count("gauge:") == 7);
+    CHECK(count("gauge:") == 8);
     CHECK(count("counter:") == 3);
     CHECK(scene.log.count(LogLevel::warning, "") == 1);
     scene.disturbed.refuse<MeasureUse>(2);

@@ -143,6 +143,138 @@ TEST_CASE("one topic can be left") {
     CHECK(billing.subscriber.status().value()->topics == std::vector<std::string>{"refunds"});
 }
 
+namespace {
+
+/// Lets the only delivery that waits fail for good.
+void kill_next(Billing& billing) {
+    const auto now = billing.clock.now();
+    const auto acquired =
+        perform(billing.store, AcquireJobs{delivery_queue, Uid{1, 1}, 1}, now).value();
+    const auto& lease = acquired.leases.at(0);
+    perform(billing.store, BeginDelivery{lease, Duration{0}}, now).value();
+    CHECK(perform(billing.store,
+                  SettleDelivery{
+                      .lease = lease, .begun_at = now, .permanent = true, .error = "HTTP 410"},
+                  now)
+              .value() == Settlement::dead);
+}
+
+const std::vector<std::string> orders{"https://shop.example/1", "https://shop.example/2",
+                                      "https://shop.example/3"};
+
+/// Three DEAD batches of one order each, and what they are.
+std::vector<DeadBatchStatus> three_dead(Billing& billing) {
+    billing.subscriber
+        .subscribe({"orders"},
+                   {.callback = url, .timeout = Duration{0}, .max_events = 1, .attempts_max = 9})
+        .value();
+    for (const auto& order : orders) {
+        billing.bus.publish({.topic = "orders", .type = EventType::update, .url = order}).value();
+        kill_next(billing);
+        billing.clock.advance(Duration{1});
+    }
+    return billing.subscriber.dead_batches().value();
+}
+
+}  // namespace
+
+TEST_CASE("what is asked for about DEAD batches is kept, in the process too") {
+    Billing billing;
+    billing.subscriber
+        .subscribe({"orders"}, [](const Batch&) {},
+                   {.attempts_max = 5, .age_max = Duration{60'000}, .dead_max = 7})
+        .value();
+    const auto wants = billing.subscriber.status().value()->subscription;
+    CHECK(wants.attempts_max == 5);
+    CHECK(wants.age_max == Duration{60'000});
+    CHECK(wants.dead_max == 7);
+    CHECK(wants.dead_letters());
+    CHECK(!Subscription{}.dead_letters());
+}
+
+TEST_CASE("a subscriber's DEAD batches are listed, shown, redelivered and dropped") {
+    Billing billing;
+    const auto dead = three_dead(billing);
+    REQUIRE(dead.size() == 3);
+    CHECK(dead[0].error == "HTTP 410");
+    CHECK(billing.subscriber.dead_batches(2).value().size() == 2);
+    const auto shown = billing.subscriber.dead_batch(dead[1].uid).value();
+    REQUIRE(shown);
+    CHECK(shown->status == dead[1]);
+    REQUIRE(shown->events.size() == 1);
+    CHECK(shown->events[0].url == orders[1]);
+    CHECK(!billing.subscriber.dead_batch(Uid{}).value());
+    CHECK(billing.subscriber.drop_dead(dead[0].uid).value() == Dropped{1, 1});
+    CHECK(billing.subscriber.drop_dead(dead[0].uid).value() == Dropped{});
+    CHECK(billing.subscriber.redeliver(dead[1].uid).value() == Count{1});
+    CHECK(billing.subscriber.redeliver(dead[1].uid).value() == Count{0});
+    CHECK(billing.subscriber.dead_batches().value() == std::vector{dead[2]});
+    CHECK(billing.subscriber.status().value()->batches_queued == 1);
+}
+
+TEST_CASE("more DEAD batches than one step moves are redelivered, or dropped, as well") {
+    for (const bool redelivered : {true, false}) {
+        for (const bool waiting : {true, false}) {
+            Billing billing;
+            billing.subscriber
+                .subscribe({"orders"}, {.callback = url,
+                                        .timeout = Duration{0},
+                                        .max_events = 1,
+                                        .attempts_max = 9,
+                                        .dead_max = 10'000})
+                .value();
+            for (int i = 0; i < 2'500; ++i) {
+                billing.bus
+                    .publish({.topic = "orders", .type = EventType::update, .url = orders[0]})
+                    .value();
+                kill_next(billing);
+            }
+            Result<Count> count = Count{};
+            Result<Dropped> dropped = Dropped{};
+            auto& subscriber = billing.subscriber;
+            if (redelivered && waiting) {
+                count = subscriber.redeliver_all();
+            } else if (redelivered) {
+                subscriber.redeliver_all([&](Result<Count> reply) { count = std::move(reply); });
+            } else if (waiting) {
+                dropped = subscriber.drop_all_dead();
+            } else {
+                subscriber.drop_all_dead(
+                    [&](Result<Dropped> reply) { dropped = std::move(reply); });
+            }
+            CHECK(count.value() == Count{redelivered ? 2'500U : 0U});
+            CHECK(dropped.value() == (redelivered ? Dropped{} : Dropped{2'500, 2'500}));
+            CHECK(subscriber.status().value()->batches_dead == 0);
+            CHECK(subscriber.status().value()->batches_queued == (redelivered ? 2'500 : 0));
+        }
+    }
+}
+
+TEST_CASE("every call about DEAD batches has a form with a completion") {
+    Billing billing;
+    const auto dead = three_dead(billing);
+    int told = 0;
+    auto& subscriber = billing.subscriber;
+    subscriber.dead_batches(10, [&](Result<std::vector<DeadBatchStatus>> reply) {
+        told += reply.value() == dead ? 1 : 0;
+    });
+    subscriber.dead_batch(dead[0].uid, [&](Result<std::optional<DeadBatch>> reply) {
+        told += reply.value()->events.at(0).url == orders[0] ? 1 : 0;
+    });
+    subscriber.dead_batch(
+        Uid{}, [&](Result<std::optional<DeadBatch>> reply) { told += reply.value() ? 0 : 1; });
+    subscriber.redeliver(dead[0].uid,
+                         [&](Result<Count> reply) { told += reply.value() == Count{1} ? 1 : 0; });
+    subscriber.drop_dead(dead[1].uid, [&](Result<Dropped> reply) {
+        told += reply.value() == Dropped{1, 1} ? 1 : 0;
+    });
+    subscriber.redeliver_all(
+        [&](Result<Count> reply) { told += reply.value() == Count{1} ? 1 : 0; });
+    subscriber.drop_all_dead(
+        [&](Result<Dropped> reply) { told += reply.value() == Dropped{} ? 1 : 0; });
+    CHECK(told == 7);
+}
+
 TEST_CASE("copies of a handle are the same subscriber") {
     Billing billing;
     auto copy = billing.subscriber;

@@ -52,7 +52,7 @@ public:
     }
 
     /// Answers the delivery that has been under way for longest. False when there is none.
-    bool answer(Result<void> outcome) {
+    bool answer(Result<void> outcome, bool permanent = false) {
         DeliveryDone done;
         {
             const std::lock_guard lock{mutex_};
@@ -60,7 +60,7 @@ public:
             done = std::move(under_way_.front());
             under_way_.pop_front();
         }
-        done({std::move(outcome), 0});
+        done({std::move(outcome), 0, permanent});
         return true;
     }
 

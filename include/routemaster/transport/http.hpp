@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "routemaster/log.hpp"
 #include "routemaster/result.hpp"
@@ -35,6 +36,8 @@ struct HttpTransportOptions {
     /// How much of it may be headers, which are held in memory until its end: each line counts as
     /// its bytes and 64.
     std::size_t head_max = 1U << 16U;
+    /// Statuses that are permanent failures; see `DeliveryReport`. From 300 to 599.
+    std::vector<int> permanent_statuses{410};
     Log log{};
 };
 
@@ -43,7 +46,8 @@ struct HttpTransportOptions {
 
 /// Delivers over HTTP/1.1, or HTTP/2 where TLS negotiates it, on libcurl's multi interface.
 ///
-/// Any status from 200 to 299 is success; redirects are not followed and are failures. The body of
+/// Any status from 200 to 299 is success; redirects are not followed and are failures, and so is
+/// any other, for good if it is one of `permanent_statuses`. The body of
 /// an answer is ignored. All deliveries share one thread and one pool of kept-alive connections.
 /// With `allow_loopback` off, the address is checked when the connection is made, after name
 /// resolution, so a name that resolves to this machine is refused as well: to its loopback

@@ -22,6 +22,7 @@
 #include "routemaster/batch.hpp"
 #include "routemaster/callbacks.hpp"
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/reject.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/transport.hpp"
 #include "routemaster/uid.hpp"
@@ -37,7 +38,8 @@ struct LocalTransportOptions {
 };
 
 /// Calls the callback that a `local:` subscriber has in this process. To return is success, to
-/// throw is failure; having no callback is failure too, so batches wait for the program to name it.
+/// throw is failure, which is permanent when `Reject` is thrown; having no callback is failure too,
+/// so batches wait for the program to name it.
 ///
 /// Thread safety: all members may be called from any thread. Callbacks run on its own threads, if
 /// it has any.
@@ -127,17 +129,24 @@ private:
             if (auto event = decode_message(message)) batch.events.push_back(*std::move(event));
         }
         const auto undecodable = delivery.messages.size() - batch.events.size();
-        return {run(*handler, batch), undecodable};
+        auto report = run(*handler, batch);
+        report.undecodable = undecodable;
+        return report;
     }
 
-    static Result<void> run(const BatchHandler& handler, const Batch& batch) {
+    static DeliveryReport run(const BatchHandler& handler, const Batch& batch) {
+        const auto failed = [](std::string why, bool permanent = false) -> DeliveryReport {
+            return {.outcome = Error{Errc::unavailable, std::move(why)}, .permanent = permanent};
+        };
         try {
             handler(batch);
             return {};
+        } catch (const Reject& rejection) {
+            return failed(std::string{"callback rejected it: "} + rejection.what(), true);
         } catch (const std::exception& failure) {
-            return Error{Errc::unavailable, std::string{"callback threw: "} + failure.what()};
+            return failed(std::string{"callback threw: "} + failure.what());
         } catch (...) {
-            return Error{Errc::unavailable, "callback threw something that is no exception"};
+            return failed("callback threw something that is no exception");
         }
     }
 

@@ -10,6 +10,16 @@ constexpr const char* json = "application/json";
 
 void Call::let_body_come() { respond_({100, {}, {}, {}}); }
 
+std::string_view Call::segment(std::size_t number) const noexcept {
+    std::string_view rest = request_.path;
+    for (++number; number > 0; --number) {
+        const auto begin = rest.find('/');
+        if (begin == std::string_view::npos) return {};
+        rest.remove_prefix(begin + 1);
+    }
+    return rest.substr(0, rest.find('/'));
+}
+
 void Call::answer(int status) { answer_with({status, {}, {}, {}}); }
 
 void Call::answer_text(int status, std::string text) {

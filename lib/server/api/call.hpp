@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -51,6 +52,9 @@ public:
     [[nodiscard]] std::string last_segment() const {
         return request_.path.substr(request_.path.rfind('/') + 1);
     }
+
+    /// A segment of the path, counted from 0; empty when it has none of that number.
+    [[nodiscard]] std::string_view segment(std::size_t number) const noexcept;
 
     /// Notes who asks.
     void identify(Caller caller) { caller_ = std::move(caller); }

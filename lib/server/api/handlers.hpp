@@ -18,6 +18,14 @@ void list_subscribers(Call& call);
 void remove_subscriber(Call& call);
 void unsubscribe(Call& call);
 
+// dead_batches.cpp
+void list_dead(Call& call);
+void show_dead(Call& call);
+void redeliver_dead(Call& call);
+void redeliver_all_dead(Call& call);
+void drop_dead(Call& call);
+void drop_all_dead(Call& call);
+
 // tokens.cpp
 void list_tokens(Call& call);
 void add_token(Call& call);

@@ -1,5 +1,7 @@
 #include "routes.hpp"
 
+#include <algorithm>
+
 #include "handlers.hpp"
 
 namespace routemaster::api {
@@ -17,6 +19,20 @@ constexpr Route routes[] = {
     {"DELETE", "/subscriber", Access::root_or_client, remove_subscriber},
     {"DELETE", "/subscriber/topics/:name", Access::root_or_client, unsubscribe},
 
+    {"GET", "/subscriber/dead", Access::client, list_dead},
+    {"GET", "/subscriber/dead/:uid", Access::client, show_dead},
+    {"POST", "/subscriber/dead/redeliver", Access::client, redeliver_all_dead},
+    {"POST", "/subscriber/dead/:uid/redeliver", Access::client, redeliver_dead},
+    {"DELETE", "/subscriber/dead", Access::client, drop_all_dead},
+    {"DELETE", "/subscriber/dead/:uid", Access::client, drop_dead},
+
+    {"GET", "/subscribers/:token/dead", Access::root, list_dead},
+    {"GET", "/subscribers/:token/dead/:uid", Access::root, show_dead},
+    {"POST", "/subscribers/:token/dead/redeliver", Access::root, redeliver_all_dead},
+    {"POST", "/subscribers/:token/dead/:uid/redeliver", Access::root, redeliver_dead},
+    {"DELETE", "/subscribers/:token/dead", Access::root, drop_all_dead},
+    {"DELETE", "/subscribers/:token/dead/:uid", Access::root, drop_dead},
+
     {"GET", "/api_tokens", Access::root, list_tokens},
     {"POST", "/api_tokens", Access::root, add_token},
     {"DELETE", "/api_tokens/:token", Access::root, remove_token},
@@ -28,11 +44,24 @@ constexpr Route routes[] = {
     {"GET", "/health/ping.json", Access::open, tell_time},
 };
 
+/// Takes the first segment off a path, and returns it.
+std::string_view next_segment(std::string_view& path) noexcept {
+    const auto segment = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(segment.size() + 1, path.size()));
+    return segment;
+}
+
 bool matches(std::string_view pattern, std::string_view path) noexcept {
-    const auto open = pattern.find(':');
-    if (open == std::string_view::npos) return path == pattern;
-    return path.size() > open && path.starts_with(pattern.substr(0, open)) &&
-           path.find('/', open) == std::string_view::npos;
+    if (std::count(pattern.begin(), pattern.end(), '/') !=
+        std::count(path.begin(), path.end(), '/')) {
+        return false;
+    }
+    while (!pattern.empty()) {
+        const auto wanted = next_segment(pattern);
+        const auto given = next_segment(path);
+        if (wanted.starts_with(':') ? given.empty() : given != wanted) return false;
+    }
+    return true;
 }
 
 }  // namespace

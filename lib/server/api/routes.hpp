@@ -12,7 +12,7 @@ namespace routemaster::api {
 /// One route of the API.
 struct Route {
     std::string_view method;
-    std::string_view path;  ///< A final `:name` stands for one segment of any text.
+    std::string_view path;  ///< `:name` stands for one segment of any text, which is not empty.
     Access access;
     Handler handler;
 };

@@ -25,8 +25,8 @@ void append_topics(std::string& json, const SubscriberStatus& subscriber) {
 /// batches to know them.
 void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
                        const Caller& caller) {
-    const auto& [token, callback, uuid, timeout, max_events, max_in_flight] =
-        subscriber.subscription;
+    const auto& [token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
+                 dead_max] = subscriber.subscription;
     const bool all = may_see_all(caller, token);
     json.append(R"({"subscriber":)");
     append_json_text(json, all ? std::string_view{token} : shown_token(token));
@@ -46,6 +46,10 @@ void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
     json.append(R"(,"events":{"sent":null,"queued":)");
     json.append(std::to_string(subscriber.events_queued));
     json.append(R"(,"oldest":null},"max_in_flight":)").append(std::to_string(max_in_flight));
+    json.append(R"(,"attempts_max":)").append(std::to_string(attempts_max));
+    json.append(R"(,"age_max":)").append(std::to_string(age_max.count()));
+    json.append(R"(,"dead_max":)").append(std::to_string(dead_max));
+    json.append(R"(,"dead":)").append(std::to_string(subscriber.batches_dead));
     json.append("}");
 }
 

@@ -22,8 +22,9 @@ namespace {
 constexpr std::size_t quoted_length_max = 64;
 
 Result<void> check_fields(const Value& payload) {
-    constexpr std::array<std::string_view, 6> known{"topics", "callback", "uuid",
-                                                    "max",    "timeout",  "max_in_flight"};
+    constexpr std::array<std::string_view, 9> known{"topics",       "callback", "uuid",
+                                                    "max",          "timeout",  "max_in_flight",
+                                                    "attempts_max", "age_max",  "dead_max"};
     for (const auto& [field, value] : *payload.get_if<Value::Map>()) {
         if (std::find(known.begin(), known.end(), field) != known.end()) continue;
         std::string quoted;
@@ -89,15 +90,16 @@ Result<std::optional<std::int64_t>> integer_of(const Value& payload, std::string
     return Integer{*number};
 }
 
-Result<std::optional<Duration>> timeout_of(const Value& payload) {
-    const auto number = integer_of(payload, "timeout", 0, subscription_timeout_max.count());
+Result<std::optional<Duration>> span_of(const Value& payload, std::string_view name,
+                                        Duration most) {
+    const auto number = integer_of(payload, name, 0, most.count());
     if (!number) return number.error();
     return *number ? std::optional{Duration{**number}} : std::nullopt;
 }
 
 Result<std::optional<std::uint32_t>> count_of(const Value& payload, std::string_view name,
-                                              std::uint32_t most) {
-    const auto number = integer_of(payload, name, 1, most);
+                                              std::uint32_t most, std::uint32_t least = 1) {
+    const auto number = integer_of(payload, name, least, most);
     if (!number) return number.error();
     return *number ? std::optional{static_cast<std::uint32_t>(**number)} : std::nullopt;
 }
@@ -125,11 +127,15 @@ Result<Subscribe> subscription_of(std::string token, const Value& payload,
         take(topics_of(payload, options), step.topics, problem) &&
         take(callback_of(payload, options.allow_http_callbacks), wanted.callback, problem) &&
         take(uuid_of(payload), wanted.uuid, problem) &&
-        take(timeout_of(payload), wanted.timeout, problem) &&
+        take(span_of(payload, "timeout", subscription_timeout_max), wanted.timeout, problem) &&
         take(count_of(payload, "max", std::numeric_limits<std::uint32_t>::max()), wanted.max_events,
              problem) &&
         take(count_of(payload, "max_in_flight", subscription_in_flight_max), wanted.max_in_flight,
-             problem);
+             problem) &&
+        take(count_of(payload, "attempts_max", subscription_attempts_max, 0), wanted.attempts_max,
+             problem) &&
+        take(span_of(payload, "age_max", subscription_age_max), wanted.age_max, problem) &&
+        take(count_of(payload, "dead_max", subscription_dead_max), wanted.dead_max, problem);
     if (!good) return *problem;
     return step;
 }

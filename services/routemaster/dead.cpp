@@ -1,0 +1,137 @@
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "bus_client.hpp"
+#include "command.hpp"
+#include "routemaster/codec/json.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::service {
+namespace {
+
+struct DeadSettings {
+    BusSettings bus{};
+    std::string subscriber;
+    std::string batch;
+    bool all = false;
+};
+
+/// Where the DEAD batches are told: the client's own, or those that root asks for.
+std::string path_of(const DeadSettings& settings) {
+    if (settings.subscriber.empty()) return "/subscriber/dead";
+    return "/subscribers/" + settings.subscriber + "/dead";
+}
+
+const Value& field(const Value& object, std::string_view key) {
+    const auto* value = object.find(key);
+    if (value == nullptr) throw std::runtime_error{"the bus answered something unknown"};
+    return *value;
+}
+
+std::string printed(const Value& value) {
+    if (const auto* text = value.get_if<std::string>()) return *text;
+    std::string text;
+    append_json(text, value);
+    return text;
+}
+
+int list(const DeadSettings& settings) {
+    const auto answer = BusClient{settings.bus}.demand("GET", path_of(settings));
+    const auto batches = parse_json(answer.body).value();
+    const auto* entries = batches.get_if<Value::Array>();
+    if (entries == nullptr) throw std::runtime_error{"the bus answered something unknown"};
+    for (const auto& entry : *entries) {
+        std::cout << printed(field(entry, "uid")) << " died_at=" << printed(field(entry, "died_at"))
+                  << " attempts=" << printed(field(entry, "attempts"))
+                  << " events=" << printed(field(entry, "event_count")) << " error=";
+        std::string error;
+        append_json(error, field(entry, "error"));
+        std::cout << error << '\n';
+    }
+    return 0;
+}
+
+int show(const DeadSettings& settings) {
+    const auto path = path_of(settings) + "/" + settings.batch;
+    std::cout << BusClient{settings.bus}.demand("GET", path).body << '\n';
+    return 0;
+}
+
+/// What the action is about: one batch or all, and not neither or both.
+void check_choice(const DeadSettings& settings) {
+    if (settings.batch.empty() == settings.all) return;
+    throw CLI::ValidationError("batch", "give the id of one batch, or --all");
+}
+
+int redeliver(const DeadSettings& settings) {
+    check_choice(settings);
+    BusClient client{settings.bus};
+    if (!settings.all) {
+        client.demand("POST", path_of(settings) + "/" + settings.batch + "/redeliver");
+        return 0;
+    }
+    const auto answer = client.demand("POST", path_of(settings) + "/redeliver");
+    const auto counts = parse_json(answer.body).value();
+    std::cout << printed(field(counts, "batches")) << " batches are delivered again\n";
+    return 0;
+}
+
+int drop(const DeadSettings& settings) {
+    check_choice(settings);
+    BusClient client{settings.bus};
+    if (!settings.all) {
+        client.demand("DELETE", path_of(settings) + "/" + settings.batch);
+        return 0;
+    }
+    const auto counts = parse_json(client.demand("DELETE", path_of(settings)).body).value();
+    std::cout << printed(field(counts, "batches")) << " batches with "
+              << printed(field(counts, "events")) << " events are dropped\n";
+    return 0;
+}
+
+}  // namespace
+
+Run declare_dead(CLI::App& app) {
+    const auto settings = std::make_shared<DeadSettings>();
+    const auto run = std::make_shared<Run>();
+    declare_bus(app, settings->bus);
+    app.add_option("--subscriber", settings->subscriber,
+                   "Whose batches, by token, where --token is the root key [those of --token]")
+        ->type_name("TOKEN");
+    app.require_subcommand(1);
+    app.fallthrough();
+    const auto declare = [&](const char* name, const char* summary,
+                             int (*work)(const DeadSettings&)) {
+        auto* const action = app.add_subcommand(name, summary);
+        action->callback(
+            [settings, run, work] { *run = [settings, work] { return work(*settings); }; });
+        return action;
+    };
+    const auto declare_batch = [&](CLI::App& action) {
+        return action
+            .add_option("batch", settings->batch,
+                        "The id of a batch, behind -- if it begins with -")
+            ->type_name("UID");
+    };
+    const auto declare_all = [&](CLI::App& action) {
+        action.add_flag("--all", settings->all, "All of them");
+    };
+
+    declare("list", "Tell which batches are DEAD, those that died first at the front", list);
+    declare_batch(*declare("show", "Tell a batch with its events, as JSON", show))->required();
+    auto* const redelivering =
+        declare("redeliver", "Deliver a batch again, behind those that wait", redeliver);
+    declare_batch(*redelivering);
+    declare_all(*redelivering);
+    auto* const dropping = declare("drop", "Give a batch up for good", drop);
+    declare_batch(*dropping);
+    declare_all(*dropping);
+
+    return [run] { return (*run)(); };
+}
+
+}  // namespace routemaster::service

@@ -1,0 +1,206 @@
+// Batches that fail for good, on the running bus: they let the others pass, and are looked after.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "routemaster/codec/json.hpp"
+#include "support/await.hpp"
+#include "support/running_bus.hpp"
+#include "support/scripted_receiver.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::RunningBus;
+using test::ScriptedReceiver;
+
+namespace {
+
+std::string order_url(int number) {
+    return "https://shop.example/orders/" + std::to_string(number);
+}
+
+/// A receiver that answers `status` to whatever contains the URL of order 3, as long as it is
+/// `broken`, and 204 to everything else.
+struct Receiver {
+    explicit Receiver(int status) : status_of_poison{status} {}
+
+    const int status_of_poison;
+    std::atomic<bool> broken = true;
+    ScriptedReceiver server{[this](const test::ReceivedRequest& request) {
+        const bool poison = request.body().find(order_url(3)) != std::string_view::npos;
+        return test::status(broken && poison ? status_of_poison : 204);
+    }};
+
+    /// The numbers of the orders that came, in the order they came.
+    [[nodiscard]] std::string came() const {
+        std::string all;
+        for (const auto& request : server.requests()) {
+            const auto body = request.body();
+            for (auto at = body.find("orders/"); at != std::string_view::npos;
+                 at = body.find("orders/", at + 1)) {
+                all += body[at + 7];
+            }
+        }
+        return all;
+    }
+};
+
+/// Subscribes `billing` with one event in each batch, and publishes five orders.
+void publish_five(const RunningBus& bus, const Receiver& receiver, const std::string& settings) {
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.server.url(),
+                          R"("timeout":0,"max":1)" + (settings.empty() ? "" : "," + settings))
+                .status == 204);
+    for (int i = 1; i <= 5; ++i) REQUIRE(bus.publish("orders", order_url(i)).status == 200);
+}
+
+/// The DEAD batches that `billing` sees.
+Value::Array dead(const RunningBus& bus) {
+    const auto answer = bus.ask("GET", "/subscriber/dead", "billing");
+    CHECK(answer.status == 200);
+    return *parse_json(answer.body).value().get_if<Value::Array>();
+}
+
+std::string text_of(const Value& object, std::string_view field) {
+    const auto* value = object.find(field);
+    REQUIRE(value != nullptr);
+    if (const auto* text = value->get_if<std::string>()) return *text;
+    std::string text;
+    append_json(text, *value);
+    return text;
+}
+
+/// What a command printed; it must succeed.
+std::string run(const RunningBus& bus, const std::vector<std::string>& words,
+                const std::string& token = "billing") {
+    std::vector<std::string> command{test::routemaster_binary};
+    command.insert(command.end(), words.begin(), words.end());
+    test::Process process{command, {{"ROUTEMASTER_BUS", bus.url()}, {"ROUTEMASTER_TOKEN", token}}};
+    const auto status = process.wait();
+    CAPTURE(process.errors());
+    CHECK(status == 0);
+    return process.output();
+}
+
+}  // namespace
+
+TEST_CASE("a poison batch lets the others pass, and arrives once its receiver is mended") {
+    const test::TemporaryFolder folder;
+    RunningBus bus{folder.path()};
+    Receiver receiver{500};
+    publish_five(bus, receiver, R"("attempts_max":3)");
+    REQUIRE(test::await([&] { return receiver.came() == "1233345"; }));
+    REQUIRE(test::await([&] { return dead(bus).size() == 1; }));
+    const auto batch = dead(bus).front();
+    CHECK(text_of(batch, "attempts") == "3");
+    CHECK(text_of(batch, "error").starts_with("HTTP 500"));
+    CHECK(bus.process().await_error("is DEAD after attempt 3, with 1 events: HTTP 500"));
+    const auto uid = text_of(batch, "uid");
+    const auto shown = bus.ask("GET", "/subscriber/dead/" + uid, "billing");
+    CHECK(shown.body.find(order_url(3)) != std::string::npos);
+
+    // It is still there when the bus was killed.
+    bus.kill();
+    bus.start();
+    REQUIRE(dead(bus).size() == 1);
+    CHECK(dead(bus).front() == batch);
+    receiver.broken = false;
+    CHECK(bus.ask("POST", "/subscriber/dead/" + uid + "/redeliver", "billing").status == 204);
+    REQUIRE(test::await([&] { return receiver.came() == "12333453"; }));
+    CHECK(dead(bus).empty());
+}
+
+TEST_CASE("without a setting, a poison batch is never given up") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path(), {"--max-backoff", "1"}};
+    Receiver receiver{410};
+    publish_five(bus, receiver, "");
+    REQUIRE(test::await([&] { return receiver.came().size() >= 20; }));
+    CHECK(receiver.came().find('4') == std::string::npos);
+    CHECK(dead(bus).empty());
+}
+
+TEST_CASE("a status that is permanent needs no second attempt") {
+    const test::TemporaryFolder folder;
+    const auto attempts_of = [&](int status, const std::vector<std::string>& flags) {
+        const test::TemporaryFolder own;
+        const RunningBus bus{own.path(), flags};
+        Receiver receiver{status};
+        publish_five(bus, receiver, R"("attempts_max":4)");
+        REQUIRE(test::await([&] { return receiver.came().ends_with("45"); }));
+        REQUIRE(test::await([&] { return dead(bus).size() == 1; }));
+        return text_of(dead(bus).front(), "attempts");
+    };
+    CHECK(attempts_of(410, {}) == "1");
+    CHECK(attempts_of(404, {}) == "4");
+    CHECK(attempts_of(404, {"--permanent-statuses", "404,422"}) == "1");
+    CHECK(attempts_of(422, {"--permanent-statuses", "404,422"}) == "1");
+    CHECK(attempts_of(410, {"--permanent-statuses", "404,422"}) == "4");
+}
+
+TEST_CASE("a batch that has become too old is given up") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    Receiver receiver{503};
+    publish_five(bus, receiver, R"("age_max":500)");
+    REQUIRE(test::await([&] { return receiver.came().ends_with("45"); }));
+    CHECK(dead(bus).size() == 1);
+    CHECK(receiver.came().size() > 6);
+}
+
+TEST_CASE("DEAD batches are looked after from the command line") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    Receiver receiver{500};
+    CHECK(run(bus, {"subscribe", "orders", "--callback", receiver.server.url(), "--timeout", "0",
+                    "--max", "1", "--attempts-max", "1", "--age-max", "0", "--dead-max", "10"}) ==
+          "");
+    const auto subscribers = bus.ask("GET", "/subscribers", "billing").body;
+    CHECK(subscribers.find(R"("attempts_max":1,"age_max":0,"dead_max":10,"dead":0)") !=
+          std::string::npos);
+    CHECK(run(bus, {"dead", "list"}) == "");
+    REQUIRE(bus.publish("orders", order_url(3)).status == 200);
+    REQUIRE(test::await([&] { return dead(bus).size() == 1; }));
+    const auto uid = text_of(dead(bus).front(), "uid");
+    const auto line = run(bus, {"dead", "list"});
+    CHECK(line.starts_with(uid + " died_at="));
+    CHECK(line.ends_with(" attempts=1 events=1 error=\"HTTP 500: unavailable\"\n"));
+    CHECK(run(bus, {"dead", "list", "--subscriber", "billing"}, test::root_key) == line);
+    const auto shown = run(bus, {"dead", "show", "--", uid});
+    CHECK(parse_json(shown).value().find("events") != nullptr);
+    CHECK(shown.find(order_url(3)) != std::string::npos);
+
+    CHECK(run(bus, {"dead", "redeliver", "--", uid}) == "");
+    REQUIRE(test::await([&] { return receiver.came() == "33" && dead(bus).size() == 1; }));
+    receiver.broken = false;
+    CHECK(run(bus, {"dead", "redeliver", "--all", "--subscriber", "billing"}, test::root_key) ==
+          "1 batches are delivered again\n");
+    REQUIRE(test::await([&] { return receiver.came() == "333"; }));
+
+    receiver.broken = true;
+    REQUIRE(bus.publish("orders", order_url(3)).status == 200);
+    REQUIRE(bus.publish("orders", order_url(3)).status == 200);
+    REQUIRE(test::await([&] { return dead(bus).size() == 2; }));
+    CHECK(run(bus, {"dead", "drop", "--", text_of(dead(bus).front(), "uid")}) == "");
+    CHECK(dead(bus).size() == 1);
+    CHECK(run(bus, {"dead", "drop", "--all"}) == "1 batches with 1 events are dropped\n");
+    CHECK(dead(bus).empty());
+
+    const auto refused = [&](const std::vector<std::string>& words, int status) {
+        std::vector<std::string> command{test::routemaster_binary, "dead"};
+        command.insert(command.end(), words.begin(), words.end());
+        test::Process process{command,
+                              {{"ROUTEMASTER_BUS", bus.url()}, {"ROUTEMASTER_TOKEN", "billing"}}};
+        CAPTURE(words.back());
+        CHECK(process.wait() == status);
+        return process.errors();
+    };
+    CHECK(refused({"drop"}, 2).find("--all") != std::string::npos);
+    CHECK(refused({"redeliver", "--all", "--", uid}, 2).find("--all") != std::string::npos);
+    CHECK(refused({"show"}, 2).find("batch") != std::string::npos);
+    CHECK(refused({"show", "--", uid}, 1).find("dead batch not found") != std::string::npos);
+    CHECK(refused({"list", "--subscriber", "billing"}, 1).find("401") != std::string::npos);
+}

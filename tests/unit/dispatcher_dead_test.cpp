@@ -1,0 +1,98 @@
+/// @file
+/// What the dispatcher does about batches that fail for good.
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "support/delivery_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// Fails the delivery that is under way, and lets pass the time until the next one begins.
+void fail_and_wait(DeliveryScene& scene) {
+    REQUIRE(scene.transport.under_way() == 1);
+    scene.answer_all(refusal());
+    scene.run_for(Duration{1'000});
+}
+
+/// The one DEAD batch of `billing`.
+DeadBatchStatus dead(DeliveryScene& scene) {
+    const auto all = scene.bus.subscriber("billing").dead_batches().value();
+    REQUIRE(all.size() == 1);
+    return all.front();
+}
+
+}  // namespace
+
+TEST_CASE("a batch that fails for the last time lets the next one out, and is logged") {
+    DeliveryScene scene;
+    scene.subscribe("billing", {.max_events = 2, .attempts_max = 3});
+    scene.publish(4);
+    scene.run();
+    fail_and_wait(scene);
+    fail_and_wait(scene);
+    CHECK(scene.log.count(LogLevel::warning, "DEAD") == 0);
+    fail_and_wait(scene);
+    CHECK(scene.delivered_to("billing") == "1,2 1,2 1,2 3,4");
+    const auto batch = dead(scene);
+    CHECK(batch.attempts == 3);
+    CHECK(batch.error == "HTTP 500: unavailable");
+    CHECK(scene.log.count(LogLevel::warning,
+                          "batch " + std::string{batch.uid.text()} +
+                              " for 'billing' is DEAD after attempt 3, with 2 events: "
+                              "HTTP 500: unavailable") == 1);
+    scene.answer_all();
+    CHECK(scene.status("billing").batches_queued == 0);
+    CHECK(scene.status("billing").batches_dead == 1);
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("a permanent failure is final for subscribers that gave up some, and for no other") {
+    DeliveryScene scene;
+    scene.subscribe("audit");
+    scene.subscribe("billing", {.attempts_max = 100});
+    scene.publish();
+    scene.run();
+    while (scene.transport.answer(refusal(), true)) {
+    }
+    scene.run_for(Duration{1'000});
+    CHECK(scene.delivered_to("billing") == "1");
+    CHECK(scene.delivered_to("audit") == "1 1");
+    CHECK(dead(scene).attempts == 1);
+    CHECK(scene.status("audit").batches_dead == 0);
+    CHECK(scene.log.count(LogLevel::warning, "is DEAD after attempt 1") == 1);
+}
+
+TEST_CASE("a batch that is redelivered arrives behind the others, with the same id") {
+    DeliveryScene scene;
+    scene.subscribe("billing", {.max_events = 1, .attempts_max = 1});
+    scene.publish(3);
+    scene.run();
+    scene.answer_all(refusal());
+    auto billing = scene.bus.subscriber("billing");
+    CHECK(billing.redeliver(dead(scene).uid).value() == Count{1});
+    scene.runner.wake();
+    scene.run();
+    while (scene.answer_all() > 0) {
+    }
+    CHECK(scene.delivered_to("billing") == "1 2 3 1");
+    const auto deliveries = scene.transport.deliveries();
+    CHECK(deliveries.back().batch == deliveries.front().batch);
+    CHECK(deliveries.back().attempt == 1);
+}
+
+TEST_CASE("a settlement whose reply was lost leaves a DEAD batch as it is") {
+    DeliveryScene scene;
+    scene.subscribe("billing", {.max_events = 1, .attempts_max = 1});
+    scene.publish(2);
+    scene.run();
+    scene.disturbed.lose_replies<SettleDelivery>(1);
+    scene.answer_all(refusal());
+    scene.run_for(Duration{1'000});
+    CHECK(scene.delivered_to("billing") == "1 2");
+    CHECK(scene.counter("batches.dead", "billing") == 1);
+}

@@ -1,0 +1,153 @@
+#include "http_api_scenario.hpp"
+
+using namespace http_api_test;
+
+namespace {
+
+/// Has `billing` three DEAD batches of one event each, a millisecond apart. Returns their ids.
+std::vector<std::string> three_dead(Scenario& bus) {
+    CHECK(bus.post("/subscription", billing,
+                   R"({"topics":["orders"],"callback":"https://b.example","timeout":0,"max":1,)"
+                   R"("attempts_max":5})")
+              .status == 204);
+    std::vector<std::string> ids;
+    for (int i = 1; i <= 3; ++i) {
+        CHECK(bus.post("/topics/orders", shop,
+                       R"({"type":"update","url":"https://shop.example/)" + std::to_string(i) +
+                           R"(","timestamp":7})")
+                  .status == 200);
+        const auto now = bus.clock.now();
+        const auto lease =
+            rm::perform(bus.store, rm::AcquireJobs{rm::delivery_queue, rm::Uid{1, 1}, 1}, now)
+                .value()
+                .leases.at(0);
+        const auto start =
+            rm::perform(bus.store, rm::BeginDelivery{lease, rm::Duration{0}}, now).value();
+        const rm::SettleDelivery step{
+            .lease = lease, .begun_at = now, .permanent = true, .error = "HTTP \"410\"\n"};
+        CHECK(rm::perform(bus.store, step, now).value() == rm::Settlement::dead);
+        ids.emplace_back(start.batch.text());
+        bus.clock.advance(rm::Duration{1});
+    }
+    return ids;
+}
+
+std::string entry(const std::string& id, int number) {
+    const auto at = std::to_string(rm::to_milliseconds(noon) + number - 1);
+    return R"({"uid":")" + id + R"(","created_at":)" + at + R"(,"died_at":)" + at +
+           R"(,"attempts":1,"event_count":1,"error":"HTTP \"410\"\u000a")";
+}
+
+const std::string everybody = std::string{"/subscribers/"} + billing + "/dead";
+
+rm::SubscriberStatus status(Scenario& bus) {
+    return done(bus.store, rm::FindSubscriber{billing}).value();
+}
+
+}  // namespace
+
+TEST_CASE("http api: a client sees its DEAD batches, and root those of anybody") {
+    Scenario bus;
+    CHECK(bus.get("/subscriber/dead", billing).body == "[]");
+    const auto ids = three_dead(bus);
+    const auto all =
+        "[" + entry(ids[0], 1) + "}," + entry(ids[1], 2) + "}," + entry(ids[2], 3) + "}]";
+    const auto one = entry(ids[1], 2) +
+                     R"(,"undecodable":0,"events":[{"topic":"orders","type":"update",)"
+                     R"("url":"https://shop.example/2","t":7}]})";
+    const auto own = bus.get("/subscriber/dead", billing);
+    CHECK(own.status == 200);
+    CHECK(own.content_type == "application/json");
+    CHECK(own.body == all);
+    CHECK(bus.get(everybody, root).body == all);
+    CHECK(bus.get("/subscriber/dead/" + ids[1], billing).body == one);
+    CHECK(bus.get(everybody + "/" + ids[1], root).body == one);
+    CHECK(rm::parse_json(one));
+    CHECK(bus.get("/subscriber/dead", shop).body == "[]");
+    CHECK(bus.get("/subscribers", billing).body.find(R"("dead":3})") != std::string::npos);
+}
+
+TEST_CASE("http api: a DEAD batch is redelivered by its id") {
+    Scenario bus;
+    const auto ids = three_dead(bus);
+    const auto answer = bus.post("/subscriber/dead/" + ids[0] + "/redeliver", billing, "");
+    CHECK(answer.status == 204);
+    CHECK(answer.body.empty());
+    CHECK(status(bus).batches_queued == 1);
+    CHECK(bus.post(everybody + "/" + ids[1] + "/redeliver", root, "").status == 204);
+    CHECK(status(bus).batches_queued == 2);
+    CHECK(status(bus).batches_dead == 1);
+    refused(bus, request("POST", "/subscriber/dead/" + ids[0] + "/redeliver", billing), 404,
+            "dead batch not found");
+}
+
+TEST_CASE("http api: all DEAD batches are redelivered") {
+    for (const bool by_root : {false, true}) {
+        Scenario bus;
+        three_dead(bus);
+        const auto path = by_root ? everybody : std::string{"/subscriber/dead"};
+        const auto* user = by_root ? root : billing;
+        const auto answer = bus.post(path + "/redeliver", user, "");
+        CHECK(answer.status == 200);
+        CHECK(answer.body == R"({"batches":3})");
+        CHECK(status(bus).batches_queued == 3);
+        CHECK(bus.post(path + "/redeliver", user, "").body == R"({"batches":0})");
+    }
+}
+
+TEST_CASE("http api: DEAD batches are dropped, one or all") {
+    for (const bool by_root : {false, true}) {
+        Scenario bus;
+        const auto ids = three_dead(bus);
+        const auto path = by_root ? everybody : std::string{"/subscriber/dead"};
+        const auto* user = by_root ? root : billing;
+        CHECK(bus.remove(path + "/" + ids[1], user).status == 204);
+        CHECK(status(bus).batches_dead == 2);
+        refused(bus, request("DELETE", path + "/" + ids[1], user), 404, "dead batch not found");
+        const auto answer = bus.remove(path, user);
+        CHECK(answer.status == 200);
+        CHECK(answer.body == R"({"batches":2,"events":2})");
+        CHECK(status(bus).batches_dead == 0);
+        CHECK(status(bus).batches_queued == 0);
+    }
+}
+
+TEST_CASE("http api: nobody looks after the DEAD batches of another") {
+    Scenario bus;
+    const auto ids = three_dead(bus);
+    for (const std::string method : {"GET", "DELETE"}) {
+        refused(bus, request(method, "/subscriber/dead/" + ids[0], shop), 404,
+                "dead batch not found");
+    }
+    refused(bus, request("POST", "/subscriber/dead/" + ids[0] + "/redeliver", shop), 404,
+            "dead batch not found");
+    CHECK(bus.post("/subscriber/dead/redeliver", shop, "").body == R"({"batches":0})");
+    CHECK(bus.remove("/subscriber/dead", shop).body == R"({"batches":0,"events":0})");
+    CHECK(status(bus).batches_dead == 3);
+    const auto only = [](const char* who) {
+        return std::string{"this endpoint requires authentication with "} + who;
+    };
+    for (const std::string path : {"", "/redeliver"}) {
+        const auto method = path.empty() ? "DELETE" : "POST";
+        refused(bus, request(method, everybody + path, billing), 401, only("a root token"));
+        refused(bus, request(method, "/subscriber/dead" + path, root), 401, only("a client token"));
+    }
+}
+
+TEST_CASE("http api: what is no id of a DEAD batch is not found") {
+    Scenario bus;
+    three_dead(bus);
+    for (const std::string id : {"x", "AAAAAAAAAAAAAAAAAAAA", "%41", "redeliver"}) {
+        refused(bus, request("GET", "/subscriber/dead/" + id, billing), 404,
+                "dead batch not found");
+        refused(bus, request("GET", "/subscribers/nobody/dead/" + id, root), 404,
+                "dead batch not found");
+    }
+    for (const std::string path :
+         {"/subscriber/dead/", "/subscriber/dead//redeliver", "/subscribers//dead",
+          "/subscriber/dead/x/y", "/subscribers/x/dead/y/redeliver/z"}) {
+        CHECK(bus.post(path, billing, "").status == 404);
+        CHECK(bus.post(path, billing, "").body.empty());
+    }
+    CHECK(bus.get("/subscribers/nobody/dead", root).body == "[]");
+}
