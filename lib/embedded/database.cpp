@@ -1,10 +1,12 @@
 #include "database.hpp"
 
+#include <array>
 #include <system_error>
 
 #include <sqlite3.h>
 
 #include "gathered_log.hpp"
+#include "write_ahead_log.hpp"
 
 namespace routemaster::embedded {
 namespace {
@@ -25,10 +27,6 @@ constexpr int brought_by_commit = 256;
 
 /// A log that has grown this long lets no commit go on before it begins anew: 48 MiB.
 constexpr int log_pages_max = 3 * gathered_pages;
-
-/// The log is cut to this when it became longer. More than it grows to by itself: to be cut and to
-/// grow again at each turn would cost more than to write.
-constexpr int log_bytes_kept = 40 << 20;
 
 std::filesystem::path absolute_path(const std::filesystem::path& path) {
     std::error_code unknown;
@@ -60,6 +58,7 @@ Database::~Database() { (void)wait_for_checkpointer(); }
 
 void Database::open() {
     check_file();
+    look_for_log();
     sqlite3* connection = nullptr;
     const int code = sqlite3_open_v2(
         path_.c_str(), &connection,
@@ -67,7 +66,7 @@ void Database::open() {
     connection_.reset(connection);
     if (code != SQLITE_OK) throw Failure{opening_error()};
     sqlite3_extended_result_codes(connection, 1);
-    empty_log_when_closed(!suspect_);
+    empty_log_when_closed(!found_log_);
     if (!claim_) claim_.emplace(path_);
     lock();
     page_size_ = static_cast<std::uint64_t>(number("PRAGMA page_size").value());
@@ -97,6 +96,16 @@ Error Database::opening_error() const {
             name() + ": cannot open it: " + std::generic_category().message(reason)};
 }
 
+/// Beside an empty file SQLite deletes the log: it may be all that is left of one that was moved.
+void Database::look_for_log() {
+    std::error_code missing;
+    found_log_ = WriteAheadLog::present(path_);
+    if (!found_log_ || (std::filesystem::file_size(path_, missing) > 0 && !missing)) return;
+    const auto log = WriteAheadLog::path_of(path_).string();
+    throw Failure{
+        {Errc::corrupted, name() + ": it is missing or empty, but its log is there: " + log}};
+}
+
 bool Database::is_empty() const {
     std::error_code missing;
     return std::filesystem::file_size(path_, missing) == 0 && !missing;
@@ -122,6 +131,7 @@ void Database::lock() {
 }
 
 void Database::begin_log() {
+    empty_log_when_closed(!suspect_);
     run("PRAGMA journal_mode=WAL").value();
     run("PRAGMA synchronous=FULL").value();
     run("PRAGMA wal_autocheckpoint=0").value();
@@ -133,7 +143,7 @@ void Database::begin_log() {
         return SQLITE_OK;
     };
     sqlite3_wal_hook(connection_.get(), committed, this);
-    run(("PRAGMA journal_size_limit=" + std::to_string(log_bytes_kept)).c_str()).value();
+    limit_log(log_bytes_kept).value();
 }
 
 /// When the disk failed to sync what was brought to its places, Linux may drop it and say so only
@@ -174,6 +184,20 @@ Result<Database::Statement> Database::prepare(const std::string& sql) {
     return Statement{statement};
 }
 
+Result<std::int64_t> Database::stored_version() {
+    constexpr sqlite3_int64 place_of_version = 60;
+    std::array<unsigned char, 4> bytes{};
+    // Through SQLite's own descriptor: to close another would end the locks of this process.
+    sqlite3_file* file = nullptr;
+    sqlite3_file_control(connection_.get(), nullptr, SQLITE_FCNTL_FILE_POINTER, &file);
+    if (file->pMethods->xRead(file, bytes.data(), bytes.size(), place_of_version) != SQLITE_OK) {
+        return Error{Errc::unavailable, name() + ": cannot read it"};
+    }
+    std::uint32_t version = 0;
+    for (const auto byte : bytes) version = version << 8U | byte;
+    return static_cast<std::int64_t>(static_cast<std::int32_t>(version));
+}
+
 void Database::roll_back() {
     // After most errors SQLite has rolled back by itself, and this fails harmlessly.
     sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
@@ -201,7 +225,7 @@ void Database::bring_pages_home() {
     const int left = log_pages_ - home;
     const bool full = log_pages_ >= gathered_pages;
     if (overlong || (full && left <= brought_by_commit)) {
-        (void)checkpoint(SQLITE_CHECKPOINT_PASSIVE);
+        (void)checkpoint();
     } else if (full || left >= brought_at_a_time) {
         begin_checkpoint();
     }
@@ -226,16 +250,27 @@ bool Database::wait_for_checkpointer() {
     return false;
 }
 
-Result<void> Database::empty_log() {
-    if (wait_for_checkpointer()) return checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+Result<void> Database::bring_all_home() {
+    if (wait_for_checkpointer()) return checkpoint();
     return Error{Errc::unavailable, name() + ": cannot write: a sync failed"};
 }
 
-Result<void> Database::checkpoint(int mode) {
-    const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr, mode, nullptr, nullptr);
+Result<void> Database::limit_log(std::uint64_t bytes) {
+    return run(("PRAGMA journal_size_limit=" + std::to_string(bytes)).c_str());
+}
+
+void Database::keep_log() { empty_log_when_closed(false); }
+
+/// Nobody else reads the log or writes it now, so none of it is left behind.
+Result<void> Database::checkpoint() {
+    int pages = 0;
+    int home = 0;
+    const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr,
+                                               SQLITE_CHECKPOINT_PASSIVE, &pages, &home);
     if ((code & 0xff) == SQLITE_IOERR) become_suspect();
-    if (code == SQLITE_OK) return {};
-    return error("cannot write");
+    if (code != SQLITE_OK) return error("cannot write");
+    if (home == pages) return {};
+    return Error{Errc::unavailable, name() + ": cannot write: its log is in use"};
 }
 
 /// From now on the log must not begin anew.

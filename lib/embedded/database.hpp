@@ -27,6 +27,10 @@ namespace routemaster::embedded {
 /// Used by one thread at a time. Its statements must be gone before it is, and before `reopen`.
 class Database {
 public:
+    /// The log is cut to this when it became longer. More than it grows to by itself: to be cut and
+    /// to grow again at each turn would cost more than to write.
+    static constexpr std::uint64_t log_bytes_kept = 40U << 20U;
+
     struct Closer {
         void operator()(sqlite3* connection) const noexcept;
         void operator()(sqlite3_stmt* statement) const noexcept;
@@ -51,6 +55,8 @@ public:
     /// The number that SQL answers.
     Result<std::int64_t> number(const char* sql);
     [[nodiscard]] Result<Statement> prepare(const std::string& sql);
+    /// `PRAGMA user_version` as it stands in the file itself, whatever the log says.
+    Result<std::int64_t> stored_version();
     /// Goes back to where a transaction that failed began.
     void roll_back();
     /// What SQLite says of the last call, which failed.
@@ -62,8 +68,18 @@ public:
     /// What fails is tried again at the next call: until then all is in the log.
     void bring_pages_home();
 
-    /// Brings all of them home and cuts the log, and the file where its end is free.
-    Result<void> empty_log();
+    /// Brings all of them home, and cuts the file where its end is free. The log stays.
+    Result<void> bring_all_home();
+
+    /// When the log begins anew, it is cut to this many bytes, or to what the commit needs that has
+    /// it do so.
+    Result<void> limit_log(std::uint64_t bytes);
+
+    /// Leaves the log as it is when this is closed.
+    void keep_log();
+
+    /// Whether there was a log beside the file before it was opened.
+    [[nodiscard]] bool found_log() const noexcept { return found_log_; }
 
     /// Whether what SQLite takes for written may be lost, until it is opened again.
     [[nodiscard]] bool suspect() const noexcept { return suspect_; }
@@ -74,6 +90,7 @@ public:
     // --------------------------------------------------------------------------------------------
 
     [[nodiscard]] std::string name() const { return path_.string(); }
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
     [[nodiscard]] std::uint64_t page_size() const noexcept { return page_size_; }
 
 private:
@@ -81,12 +98,13 @@ private:
     void check_file() const;
     [[nodiscard]] Error strange() const;
     [[nodiscard]] Error opening_error() const;
+    void look_for_log();
     [[nodiscard]] bool is_empty() const;
     void lock();
     void log_grew(int pages);
     void begin_checkpoint();
     [[nodiscard]] bool wait_for_checkpointer();
-    Result<void> checkpoint(int mode);
+    Result<void> checkpoint();
     void become_suspect();
     void empty_log_when_closed(bool on);
 
@@ -95,6 +113,7 @@ private:
     std::unique_ptr<sqlite3, Closer> connection_;
     std::uint64_t page_size_ = 0;
     bool suspect_ = false;
+    bool found_log_ = false;
 
     int log_pages_ = 0;
     std::uint64_t log_ = 0;               // Counts how often the log began anew.

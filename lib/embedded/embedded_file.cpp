@@ -27,7 +27,11 @@ constexpr std::size_t damage_told_max = 100;
 class Reading {
 public:
     explicit Reading(const std::filesystem::path& file)
-        : journal_{file}, rows_{journal_}, writer_{0, memory_max, rows_}, machine_{writer_} {
+        : journal_{file, embedded::DamagedLog::accepted},
+          rows_{journal_},
+          writer_{0, memory_max, rows_},
+          machine_{writer_} {
+        if (journal_.damage()) tell_damage(*journal_.damage());
         for (auto& problem : journal_.problems()) tell_damage(std::move(problem));
         const auto [first, last] = journal_.extent().value();
         for (auto row = first; first != 0 && row <= last; ++row) read(row);

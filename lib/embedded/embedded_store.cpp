@@ -35,6 +35,8 @@ struct EmbeddedStore::Impl {
         : relaxed{options.durability == Durability::relaxed},
           file{path},
           engine{file, std::move(options)} {
+        // What a full disk does not take now is tried again by the first commit.
+        (void)file.begin();
         committer = std::thread{[this] { commit_until_stopped(); }};
     }
 

@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 
 #include "routemaster/error.hpp"
+#include "write_ahead_log.hpp"
 
 namespace routemaster::embedded {
 namespace {
@@ -34,6 +35,31 @@ public:
     void ready(const sqlite3_io_methods& methods) { base_.pMethods = &methods; }
 
     int write(const void* from, std::size_t size, sqlite3_int64 offset) {
+        const int code = gather(from, size, offset);
+        if (code == SQLITE_OK) note(from, size, offset);
+        return code;
+    }
+
+    /// Leaves a mark behind a commit that was synced. Nobody misses one that cannot be written.
+    int sync(int flags) {
+        if (const int code = flush(); code != SQLITE_OK) return code;
+        const auto commit_end = std::exchange(commit_end_, 0);
+        const int code = methods().xSync(next(), flags);
+        if (code == SQLITE_OK && commit_end != 0) {
+            const auto mark = WriteAheadLog::acknowledged_mark(frame_);
+            (void)write_through(mark.data(), mark.size(), commit_end);
+        }
+        return code;
+    }
+
+    /// What could not be written is forgotten: SQLite goes back to before it.
+    int flush() {
+        const auto size = std::exchange(size_, 0);
+        return size == 0 ? SQLITE_OK : write_through(gathered_.get(), size, at_);
+    }
+
+private:
+    int gather(const void* from, std::size_t size, sqlite3_int64 offset) {
         const bool follows = offset == at_ + static_cast<sqlite3_int64>(size_);
         if (!follows || size_ + size > gathered_max) {
             if (const int code = flush(); code != SQLITE_OK) return code;
@@ -47,21 +73,31 @@ public:
         return SQLITE_OK;
     }
 
-    /// What could not be written is forgotten: SQLite goes back to before it.
-    int flush() {
-        const auto size = std::exchange(size_, 0);
-        return size == 0 ? SQLITE_OK : write_through(gathered_.get(), size, at_);
+    /// SQLite writes the header of a frame by itself, and then its page.
+    void note(const void* from, std::size_t size, sqlite3_int64 offset) {
+        const bool page = offset == page_at_;
+        const bool commits = std::any_of(frame_.begin() + 4, frame_.begin() + 8,
+                                         [](char byte) { return byte != 0; });
+        commit_end_ = page && commits ? offset + static_cast<sqlite3_int64>(size) : 0;
+        page_at_ = -1;
+        if (size != frame_.size()) return;
+        std::copy_n(static_cast<const char*>(from), size, frame_.begin());
+        page_at_ = offset + static_cast<sqlite3_int64>(size);
     }
 
-private:
     int write_through(const void* from, std::size_t size, sqlite3_int64 offset) {
-        return methods().xWrite(next(), from, static_cast<int>(size), offset);
+        const int code = methods().xWrite(next(), from, static_cast<int>(size), offset);
+        if (code != SQLITE_OK) commit_end_ = 0;
+        return code;
     }
 
     sqlite3_file base_{};
     std::unique_ptr<char[]> gathered_;
     std::size_t size_ = 0;
     sqlite3_int64 at_ = 0;
+    WriteAheadLog::FrameHeader frame_{};  // The last one that was written.
+    sqlite3_int64 page_at_ = -1;          // Where its page is to come.
+    sqlite3_int64 commit_end_ = 0;        // Behind the commit that was written last, if it was.
 };
 
 /// Calls a method of the file beneath once all is written.
@@ -75,6 +111,8 @@ int after_flush(sqlite3_file* file, Arguments... arguments) {
 int write(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
     return LogFile::of(file).write(from, static_cast<std::size_t>(size), offset);
 }
+
+int sync(sqlite3_file* file, int flags) { return LogFile::of(file).sync(flags); }
 
 int close(sqlite3_file* file) {
     auto& log = LogFile::of(file);
@@ -99,7 +137,7 @@ constexpr Methods methods{
     .xRead = after_flush<&Methods::xRead, void*, int, sqlite3_int64>,
     .xWrite = write,
     .xTruncate = after_flush<&Methods::xTruncate, sqlite3_int64>,
-    .xSync = after_flush<&Methods::xSync, int>,
+    .xSync = sync,
     .xFileSize = after_flush<&Methods::xFileSize, sqlite3_int64*>,
     .xLock = pass<&Methods::xLock, int>,
     .xUnlock = pass<&Methods::xUnlock, int>,

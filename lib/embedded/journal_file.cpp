@@ -9,6 +9,8 @@
 #include <libdeflate.h>
 #include <sqlite3.h>
 
+#include "write_ahead_log.hpp"
+
 namespace routemaster::embedded {
 namespace {
 
@@ -16,6 +18,10 @@ namespace {
 constexpr std::int64_t application_id = 0x726d6a6c;
 
 constexpr std::int64_t format_version = 3;
+
+/// Added to the version while the newest rows may be in SQLite's log alone.
+constexpr std::int64_t log_belongs = 1 << 16;
+constexpr std::int64_t log_noted = format_version | log_belongs;
 
 /// Rows are forgotten in groups: a delete in every commit would cost as much as the insert. But no
 /// commit forgets many or large ones, since each page of them has to be read: when all of the head
@@ -48,20 +54,28 @@ std::string_view blob(sqlite3_stmt* statement, int column) {
 
 }  // namespace
 
-JournalFile::JournalFile(const std::filesystem::path& file) : database_{file} {
+JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log)
+    : database_{file}, damage_accepted_{log == DamagedLog::accepted} {
     check_kind();
+    damage_ = damage_of_log().value();
+    if (damage_ && !damage_accepted_) throw Failure{damaged()};
     database_.begin_log();
+    if (damage_) database_.keep_log();
     prepare_statements().value();
 }
 
-JournalFile::~JournalFile() = default;
+JournalFile::~JournalFile() { note_no_log(); }
 
 /// Before every use: what the disk failed to take is found again.
 Result<void> JournalFile::mend() {
     if (database_.suspect()) {
         for (auto* statement : {&insert_, &sizes_, &forget_, &fetch_}) statement->reset();
         if (auto opened = database_.reopen(); !opened) return opened;
+        auto damage = damage_of_log();
+        if (!damage) return damage.error();
+        damage_ = *std::move(damage);
     }
+    if (damage_ && !damage_accepted_) return damaged();
     if (fetch_) return {};
     return prepare_statements();
 }
@@ -77,12 +91,11 @@ void JournalFile::check_kind() {
     if (*kind != application_id) {
         throw Failure{{Errc::invalid, database_.name() + ": a database, but not of routemaster"}};
     }
-    if (*version > format_version) {
-        throw Failure{{Errc::invalid, database_.name() + ": format " + std::to_string(*version) +
+    if (const auto format = *version & ~log_belongs; format > format_version) {
+        throw Failure{{Errc::invalid, database_.name() + ": format " + std::to_string(format) +
                                           " is newer than format " +
                                           std::to_string(format_version) + ", which this reads"}};
     }
-    if (*version < format_version) set_version().value();
 }
 
 void JournalFile::create() {
@@ -90,7 +103,7 @@ void JournalFile::create() {
     if (done) {
         done = database_.run(("PRAGMA application_id=" + std::to_string(application_id)).c_str());
     }
-    if (done) done = set_version();
+    if (done) done = set_version(format_version);
     if (done) {
         done = database_.run(
             "CREATE TABLE journal (row INTEGER PRIMARY KEY, checksum INTEGER NOT NULL,"
@@ -104,10 +117,83 @@ void JournalFile::create() {
     if (!done) throw Failure{done.error()};
 }
 
-/// A file of an older version is one of this from now on: what is written next is.
-Result<void> JournalFile::set_version() {
-    return database_.run(("PRAGMA user_version=" + std::to_string(format_version)).c_str());
+Result<void> JournalFile::set_version(std::int64_t version) {
+    return database_.run(("PRAGMA user_version=" + std::to_string(version)).c_str());
 }
+
+// --- SQLite's log -------------------------------------------------------------------------------
+
+Result<std::optional<std::string>> JournalFile::damage_of_log() {
+    if (database_.found_log()) {
+        const auto rows = extent();
+        if (!rows) return rows.error();
+        return WriteAheadLog{database_.path()}.damage(rows->last);
+    }
+    const auto stored = database_.stored_version();
+    if (!stored) return stored.error();
+    if ((*stored & log_belongs) == 0) return std::optional<std::string>{};
+    return std::optional{"its log is missing, or cut off: " +
+                         WriteAheadLog::path_of(database_.path()).string()};
+}
+
+Error JournalFile::damaged() const {
+    return {Errc::corrupted, database_.name() + ": " + *damage_ +
+                                 ": acknowledged events are missing; `routemaster export` saves "
+                                 "what can be read"};
+}
+
+/// Says in the file itself that it has a log, before that holds any row. A file of an older version
+/// is one of this from now on.
+Result<void> JournalFile::note_log() {
+    const auto stored = database_.stored_version();
+    if (!stored) return stored.error();
+    const auto version = database_.number("PRAGMA user_version");
+    if (!version) return version.error();
+    if (*stored != log_noted || *version != log_noted) {
+        if (auto done = set_version(log_noted); !done) return done;
+        if (auto done = database_.bring_all_home(); !done) return done;
+    }
+    log_noted_ = true;
+    return {};
+}
+
+/// Says that it has none, which reaches the file with the last rows. Where that fails, the log must
+/// stay.
+void JournalFile::note_no_log() {
+    if (damage_) return;
+    const auto stored = database_.stored_version();
+    if (stored && (*stored & log_belongs) == 0 && !log_noted_) return;
+    for (auto* statement : {&insert_, &sizes_, &forget_, &fetch_}) statement->reset();
+    if (!stored || unreadable_ || database_.suspect() || !set_version(format_version)) {
+        database_.keep_log();
+    }
+}
+
+/// It is never without a commit while it is noted: that would look as if it had got lost. So
+/// another one, which has it begin anew, follows what came home.
+Result<void> JournalFile::cut_log() {
+    if (auto done = database_.bring_all_home(); !done) return done;
+    auto done = database_.limit_log(0);
+    if (done) done = set_version(log_noted);
+    const auto reset = database_.limit_log(Database::log_bytes_kept);
+    return done ? reset : done;
+}
+
+Result<void> JournalFile::make_ready() {
+    if (auto usable = mend(); !usable || log_noted_) return usable;
+    auto noted = note_log();
+    if (noted || !database_.suspect()) return noted;
+    // What the disk failed to take is still in the log.
+    if (auto usable = mend(); !usable) return usable;
+    return note_log();
+}
+
+Result<void> JournalFile::begin() {
+    const std::lock_guard lock{mutex_};
+    return make_ready();
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
 
 /// All of them or, when it fails, not the last.
 Result<void> JournalFile::prepare_statements() {
@@ -128,6 +214,12 @@ Result<void> JournalFile::prepare_statements() {
 
 Result<void> JournalFile::read(const Reader& each) {
     if (auto usable = mend(); !usable) return usable;
+    auto done = read_rows(each);
+    unreadable_ = !done;
+    return done;
+}
+
+Result<void> JournalFile::read_rows(const Reader& each) {
     first_row_ = 1;
     last_row_ = 0;
     bytes_ = 0;
@@ -199,7 +291,7 @@ Result<JournalFile::Extent> JournalFile::extent() {
 
 Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed, bool urgent) {
     const std::lock_guard lock{mutex_};
-    if (auto usable = mend(); !usable) return usable;
+    if (auto usable = make_ready(); !usable) return usable;
     const auto garbage = needed - std::min(needed, first_row_);
     const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
     auto done = worthwhile ? insert_and_forget(effects, needed) : insert(effects);
@@ -297,17 +389,17 @@ Result<bool> JournalFile::shrink(int pages) {
 
 Result<bool> JournalFile::give_back() {
     const std::lock_guard lock{mutex_};
-    if (auto usable = mend(); !usable) return usable.error();
+    if (auto usable = make_ready(); !usable) return usable.error();
     auto more = shrink(pages_given_back_idle);
     if (!more || *more || !std::exchange(shrunk_, false)) return more;
     // What was given back leaves the file when all of it is written.
-    if (auto done = database_.empty_log(); !done) return done.error();
+    if (auto done = cut_log(); !done) return done.error();
     return false;
 }
 
 Result<void> JournalFile::probe() {
     const std::lock_guard lock{mutex_};
-    if (auto usable = mend(); !usable) return usable;
+    if (auto usable = make_ready(); !usable) return usable;
     auto done =
         database_.run("INSERT OR REPLACE INTO probe (id, filler) VALUES (1, randomblob(65536))");
     if (done) done = database_.run("DELETE FROM probe");

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +19,20 @@
 
 namespace routemaster::embedded {
 
+/// What to do when acknowledged rows are missing because SQLite's log is damaged or gone.
+enum class DamagedLog {
+    refused,   ///< Opening fails, and the files stay as they are.
+    accepted,  ///< It is only told of, by `damage`. Nothing may be written then.
+};
+
 /// The journal of one store. Owned by one process.
+///
+/// While rows may stand in SQLite's log alone, the file itself says that it has one
+/// (docs/file-format.md), so that a log that got lost is missed.
 class JournalFile final : public Journal {
 public:
     /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does.
-    explicit JournalFile(const std::filesystem::path& file);
+    explicit JournalFile(const std::filesystem::path& file, DamagedLog log = DamagedLog::refused);
     ~JournalFile() override;
 
     JournalFile(const JournalFile&) = delete;
@@ -33,6 +43,12 @@ public:
     Result<std::string> fetch(std::uint64_t row) override;
     Result<bool> give_back() override;
     Result<void> probe() override;
+
+    /// Makes it ready for rows, which the first one does otherwise.
+    Result<void> begin();
+
+    /// What is wrong with SQLite's log; nothing when it is whole, as far as that can be told.
+    [[nodiscard]] const std::optional<std::string>& damage() const noexcept { return damage_; }
 
     /// What SQLite finds wrong with the database, one line each; the rows are not looked into.
     [[nodiscard]] std::vector<std::string> problems();
@@ -56,7 +72,14 @@ private:
 
     void check_kind();
     void create();
-    Result<void> set_version();
+    [[nodiscard]] Result<std::optional<std::string>> damage_of_log();
+    [[nodiscard]] Error damaged() const;
+    Result<void> note_log();
+    void note_no_log();
+    Result<void> cut_log();
+    Result<void> set_version(std::int64_t version);
+    [[nodiscard]] Result<void> make_ready();
+    [[nodiscard]] Result<void> read_rows(const Reader& each);
     Result<void> prepare_statements();
     [[nodiscard]] Result<void> mend();
 
@@ -73,7 +96,11 @@ private:
     Database::Statement sizes_;
     Database::Statement forget_;
     Database::Statement fetch_;
-    bool shrunk_ = false;  // Since the file was last cut.
+    bool damage_accepted_;
+    std::optional<std::string> damage_;
+    bool log_noted_ = false;
+    bool unreadable_ = false;  // The rows, when they were last read.
+    bool shrunk_ = false;      // Since the file was last cut.
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;
     std::uint64_t bytes_ = 0;  ///< The footprints of all rows.

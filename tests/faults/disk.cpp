@@ -18,6 +18,9 @@
 namespace routemaster::test {
 namespace {
 
+/// What a disk writes as a whole or not at all.
+constexpr int sector_bytes = 512;
+
 /// Offsets and sizes.
 using Writes = std::vector<std::pair<std::size_t, std::size_t>>;
 
@@ -162,7 +165,7 @@ struct Disk::Impl {
     static int write(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
         auto& opened = of(file);
         const bool failed = opened.disk->fails(DiskOperation::write);
-        const int done = failed ? size / 2 : size;
+        const int done = !failed ? size : size < sector_bytes ? 0 : size / 2;
         const int code = opened.next()->pMethods->xWrite(opened.next(), from, done, offset);
         if (code == SQLITE_OK && opened.image != nullptr) {
             const std::lock_guard lock{opened.disk->mutex};

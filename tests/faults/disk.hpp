@@ -29,7 +29,8 @@ public:
     // --- Faults ---------------------------------------------------------------------------------
 
     /// Lets the n-th write, sync or truncation from now on fail, counted from 1; a write that
-    /// fails is done by half. With `for_good` all after it fail as well, until `heal`.
+    /// fails is done by half, or not at all when it is small. With `for_good` all after it fail as
+    /// well, until `heal`.
     void fail_changes(std::uint64_t nth, bool for_good);
 
     /// The same for reads.

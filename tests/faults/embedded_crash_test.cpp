@@ -288,12 +288,16 @@ void check_counters(FileScene& scene, const char* token, std::uint32_t published
 
 void check_jobs(FileScene& scene, Expected& expected) {
     std::set<std::uint32_t> found;
-    const auto leases = scene.must(AcquireJobs{"work", scene.worker, 1'000'000}).leases;
-    for (const auto& lease : leases) {
-        found.insert(static_cast<std::uint32_t>(std::stoul(lease.job)));
-        scene.must(AckJob{lease});
+    // Those that are due are promoted some at a time.
+    for (std::vector<Lease> leases;;) {
+        leases = scene.must(AcquireJobs{"work", scene.worker, 1'000}).leases;
+        if (leases.empty()) break;
+        for (const auto& lease : leases) {
+            const auto number = static_cast<std::uint32_t>(std::stoul(lease.job));
+            CHECK_MESSAGE(found.insert(number).second, "job " << number << " is there twice");
+            scene.must(AckJob{lease});
+        }
     }
-    CHECK(found.size() == leases.size());
     for (const auto number : expected.jobs) CHECK(found.contains(number));
     for (const auto number : found) {
         const bool may_be = expected.jobs.contains(number) || expected.finishing.contains(number) ||

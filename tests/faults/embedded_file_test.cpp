@@ -113,6 +113,29 @@ TEST_CASE("what stands around damage is told, and where the damage is") {
     CHECK_MESSAGE(refusal->code() == Errc::corrupted, "a store does not open such a file");
 }
 
+TEST_CASE("a damaged log is told of, and what stands before the damage is told") {
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "bus.db";
+    const auto log = file.string() + "-wal";
+    {
+        FileScene scene;
+        for (int n = 0; n < 9; ++n) scene.must(scene.job(encode_job({std::to_string(n), {}})));
+        std::filesystem::copy_file(scene.file, file);
+        std::filesystem::copy_file(scene.file.string() + "-wal", log);
+    }
+    std::fstream{log, std::ios::binary | std::ios::in | std::ios::out}.seekp(100'000).put('!');
+    for (int twice = 0; twice < 2; ++twice) {
+        const auto report = check_embedded_file(file).value();
+        REQUIRE(report.damage.size() == 1);
+        CHECK(contains(report.damage.front(), "its log is damaged behind byte 98480"));
+        CHECK(report.jobs == 6);
+    }
+    std::filesystem::remove(log);
+    const auto report = check_embedded_file(file).value();
+    REQUIRE(report.damage.size() == 1);
+    CHECK(contains(report.damage.front(), "its log is missing"));
+}
+
 TEST_CASE("very much damage is told in part, with its extent") {
     Shop shop;
     shop.open();

@@ -11,12 +11,16 @@
 #include <string>
 #include <vector>
 
+#include "disk.hpp"
 #include "file_scene.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
 
 namespace {
+
+/// What is left behind a commit once it is on disk.
+constexpr std::size_t mark_bytes = 56;
 
 /// A log, opened as SQLite opens it for a store.
 class LogFile {
@@ -49,7 +53,8 @@ public:
     void truncate(std::size_t size) {
         CHECK(file()->pMethods->xTruncate(file(), static_cast<sqlite3_int64>(size)) == SQLITE_OK);
     }
-    void sync() { CHECK(file()->pMethods->xSync(file(), SQLITE_SYNC_NORMAL) == SQLITE_OK); }
+    void sync() { CHECK(try_to_sync()); }
+    bool try_to_sync() { return file()->pMethods->xSync(file(), SQLITE_SYNC_NORMAL) == SQLITE_OK; }
 
     /// What another program reads.
     [[nodiscard]] std::string content() const {
@@ -117,5 +122,35 @@ TEST_CASE("a commit reaches the log in one piece, and not before it is synced") 
     log.write(std::string(16'384, 'p'), 24);
     CHECK(log.content().empty());
     log.sync();
+    CHECK(log.content().size() == 16'408 + mark_bytes);
+    // The mark is overwritten by the next frame, and follows it.
+    log.write(std::string(24, 'h'), 16'408);
+    log.write(std::string(16'384, 'p'), 16'432);
+    log.sync();
+    CHECK(log.content().size() == 2 * 16'408 + mark_bytes);
+}
+
+TEST_CASE("what is no commit, or was not synced, is not marked as one that was") {
+    Disk disk;
+    const TemporaryFolder folder;
+    LogFile log{folder.path() / "log"};
+    const std::string header{"\0\0\0\1\0\0\0\0saltsaltsumssums", 24};
+    const std::string commit{"\0\0\0\1\0\0\0\1saltsaltsumssums", 24};
+    log.write(header, 0);
+    log.write(std::string(16'384, 'p'), 24);
+    log.sync();
     CHECK(log.content().size() == 16'408);
+    log.write(commit, 16'408);
+    log.write(std::string(16'384, 'p'), 16'432);
+    disk.fail_changes(2, false);
+    CHECK_FALSE(log.try_to_sync());
+    // As a checkpoint does later.
+    log.sync();
+    CHECK(log.content().size() == 2 * 16'408);
+    log.write(commit, 2 * 16'408);
+    log.write(std::string(16'384, 'p'), 2 * 16'408 + 24);
+    disk.fail_changes(1, false);
+    CHECK_FALSE(log.try_to_sync());
+    log.sync();
+    CHECK(log.content().size() < 3 * 16'408);
 }

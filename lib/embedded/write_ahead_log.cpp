@@ -1,0 +1,307 @@
+#include "write_ahead_log.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <system_error>
+
+#include <libdeflate.h>
+
+namespace routemaster::embedded {
+namespace {
+
+constexpr std::uint32_t magic = 0x377f0682;  // Its lowest bit tells the order of bytes in sums.
+constexpr std::uint32_t log_version = 3'007'000;
+constexpr std::size_t sum_bytes = 8;
+constexpr std::size_t summed_header_bytes = 24;
+constexpr std::size_t summed_frame_bytes = 8;
+constexpr std::size_t page_size_min = 512;
+constexpr std::size_t page_size_max = 65'536;
+
+/// Where a frame has its page number: SQLite never writes 0.
+constexpr std::string_view mark_text{"\0\0\0\0routemaster acknowledged", 28};
+
+/// 0 when there is no such file.
+std::uint64_t size_of(const std::filesystem::path& file) {
+    std::error_code missing;
+    const auto size = std::filesystem::file_size(file, missing);
+    return missing ? 0 : size;
+}
+
+unsigned char byte(std::string_view bytes, std::size_t at) {
+    return static_cast<unsigned char>(bytes[at]);
+}
+
+std::uint32_t number(std::string_view bytes, std::size_t at) {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8U | byte(bytes, at + i);
+    return value;
+}
+
+void append(std::string& bytes, std::uint32_t value) {
+    for (unsigned shift = 32; shift > 0; shift -= 8) {
+        bytes.push_back(static_cast<char>(value >> (shift - 8)));
+    }
+}
+
+std::string checksum(std::string_view bytes) {
+    std::string sum;
+    append(sum, libdeflate_crc32(0, bytes.data(), bytes.size()));
+    return sum;
+}
+
+/// A number of SQLite's with as many bytes as it needs; 0 beyond the end.
+std::uint64_t variable_number(std::string_view bytes, std::size_t& at) {
+    std::uint64_t value = 0;
+    for (int i = 0; i < 9 && at < bytes.size(); ++i) {
+        const auto next = byte(bytes, at++);
+        if (i == 8) return value << 8U | next;
+        value = value << 7U | (next & 0x7fU);
+        if (next < 0x80) return value;
+    }
+    return 0;
+}
+
+}  // namespace
+
+// --- Frames -------------------------------------------------------------------------------------
+
+std::uint32_t WriteAheadLog::Frame::page() const { return number(bytes, 0); }
+std::uint32_t WriteAheadLog::Frame::pages() const { return number(bytes, 4); }
+std::string_view WriteAheadLog::Frame::salts() const {
+    return std::string_view{bytes}.substr(8, sum_bytes);
+}
+WriteAheadLog::Sum WriteAheadLog::Frame::sum() const {
+    return {number(bytes, 16), number(bytes, 20)};
+}
+std::string_view WriteAheadLog::Frame::content() const {
+    return std::string_view{bytes}.substr(frame_header_bytes);
+}
+
+/// The last cell of a leaf of a table (https://sqlite.org/fileformat2.html#b_tree_pages). The first
+/// page is laid out differently, and is none of the journal's.
+std::uint64_t WriteAheadLog::Frame::newest_row() const {
+    constexpr unsigned char leaf_of_table = 0x0d;
+    constexpr std::size_t leaf_header_bytes = 8;
+    const auto content = this->content();
+    if (page() == 1 || byte(content, 0) != leaf_of_table) return 0;
+    const std::size_t cells = byte(content, 3) * 256U + byte(content, 4);
+    const auto pointer = leaf_header_bytes + 2 * cells - 2;
+    if (cells == 0 || pointer + 2 > content.size()) return 0;
+    std::size_t cell = byte(content, pointer) * 256U + byte(content, pointer + 1);
+    (void)variable_number(content, cell);  // The length of the row.
+    return variable_number(content, cell);
+}
+
+// --- Marks --------------------------------------------------------------------------------------
+
+WriteAheadLog::Mark WriteAheadLog::acknowledged_mark(const FrameHeader& commit) {
+    std::string bytes{mark_text};
+    bytes.append(commit.data(), commit.size());
+    bytes += checksum(bytes);
+    Mark mark{};
+    std::copy(bytes.begin(), bytes.end(), mark.begin());
+    return mark;
+}
+
+bool WriteAheadLog::marked_behind(std::uint64_t frame) {
+    if (place(frame + 1) + mark_bytes > size_) return false;
+    const auto bytes = read(place(frame + 1), mark_bytes);
+    if (!bytes.starts_with(mark_text)) return false;
+    const auto end = bytes.size() - 4;
+    if (bytes.substr(end) != checksum(std::string_view{bytes}.substr(0, end))) return false;
+    return bytes.substr(mark_text.size() + 8, salts_.size()) == salts_;
+}
+
+// --- Reading ------------------------------------------------------------------------------------
+
+std::filesystem::path WriteAheadLog::path_of(const std::filesystem::path& database) {
+    return database.string() + "-wal";
+}
+
+bool WriteAheadLog::present(const std::filesystem::path& database) {
+    return size_of(path_of(database)) >= header_bytes + frame_header_bytes + page_size_min;
+}
+
+WriteAheadLog::WriteAheadLog(const std::filesystem::path& database)
+    : file_{path_of(database), std::ios::binary}, size_{size_of(path_of(database))} {
+    if (size_ >= header_bytes) read_header();
+    if (header_valid_) find_end();
+}
+
+void WriteAheadLog::read_header() {
+    const auto header = read(0, header_bytes);
+    big_endian_ = (number(header, 0) & 1U) != 0;
+    page_size_ = number(header, 8);
+    salts_ = header.substr(16, 8);
+    start_ = sum_after(Sum{}, header.substr(0, summed_header_bytes));
+    header_valid_ = (number(header, 0) & ~1U) == magic && number(header, 4) == log_version &&
+                    start_ == Sum{number(header, 24), number(header, 28)} &&
+                    page_size_ >= page_size_min && page_size_ <= page_size_max;
+    if (header_valid_) frames_ = (size_ - header_bytes) / (frame_header_bytes + page_size_);
+}
+
+void WriteAheadLog::find_end() {
+    Before before{start_, start_};
+    at_end_ = before;
+    for (std::uint64_t i = 1; i <= frames_; ++i) {
+        const auto next = frame(i);
+        if (!belongs(next) || !continues(next, before)) return;
+        before = {next.sum(), next.sum(), next.pages() != 0};
+        page_max_ = std::max({page_max_, next.page(), next.pages()});
+        if (!before.commits) continue;
+        end_ = i;
+        at_end_ = before;
+    }
+}
+
+void WriteAheadLog::look_behind_end() {
+    acknowledged_ = end_;
+    continued_ = end_;
+    auto before = at_end_;
+    bool known = false;  // Whether what continues here from frame to frame counts.
+    auto last_commit = end_;
+    for (auto i = end_ + 1; i <= frames_ + 1; ++i) {
+        if (marked_behind(i - 1)) acknowledged_ = i - 1;
+        if (i > frames_) break;
+        const auto next = frame(i);
+        const bool sound = belongs(next) && continues(next, before);
+        known = known && sound;
+        if (sound) {
+            page_max_ = std::max({page_max_, next.page(), next.pages()});
+            if (before.commits && i - 1 > end_) {
+                acknowledged_ = i - 1;
+                known = true;
+            }
+            if (next.newest_row() > last_row_ + 1) {
+                acknowledged_ = std::max(acknowledged_, last_commit == end_ ? i - 1 : last_commit);
+                known = true;
+            }
+            if (known && next.pages() != 0) continued_ = i;
+        }
+        if (belongs(next) && next.pages() != 0) last_commit = i;
+        // Whichever fits the next one: to go on from a frame that is damaged, its sum must be
+        // taken as it is; from a sum that is damaged, as it should be.
+        const auto from =
+            sum_after(before.computed, next) == next.sum() ? before.computed : before.stored;
+        before = {next.sum(), sum_after(from, next), next.pages() != 0};
+    }
+    continued_ = std::max(continued_, acknowledged_);
+}
+
+std::optional<std::string> WriteAheadLog::damage(std::uint64_t last_row) {
+    last_row_ = last_row;
+    if (!header_valid_) {
+        if (size_ <= header_bytes) return std::nullopt;
+        return "its log is damaged at the beginning";
+    }
+    look_behind_end();
+    if (acknowledged_ == end_) return std::nullopt;
+    return "its log is damaged behind byte " + std::to_string(place(end_ + 1)) +
+           ", and goes on after that";
+}
+
+std::uint64_t WriteAheadLog::place(std::uint64_t frame) const {
+    return header_bytes + (frame - 1) * (frame_header_bytes + page_size_);
+}
+
+/// What cannot be read counts as zeros, which no frame consists of.
+std::string WriteAheadLog::read(std::uint64_t place, std::size_t size) {
+    std::string bytes(size, '\0');
+    file_.clear();
+    file_.seekg(static_cast<std::streamoff>(place));
+    file_.read(bytes.data(), static_cast<std::streamsize>(size));
+    return bytes;
+}
+
+WriteAheadLog::Frame WriteAheadLog::frame(std::uint64_t number) {
+    return {read(place(number), frame_header_bytes + page_size_)};
+}
+
+bool WriteAheadLog::belongs(const Frame& frame) const {
+    return frame.page() != 0 && frame.salts() == salts_;
+}
+
+bool WriteAheadLog::continues(const Frame& frame, const Before& before) const {
+    const auto sum = frame.sum();
+    return sum_after(before.stored, frame) == sum ||
+           (before.computed != before.stored && sum_after(before.computed, frame) == sum);
+}
+
+WriteAheadLog::Sum WriteAheadLog::sum_after(Sum before, const Frame& frame) const {
+    const std::string_view bytes{frame.bytes};
+    return sum_after(sum_after(before, bytes.substr(0, summed_frame_bytes)), frame.content());
+}
+
+/// Over whole words: SQLite sums up nothing else.
+WriteAheadLog::Sum WriteAheadLog::sum_after(Sum sum, std::string_view bytes) const {
+    const bool swapped = big_endian_ != (std::endian::native == std::endian::big);
+    for (std::size_t at = 0; at + sum_bytes <= bytes.size(); at += sum_bytes) {
+        std::array<std::uint32_t, 2> words{};
+        std::memcpy(words.data(), bytes.data() + at, sizeof words);
+        if (swapped) {
+            for (auto& word : words) word = __builtin_bswap32(word);
+        }
+        sum.first += words[0] + sum.second;
+        sum.second += words[1] + sum.first;
+    }
+    return sum;
+}
+
+// --- Mending ------------------------------------------------------------------------------------
+
+/// Without a header, what the first frames have in common tells the size of a page.
+bool WriteAheadLog::guess_header() {
+    for (page_size_ = page_size_min; page_size_ <= page_size_max; page_size_ *= 2) {
+        frames_ = (size_ - header_bytes) / (frame_header_bytes + page_size_);
+        if (frames_ < 2) return false;
+        salts_ = frame(1).salts();
+        if (frame(1).page() == 0 || !belongs(frame(2))) continue;
+        big_endian_ = std::endian::native == std::endian::big;
+        start_ = {};
+        at_end_ = {};
+        header_valid_ = true;
+        return true;
+    }
+    return false;
+}
+
+std::string WriteAheadLog::header_bytes_of(std::string_view rest) const {
+    std::string header;
+    append(header, magic | (big_endian_ ? 1U : 0U));
+    append(header, log_version);
+    append(header, static_cast<std::uint32_t>(page_size_));
+    header.append(rest).append(salts_);
+    return header;
+}
+
+bool WriteAheadLog::write_mended(const std::filesystem::path& to) {
+    if (!header_valid_ && !guess_header()) return false;
+    look_behind_end();
+    std::ofstream mended{to, std::ios::binary};
+    const auto write_with_sum = [&](std::string bytes, Sum sum, std::string_view behind) {
+        append(bytes, sum.first);
+        append(bytes, sum.second);
+        mended.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        mended.write(behind.data(), static_cast<std::streamsize>(behind.size()));
+    };
+    const auto header = header_bytes_of(read(12, 4));
+    auto sum = sum_after(Sum{}, header);
+    write_with_sum(header, sum, {});
+    std::uint32_t pages = 0;
+    for (std::uint64_t i = 1; i <= continued_; ++i) {
+        auto next = frame(i);
+        const bool strange = next.page() == 0 || next.page() > page_max_;
+        if (strange && i < continued_) continue;
+        if (next.pages() != 0 && next.pages() <= page_max_) pages = next.pages();
+        std::string begin;
+        append(begin, next.page());
+        append(begin, i == continued_ ? pages : next.pages());
+        next.bytes.replace(0, begin.size(), begin);
+        sum = sum_after(sum, next);
+        write_with_sum(begin + salts_, sum, next.content());
+    }
+    return static_cast<bool>(mended.flush());
+}
+
+}  // namespace routemaster::embedded
