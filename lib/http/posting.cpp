@@ -28,8 +28,8 @@ void set(CURL* handle, CURLoption option, Value value) {
 
 }  // namespace
 
-Posting::Posting(const HttpTransportOptions& options, ThisMachine& machine, SocketWatch& watch)
-    : options_{options}, machine_{machine}, watch_{watch}, handle_{curl_easy_init()} {
+Posting::Posting(const HttpTransportOptions& options, ThisMachine& machine)
+    : options_{options}, machine_{machine}, handle_{curl_easy_init()} {
     if (!handle_) throw Failure{{Errc::unavailable, "libcurl: out of memory"}};
     set_up_headers();
     set_up();
@@ -224,13 +224,6 @@ curl_socket_t Posting::open_socket(void* self, curlsocktype, curl_sockaddr* addr
         ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (socket < 0) {
         posting.no_socket_ = {errno, std::generic_category()};
-        return CURL_SOCKET_BAD;
-    }
-    // libcurl tells what it wants of a number only when that changes. It closes attempts to connect
-    // without a word, so it may believe that it told of this one, and never would.
-    if (const auto refused = posting.watch_.want(socket, EPOLLOUT)) {
-        posting.no_socket_ = refused;
-        close(socket);
         return CURL_SOCKET_BAD;
     }
     return socket;

@@ -21,7 +21,6 @@
 #include "routemaster/transport.hpp"
 #include "routemaster/transport/http.hpp"
 #include "routemaster/uid.hpp"
-#include "socket_watch.hpp"
 #include "this_machine.hpp"
 
 namespace routemaster::detail {
@@ -48,9 +47,8 @@ struct Submission {
 /// Thread safety: one thread.
 class Posting {
 public:
-    /// All three must outlive it; `watch` also libcurl's connections. Throws `Failure` when there
-    /// is no memory.
-    Posting(const HttpTransportOptions& options, ThisMachine& machine, SocketWatch& watch);
+    /// Both must outlive it. Throws `Failure` when there is no memory.
+    Posting(const HttpTransportOptions& options, ThisMachine& machine);
 
     Posting(const Posting&) = delete;
     Posting& operator=(const Posting&) = delete;
@@ -107,7 +105,6 @@ private:
 
     const HttpTransportOptions& options_;
     ThisMachine& machine_;
-    SocketWatch& watch_;
     std::unique_ptr<CURL, Cleanup> handle_;
     std::array<std::string, line_count> lines_;
     std::array<curl_slist, line_count> headers_{};

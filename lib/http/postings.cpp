@@ -54,7 +54,7 @@ Postings::~Postings() {
 void Postings::start(Submission submission) {
     try {
         if (idle_.empty()) {
-            all_.push_back(std::make_unique<Posting>(options_, machine_, watch_));
+            all_.push_back(std::make_unique<Posting>(options_, machine_));
             idle_.push_back(all_.back().get());
         }
     } catch (const Failure& failure) {

@@ -61,16 +61,18 @@ inline ScriptedReply status(int code) {
 /// No answer, ever.
 inline ScriptedReply silence() { return {}; }
 
-/// Listens at 127.0.0.1 until destroyed, on one thread, for any number of connections.
+/// Listens at 127.0.0.1, or where it is told, until destroyed, on one thread, for any number of
+/// connections.
 class ScriptedReceiver {
 public:
     using Script = std::function<ScriptedReply(const ReceivedRequest&)>;
 
-    explicit ScriptedReceiver(Script script) : script_{std::move(script)} {
+    explicit ScriptedReceiver(Script script, std::uint32_t host = INADDR_LOOPBACK)
+        : script_{std::move(script)} {
         listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         sockaddr_in address{};
         address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        address.sin_addr.s_addr = htonl(host);
         socklen_t size = sizeof address;
         auto* const any = reinterpret_cast<sockaddr*>(&address);
         if (::bind(listener_, any, size) != 0 || ::listen(listener_, 4'096) != 0 ||
