@@ -84,16 +84,16 @@ std::vector<CLI::ConfigItem> SettingsFile::from_config(std::istream& input) cons
     }
     std::sort(entries.begin(), entries.end(),
               [](const Entry& a, const Entry& b) { return a.line < b.line; });
-    std::vector<CLI::ConfigItem> items;
+    std::vector<CLI::ConfigItem> settings;
     for (auto& entry : entries) {
         lines_[entry.name] = entry.line;
         if (set_in_environment(*app_.get_option("--" + entry.name))) continue;
         CLI::ConfigItem item;
         item.name = std::move(entry.name);
         item.inputs = std::move(entry.values);
-        items.push_back(std::move(item));
+        settings.push_back(std::move(item));
     }
-    return items;
+    return settings;
 }
 
 std::string SettingsFile::source_of(const CLI::Option& option) const {

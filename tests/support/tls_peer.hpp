@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -52,9 +53,13 @@ public:
 
     [[nodiscard]] std::string url() const { return "https://127.0.0.1:" + port_ + "/events"; }
 
-    /// Waits until the peers have said `text`. Throws when they do not.
+    /// Waits until the peers have said `text`. Throws when they do not, whatever else they say.
     void wait_for(std::string_view text) {
-        while (heard_.find(text) == std::string::npos) listen();
+        const auto deadline = std::chrono::steady_clock::now() + patience;
+        while (heard_.find(text) == std::string::npos) {
+            if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error{silence()};
+            listen();
+        }
     }
 
     /// Sends `text` over the present connection.
@@ -65,6 +70,10 @@ public:
     }
 
 private:
+    static constexpr std::chrono::milliseconds patience{30'000};
+
+    [[nodiscard]] std::string silence() const { return "openssl says no more than: " + heard_; }
+
     void start() {
         std::array<int, 2> in{};
         std::array<int, 2> out{};
@@ -92,10 +101,9 @@ private:
     void listen() {
         pollfd ready{.fd = from_, .events = POLLIN, .revents = 0};
         std::array<char, 4'096> bytes;
-        constexpr int patience = 60'000;
-        const bool is_ready = ::poll(&ready, 1, patience) == 1;
+        const bool is_ready = ::poll(&ready, 1, static_cast<int>(patience.count())) == 1;
         const auto size = is_ready ? ::read(from_, bytes.data(), bytes.size()) : 0;
-        if (size <= 0) throw std::runtime_error{"openssl says no more than: " + heard_};
+        if (size <= 0) throw std::runtime_error{silence()};
         heard_.append(bytes.data(), static_cast<std::size_t>(size));
     }
 
