@@ -29,6 +29,7 @@
 #include "routemaster/entropy.hpp"
 #include "routemaster/health.hpp"
 #include "routemaster/log.hpp"
+#include "routemaster/public_part.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
@@ -335,9 +336,10 @@ private:
     }
 
     void tell_death(const Flight& flight) const {
-        warn("batch " + std::string{flight.batch.text()} + " for '" + flight.subscriber +
-             "' is DEAD after attempt " + std::to_string(flight.attempt) + ", with " +
-             std::to_string(flight.events) + " events: " + flight.settlement->error);
+        warn("batch " + std::string{flight.batch.text()} + " for '" +
+             public_part(flight.subscriber) + "' is DEAD after attempt " +
+             std::to_string(flight.attempt) + ", with " + std::to_string(flight.events) +
+             " events: " + flight.settlement->error);
     }
 
     // --- What goes wrong ------------------------------------------------------------------------
