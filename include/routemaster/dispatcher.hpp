@@ -417,9 +417,10 @@ private:
     }
 
     void tell_death(const Flight& flight) const {
-        warn("batch " + std::string{flight.batch.text()} + " for '" + flight.subscriber +
-             "' is DEAD after attempt " + std::to_string(flight.attempt) + ", with " +
-             std::to_string(flight.events) + " events: " + flight.settlement->error);
+        warn("batch " + std::string{flight.batch.text()} + " for '" +
+             public_part(flight.subscriber) + "' is DEAD after attempt " +
+             std::to_string(flight.attempt) + ", with " + std::to_string(flight.events) +
+             " events: " + flight.settlement->error);
     }
 
     // --- What goes wrong ------------------------------------------------------------------------

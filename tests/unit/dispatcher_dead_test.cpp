@@ -30,6 +30,7 @@ DeadBatchStatus dead(DeliveryScene& scene) {
 
 TEST_CASE("a batch that fails for the last time lets the next one out, and is logged") {
     DeliveryScene scene;
+    // Of a token, which is a password, the log tells the public part.
     scene.subscribe("billing", {.max_events = 2, .attempts_max = 3});
     scene.publish(4);
     scene.run();
@@ -43,7 +44,7 @@ TEST_CASE("a batch that fails for the last time lets the next one out, and is lo
     CHECK(batch.error == "HTTP 500: unavailable");
     CHECK(scene.log.count(LogLevel::warning,
                           "batch " + std::string{batch.uid.text()} +
-                              " for 'billing' is DEAD after attempt 3, with 2 events: "
+                              " for 'bill…' is DEAD after attempt 3, with 2 events: "
                               "HTTP 500: unavailable") == 1);
     scene.answer_all();
     CHECK(scene.status("billing").batches_queued == 0);
