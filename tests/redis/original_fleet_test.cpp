@@ -176,8 +176,8 @@ TEST_CASE("original: what was held comes back in its order") {
     RedisScene s;
     subscribe(s, "billing");
     for (int number = 1; number <= 1'500; ++number) {
-        // Ten of them begin in the same millisecond.
-        s.publish(uid(number));
+        // Ten of them begin in the same millisecond, and their ids are in the other direction.
+        s.publish(uid(9'999 - number));
         if (number % 10 == 0) s.now += Duration{1};
     }
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
@@ -188,7 +188,7 @@ TEST_CASE("original: what was held comes back in its order") {
     REQUIRE(due.list.size() == 1'499);
     for (int number = 2; number <= 1'500; ++number) {
         const auto& job = due.list[static_cast<std::size_t>(number - 2)].text;
-        REQUIRE(job == RedisScene::job(uid(number)));
+        REQUIRE(job == RedisScene::job(uid(9'999 - number)));
     }
 }
 
