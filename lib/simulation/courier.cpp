@@ -1,5 +1,7 @@
 #include "courier.hpp"
 
+#include <cstdint>
+
 namespace routemaster::simulation {
 namespace {
 
@@ -14,9 +16,7 @@ Uid worker_of(std::uint64_t seed) {
 }
 
 /// Few enough that subscribers have to share them now and then.
-std::uint32_t in_flight_max(std::uint64_t seed) {
-    return static_cast<std::uint32_t>(6 + seed % 8);
-}
+std::uint32_t in_flight_max(std::uint64_t seed) { return static_cast<std::uint32_t>(6 + seed % 8); }
 
 }  // namespace
 

@@ -223,7 +223,7 @@ TEST_CASE("a callback that runs is not taken back until it was reported, one tha
     LocalTransport transport{callbacks};
     const auto batch = [](std::uint64_t number) {
         auto delivery = delivery_to("billing");
-        delivery.batch = Uid{number, number};
+        delivery.batch = Uid{number << 8U, 0};
         return delivery;
     };
     transport.deliver(batch(1), reports.collect());
