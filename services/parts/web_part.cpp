@@ -32,7 +32,9 @@ void declare_http(CLI::App& app, WebSettings& settings) {
     app.add_option("--buffered-bytes-max", settings.buffered_bytes_max,
                    "Bytes that all bodies of requests without an answer may take together; beyond "
                    "it they are answered 503")
+        ->transform(bytes())
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
+        ->type_name("BYTES")
         ->envname("ROUTEMASTER_BUFFERED_BYTES_MAX")
         ->capture_default_str();
     app.add_option("--header-timeout", settings.header_timeout,
