@@ -149,7 +149,6 @@ private:
         std::uint32_t attempt = 0;
         std::size_t events = 0;
         Transport* transport = nullptr;  ///< Who carries it; null until then.
-        Uid batch{};
         TimePoint begun_at{};
         std::optional<SettleDelivery> settlement{};  ///< How it went, once that is known.
         std::uint32_t refusals = 0;                  ///< Times the store could not do the step.
@@ -314,7 +313,6 @@ private:
             return;
         }
         flight.transport = transport;
-        flight.batch = start.batch;
         transport->deliver({.batch = start.batch,
                             .subscriber = flight.subscriber,
                             .callback = std::move(start.subscription.callback),
