@@ -39,15 +39,19 @@ Result<std::unique_ptr<Store>> construct(Settings&&... settings) {
 /// False when it is none, or has no such value.
 bool take_setting(std::string_view setting, EmbeddedStoreOptions& options) {
     constexpr std::string_view memory_max = "memory_max=";
+    constexpr std::string_view reserve = "reserve=";
     if (setting == "durability=strict" || setting == "durability=relaxed") {
         const bool strict = setting.ends_with("strict");
         options.durability = strict ? Durability::strict : Durability::relaxed;
         return true;
     }
-    if (!setting.starts_with(memory_max)) return false;
-    setting.remove_prefix(memory_max.size());
+    if (setting == "accept_damage=1") return options.accept_damage = true;
+    const bool is_reserve = setting.starts_with(reserve);
+    if (!is_reserve && !setting.starts_with(memory_max)) return false;
+    setting.remove_prefix(is_reserve ? reserve.size() : memory_max.size());
+    auto& bytes = is_reserve ? options.reserve : options.memory_max;
     const auto* const end = setting.data() + setting.size();
-    const auto parsed = std::from_chars(setting.data(), end, options.memory_max);
+    const auto parsed = std::from_chars(setting.data(), end, bytes);
     return parsed.ec == std::errc{} && parsed.ptr == end;
 }
 
@@ -60,9 +64,11 @@ Result<std::unique_ptr<Store>> open_file(std::string_view url, Log log) {
         while (true) {
             const auto end = settings.find('&');
             if (!take_setting(settings.substr(0, end), options)) {
-                return invalid(url,
-                               "the settings are durability=strict, durability=relaxed and "
-                               "memory_max=BYTES, with & between them");
+                return invalid(
+                    url,
+                    "the settings are durability=strict, durability=relaxed, "
+                    "memory_max=BYTES, reserve=BYTES and accept_damage=1, with & between "
+                    "them");
             }
             if (end == std::string_view::npos) break;
             settings.remove_prefix(end + 1);
