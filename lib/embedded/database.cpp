@@ -1,6 +1,9 @@
 #include "database.hpp"
 
+#include <sys/stat.h>
+
 #include <array>
+#include <cerrno>
 #include <system_error>
 
 #include <sqlite3.h>
@@ -34,6 +37,10 @@ std::filesystem::path absolute_path(const std::filesystem::path& path) {
     return unknown ? path : whole;
 }
 
+Error moved(const std::string& file) {
+    return {Errc::unavailable, file + ": was moved or removed while in use; put it back"};
+}
+
 Errc kind_of(int code) {
     switch (code & 0xff) {
         case SQLITE_CORRUPT:
@@ -57,6 +64,8 @@ Database::Database(const std::filesystem::path& file) : path_{absolute_path(file
 Database::~Database() { (void)wait_for_checkpointer(); }
 
 void Database::open() {
+    // A file that was moved away must not be made anew.
+    if (claim_ && !claim_->stands_at(path_)) throw Failure{moved(name())};
     check_file();
     look_for_log();
     sqlite3* connection = nullptr;
@@ -212,17 +221,24 @@ Error Database::error(const char* doing) const {
 
 /// Called by each commit with the pages that are in the log. Fewer than before: it began anew.
 void Database::log_grew(int pages) {
-    if (pages < log_pages_) ++log_;
+    if (pages < log_pages_) {
+        ++log_;
+        log_pages_home_ = 0;
+    }
     log_pages_ = pages;
 }
 
 void Database::bring_pages_home() {
-    if (log_pages_ < brought_at_a_time) return;
-    const bool overlong = log_pages_ >= log_pages_max;
-    if (checkpointer_ && checkpointer_->busy() && !overlong) return;
+    const auto backlog = [this] {
+        return static_cast<std::uint64_t>(log_pages_ - log_pages_home_) * page_size_;
+    };
+    if (log_pages_ < brought_at_a_time && backlog() < backlog_max_) return;
+    const bool crowded = log_pages_ >= log_pages_max || backlog() >= backlog_max_;
+    if (checkpointer_ && checkpointer_->busy() && !crowded) return;
     if (!wait_for_checkpointer()) return;
-    const int home = checkpointer_ && checkpointed_log_ == log_ ? *checkpointer_->pages() : 0;
-    const int left = log_pages_ - home;
+    if (checkpointer_ && checkpointed_log_ == log_) log_pages_home_ = *checkpointer_->pages();
+    const int left = log_pages_ - log_pages_home_;
+    const bool overlong = log_pages_ >= log_pages_max || backlog() >= backlog_max_;
     const bool full = log_pages_ >= gathered_pages;
     if (overlong || (full && left <= brought_by_commit)) {
         (void)checkpoint();
@@ -255,11 +271,28 @@ Result<void> Database::bring_all_home() {
     return Error{Errc::unavailable, name() + ": cannot write: a sync failed"};
 }
 
+bool Database::failed_for_room() const {
+    return (sqlite3_errcode(connection_.get()) & 0xff) == SQLITE_FULL ||
+           sqlite3_system_errno(connection_.get()) == EDQUOT;
+}
+
+Result<void> Database::look_for_files() {
+    const auto log = WriteAheadLog::path_of(path_);
+    struct stat about {};
+    const bool found = stat(log.c_str(), &about) == 0;
+    const auto identity = std::pair{about.st_dev, about.st_ino};
+    if (!log_identity_ && found) log_identity_ = identity;
+    if (!claim_->stands_at(path_)) return moved(name());
+    if (found && *log_identity_ == identity) return {};
+    return moved(log.string());
+}
+
 Result<void> Database::limit_log(std::uint64_t bytes) {
     return run(("PRAGMA journal_size_limit=" + std::to_string(bytes)).c_str());
 }
 
 void Database::keep_log() { empty_log_when_closed(false); }
+void Database::empty_log_again() { empty_log_when_closed(!suspect_); }
 
 /// Nobody else reads the log or writes it now, so none of it is left behind.
 Result<void> Database::checkpoint() {
@@ -267,8 +300,10 @@ Result<void> Database::checkpoint() {
     int home = 0;
     const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr,
                                                SQLITE_CHECKPOINT_PASSIVE, &pages, &home);
+    full_ = code != SQLITE_OK && failed_for_room();
     if ((code & 0xff) == SQLITE_IOERR) become_suspect();
     if (code != SQLITE_OK) return error("cannot write");
+    log_pages_home_ = home;
     if (home == pages) return {};
     return Error{Errc::unavailable, name() + ": cannot write: its log is in use"};
 }

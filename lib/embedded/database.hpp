@@ -3,11 +3,15 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "checkpointer.hpp"
 #include "file_claim.hpp"
@@ -75,8 +79,21 @@ public:
     /// it do so.
     Result<void> limit_log(std::uint64_t bytes);
 
+    /// How many bytes may be in the log and not in their places; beyond it a commit brings them.
+    void limit_backlog(std::uint64_t bytes) noexcept { backlog_max_ = bytes; }
+
+    /// Whether the disk had no room when pages were last brought to their places.
+    [[nodiscard]] bool full() const noexcept { return full_; }
+    /// Whether the last call failed because the disk has no room.
+    [[nodiscard]] bool failed_for_room() const;
+
+    /// Why nobody would find what is written now: the file, or its log, is not where it was opened.
+    [[nodiscard]] Result<void> look_for_files();
+
     /// Leaves the log as it is when this is closed.
     void keep_log();
+    /// Takes that back.
+    void empty_log_again();
 
     /// Whether there was a log beside the file before it was opened.
     [[nodiscard]] bool found_log() const noexcept { return found_log_; }
@@ -115,7 +132,12 @@ private:
     bool suspect_ = false;
     bool found_log_ = false;
 
+    std::optional<std::pair<dev_t, ino_t>> log_identity_;
+
     int log_pages_ = 0;
+    int log_pages_home_ = 0;  // As far as is known.
+    std::uint64_t backlog_max_ = std::numeric_limits<std::uint64_t>::max();
+    bool full_ = false;
     std::uint64_t log_ = 0;               // Counts how often the log began anew.
     std::uint64_t checkpointed_log_ = 0;  // The one the checkpointer was last asked to see to.
     std::optional<Checkpointer> checkpointer_;  // Once there is work for it.

@@ -27,7 +27,7 @@ constexpr std::size_t damage_told_max = 100;
 class Reading {
 public:
     explicit Reading(const std::filesystem::path& file)
-        : journal_{file, embedded::DamagedLog::accepted},
+        : journal_{file, embedded::DamagedLog::told},
           rows_{journal_},
           writer_{0, memory_max, rows_},
           machine_{writer_} {

@@ -17,8 +17,10 @@ namespace routemaster {
 namespace {
 
 using embedded::Answer;
+using embedded::DamagedLog;
 using embedded::Engine;
 using embedded::JournalFile;
+using embedded::JournalWriter;
 
 /// How long `relaxed` may keep effects off the disk.
 constexpr std::chrono::milliseconds relaxed_sync{50};
@@ -27,16 +29,27 @@ constexpr std::chrono::milliseconds relaxed_sync{50};
 constexpr std::chrono::milliseconds probe_wait_min{10};
 constexpr std::chrono::milliseconds probe_wait_max{200};
 
+/// How often it is looked whether the files are where they were, and whether a full disk has room.
+constexpr std::chrono::milliseconds look_wait{500};
+
+/// Room beside the reserve, in halves of it, that a disk must have to count as full no longer. With
+/// much of it, it has healed. With little, what was delivered made it: events are not to be taken
+/// and refused by turns.
+constexpr std::uint64_t room_at_once = 16;
+constexpr std::uint64_t room_later = 1;
+
 }  // namespace
 
 /// The thread, the lock and the waiting around an `Engine`.
 struct EmbeddedStore::Impl {
     Impl(const std::filesystem::path& path, EmbeddedStoreOptions options)
         : relaxed{options.durability == Durability::relaxed},
-          file{path},
+          file{path, options.accept_damage ? DamagedLog::accepted : DamagedLog::refused,
+               options.reserve},
           engine{file, std::move(options)} {
         // What a full disk does not take now is tried again by the first commit.
         (void)file.begin();
+        tell_whether_full();
         committer = std::thread{[this] { commit_until_stopped(); }};
     }
 
@@ -78,8 +91,9 @@ struct EmbeddedStore::Impl {
             } else if (room_to_give_back && !stopping && !engine.has_work()) {
                 give_back(lock);
             } else {
-                changed.wait(lock, [this] { return stopping || engine.has_work(); });
-                if (relaxed && !stopping) {
+                changed.wait_until(lock, next_look,
+                                   [this] { return stopping || engine.has_work(); });
+                if (relaxed && engine.has_work() && !stopping) {
                     changed.wait_for(lock, relaxed_sync, [this] { return stopping; });
                 }
             }
@@ -87,6 +101,8 @@ struct EmbeddedStore::Impl {
             if (engine.failing()) {
                 if (stopping) return;
                 try_to_heal(lock);
+            } else if (!look(lock)) {
+                continue;
             } else if (engine.has_work()) {
                 commit(lock);
             } else if (stopping) {
@@ -100,13 +116,40 @@ struct EmbeddedStore::Impl {
         lock.unlock();
         const auto written = file.append(row.effects, row.needed, row.crowded);
         lock.lock();
+        room_to_give_back = true;
+        conclude(lock, row, written);
+    }
+
+    void conclude(std::unique_lock<std::mutex>& lock, const JournalWriter::Row& row,
+                  const Result<void>& written) {
         if (!written) probe_wait = probe_wait_min;
         auto answers = written ? engine.committed(row) : engine.failed(row, written.error());
-        room_to_give_back = true;
         lock.unlock();
         for (auto& answer : answers) answer.tell();
         answers.clear();
         lock.lock();
+    }
+
+    /// From time to time. False when what is written now would not be found.
+    bool look(std::unique_lock<std::mutex>& lock) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now < next_look) return true;
+        next_look = now + look_wait;
+        lock.unlock();
+        const auto there = file.look_for_files();
+        if (there && file.full()) (void)file.take_reserve(room_later);
+        lock.lock();
+        if (!there) {
+            conclude(lock, engine.close_row(), there);
+            return false;
+        }
+        tell_whether_full();
+        return true;
+    }
+
+    void tell_whether_full() {
+        if (!file.full()) return engine.run_full(std::nullopt);
+        engine.run_full(file.reserve_bytes() / 8);
     }
 
     /// While there is nothing else to do. What fails here may be tried again after a commit.
@@ -120,11 +163,13 @@ struct EmbeddedStore::Impl {
     void try_to_heal(std::unique_lock<std::mutex>& lock) {
         lock.unlock();
         const auto probed = file.probe();
+        if (probed && file.full()) (void)file.take_reserve(room_at_once);
         lock.lock();
         if (!engine.heal(probed)) {
             probe_wait = std::min(2 * probe_wait, probe_wait_max);
             return;
         }
+        tell_whether_full();
         lock.unlock();
         watchers.wake_all();
         lock.lock();
@@ -138,6 +183,7 @@ struct EmbeddedStore::Impl {
     std::condition_variable changed;
     Engine engine;
     std::chrono::milliseconds probe_wait{probe_wait_min};
+    std::chrono::steady_clock::time_point next_look{};
     bool committer_idle = false;
     bool room_to_give_back = false;
     bool stopping = false;

@@ -27,6 +27,12 @@ bool only_tells(const Step& step) {
            std::holds_alternative<MeasureUse>(step);
 }
 
+/// Whether a step adds to what there is. The others lead to its end.
+bool adds(const Step& step) {
+    return std::holds_alternative<PublishEvent>(step) || std::holds_alternative<PushJob>(step) ||
+           std::holds_alternative<Subscribe>(step) || std::holds_alternative<PutToken>(step);
+}
+
 }  // namespace
 
 Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
@@ -53,6 +59,10 @@ std::uint64_t Engine::perform(std::span<Step> steps, TimePoint now,
     for (auto& step : steps) {
         if (failure_ && (stale_ || !only_tells(step))) {
             outcomes.emplace_back(*failure_);
+            continue;
+        }
+        if (full_slack_ && adds(step)) {
+            outcomes.emplace_back(Error{Errc::unavailable, "the disk is full"});
             continue;
         }
         const auto told = writer.told();
@@ -158,10 +168,24 @@ bool Engine::heal(const Result<void>& probed) {
     return true;
 }
 
+void Engine::run_full(std::optional<std::uint64_t> slack) {
+    if (slack.has_value() == full_slack_.has_value()) return;
+    full_slack_ = slack;
+    state_->writer.keep_small(slack);
+    if (slack) {
+        log(LogLevel::error,
+            "the disk is full: nothing is taken before some of what there is was delivered, or "
+            "there is room again");
+    } else {
+        log(LogLevel::info, "the disk has room again");
+    }
+}
+
 // --- Loading ------------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Engine::State>> Engine::load() {
     auto loaded = std::make_unique<State>(options_, journal_);
+    loaded->writer.keep_small(full_slack_);
     std::uint64_t row = 0;
     std::uint64_t bytes = 0;
     std::uint64_t told = 0;

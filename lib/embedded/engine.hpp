@@ -79,6 +79,10 @@ public:
     /// all watchers are to be woken then, as the state that was made anew knows of none.
     bool heal(const Result<void>& probed);
 
+    /// The disk is full: what would add to what there is is refused, and the journal kept within
+    /// `slack` bytes of what is alive. Until it is told that there is room again, by nothing.
+    void run_full(std::optional<std::uint64_t> slack);
+
 private:
     /// The state, and the writer that follows it.
     struct State {
@@ -106,7 +110,8 @@ private:
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
     std::optional<Error> failure_;
-    bool stale_ = false;  // The state could not be made anew.
+    std::optional<std::uint64_t> full_slack_;  // While the disk is full.
+    bool stale_ = false;                       // The state could not be made anew.
     std::vector<Lease> kept_leases_;
     TimePoint last_now_{};
 };

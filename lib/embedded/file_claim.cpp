@@ -38,6 +38,11 @@ FileClaim::FileClaim(const std::filesystem::path& file) : identity_{identity_of(
     throw Failure{{Errc::unavailable, file.string() + ": in use by this process already"}};
 }
 
+bool FileClaim::stands_at(const std::filesystem::path& path) const noexcept {
+    struct stat about {};
+    return stat(path.c_str(), &about) == 0 && identity_ == std::pair{about.st_dev, about.st_ino};
+}
+
 FileClaim::~FileClaim() {
     const std::lock_guard lock{claims().mutex};
     claims().files.erase(identity_);

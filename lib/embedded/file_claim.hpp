@@ -18,6 +18,9 @@ public:
     explicit FileClaim(const std::filesystem::path& file);
     ~FileClaim();
 
+    /// Whether the file still stands at that path.
+    [[nodiscard]] bool stands_at(const std::filesystem::path& path) const noexcept;
+
     FileClaim(const FileClaim&) = delete;
     FileClaim& operator=(const FileClaim&) = delete;
 

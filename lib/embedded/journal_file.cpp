@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <libdeflate.h>
@@ -31,7 +32,7 @@ constexpr std::uint64_t forgotten_max = 1'024;
 constexpr std::uint64_t forgotten_bytes_max = 256U << 10U;
 
 /// Free pages that are kept for the rows to come: 8 MiB. Beyond it, some are given back at a time.
-constexpr std::int64_t free_pages_kept = 512;
+constexpr std::int64_t free_pages_kept_max = 512;
 constexpr int pages_given_back_busy = 16;
 constexpr int pages_given_back_idle = 128;
 
@@ -54,14 +55,15 @@ std::string_view blob(sqlite3_stmt* statement, int column) {
 
 }  // namespace
 
-JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log)
-    : database_{file}, damage_accepted_{log == DamagedLog::accepted} {
+JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std::uint64_t reserve)
+    : database_{file}, damaged_log_{log}, reserve_{database_.path(), reserve} {
     check_kind();
     damage_ = damage_of_log().value();
-    if (damage_ && !damage_accepted_) throw Failure{damaged()};
+    if (damage_ && damaged_log_ == DamagedLog::refused) throw Failure{damaged()};
     database_.begin_log();
     if (damage_) database_.keep_log();
     prepare_statements().value();
+    if (damage_ && damaged_log_ == DamagedLog::accepted) accept_damage();
 }
 
 JournalFile::~JournalFile() { note_no_log(); }
@@ -75,7 +77,7 @@ Result<void> JournalFile::mend() {
         if (!damage) return damage.error();
         damage_ = *std::move(damage);
     }
-    if (damage_ && !damage_accepted_) return damaged();
+    if (damage_ && damaged_log_ != DamagedLog::told) return damaged();
     if (fetch_) return {};
     return prepare_statements();
 }
@@ -139,7 +141,7 @@ Result<std::optional<std::string>> JournalFile::damage_of_log() {
 Error JournalFile::damaged() const {
     return {Errc::corrupted, database_.name() + ": " + *damage_ +
                                  ": acknowledged events are missing; `routemaster export` saves "
-                                 "what can be read"};
+                                 "what can be read, and accept_damage=1 goes on with it"};
 }
 
 /// Says in the file itself that it has a log, before that holds any row. A file of an older version
@@ -161,6 +163,11 @@ Result<void> JournalFile::note_log() {
 /// stay.
 void JournalFile::note_no_log() {
     if (damage_) return;
+    // Whatever stands there now is another's.
+    if (!database_.look_for_files()) {
+        reserve_.leave();
+        return database_.keep_log();
+    }
     const auto stored = database_.stored_version();
     if (stored && (*stored & log_belongs) == 0 && !log_noted_) return;
     for (auto* statement : {&insert_, &sizes_, &forget_, &fetch_}) statement->reset();
@@ -179,6 +186,26 @@ Result<void> JournalFile::cut_log() {
     return done ? reset : done;
 }
 
+/// The log begins anew, so that nothing of what stands behind the damage is taken for a part of it.
+void JournalFile::accept_damage() {
+    if (database_.found_log()) {
+        const auto log = WriteAheadLog::path_of(database_.path());
+        std::error_code failed;
+        std::filesystem::copy_file(log, log.string() + ".damaged",
+                                   std::filesystem::copy_options::overwrite_existing, failed);
+        if (failed) {
+            throw Failure{
+                {Errc::unavailable, log.string() + ": cannot be copied: " + failed.message()}};
+        }
+    }
+    damage_.reset();
+    read([](std::uint64_t, std::string_view) { return Result<void>{}; }).value();
+    unreadable_ = true;  // Until it does.
+    cut_log().value();
+    unreadable_ = false;
+    database_.empty_log_again();
+}
+
 Result<void> JournalFile::make_ready() {
     if (auto usable = mend(); !usable || log_noted_) return usable;
     auto noted = note_log();
@@ -190,7 +217,46 @@ Result<void> JournalFile::make_ready() {
 
 Result<void> JournalFile::begin() {
     const std::lock_guard lock{mutex_};
+    if (reserve_.bytes() == 0) return make_ready();
+    if (reserve_.take()) {
+        database_.limit_backlog(reserve_.bytes() / 4 * 3);
+    } else {
+        run_full();
+    }
     return make_ready();
+}
+
+Result<void> JournalFile::look_for_files() { return database_.look_for_files(); }
+
+// --- A full disk --------------------------------------------------------------------------------
+
+/// With the reserve given back, all that the log and the file grow by must fit into it.
+void JournalFile::run_full() {
+    reserve_.release();
+    database_.limit_backlog(reserve_.bytes() / 4);
+    full_ = true;
+}
+
+/// Room counts as such whether it is free on the disk or in the file. Some is needed beside the
+/// reserve, or the disk would be full again at once.
+bool JournalFile::take_reserve(std::uint64_t halves) {
+    const std::lock_guard lock{mutex_};
+    if (!mend()) return false;
+    const auto pages = database_.number("PRAGMA freelist_count");
+    const auto inside =
+        pages ? static_cast<std::uint64_t>(*pages) * database_.page_size() : std::uint64_t{0};
+    const auto outside = reserve_.free_bytes();
+    if (outside < reserve_.bytes()) return false;
+    if (outside - reserve_.bytes() + inside < reserve_.bytes() / 2 * halves) return false;
+    if (!reserve_.take()) return false;
+    database_.limit_backlog(reserve_.bytes() / 4 * 3);
+    full_ = false;
+    return true;
+}
+
+std::int64_t JournalFile::free_pages_kept() const noexcept {
+    if (!full_) return free_pages_kept_max;
+    return static_cast<std::int64_t>(reserve_.bytes() / 8 / database_.page_size());
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -292,10 +358,15 @@ Result<JournalFile::Extent> JournalFile::extent() {
 Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed, bool urgent) {
     const std::lock_guard lock{mutex_};
     if (auto usable = make_ready(); !usable) return usable;
+    if (database_.full() && reserve_.bytes() > 0 && !full_) {
+        wants_room_ = true;
+        return Error{Errc::unavailable, database_.name() + ": cannot write: the disk is full"};
+    }
     const auto garbage = needed - std::min(needed, first_row_);
     const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
     auto done = worthwhile ? insert_and_forget(effects, needed) : insert(effects);
     if (!done) {
+        wants_room_ = database_.failed_for_room();
         database_.roll_back();
         return done;
     }
@@ -380,7 +451,7 @@ Result<void> JournalFile::forget(std::uint64_t before) {
 Result<bool> JournalFile::shrink(int pages) {
     const auto free = database_.number("PRAGMA freelist_count");
     if (!free) return free.error();
-    if (*free <= free_pages_kept) return false;
+    if (*free <= free_pages_kept()) return false;
     auto done = database_.run(("PRAGMA incremental_vacuum(" + std::to_string(pages) + ")").c_str());
     if (!done) return done.error();
     shrunk_ = true;
@@ -399,7 +470,13 @@ Result<bool> JournalFile::give_back() {
 
 Result<void> JournalFile::probe() {
     const std::lock_guard lock{mutex_};
+    if (auto there = database_.look_for_files(); !there) return there;
+    if (std::exchange(wants_room_, false) && reserve_.bytes() > 0) run_full();
     if (auto usable = make_ready(); !usable) return usable;
+    // What the log takes is room, too.
+    if (full_) {
+        if (auto done = cut_log(); !done) return done;
+    }
     auto done =
         database_.run("INSERT OR REPLACE INTO probe (id, filler) VALUES (1, randomblob(65536))");
     if (done) done = database_.run("DELETE FROM probe");

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
@@ -15,6 +16,7 @@
 
 #include "database.hpp"
 #include "journal.hpp"
+#include "reserve.hpp"
 #include "routemaster/result.hpp"
 
 namespace routemaster::embedded {
@@ -22,7 +24,8 @@ namespace routemaster::embedded {
 /// What to do when acknowledged rows are missing because SQLite's log is damaged or gone.
 enum class DamagedLog {
     refused,   ///< Opening fails, and the files stay as they are.
-    accepted,  ///< It is only told of, by `damage`. Nothing may be written then.
+    told,      ///< It is only told of, by `damage`. Nothing may be written then.
+    accepted,  ///< The journal goes on from what stands before the damage; a copy of the log stays.
 };
 
 /// The journal of one store. Owned by one process.
@@ -32,7 +35,9 @@ enum class DamagedLog {
 class JournalFile final : public Journal {
 public:
     /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does.
-    explicit JournalFile(const std::filesystem::path& file, DamagedLog log = DamagedLog::refused);
+    /// Sets `reserve` bytes of the disk aside by `begin`.
+    explicit JournalFile(const std::filesystem::path& file, DamagedLog log = DamagedLog::refused,
+                         std::uint64_t reserve = 0);
     ~JournalFile() override;
 
     JournalFile(const JournalFile&) = delete;
@@ -46,6 +51,20 @@ public:
 
     /// Makes it ready for rows, which the first one does otherwise.
     Result<void> begin();
+
+    /// `unavailable` when the file, or its log, is not where it was opened: nobody would find what
+    /// is written now.
+    Result<void> look_for_files();
+
+    /// Whether the disk was full, so that the reserve was given back to it: nothing that adds to
+    /// what there is may be written until `take_reserve` succeeds. May be called from any thread.
+    [[nodiscard]] bool full() const noexcept { return full_; }
+
+    /// Tries to set the reserve aside again. True when it is, with room left: as much as so many
+    /// halves of it.
+    bool take_reserve(std::uint64_t halves);
+
+    [[nodiscard]] std::uint64_t reserve_bytes() const noexcept { return reserve_.bytes(); }
 
     /// What is wrong with SQLite's log; nothing when it is whole, as far as that can be told.
     [[nodiscard]] const std::optional<std::string>& damage() const noexcept { return damage_; }
@@ -77,6 +96,9 @@ private:
     Result<void> note_log();
     void note_no_log();
     Result<void> cut_log();
+    void accept_damage();
+    void run_full();
+    [[nodiscard]] std::int64_t free_pages_kept() const noexcept;
     Result<void> set_version(std::int64_t version);
     [[nodiscard]] Result<void> make_ready();
     [[nodiscard]] Result<void> read_rows(const Reader& each);
@@ -96,10 +118,13 @@ private:
     Database::Statement sizes_;
     Database::Statement forget_;
     Database::Statement fetch_;
-    bool damage_accepted_;
+    DamagedLog damaged_log_;
     std::optional<std::string> damage_;
     bool log_noted_ = false;
     bool unreadable_ = false;  // The rows, when they were last read.
+    Reserve reserve_;
+    std::atomic<bool> full_ = false;
+    bool wants_room_ = false;  // The last row was not written for want of it.
     bool shrunk_ = false;      // Since the file was last cut.
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;

@@ -20,7 +20,7 @@ namespace {
 /// Bytes that are moved from the head of the journal to its end with one row at most, so that no
 /// commit grows long. A row that is longer by itself moves as much as it adds: else the head could
 /// fall behind.
-constexpr std::size_t moved_max = 256U << 10U;
+constexpr std::uint64_t moved_max = 256U << 10U;
 
 /// How many times its own bytes a row moves at most while there is still room.
 constexpr std::uint64_t moved_share_max = 7;
@@ -38,7 +38,8 @@ JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
         tell(*entity);
     }
     dirty_.clear();
-    const auto bound = 2 * live_bytes_ + slack_max_;
+    const auto bound =
+        small_slack_ ? live_bytes_ + live_bytes_ / 8 + *small_slack_ : 2 * live_bytes_ + slack_max_;
     const bool crowded = journal_bytes > bound;
     auto unread = move_oldest(allowance(journal_bytes, bound));
     const auto number = open_row_++;
@@ -52,13 +53,15 @@ JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
 /// has itself, and grows towards it, so that under a steady load no commit is much longer than the
 /// others.
 std::size_t JournalWriter::allowance(std::uint64_t journal_bytes, std::uint64_t bound) const {
+    // Little at a time: it takes room before it gives some back.
+    if (small_slack_) return journal_bytes > bound ? std::min(moved_max, *small_slack_) : 0;
     const auto margin = (live_bytes_ + slack_max_) / 4;
     const auto begin = bound - margin;
     if (journal_bytes <= begin) return 0;
-    const auto most = std::max(moved_max, buffer_.size());
+    const auto most = std::max<std::uint64_t>(moved_max, buffer_.size());
     if (journal_bytes > bound) return most;
     const auto share = moved_share_max * (journal_bytes - begin) / margin;
-    return std::min<std::size_t>(most, buffer_.size() * (1 + share));
+    return std::min<std::uint64_t>(most, buffer_.size() * (1 + share));
 }
 
 std::optional<Error> JournalWriter::move_oldest(std::size_t bytes) {

@@ -51,6 +51,10 @@ public:
     /// Whether the open row tells anything.
     [[nodiscard]] bool has_effects() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
 
+    /// From now on the journal may exceed what is alive by so many bytes only, for a disk that is
+    /// full; or by as many as usual, for nothing.
+    void keep_small(std::optional<std::uint64_t> slack) { small_slack_ = slack; }
+
     /// Leases that ended in the open row.
     [[nodiscard]] const std::vector<Lease>& ended() const noexcept { return ended_; }
 
@@ -123,6 +127,7 @@ private:
     }
 
     std::uint64_t slack_max_;
+    std::optional<std::uint64_t> small_slack_;
     std::uint64_t memory_max_;
     RowCache& rows_;
     std::uint64_t resident_ = 0;

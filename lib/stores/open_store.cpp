@@ -40,15 +40,18 @@ Result<std::unique_ptr<Store>> construct(Settings&&... settings) {
 /// False when it is none, or has no such value.
 bool take_setting(std::string_view setting, EmbeddedStoreOptions& options) {
     constexpr std::string_view memory_max = "memory_max=";
+    constexpr std::string_view reserve = "reserve=";
     if (setting == "durability=strict" || setting == "durability=relaxed") {
         const bool strict = setting.ends_with("strict");
         options.durability = strict ? Durability::strict : Durability::relaxed;
         return true;
     }
-    if (!setting.starts_with(memory_max)) return false;
-    setting.remove_prefix(memory_max.size());
+    if (setting == "accept_damage=1") return options.accept_damage = true;
+    const bool is_reserve = setting.starts_with(reserve);
+    if (!is_reserve && !setting.starts_with(memory_max)) return false;
+    setting.remove_prefix(is_reserve ? reserve.size() : memory_max.size());
     const auto size = parse_byte_size(setting);
-    if (size) options.memory_max = *size;
+    if (size) (is_reserve ? options.reserve : options.memory_max) = *size;
     return size.has_value();
 }
 
@@ -61,9 +64,10 @@ Result<std::unique_ptr<Store>> open_file(std::string_view url, Log log) {
         while (true) {
             const auto end = settings.find('&');
             if (!take_setting(settings.substr(0, end), options)) {
-                return invalid(url,
-                               "the settings are durability=strict, durability=relaxed and "
-                               "memory_max=BYTES (as 500MB), with & between them");
+                return invalid(
+                    url,
+                    "the settings are durability=strict, durability=relaxed, memory_max=BYTES, "
+                    "reserve=BYTES (as 500MB) and accept_damage=1, with & between them");
             }
             if (end == std::string_view::npos) break;
             settings.remove_prefix(end + 1);

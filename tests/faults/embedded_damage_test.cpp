@@ -271,6 +271,39 @@ TEST_CASE("a log that is missing is missed, and one without its file is kept") {
     CHECK_FALSE(refusal_of(scene.file));
 }
 
+TEST_CASE("damage that is accepted costs what stands behind it, once, and the log is kept") {
+    const Crashed crashed{20};
+    FileScene scene;
+    scene.close();
+    write_file(scene.file, crashed.main);
+    const auto kept = log_of(scene.file).string() + ".damaged";
+    std::size_t left = 0;
+    SUBCASE("a changed bit") {
+        const auto log = with_bit_changed(crashed.log, place_of_frame(11) + 5'000, 2);
+        write_file(log_of(scene.file), log);
+        left = survivors(crashed.main, crashed.log.substr(0, place_of_frame(11))).value();
+        CHECK(left > 5);
+    }
+    const auto log = bytes_of(log_of(scene.file));
+    REQUIRE(refusal_of(scene.file));
+    scene.store.emplace(scene.file, EmbeddedStoreOptions{.accept_damage = true});
+    if (!log.empty()) CHECK(bytes_of(kept) == log);
+    if (left > 0) scene.publish("21");
+    // Also when it is killed now.
+    FileScene copy;
+    copy.close();
+    write_file(copy.file, bytes_of(scene.file));
+    write_file(log_of(copy.file), bytes_of(log_of(scene.file)));
+    copy.open();
+    scene.close();
+    scene.open();
+    if (left == 0) return;
+    auto expected = numbers(1, static_cast<int>(left));
+    expected.emplace_back("21");
+    CHECK(joined(scene.drain()) == joined(expected));
+    CHECK(joined(copy.drain()) == joined(expected));
+}
+
 TEST_CASE("the log of a file of the version before is read, and looked through") {
     FileScene scene;
     scene.close();

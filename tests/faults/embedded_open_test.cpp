@@ -213,8 +213,12 @@ TEST_CASE("a store is opened by its URL, and refused as a result") {
     CHECK(open_store(url + "?durability=relaxed"));
     CHECK(open_store(url + "?memory_max=1000000&durability=strict"));
     CHECK(open_store(url + "?memory_max=1MiB"));
+    CHECK(open_store(url + "?reserve=0"));
+    CHECK(open_store(url + "?accept_damage=1"));
+    CHECK(open_store(url + "?reserve=1MB&memory_max=0"));
     for (const char* wrong : {"?", "?durability=some", "?memory_max=", "?memory_max=1XB",
-                              "?memory_max=-1", "?memory_max=1&", "?cache=1"}) {
+                              "?memory_max=-1", "?memory_max=1&", "?reserve=", "?reserve=1XB",
+                              "?accept_damage=2", "?cache=1"}) {
         const auto refused = open_store(url + wrong);
         REQUIRE(!refused);
         CHECK(refused.error().code() == Errc::invalid);

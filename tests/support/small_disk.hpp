@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "support/temporary_folder.hpp"
@@ -29,6 +30,13 @@ public:
 
     [[nodiscard]] bool available() const noexcept { return available_; }
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_.path(); }
+
+    /// Takes some of the space.
+    void fill(int megabytes) const {
+        std::ofstream file{path() / "used", std::ios::binary};
+        const std::string block(1 << 20, 'x');
+        for (int i = 0; i < megabytes; ++i) file << block;
+    }
 
     /// Takes all the space that is left.
     void fill_up() const {

@@ -34,6 +34,14 @@ struct EmbeddedStoreOptions {
     /// of are batches that still take events, jobs that are under way, and what only the last
     /// commit wrote, so it may be exceeded for a while.
     std::uint64_t memory_max = 0;
+    /// Bytes of the disk that are set aside beside the file, an eighth of the disk at most; 0 for
+    /// none. When it is full otherwise, they are given back to it, so that what there is can be
+    /// delivered and settled, which takes room, too. Until they can be set aside again, whatever
+    /// would add to it answers `unavailable`.
+    std::uint64_t reserve = 16U << 20U;
+    /// Opens a file whose log is damaged or missing with what stands before the damage. What was
+    /// acknowledged behind it is lost, but for a copy of the log, `FILE-wal.damaged`.
+    bool accept_damage = false;
     Log log{};
 };
 
@@ -43,7 +51,8 @@ struct EmbeddedStoreOptions {
 /// Steps of all threads that wait at the same time share one commit (group commit). In `strict`
 /// nothing is answered before what the answer reveals is on disk. A full disk or an I/O error
 /// answers `unavailable` for what could not be written, undoes it, loses nothing acknowledged, and
-/// heals by itself when writing works again; until then all but listings is `unavailable`.
+/// heals by itself when writing works again; until then all but listings is `unavailable`. So it
+/// does, within a second, while the file or its log is not where it was opened.
 /// Leases live as long as the process: after a restart, jobs that were PENDING are READY.
 ///
 /// Thread safety: all members may be called from any thread. It has one thread of its own, which

@@ -1,0 +1,175 @@
+/// @file
+/// A real disk that is full: what there is can be delivered, and makes room by that.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "file_scene.hpp"
+#include "support/await.hpp"
+#include "support/small_disk.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+namespace fs = std::filesystem;
+
+// A machine where we may not mount has no disk that we may fill.
+#define REQUIRE_A_DISK(disk)                                                          \
+    do {                                                                              \
+        WARN_MESSAGE((disk).available(), "skipped: mounting a tmpfs is not allowed"); \
+        if (!(disk).available()) return;                                              \
+    } while (false)
+
+namespace {
+
+/// A store on a small disk, of which a part is in use by others.
+struct Shop : FileScene {
+    Shop(int megabytes, int used, std::uint64_t reserve = EmbeddedStoreOptions{}.reserve)
+        : disk{megabytes}, reserve_{reserve} {
+        close();
+        if (!disk.available()) return;
+        disk.fill(used);
+        file = disk.path() / "bus.db";
+        begin();
+    }
+    ~Shop() { close(); }
+
+    void begin() { store.emplace(file, EmbeddedStoreOptions{.reserve = reserve_}); }
+
+    /// Publishes events of that many bytes until one is refused.
+    void publish_until_full(std::size_t bytes) {
+        for (int number = published + 1;; ++number) {
+            auto message = std::to_string(number);
+            message.resize(std::max(bytes, message.size()), '.');
+            const auto outcome = perform(event(std::move(message)));
+            if (!outcome) {
+                CHECK(outcome.error().code() == Errc::unavailable);
+                return;
+            }
+            published = number;
+        }
+    }
+
+    /// Performs a step, again and again while it is unavailable.
+    template <class S>
+    typename S::Reply retried(const S& step) {
+        Result<typename S::Reply> done = Error{Errc::unavailable, "not tried"};
+        REQUIRE(await([&] {
+            done = perform(step);
+            return done.has_value();
+        }));
+        return *std::move(done);
+    }
+
+    /// Delivers everything, and checks that it is what was published, in order.
+    void deliver_all() {
+        while (true) {
+            const auto acquired = retried(AcquireJobs{delivery_queue, worker, 1});
+            if (acquired.leases.empty()) return;
+            const auto& lease = acquired.leases.front();
+            const auto start = retried(BeginDelivery{lease, Duration{0}});
+            for (const auto message : start.messages) {
+                REQUIRE(std::stoi(std::string{message}) == ++delivered);
+            }
+            retried(SettleDelivery{.lease = lease, .delivered = true, .begun_at = now});
+        }
+    }
+
+    SmallDisk disk;
+    int published = 0;
+    int delivered = 0;
+
+private:
+    std::uint64_t reserve_;
+};
+
+}  // namespace
+
+TEST_CASE("a full disk is drained to empty with no room added, and takes events again") {
+    struct Way {
+        int megabytes;
+        int used;
+        std::size_t bytes;
+        std::uint32_t max_events;
+    };
+    for (const auto& way : {Way{8, 0, 100, 1}, Way{8, 4, 2'000, 100}, Way{64, 10, 30'000, 1},
+                            Way{64, 50, 300, 100}, Way{24, 4, 700, 10}}) {
+        CAPTURE(way.megabytes);
+        CAPTURE(way.bytes);
+        Shop shop{way.megabytes, way.used};
+        REQUIRE_A_DISK(shop.disk);
+        CHECK(fs::exists(shop.file.string() + "-reserve"));
+        shop.subscribe("billing", way.max_events);
+        for (int round = 0; round < 2; ++round) {
+            CAPTURE(round);
+            const auto before = shop.published;
+            shop.publish_until_full(way.bytes);
+            CHECK(shop.published > before + 20);
+            if (round == 1) {
+                // As after a kill, but for the file that others could have taken meanwhile.
+                shop.close();
+                shop.begin();
+            }
+            shop.deliver_all();
+            CHECK(shop.delivered == shop.published);
+            const auto outcome = shop.retried(shop.event(std::to_string(shop.published + 1)));
+            CHECK(outcome == PublishOutcome::published);
+            ++shop.published;
+            CHECK(fs::exists(shop.file.string() + "-reserve"));
+        }
+        shop.deliver_all();
+        CHECK(shop.delivered == shop.published);
+    }
+}
+
+TEST_CASE("while the disk is full, what adds to it is refused, and all else is done") {
+    Shop shop{8, 0};
+    REQUIRE_A_DISK(shop.disk);
+    shop.subscribe("billing", 1);
+    shop.must(shop.job("a"));
+    const auto lease = shop.must(AcquireJobs{"work", shop.worker, 1}).leases.at(0);
+    shop.publish_until_full(1'000);
+    CHECK(shop.retried(AckJob{lease}) == Settlement::settled);
+    for (int twice = 0; twice < 2; ++twice) {
+        CHECK(shop.perform(shop.event("x")).error().context() == "the disk is full");
+        CHECK(shop.perform(shop.job("b")).error().code() == Errc::unavailable);
+        CHECK(shop.perform(PutToken{"t", "shop"}).error().code() == Errc::unavailable);
+        CHECK(shop.perform(Subscribe{"audit", {"orders"}, {}}).error().code() == Errc::unavailable);
+        CHECK(shop.must(CountJobs{"work"}) == QueueStatus{});
+    }
+    CHECK_FALSE(fs::exists(shop.file.string() + "-reserve"));
+    shop.deliver_all();
+    CHECK(shop.delivered == shop.published);
+}
+
+TEST_CASE("a store without a reserve refuses until there is room, as before") {
+    Shop shop{8, 0, 0};
+    REQUIRE_A_DISK(shop.disk);
+    CHECK_FALSE(fs::exists(shop.file.string() + "-reserve"));
+    shop.subscribe("billing", 1);
+    shop.disk.fill_up();
+    shop.publish_until_full(1'000);
+    shop.disk.make_room();
+    shop.deliver_all();
+    CHECK(shop.delivered == shop.published);
+}
+
+TEST_CASE("the reserve is gone when the store is closed, and an old one is taken over") {
+    FileScene scene;
+    const auto reserve = scene.file.string() + "-reserve";
+    CHECK(fs::file_size(reserve) == EmbeddedStoreOptions{}.reserve);
+    scene.close();
+    CHECK_FALSE(fs::exists(reserve));
+    { std::ofstream{reserve} << "left by a process that was killed"; }
+    scene.open();
+    CHECK(fs::file_size(reserve) == EmbeddedStoreOptions{}.reserve);
+    scene.close();
+    CHECK_FALSE(fs::exists(reserve));
+}

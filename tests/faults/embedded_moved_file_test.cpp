@@ -1,0 +1,98 @@
+/// @file
+/// The file of a store is moved or removed while it is in use.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "file_scene.hpp"
+#include "support/await.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Publishes until that is refused; how often it was not.
+int publish_until_refused(FileScene& scene, int published) {
+    int number = published;
+    REQUIRE(await([&] {
+        const auto outcome = scene.perform(scene.event(std::to_string(number + 1)));
+        if (outcome) {
+            ++number;
+            return false;
+        }
+        CHECK(outcome.error().code() == Errc::unavailable);
+        CHECK(outcome.error().context().find("was moved or removed while in use") !=
+              std::string::npos);
+        return true;
+    }));
+    return number;
+}
+
+}  // namespace
+
+TEST_CASE("a store whose file or log is moved away takes nothing until it is put back") {
+    FileScene scene;
+    scene.subscribe("billing", 1);
+    scene.publish("1");
+    const auto elsewhere = scene.folder.path() / "elsewhere";
+    fs::path moved;
+    SUBCASE("the file") { moved = scene.file; }
+    SUBCASE("its log") { moved = scene.file.string() + "-wal"; }
+    fs::rename(moved, elsewhere);
+    auto published = publish_until_refused(scene, 1);
+    CHECK_FALSE(scene.perform(AcquireJobs{delivery_queue, scene.worker, 1}));
+    // Who opens it at the old place is refused: the half of it stands there.
+    CHECK(refusal_of(scene.file));
+    fs::rename(elsewhere, moved);
+    REQUIRE(await([&] { return scene.perform(scene.event(std::to_string(published + 1))); }));
+    ++published;
+    CHECK(joined(scene.drain()) == joined(numbers(1, published)));
+    scene.close();
+    scene.open();
+    CHECK(scene.drain().empty());
+}
+
+TEST_CASE("a store that is idle notices that its file was moved") {
+    FileScene scene;
+    scene.publish("1");
+    fs::rename(scene.file, scene.folder.path() / "elsewhere");
+    CHECK(await([&] { return !scene.perform(AcquireJobs{"work", scene.worker, 1}); }));
+}
+
+TEST_CASE("a store whose files were removed leaves those alone that another made in their place") {
+    FileScene scene;
+    scene.publish("1");
+    for (const char* suffix : {"", "-wal"}) fs::remove(scene.file.string() + suffix);
+    FileScene other;
+    other.close();
+    other.open_at(scene.file);
+    other.subscribe("billing", 1);
+    publish_until_refused(scene, 1);
+    other.publish("new");
+    scene.close();
+    for (const char* suffix : {"-wal", "-reserve"}) {
+        CHECK(fs::exists(scene.file.string() + suffix));
+    }
+    other.publish("newer");
+    other.close();
+    other.open_at(scene.file);
+    CHECK(joined(other.drain()) == "new newer");
+}
+
+TEST_CASE("a file that was moved alone can be put together with its log again") {
+    FileScene scene;
+    scene.subscribe("billing", 1);
+    scene.publish("1");
+    const auto elsewhere = scene.folder.path() / "elsewhere";
+    fs::rename(scene.file, elsewhere);
+    const auto published = publish_until_refused(scene, 1);
+    scene.close();
+    fs::rename(elsewhere, scene.file);
+    scene.open();
+    CHECK(joined(scene.drain()) == joined(numbers(1, published)));
+}
