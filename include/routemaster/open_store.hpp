@@ -15,7 +15,8 @@ namespace routemaster {
 /// Opens the store that `url` names:
 ///
 /// - `memory:`: dies with the process.
-/// - `file:PATH`, `file:PATH?durability=relaxed&memory_max=BYTES`: the embedded store in a file;
+/// - `file:PATH`, `file:PATH?durability=relaxed&memory_max=BYTES&reserve=BYTES`, or with
+///   `accept_damage=1`: the embedded store in a file;
 ///   see `EmbeddedStoreOptions` for these settings and what they are unless said otherwise; BYTES
 ///   may be written as `500MB` or `2GiB`, see `parse_byte_size`.
 /// - `redis://HOST`, `rediss://HOST`, `redis+sentinel://HOST/MASTER`, `rediss+sentinel://…`, each
