@@ -16,9 +16,9 @@ namespace routemaster {
 ///
 /// - `memory:`: dies with the process.
 /// - `file:PATH`, `file:PATH?durability=relaxed&memory_max=BYTES&reserve=BYTES`, or with
-///   `accept_damage=1`: the embedded store in a file;
-///   see `EmbeddedStoreOptions` for these settings and what they are unless said otherwise; BYTES
-///   may be written as `500MB` or `2GiB`, see `parse_byte_size`.
+///   `accept_damage=1`: the embedded store in a file; see `EmbeddedStoreOptions` for these settings
+///   and what they are unless said otherwise; BYTES may be written as `500MB` or `2GiB`, see
+///   `parse_byte_size`.
 /// - `redis://HOST`, `rediss://HOST`, `redis+sentinel://HOST/MASTER`, `rediss+sentinel://…`, each
 ///   with the settings that `parse_redis_url` reads: a Redis server, for any number of processes;
 ///   see `RedisStore`.

@@ -30,7 +30,8 @@ bool only_tells(const Step& step) {
 /// Whether a step adds to what there is. The others lead to its end.
 bool adds(const Step& step) {
     return std::holds_alternative<PublishEvent>(step) || std::holds_alternative<PushJob>(step) ||
-           std::holds_alternative<Subscribe>(step) || std::holds_alternative<PutToken>(step);
+           std::holds_alternative<Subscribe>(step) || std::holds_alternative<PutToken>(step) ||
+           std::holds_alternative<RedeliverDeadBatches>(step);
 }
 
 }  // namespace

@@ -148,7 +148,6 @@ void WriteAheadLog::find_end() {
         const auto next = frame(i);
         if (!belongs(next) || !continues(next, before)) return;
         before = {next.sum(), next.sum(), next.pages() != 0};
-        page_max_ = std::max({page_max_, next.page(), next.pages()});
         if (!before.commits) continue;
         end_ = i;
         at_end_ = before;
@@ -157,27 +156,16 @@ void WriteAheadLog::find_end() {
 
 void WriteAheadLog::look_behind_end() {
     acknowledged_ = end_;
-    continued_ = end_;
     auto before = at_end_;
-    bool known = false;  // Whether what continues here from frame to frame counts.
     auto last_commit = end_;
     for (auto i = end_ + 1; i <= frames_ + 1; ++i) {
         if (marked_behind(i - 1)) acknowledged_ = i - 1;
         if (i > frames_) break;
         const auto next = frame(i);
         const bool sound = belongs(next) && continues(next, before);
-        known = known && sound;
-        if (sound) {
-            page_max_ = std::max({page_max_, next.page(), next.pages()});
-            if (before.commits && i - 1 > end_) {
-                acknowledged_ = i - 1;
-                known = true;
-            }
-            if (next.newest_row() > last_row_ + 1) {
-                acknowledged_ = std::max(acknowledged_, last_commit == end_ ? i - 1 : last_commit);
-                known = true;
-            }
-            if (known && next.pages() != 0) continued_ = i;
+        if (sound && before.commits && i - 1 > end_) acknowledged_ = i - 1;
+        if (sound && next.newest_row() > last_row_ + 1) {
+            acknowledged_ = std::max(acknowledged_, last_commit == end_ ? i - 1 : last_commit);
         }
         if (belongs(next) && next.pages() != 0) last_commit = i;
         // Whichever fits the next one: to go on from a frame that is damaged, its sum must be
@@ -186,7 +174,6 @@ void WriteAheadLog::look_behind_end() {
             sum_after(before.computed, next) == next.sum() ? before.computed : before.stored;
         before = {next.sum(), sum_after(from, next), next.pages() != 0};
     }
-    continued_ = std::max(continued_, acknowledged_);
 }
 
 std::optional<std::string> WriteAheadLog::damage(std::uint64_t last_row) {
@@ -246,62 +233,6 @@ WriteAheadLog::Sum WriteAheadLog::sum_after(Sum sum, std::string_view bytes) con
         sum.second += words[1] + sum.first;
     }
     return sum;
-}
-
-// --- Mending ------------------------------------------------------------------------------------
-
-/// Without a header, what the first frames have in common tells the size of a page.
-bool WriteAheadLog::guess_header() {
-    for (page_size_ = page_size_min; page_size_ <= page_size_max; page_size_ *= 2) {
-        frames_ = (size_ - header_bytes) / (frame_header_bytes + page_size_);
-        if (frames_ < 2) return false;
-        salts_ = frame(1).salts();
-        if (frame(1).page() == 0 || !belongs(frame(2))) continue;
-        big_endian_ = std::endian::native == std::endian::big;
-        start_ = {};
-        at_end_ = {};
-        header_valid_ = true;
-        return true;
-    }
-    return false;
-}
-
-std::string WriteAheadLog::header_bytes_of(std::string_view rest) const {
-    std::string header;
-    append(header, magic | (big_endian_ ? 1U : 0U));
-    append(header, log_version);
-    append(header, static_cast<std::uint32_t>(page_size_));
-    header.append(rest).append(salts_);
-    return header;
-}
-
-bool WriteAheadLog::write_mended(const std::filesystem::path& to) {
-    if (!header_valid_ && !guess_header()) return false;
-    look_behind_end();
-    std::ofstream mended{to, std::ios::binary};
-    const auto write_with_sum = [&](std::string bytes, Sum sum, std::string_view behind) {
-        append(bytes, sum.first);
-        append(bytes, sum.second);
-        mended.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-        mended.write(behind.data(), static_cast<std::streamsize>(behind.size()));
-    };
-    const auto header = header_bytes_of(read(12, 4));
-    auto sum = sum_after(Sum{}, header);
-    write_with_sum(header, sum, {});
-    std::uint32_t pages = 0;
-    for (std::uint64_t i = 1; i <= continued_; ++i) {
-        auto next = frame(i);
-        const bool strange = next.page() == 0 || next.page() > page_max_;
-        if (strange && i < continued_) continue;
-        if (next.pages() != 0 && next.pages() <= page_max_) pages = next.pages();
-        std::string begin;
-        append(begin, next.page());
-        append(begin, i == continued_ ? pages : next.pages());
-        next.bytes.replace(0, begin.size(), begin);
-        sum = sum_after(sum, next);
-        write_with_sum(begin + salts_, sum, next.content());
-    }
-    return static_cast<bool>(mended.flush());
 }
 
 }  // namespace routemaster::embedded

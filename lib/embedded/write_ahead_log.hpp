@@ -56,11 +56,6 @@ public:
     /// row; nothing when there is no such sign.
     [[nodiscard]] std::optional<std::string> damage(std::uint64_t last_row);
 
-    /// Writes a log in which SQLite finds everything up to the last commit that is known to be
-    /// acknowledged, and those that continue from it. Pages that were damaged stay so. `damage`
-    /// must have found some. False when it cannot be written.
-    [[nodiscard]] bool write_mended(const std::filesystem::path& to);
-
 private:
     /// What SQLite calls a checksum.
     struct Sum {
@@ -93,9 +88,7 @@ private:
     void read_header();
     void find_end();
     void look_behind_end();
-    [[nodiscard]] bool guess_header();
     [[nodiscard]] bool marked_behind(std::uint64_t frame);
-    [[nodiscard]] std::string header_bytes_of(std::string_view rest) const;
     [[nodiscard]] std::uint64_t place(std::uint64_t frame) const;
     [[nodiscard]] std::string read(std::uint64_t place, std::size_t size);
     [[nodiscard]] Frame frame(std::uint64_t number);
@@ -115,8 +108,6 @@ private:
     std::uint64_t end_ = 0;     // The last commit that SQLite finds, by its frame.
     Before at_end_;
     std::uint64_t acknowledged_ = 0;  // The last commit that is known to be acknowledged.
-    std::uint64_t continued_ = 0;     // The last one that continues from there.
-    std::uint32_t page_max_ = 0;      // Of frames that are sound.
     std::uint64_t last_row_ = 0;
 };
 

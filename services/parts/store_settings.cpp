@@ -16,6 +16,7 @@ namespace routemaster::service {
 namespace {
 
 constexpr std::string_view mixed_setting = "mixed_fleet=";
+constexpr std::string_view damage_setting = "accept_damage=1";
 
 /// Which variable names the store: ours, or the original's, or the one that the original is told
 /// to look at instead.
@@ -55,10 +56,16 @@ void make_folder(const std::string& folder) {
 }  // namespace
 
 std::string StoreSettings::effective_url() const {
-    if (url.empty()) return "file:" + (std::filesystem::path{data_dir} / "routemaster.db").string();
-    if (!mixed_fleet || url.find(mixed_setting) != std::string::npos) return url;
-    return url + (url.find('?') == std::string::npos ? '?' : '&') + std::string{mixed_setting} +
-           "yes";
+    auto chosen =
+        url.empty() ? "file:" + (std::filesystem::path{data_dir} / "routemaster.db").string() : url;
+    const auto add = [&](const std::string& setting) {
+        chosen += (chosen.find('?') == std::string::npos ? '?' : '&') + setting;
+    };
+    if (mixed_fleet && chosen.find(mixed_setting) == std::string::npos) {
+        add(std::string{mixed_setting} + "yes");
+    }
+    if (accept_damage) add(std::string{damage_setting});
+    return chosen;
 }
 
 std::string StoreSettings::shown_url() const { return without_password(effective_url()); }
@@ -84,6 +91,11 @@ void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing) {
             ->envname("ROUTEMASTER_DATA_DIR")
             ->capture_default_str()
             ->group(group);
+        app.add_flag("--accept-damage", settings.accept_damage,
+                     "Go on with what stands before damage in the log of the file; a copy of the "
+                     "log is kept beside it")
+            ->envname("ROUTEMASTER_ACCEPT_DAMAGE")
+            ->group(group);
     } else {
         settings.url = "redis://localhost";
         url->description("The Redis server that all processes share")
@@ -101,6 +113,9 @@ std::unique_ptr<Store> open(const StoreSettings& settings, const Log& log) {
     const auto url = settings.effective_url();
     if (settings.mixed_fleet && !is_redis(url)) {
         throw CLI::ValidationError("--mixed-fleet", "the original knows no store but Redis");
+    }
+    if (settings.accept_damage && !url.starts_with("file:")) {
+        throw CLI::ValidationError("--accept-damage", "only a store in a file has a log");
     }
     if (settings.url.empty()) make_folder(settings.data_dir);
     auto store = open_store(url, log);

@@ -24,6 +24,7 @@ struct StoreSettings {
     std::string url{};           ///< Empty: the file `routemaster.db` in `data_dir`.
     std::string data_dir = ".";  ///< Unused when there is a URL.
     bool mixed_fleet = false;    ///< Processes of the original share it.
+    bool accept_damage = false;  ///< A file whose log is damaged is opened with what is left.
 
     /// What to open.
     [[nodiscard]] std::string effective_url() const;
@@ -35,7 +36,7 @@ struct StoreSettings {
     [[nodiscard]] bool shared_with_original() const;
 };
 
-/// Declares `--store` and `--mixed-fleet`, and `--data-dir` for a process that is alone. `settings`
+/// Declares `--store` and `--mixed-fleet`, and what concerns a file for a process that is alone. `settings`
 /// must outlive the parsing.
 void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing);
 

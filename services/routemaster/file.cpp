@@ -1,8 +1,11 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "command.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/store/embedded.hpp"
 #include "routemaster/store/embedded_file.hpp"
 
 namespace routemaster::service {
@@ -14,8 +17,19 @@ int tell_damage(const EmbeddedFileReport& report) {
     return report.damage.empty() ? 0 : 1;
 }
 
-int check(const std::string& file) {
-    const auto report = check_embedded_file(file).value();
+/// Opened so, the store forgets what stands behind the damage, and keeps a copy of its log.
+void repair(const std::string& file) {
+    const auto log = [](LogLevel, std::string_view text) { std::cerr << text << '\n'; };
+    const EmbeddedStore store{file, {.accept_damage = true, .log = log}};
+}
+
+int check(const std::string& file, bool mend) {
+    auto report = check_embedded_file(file).value();
+    if (mend && !report.damage.empty()) {
+        tell_damage(report);
+        repair(file);
+        report = check_embedded_file(file).value();
+    }
     std::cout << report.rows << " rows, " << report.bytes << " bytes: " << report.topics
               << " topics, " << report.subscribers << " subscribers, " << report.tokens
               << " tokens, " << report.batches << " batches (" << report.dead << " DEAD), "
@@ -32,15 +46,25 @@ int write(const std::string& file) {
     return tell_damage(report);
 }
 
-Run declare(CLI::App& app, int (*work)(const std::string&)) {
-    const auto file = std::make_shared<std::string>();
+std::shared_ptr<std::string> declare_file(CLI::App& app) {
+    auto file = std::make_shared<std::string>();
     app.add_option("file", *file, "The file of a store that no process uses")->required();
-    return [file, work] { return work(*file); };
+    return file;
 }
 
 }  // namespace
 
-Run declare_check(CLI::App& app) { return declare(app, check); }
-Run declare_export(CLI::App& app) { return declare(app, write); }
+Run declare_check(CLI::App& app) {
+    const auto file = declare_file(app);
+    const auto mend = std::make_shared<bool>(false);
+    app.add_flag("--repair", *mend,
+                 "Go on with what stands before damage in its log; a copy of the log is kept");
+    return [file, mend] { return check(*file, *mend); };
+}
+
+Run declare_export(CLI::App& app) {
+    const auto file = declare_file(app);
+    return [file] { return write(*file); };
+}
 
 }  // namespace routemaster::service

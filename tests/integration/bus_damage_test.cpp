@@ -1,0 +1,116 @@
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::RunningBus;
+
+namespace {
+
+void flip_a_bit(const std::filesystem::path& file, std::size_t at) {
+    std::fstream bytes{file, std::ios::in | std::ios::out | std::ios::binary};
+    bytes.seekg(static_cast<std::streamoff>(at));
+    const auto byte = static_cast<char>(bytes.get() ^ 1);
+    bytes.seekp(static_cast<std::streamoff>(at));
+    bytes.put(byte);
+    REQUIRE(bytes.good());
+}
+
+/// What a program of ours did.
+struct Ended {
+    int status = 0;
+    std::string output;
+    std::string errors;
+};
+
+Ended run(const std::vector<std::string>& words) {
+    std::vector<std::string> command{test::routemaster_binary};
+    command.insert(command.end(), words.begin(), words.end());
+    test::Process process{command};
+    const int status = process.wait();
+    return {status, process.output(), process.errors()};
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// A bus with some events that was killed, and in the middle of whose log a bit is wrong.
+struct DamagedBus {
+    explicit DamagedBus(std::vector<std::string> flags = {})
+        : bus{folder.path(), std::move(flags)} {
+        for (int i = 0; i < 50; ++i) {
+            REQUIRE(bus.publish("orders", "https://shop.example/" + std::to_string(i)).status ==
+                    200);
+        }
+        bus.kill();
+        const auto log = file + "-wal";
+        flip_a_bit(log, std::filesystem::file_size(log) / 2);
+    }
+
+    const test::TemporaryFolder folder;
+    const std::string file = (folder.path() / "routemaster.db").string();
+    RunningBus bus;
+};
+
+}  // namespace
+
+TEST_CASE("a bus whose log is damaged is refused until somebody says to go on") {
+    DamagedBus damaged;
+    test::Process refused{damaged.bus.command()};
+    CHECK(refused.wait() == 1);
+    CHECK(has(refused.errors(), "its log is damaged behind byte"));
+    CHECK(has(refused.errors(), "accept_damage=1"));
+    const auto told = run({"check", damaged.file});
+    CHECK(told.status == 1);
+    CHECK(has(told.output, "damaged"));
+
+    SUBCASE("by repairing the file") {
+        const auto repaired = run({"check", "--repair", damaged.file});
+        CHECK(repaired.status == 0);
+        CHECK(has(repaired.output, "whole"));
+        CHECK(has(repaired.errors, "damaged"));
+        damaged.bus.start();
+    }
+    SUBCASE("by a flag") {
+        auto command = damaged.bus.command();
+        command.emplace_back("--accept-damage");
+        test::Process accepted{command};
+        CHECK(has(accepted.line(), "listening"));
+        accepted.signal(SIGTERM);
+        CHECK(accepted.wait() == 0);
+        damaged.bus.start();
+    }
+    CHECK(std::filesystem::exists(damaged.file + "-wal.damaged"));
+    CHECK(damaged.bus.publish("orders", "https://shop.example/new").status == 200);
+    CHECK(damaged.bus.stop() == 0);
+    CHECK(run({"check", damaged.file}).status == 0);
+}
+
+TEST_CASE(
+    "a file that is whole is repaired without a change, and one that is missing is not made") {
+    const test::TemporaryFolder folder;
+    const auto file = (folder.path() / "routemaster.db").string();
+    CHECK(run({"check", "--repair", file}).status == 1);
+    CHECK_FALSE(std::filesystem::exists(file));
+    RunningBus bus{folder.path()};
+    REQUIRE(bus.publish("orders", "https://shop.example/1").status == 200);
+    CHECK(bus.stop() == 0);
+    const auto repaired = run({"check", "--repair", file});
+    CHECK(repaired.status == 0);
+    CHECK(has(repaired.output, "whole"));
+    CHECK_FALSE(std::filesystem::exists(file + "-wal.damaged"));
+}
+
+TEST_CASE("a store without a file has no log whose damage could be accepted") {
+    const auto refused = run({"serve", "--root-key", "r", "--store", "memory:", "--accept-damage"});
+    CHECK(refused.status == 2);
+    CHECK(has(refused.errors, "--accept-damage"));
+}
