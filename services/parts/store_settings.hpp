@@ -36,8 +36,8 @@ struct StoreSettings {
     [[nodiscard]] bool shared_with_original() const;
 };
 
-/// Declares `--store` and `--mixed-fleet`, and what concerns a file for a process that is alone. `settings`
-/// must outlive the parsing.
+/// Declares `--store` and `--mixed-fleet`, and what concerns a file for a process that is alone.
+/// `settings` must outlive the parsing.
 void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing);
 
 /// Opens the store, and makes its folder. Throws `Failure` when that does not work, `CLI::Error`
