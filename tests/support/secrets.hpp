@@ -12,7 +12,7 @@ namespace routemaster::test {
 /// Part of every secret that a test makes up.
 inline constexpr std::string_view secret_mark = "5ecret";
 
-namespace detail {
+namespace secrets {
 
 /// Whether `text` has `word` by itself: neither as a part of a word, nor of a host name.
 inline bool has_word(std::string_view text, std::string_view word) {
@@ -27,15 +27,15 @@ inline bool has_word(std::string_view text, std::string_view word) {
     return false;
 }
 
-}  // namespace detail
+}  // namespace secrets
 
 /// The first secret in a log; empty when there is none: what bears the mark, a path of a callback,
 /// or one of `tokens`, of which none has a public part.
 inline std::string secret_in(std::string_view log, const std::vector<std::string>& tokens = {}) {
     if (log.find(secret_mark) != std::string_view::npos) return std::string{secret_mark};
-    if (detail::has_word(log, "/events")) return "/events";
+    if (secrets::has_word(log, "/events")) return "/events";
     for (const auto& token : tokens) {
-        if (detail::has_word(log, token)) return token;
+        if (secrets::has_word(log, token)) return token;
     }
     return {};
 }
