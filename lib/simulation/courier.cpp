@@ -26,7 +26,8 @@ void SimulatedTransport::deliver(Delivery delivery, DeliveryDone done) {
     const auto attempt = subscribers_.attempt();
     const auto report = [this, done](Duration span, std::string why, bool permanent = false) {
         stage_.after(span, [done, alive = std::weak_ptr{alive_}, why = std::move(why), permanent] {
-            if (!alive.expired()) done({Error{Errc::unavailable, why}, 0, permanent});
+            if (alive.expired()) return;
+            done({.outcome = Error{Errc::unavailable, why}, .permanent = permanent});
         });
     };
     if (attempt.rejected) return report(attempt.takes, "rejected", true);

@@ -45,7 +45,10 @@ bool same(const std::string& a, const std::string& b) {
 
 bool is_default(const CLI::Option& option, const std::string& value) {
     const bool flag = option.get_expected_min() == 0;
-    return same(value, flag ? "false" : option.get_default_str());
+    std::string usual = flag ? "false" : option.get_default_str();
+    // As CLI11 writes several values.
+    if (usual.starts_with('[')) usual = usual.substr(1, usual.size() - 2);
+    return same(value, usual);
 }
 
 bool others_may_read(const std::string& file) {

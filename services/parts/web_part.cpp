@@ -126,11 +126,6 @@ void declare_access(CLI::App& app, WebSettings& settings) {
 /// In a mixed fleet those of the original, whose workers end at an event that breaks them.
 EventRules event_rules(const ProcessSettings& process, const WebSettings& settings) {
     const bool mixed = process.store.shared_with_original();
-    constexpr auto others = "any is not for --mixed-fleet: the original's processes end at it";
-    if (mixed && settings.topic_names == "any") {
-        throw CLI::ValidationError("--topic-names", others);
-    }
-    if (mixed && settings.event_urls == "any") throw CLI::ValidationError("--event-urls", others);
     return {.topics =
                 mixed || settings.topic_names == "original" ? TopicRule::original : TopicRule::any,
             .urls = settings.event_urls == "any" ? UrlRule::any : UrlRule::https};
@@ -204,7 +199,12 @@ void declare_web(CLI::App& app, WebSettings& settings) {
     declare_access(app, settings);
 }
 
-void complete(WebSettings& settings) {
+void complete(WebSettings& settings, const ProcessSettings& process) {
+    if (process.store.shared_with_original()) {
+        constexpr auto others = "any is not for --mixed-fleet: the original's processes end at it";
+        if (settings.topic_names == "any") throw CLI::ValidationError("--topic-names", others);
+        if (settings.event_urls == "any") throw CLI::ValidationError("--event-urls", others);
+    }
     if (!settings.root_key_file.empty()) settings.root_key = read_key(settings.root_key_file);
     if (settings.root_key.empty()) throw CLI::RequiredError("--root-key or --root-key-file");
     for (const auto& token : settings.clients) {

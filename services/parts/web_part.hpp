@@ -57,7 +57,7 @@ void declare_web(CLI::App& app, WebSettings& settings);
 
 /// Reads the root key from its file, if it is in one. Throws `CLI::Error` when the settings make no
 /// sense.
-void complete(WebSettings& settings);
+void complete(WebSettings& settings, const ProcessSettings& process);
 
 /// An `HttpApi` behind an `HttpServer`, and a `RoomGuard` behind it if there is a limit.
 class WebPart final : public Part {

@@ -18,7 +18,7 @@ struct Settings {
 };
 
 int take_in(Settings& settings) {
-    complete(settings.web);
+    complete(settings.web, settings.process);
     return run_process(settings.process, [&](Store& store, const Log& log) {
         Parts parts;
         parts.push_back(std::make_unique<WebPart>(store, settings.process, settings.web, log));

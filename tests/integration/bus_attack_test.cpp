@@ -74,14 +74,14 @@ TEST_CASE("anonymous bytes cost the bus no time") {
 TEST_CASE("credentials are looked at before a body is held") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
-    for (const auto& [token, path, status] :
-         std::vector<std::tuple<std::string, std::string, int>>{{"shop", "/topics/orders", 0},
-                                                                {"stranger", "/topics/orders", 401},
-                                                                {"root-key", "/topics/orders", 401},
-                                                                {"root-key", "/api_tokens", 0},
-                                                                {"shop", "/api_tokens", 401},
-                                                                {"shop", "/nowhere", 404},
-                                                                {"shop", "/health", 404}}) {
+    for (const auto& [token, path, status] : std::vector<std::tuple<std::string, std::string, int>>{
+             {"shop", "/topics/orders", 0},
+             {"stranger", "/topics/orders", 401},
+             {test::root_key, "/topics/orders", 401},
+             {test::root_key, "/api_tokens", 0},
+             {"shop", "/api_tokens", 401},
+             {"shop", "/nowhere", 404},
+             {"shop", "/health", 404}}) {
         CAPTURE(token);
         CAPTURE(path);
         HttpClient client{bus.port()};
@@ -114,7 +114,9 @@ TEST_CASE("bodies of clients are held within a bound") {
     const auto pid = bus.process().pid();
     const auto before = resident_bytes(pid);
     const std::size_t size = 1U << 20U;
-    auto clients = crowd(bus, 100, publication("shop", size) + std::string(size - 1, ' '));
+    // So many fit into it, and no more.
+    auto clients = crowd(bus, static_cast<int>(bound / size),
+                         publication("shop", size) + std::string(size - 1, ' '));
     REQUIRE(await([&] {
         HttpClient late{bus.port()};
         late.send(publication("shop", size) + std::string(size - 1, ' '));

@@ -58,6 +58,7 @@ TEST_CASE("every route of the running bus answers as it should") {
           R"([{"name":"orders","publisher":"shop","events":1},)"
           R"({"name":"refunds","publisher":null,"events":0}])");
 
+    CHECK(bus.publish("refunds", "https://shop.example/refunds/1").status == 200);
     CHECK(bus.ask("DELETE", "/subscriber/topics/refunds", "billing").status == 204);
     CHECK(bus.ask("DELETE", "/subscriber/topics/refunds", "billing").body == "not subscribed");
     CHECK(bus.ask("DELETE", "/subscriber", "audit").status == 204);

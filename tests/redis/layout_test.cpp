@@ -56,6 +56,8 @@ jobs:index:main
     \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
 jobs:scheduled:main
     \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA@1795222854191
+routemaster:claims
+    pub--secret = 1
 routemaster:lane:billing
     BATCHBATCHBATCHBAAAA
 subscriber:billing
@@ -103,6 +105,8 @@ jobs:index:main
     \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
 jobs:instant:main
     \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
+routemaster:claims
+    pub--secret = 1
 routemaster:lane:billing
     BATCHBATCHBATCHBAAAA
 subscriber:billing
@@ -152,6 +156,8 @@ jobs:pending:index:main
     WORKERWORKERWORKER00
 jobs:pending:main:WORKERWORKERWORKER00
     \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
+routemaster:claims
+    pub--secret = 1
 routemaster:fence
     1
 routemaster:lane:billing
@@ -221,6 +227,8 @@ jobs:pending:index:main
     WORKERWORKERWORKER00
 jobs:scheduled:main
     \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA@1795222854291
+routemaster:claims
+    pub--secret = 1
 routemaster:fence
     1
 routemaster:lane:billing
@@ -279,6 +287,8 @@ counters
     \x92\xbdlatency.batches.first_attempt\x91\x92\xa5queue\xa7billing = 500
 jobs:pending:index:main
     WORKERWORKERWORKER00
+routemaster:claims
+    pub--secret = 1
 routemaster:fence
     1
 routemaster:leases:WORKERWORKERWORKER00
@@ -363,7 +373,8 @@ TEST_CASE("redis: a DEAD batch is kept in keys of ours, and leaves those of the 
     s.perform(RetireWorker{s.worker});
     for (const char* key :
          {"counters", "topics", "topic:cats", "topics:billing", "subscribers", "subscribers:cats",
-          "routemaster:fence", "routemaster:queues", "routemaster:waiting:main"}) {
+          "routemaster:claims", "routemaster:fence", "routemaster:queues",
+          "routemaster:waiting:main"}) {
         s.other({"DEL", key});
     }
     CHECK(s.keys() == expected(R"(

@@ -48,7 +48,11 @@ private:
         for (const auto& topic : machine_.directory().topics(everything)) {
             keys_.set("topics", topic.name);
             const auto key = "topic:" + topic.name;
-            if (topic.publisher) keys_.hash(key, "publisher", *topic.publisher);
+            if (topic.publisher) {
+                keys_.hash(key, "publisher", *topic.publisher);
+                keys_.hash("routemaster:claims", *topic.publisher,
+                           std::to_string(machine_.directory().claims(*topic.publisher)));
+            }
             if (topic.events > 0) keys_.hash(key, "counter", std::to_string(topic.events));
         }
     }

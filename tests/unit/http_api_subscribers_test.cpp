@@ -158,7 +158,7 @@ TEST_CASE("http api: a bad subscription says which field is wrong, and leaves no
             const auto beyond = std::to_string(std::stoll(most) + 1);
             for (const std::string& number :
                  {std::string{"-1"}, std::string{"1.5"}, beyond, std::string{R"("1")"},
-                  std::string{"true"}, std::string{"false"}, std::string{"[]"}}) {
+                  std::string{"true"}, std::string{"[]"}}) {
                 bad(wish("\"" + field + "\":" + number),
                     field + ": must be an integer from " + least + " to " + most);
             }

@@ -60,7 +60,7 @@ public:
             done = std::move(under_way_.front());
             under_way_.pop_front();
         }
-        done({std::move(outcome), 0, permanent});
+        done({.outcome = std::move(outcome), .permanent = permanent});
         return true;
     }
 

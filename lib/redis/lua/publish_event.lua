@@ -14,8 +14,8 @@ if owner then
 else
     if publisher ~= '' then
         local claims = redis.call('HGET', P .. 'routemaster:claims', publisher)
-        if tonumber(claims or 0) >= tonumber(ARGV[11]) then return -1 end
-        redis.call('HINCRBY', P .. 'routemaster:claims', publisher, 1)
+        if (tonumber(claims) or 0) >= tonumber(ARGV[11]) then return -1 end
+        add(P .. 'routemaster:claims', publisher, 1)
         redis.call('HSET', KEYS[1], 'publisher', publisher)
     end
     redis.call('SADD', P .. 'topics', topic)

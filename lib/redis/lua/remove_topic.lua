@@ -14,7 +14,12 @@ for _, token in ipairs(tokens) do
 end
 redis.call('DEL', KEYS[1], P .. 'subscribers:' .. topic)
 redis.call('SREM', P .. 'topics', topic)
-if owner and redis.call('HINCRBY', P .. 'routemaster:claims', owner, -1) <= 0 then
-    redis.call('HDEL', P .. 'routemaster:claims', owner)
+if owner then
+    local claims = tonumber(redis.call('HGET', P .. 'routemaster:claims', owner)) or 0
+    if claims > 1 then
+        redis.call('HSET', P .. 'routemaster:claims', owner, claims - 1)
+    else
+        redis.call('HDEL', P .. 'routemaster:claims', owner)
+    end
 end
 return 1
