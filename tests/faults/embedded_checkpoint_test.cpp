@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t job_bytes = 100'000;
 
 /// Jobs that fill the log until it is brought home, and until it may grow no more.
-constexpr int jobs_until_begun = 120;
+constexpr int jobs_until_begun = 40;
 constexpr int jobs_until_full = 400;
 
 constexpr std::uint64_t log_bytes_max = 52U << 20U;
