@@ -104,14 +104,14 @@ private:
 
     Journal& journal_;
     EmbeddedStoreOptions options_;
+    std::optional<std::uint64_t> full_slack_;  // While the disk is full. Read when a state is made.
     std::unique_ptr<State> state_;
     std::vector<Answer> waiting_;    // Reveal the open row.
     std::vector<Answer> in_flight_;  // Reveal the row that is being written.
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
     std::optional<Error> failure_;
-    std::optional<std::uint64_t> full_slack_;  // While the disk is full.
-    bool stale_ = false;                       // The state could not be made anew.
+    bool stale_ = false;  // The state could not be made anew.
     std::vector<Lease> kept_leases_;
     TimePoint last_now_{};
 };
