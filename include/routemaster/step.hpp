@@ -460,12 +460,12 @@ using Step =
                  DropOldestBatches, AddToCounters, ListCounters>;
 
 /// Any reply.
-using Reply = std::variant<Done, Removal, Settlement, Count, Unsubscription,
-                           PushOutcome, Acquired, QueueStatus, DeliveryStart, StoreUse, Dropped,
-                           std::vector<Topic>, std::vector<SubscriberStatus>,
-                           std::optional<SubscriberStatus>, std::vector<BatchStatus>,
-                           std::vector<DeadBatchStatus>, std::optional<DeadMessages>,
-                           std::optional<std::string>, std::vector<ApiToken>, std::vector<Counter>>;
+using Reply = std::variant<Done, Removal, Settlement, Count, Unsubscription, PushOutcome, Acquired,
+                           QueueStatus, DeliveryStart, StoreUse, Dropped, std::vector<Topic>,
+                           std::vector<SubscriberStatus>, std::optional<SubscriberStatus>,
+                           std::vector<BatchStatus>, std::vector<DeadBatchStatus>,
+                           std::optional<DeadMessages>, std::optional<std::string>,
+                           std::vector<ApiToken>, std::vector<Counter>>;
 
 /// What a step came to: its reply, or why it was not done.
 using Outcome = Result<Reply>;

@@ -216,9 +216,9 @@ TEST_CASE("a store is opened by its URL, and refused as a result") {
     CHECK(open_store(url + "?reserve=0"));
     CHECK(open_store(url + "?accept_damage=1"));
     CHECK(open_store(url + "?reserve=1MB&memory_max=0"));
-    for (const char* wrong : {"?", "?durability=some", "?memory_max=", "?memory_max=1XB",
-                              "?memory_max=-1", "?memory_max=1&", "?reserve=", "?reserve=1XB",
-                              "?accept_damage=2", "?cache=1"}) {
+    for (const char* wrong :
+         {"?", "?durability=some", "?memory_max=", "?memory_max=1XB", "?memory_max=-1",
+          "?memory_max=1&", "?reserve=", "?reserve=1XB", "?accept_damage=2", "?cache=1"}) {
         const auto refused = open_store(url + wrong);
         REQUIRE(!refused);
         CHECK(refused.error().code() == Errc::invalid);

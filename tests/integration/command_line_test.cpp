@@ -185,8 +185,9 @@ TEST_CASE("lines that are not sent any more, because the bus is gone, are counte
     CHECK(ran.errors.starts_with("routemaster publish: line 1: http://***@127.0.0.1:1: "));
     const auto failed = std::stoi(ran.output.substr(ran.output.find(", ") + 2));
     CHECK(ran.output.starts_with("published 0 events in "));
-    CHECK(ran.errors.find(": " + std::to_string(failed - 1) + " more lines were not published\n") !=
-          std::string::npos);
+    // How many were read before it was known that the bus is gone, is chance.
+    const auto more = ": " + std::to_string(failed - 1) + " more lines were not published\n";
+    CHECK((ran.errors.find(more) != std::string::npos) == (failed > 1));
 }
 
 TEST_CASE("a command that is refused or fails says so in one line") {

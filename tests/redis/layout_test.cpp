@@ -371,10 +371,9 @@ TEST_CASE("redis: a DEAD batch is kept in keys of ours, and leaves those of the 
     CHECK(s.perform(SettleDelivery{.lease = lease, .begun_at = s.now, .error = "HTTP 500"}) ==
           Settlement::dead);
     s.perform(RetireWorker{s.worker});
-    for (const char* key :
-         {"counters", "topics", "topic:cats", "topics:billing", "subscribers", "subscribers:cats",
-          "routemaster:claims", "routemaster:fence", "routemaster:queues",
-          "routemaster:waiting:main"}) {
+    for (const char* key : {"counters", "topics", "topic:cats", "topics:billing", "subscribers",
+                            "subscribers:cats", "routemaster:claims", "routemaster:fence",
+                            "routemaster:queues", "routemaster:waiting:main"}) {
         s.other({"DEL", key});
     }
     CHECK(s.keys() == expected(R"(
