@@ -128,7 +128,7 @@ TEST_CASE("http api: a list is told in parts of a thousand, each with a link to 
 TEST_CASE("http api: a client chooses how long the parts of a list are") {
     Scenario bus;
     create_topics(bus.store, 25);
-    for (const std::size_t limit : {1, 7, 24, 25, 26, 1000}) {
+    for (const unsigned limit : {1U, 7U, 24U, 25U, 26U, 1000U}) {
         CAPTURE(limit);
         const auto target = "/topics?limit=" + std::to_string(limit);
         CHECK(followed(asking(bus, shop), target, "name", limit).size() == 25);
