@@ -54,8 +54,8 @@ struct DispatcherOptions {
     /// Other workers silent for so long are taken for dead. With the time until the next look at
     /// them and the delivery itself, what they held goes out again within 5 s.
     Duration worker_silence{3'500};
-    Duration poll_interval{1'000};   ///< A look at the queue even when nobody woke it.
-    Duration wake_grace{20};         ///< After a wake-up in vain, how long no other is followed.
+    Duration poll_interval{1'000};  ///< A look at the queue even when nobody woke it.
+    Duration wake_grace{20};  ///< After several wake-ups in vain, how long no other is followed.
     std::uint64_t seed = entropy();  ///< Of the jitter and of its name as a worker.
     Log log{};
 };
@@ -187,6 +187,7 @@ private:
 
     static constexpr std::uint32_t acquired_max = 256;
     static constexpr std::size_t unnamed_max = 10'000;  ///< Remembered subscribers.
+    static constexpr std::uint32_t woken_in_vain_max = 4;
     static constexpr Duration refusal_wait{100};
     static constexpr Duration refusal_wait_max{1'000};
     static constexpr Duration crowded_pause{1'000};
@@ -224,9 +225,12 @@ private:
         }
         acquire_refusals_ = 0;
         asked_at_.reset();
-        // Woken in vain when another worker was faster. Where many workers share a queue, each job
-        // wakes all of them, and those who are never the first need not come each time.
-        if (only_woken_ && got.acquired->leases.empty() && got.acquired->next_due >= next_due_) {
+        // Woken in vain: another worker was faster, or what woke us we had seen ourselves. Where
+        // many workers share a queue, each job wakes all of them, and those who are hardly ever the
+        // first need not come each time.
+        if (!only_woken_ || !got.acquired->leases.empty() || got.acquired->next_due < next_due_) {
+            woken_in_vain_ = 0;
+        } else if (++woken_in_vain_ >= woken_in_vain_max) {
             rested_at_ = now_ + options_.wake_grace;
         }
         next_due_ = got.acquired->next_due;
@@ -658,9 +662,10 @@ private:
     std::string acquire_refusal_;        // The last of them.
     std::optional<TimePoint> asked_at_;  // Since when it asks for jobs without an answer.
     TimePoint next_acquire_{};
-    TimePoint next_due_{};     // As the last acquisition told.
-    bool only_woken_ = false;  // The last acquisition was not due by itself.
-    TimePoint rested_at_{};    // When a wake-up is followed again.
+    TimePoint next_due_{};             // As the last acquisition told.
+    bool only_woken_ = false;          // The last acquisition was not due by itself.
+    std::uint32_t woken_in_vain_ = 0;  // One time after the other.
+    TimePoint rested_at_{};            // When a wake-up is followed again.
     TimePoint last_heartbeat_ = never;
     TimePoint next_heartbeat_{};
     std::optional<TimePoint> close_at_;
