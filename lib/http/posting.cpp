@@ -99,9 +99,12 @@ Result<void> Posting::begin(Submission submission) {
     tried_ = false;
     no_socket_.clear();
     begin_headers();
+    // Deliveries that begin together and are not answered, as after a start, would also end
+    // together, and their successors too: healthy ones would have to wait for all that work.
+    const auto share = static_cast<Duration::rep>(std::hash<Uid>{}(submission_.batch) % 101);
     const auto milliseconds = [&](Duration limit) {
-        return static_cast<long>(
-            std::max<Duration>(limit - submission_.has_waited, Duration{1}).count());
+        const auto left = limit - limit * share / 1'000 - submission_.has_waited;
+        return static_cast<long>(std::max<Duration>(left, Duration{1}).count());
     };
     const std::string& json = submission_.body.json;
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDS, json.data());

@@ -19,6 +19,8 @@ namespace routemaster {
 
 /// Settings of an `HttpTransport`. Defaults are the original's.
 struct HttpTransportOptions {
+    /// Of both limits, up to a tenth is taken off by the id of the batch, so that deliveries which
+    /// began together do not end together.
     Duration connect_timeout{2'000};
     Duration total_timeout{20'000};  ///< From the first byte sent to the last received.
     bool verify_tls = true;          ///< Off: neither the peer's certificate nor its name counts.
