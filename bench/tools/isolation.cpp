@@ -2,7 +2,7 @@
 // long events take to the others. For benchmarks.
 //
 //   bench_isolation --file FILE --receiver URL [--healthy N] [--silent N] [--failing N]
-//                   [--greedy N] [--rate N] [--seconds N] [--delivery-timeout N]
+//                   [--greedy N] [--rate N] [--seconds N] [--warm-up N] [--delivery-timeout N]
 //
 // Every subscriber has a topic of its own and gets each event at once. Those that are out of order
 // never answer (silent) or answer 500 (failing); of each kind as many as asked are greedy: they
@@ -10,7 +10,8 @@
 // Events for all subscribers are published in turns, so that the healthy ones together get `rate`
 // of them a second. One process with a dispatcher and the HTTP transport on an embedded store that
 // syncs (`strict`). Prints one JSON line: from just before an event is published until its
-// receiver has answered, in milliseconds.
+// receiver has answered, in milliseconds. What is published in the warm-up, while connections are
+// made for the first time, does not count.
 
 #include <algorithm>
 #include <atomic>
@@ -51,6 +52,7 @@ struct Settings {
     unsigned greedy = 0;
     double rate = 1'000;
     double seconds = 10;
+    double warm_up = 2;  // Seconds of these.
     int delivery_timeout = 20;
 };
 
@@ -94,6 +96,8 @@ public:
                 const std::lock_guard lock{mutex_};
                 if (!report.outcome) ++failures_;
                 for (const auto then : sent) {
+                    ++arrived_;
+                    if (then < counts_from_) continue;
                     took_ms_.push_back(static_cast<double>(at - then) / 1e6);
                 }
             }
@@ -104,7 +108,13 @@ public:
     /// Events of healthy subscribers that have arrived.
     [[nodiscard]] std::size_t arrived() const {
         const std::lock_guard lock{mutex_};
-        return took_ms_.size();
+        return arrived_;
+    }
+
+    /// Events that were published before this do not count.
+    void count_from(std::int64_t ns) {
+        const std::lock_guard lock{mutex_};
+        counts_from_ = ns;
     }
 
     /// How long each took, the shortest first.
@@ -120,7 +130,9 @@ private:
     rm::Transport& next_;
     mutable std::mutex mutex_;  // Guards the rest.
     std::vector<double> took_ms_;
+    std::size_t arrived_ = 0;
     std::size_t failures_ = 0;
+    std::int64_t counts_from_ = 0;
 };
 
 /// All subscribers; the topic of each is named after its place.
@@ -193,6 +205,8 @@ void run(const Settings& settings) {
     rm::Dispatcher dispatcher{store, {.transports = {&stopwatch}}};
     rm::Runner runner{dispatcher};
 
+    stopwatch.count_from(now_ns() + static_cast<std::int64_t>(settings.warm_up * 1e9));
+
     const auto share = settings.healthy / static_cast<double>(crowd.size());
     const std::chrono::duration<double> pace{share / settings.rate};
     const auto cpu_before = bench::cpu_seconds();
@@ -214,7 +228,7 @@ void run(const Settings& settings) {
     }
     const auto cpu = bench::cpu_seconds() - cpu_before;
     const auto took = stopwatch.sorted();
-    std::cout << R"({"events":)" << took.size() << R"(,"p50_ms":)" << percentile(took, 0.5)
+    std::cout << R"({"events":)" << stopwatch.arrived() << R"(,"p50_ms":)" << percentile(took, 0.5)
               << R"(,"p99_ms":)" << percentile(took, 0.99) << R"(,"worst_ms":)" << took.back()
               << R"(,"cpu_seconds":)" << cpu << R"(,"in_flight":)" << dispatcher.in_flight() << "}"
               << std::endl;
@@ -234,6 +248,8 @@ int main(int argc, char** argv) {
     app.add_option("--rate", settings.rate, "Events a second for the healthy")
         ->capture_default_str();
     app.add_option("--seconds", settings.seconds)->capture_default_str();
+    app.add_option("--warm-up", settings.warm_up, "Seconds of these that do not count")
+        ->capture_default_str();
     app.add_option("--delivery-timeout", settings.delivery_timeout, "Seconds")
         ->capture_default_str();
     return bench::run_main(app, argc, argv, [&] { run(settings); });
