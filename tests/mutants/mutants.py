@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants bugs, one at a time, and tells which test finds each.
 
-    tests/mutants/mutants.py [--only WORDS] [--suite NAME] [--list]
+    tests/mutants/mutants.py [--only WORDS] [--suite NAME] [--list | --check]
 
 A suite can be green and yet find nothing: this proves that ours find what mutants.toml lists. For
 each mutant the sources are copied to a temporary folder, the bug is planted there, and the suite
@@ -10,7 +10,7 @@ that is to find it is compiled against the copy and run:
     conformance   the conformance suite over the memory store, and the unit tests of what lies
                   below it
     simulation    worlds in which everything goes wrong, over the engine of the embedded store
-    dispatcher    the unit tests of the dispatcher's shares, its end, and its trouble
+    dispatcher    the unit tests of the dispatcher's shares, end, trouble, and wake-ups
     services      the integration tests that the mutant names, on programs with the bug in them:
                   that settings are passed on, and obeyed. Makes the release build first
 
@@ -57,7 +57,8 @@ PROGRAMS = {
     ],
 }
 PROGRAMS["dispatcher"] = [
-    [f"tests/unit/dispatcher_{what}_test.cpp"] for what in ("fairness", "close", "trouble")
+    [f"tests/unit/dispatcher_{what}_test.cpp"]
+    for what in ("fairness", "close", "trouble", "wake")
 ]
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
 SECONDS_MAX = 60
@@ -137,6 +138,24 @@ def plant(mutant, path):
     return None
 
 
+def check(mutants):
+    """Tells which mutants cannot be planted; the exit status."""
+    complaints = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for mutant in mutants:
+            copy = pathlib.Path(folder) / "copy"
+            shutil.copyfile(place_of(mutant, ROOT), copy)
+            if complaint := plant(mutant, copy):
+                complaints += 1
+                print(f"{mutant['name']}: {complaint}")
+    names = [one["name"] for one in mutants]
+    for name in sorted({each for each in names if names.count(each) > 1}):
+        complaints += 1
+        print(f"{name}: is listed more than once")
+    print(f"{complaints} complaints")
+    return 1 if complaints else 0
+
+
 def limit_memory():
     """Runs in the child, before the test."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
@@ -191,6 +210,8 @@ def main():
     parser.add_argument("--suite", choices=[*PROGRAMS, "services"],
                         help="only mutants for this suite")
     parser.add_argument("--list", action="store_true", help="name the mutants and do nothing")
+    parser.add_argument("--check", action="store_true",
+                        help="only look whether each can still be planted")
     parser.add_argument("--compiler", default="g++")
     arguments = parser.parse_args()
 
@@ -202,6 +223,8 @@ def main():
     if arguments.list:
         print("\n".join(one["name"] for one in mutants))
         return
+    if arguments.check:
+        sys.exit(check(mutants))
 
     with tempfile.TemporaryDirectory() as folder:
         builder = Builder(pathlib.Path(folder), arguments.compiler)
