@@ -111,7 +111,7 @@ TEST_CASE("a lease that was told before the disk failed can be settled when it h
     disk.heal();
     health.wait_until_healed();
     // Nobody else was given the job meanwhile.
-    CHECK(scene.must(AcquireJobs{delivery_queue, Uid{2, 2}, 9}).leases.empty());
+    CHECK(scene.must(AcquireJobs{delivery_queue, Uid{2ULL << 60U, 0}, 9}).leases.empty());
     CHECK(scene.must(settle) == Settlement::settled);
     CHECK(scene.drain().empty());
 }

@@ -23,7 +23,7 @@ public:
         : random_{seed}, in_flight_max_{in_flight_max}, unit_{unit} {}
 
     /// The workers it lets act.
-    static std::array<Uid, 2> workers() { return {Uid{1, 1}, Uid{2, 2}}; }
+    static std::array<Uid, 2> workers() { return {Uid{1ULL << 60U, 0}, Uid{2ULL << 60U, 0}}; }
     static constexpr std::array<const char*, 3> tokens{"audit", "billing", "mail"};
 
     Step next(TimePoint now) {
