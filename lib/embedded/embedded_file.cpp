@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "backup.hpp"
+#include "backup_request.hpp"
 #include "journal_file.hpp"
 #include "journal_writer.hpp"
 #include "replay.hpp"
@@ -205,7 +207,7 @@ private:
     const JsonLine* each_;
 };
 
-Result<EmbeddedFileReport> look_into(const std::filesystem::path& file, const JsonLine* each) {
+Result<void> must_exist(const std::filesystem::path& file) {
     std::error_code failed;
     if (!std::filesystem::exists(file, failed)) {
         return Error{Errc::unavailable, file.string() + ": there is no such file"};
@@ -213,6 +215,11 @@ Result<EmbeddedFileReport> look_into(const std::filesystem::path& file, const Js
     if (std::filesystem::file_size(file, failed) == 0 && !failed) {
         return Error{Errc::invalid, file.string() + ": is empty"};
     }
+    return {};
+}
+
+Result<EmbeddedFileReport> look_into(const std::filesystem::path& file, const JsonLine* each) {
+    if (auto there = must_exist(file); !there) return there.error();
     try {
         Reading reading{file};
         Listing{reading, each}.list();
@@ -231,6 +238,23 @@ Result<EmbeddedFileReport> check_embedded_file(const std::filesystem::path& file
 Result<EmbeddedFileReport> export_embedded_file(const std::filesystem::path& file,
                                                 const JsonLine& each) {
     return look_into(file, &each);
+}
+
+Result<EmbeddedBackup> backup_embedded_file(const std::filesystem::path& file,
+                                            const std::filesystem::path& target) {
+    if (auto there = must_exist(file); !there) return there.error();
+    std::error_code unknown;
+    const auto whole = std::filesystem::absolute(target, unknown);
+    // Whoever has it open may begin to, or end, at any time.
+    if (auto answered = embedded::ask_for_backup(file, whole)) return *std::move(answered);
+    try {
+        JournalFile journal{file};
+        if (auto begun = journal.begin(); !begun) return begun.error();
+        journal.read([](std::uint64_t, std::string_view) { return Result<void>{}; }).value();
+        return embedded::back_up(journal, target);
+    } catch (const Failure& failure) {
+        return failure.error();
+    }
 }
 
 }  // namespace routemaster

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "backup.hpp"
+#include "backup_request.hpp"
 #include "engine.hpp"
 #include "journal_file.hpp"
 #include "routemaster/completion_thread.hpp"
@@ -46,6 +48,9 @@ struct EmbeddedStore::Impl {
         : relaxed{options.durability == Durability::relaxed},
           file{path, options.accept_damage ? DamagedLog::accepted : DamagedLog::refused,
                options.reserve},
+          requests{file.path(),
+                   [this](const auto& target, const auto& stop) { return backup(target, stop); },
+                   options.log},
           engine{file, std::move(options)} {
         // What a full disk does not take now is tried again by the first commit.
         (void)file.begin();
@@ -60,6 +65,16 @@ struct EmbeddedStore::Impl {
             changed.notify_one();
         }
         committer.join();
+    }
+
+    Result<EmbeddedBackup> backup(const std::filesystem::path& target,
+                                  const std::stop_token& stop = {}) {
+        if (CompletionThread::is_this()) {
+            return Error{Errc::invalid, "a backup on the thread of the store would stop it"};
+        }
+        const std::unique_lock only{backing_up, std::try_to_lock};
+        if (only) return embedded::back_up(file, target, stop);
+        return Error{Errc::unavailable, file.path().string() + ": another backup is under way"};
     }
 
     // --- Submitting -----------------------------------------------------------------------------
@@ -138,6 +153,7 @@ struct EmbeddedStore::Impl {
         lock.unlock();
         const auto there = file.look_for_files();
         if (there && file.full()) (void)file.take_reserve(room_later);
+        if (there) requests.look();
         lock.lock();
         if (!there) {
             conclude(lock, engine.close_row(), there);
@@ -178,6 +194,8 @@ struct EmbeddedStore::Impl {
     const bool relaxed;
     detail::Watchers watchers;
     JournalFile file;  // Read by the engine; changed by the committer alone, without the lock.
+    std::mutex backing_up;
+    embedded::BackupRequests requests;
 
     std::mutex mutex;  // Guards the rest.
     std::condition_variable changed;
@@ -197,6 +215,10 @@ EmbeddedStore::~EmbeddedStore() = default;
 
 void EmbeddedStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
     impl_->submit(steps, now, std::move(done));
+}
+
+Result<EmbeddedBackup> EmbeddedStore::backup(const std::filesystem::path& target) {
+    return impl_->backup(target);
 }
 
 Watch EmbeddedStore::watch(const std::string& queue, std::function<void()> wake) {

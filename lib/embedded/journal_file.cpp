@@ -71,15 +71,19 @@ JournalFile::~JournalFile() { note_no_log(); }
 /// Before every use: what the disk failed to take is found again.
 Result<void> JournalFile::mend() {
     if (database_.suspect()) {
-        for (auto* statement : {&insert_, &sizes_, &forget_, &fetch_}) statement->reset();
+        reset_statements();
         if (auto opened = database_.reopen(); !opened) return opened;
         auto damage = damage_of_log();
         if (!damage) return damage.error();
         damage_ = *std::move(damage);
     }
     if (damage_ && damaged_log_ != DamagedLog::told) return damaged();
-    if (fetch_) return {};
+    if (copy_) return {};
     return prepare_statements();
+}
+
+void JournalFile::reset_statements() {
+    for (auto* statement : {&insert_, &sizes_, &forget_, &fetch_, &copy_}) statement->reset();
 }
 
 void JournalFile::check_kind() {
@@ -170,7 +174,7 @@ void JournalFile::note_no_log() {
     }
     const auto stored = database_.stored_version();
     if (stored && (*stored & log_belongs) == 0 && !log_noted_) return;
-    for (auto* statement : {&insert_, &sizes_, &forget_, &fetch_}) statement->reset();
+    reset_statements();
     if (!stored || unreadable_ || database_.suspect() || !set_version(format_version)) {
         database_.keep_log();
     }
@@ -269,6 +273,9 @@ Result<void> JournalFile::prepare_statements() {
                       std::to_string(forgotten_max)},
         {&forget_, "DELETE FROM journal WHERE row < ?1"},
         {&fetch_, "SELECT checksum, effects FROM journal WHERE row = ?1"},
+        {&copy_,
+         "SELECT row, checksum, effects FROM journal WHERE row BETWEEN ?1 AND ?2"
+         " ORDER BY row"},
     };
     for (const auto& [statement, sql] : all) {
         auto prepared = database_.prepare(sql);
@@ -362,9 +369,11 @@ Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed,
         wants_room_ = true;
         return Error{Errc::unavailable, database_.name() + ": cannot write: the disk is full"};
     }
+    // A disk that is full has no room for rows that are only kept.
+    if (!full_) needed = std::min(needed, kept_from_);
     const auto garbage = needed - std::min(needed, first_row_);
     const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
-    auto done = worthwhile ? insert_and_forget(effects, needed) : insert(effects);
+    auto done = worthwhile ? insert_and_forget(effects, needed) : insert(last_row_ + 1, effects);
     if (!done) {
         wants_room_ = database_.failed_for_room();
         database_.roll_back();
@@ -376,8 +385,7 @@ Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed,
     return done;
 }
 
-Result<void> JournalFile::insert(std::string_view effects) {
-    const auto row = last_row_ + 1;
+Result<void> JournalFile::insert(std::uint64_t row, std::string_view effects) {
     auto* statement = insert_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
     sqlite3_bind_int64(statement, 2, checksum(row, effects));
@@ -391,7 +399,7 @@ Result<void> JournalFile::insert(std::string_view effects) {
 
 Result<void> JournalFile::insert_and_forget(std::string_view effects, std::uint64_t needed) {
     if (auto done = database_.run("BEGIN IMMEDIATE"); !done) return done;
-    if (auto done = insert(effects); !done) return done;
+    if (auto done = insert(last_row_ + 1, effects); !done) return done;
     // More than is added, or the head would fall behind.
     const auto gone =
         head(needed, std::max<std::uint64_t>(forgotten_bytes_max, 2 * effects.size()));
@@ -457,6 +465,77 @@ Result<bool> JournalFile::shrink(int pages) {
     shrunk_ = true;
     return true;
 }
+
+// --- Copies -------------------------------------------------------------------------------------
+
+JournalFile::Extent JournalFile::keep_rows() {
+    const std::lock_guard lock{mutex_};
+    kept_from_ = first_row_;
+    return {first_row_, last_row_};
+}
+
+void JournalFile::let_rows_go(std::uint64_t row) {
+    const std::lock_guard lock{mutex_};
+    kept_from_ = row;
+}
+
+Result<JournalFile::Rows> JournalFile::copy_rows(std::uint64_t first, std::uint64_t last,
+                                                 std::uint64_t bytes_max) {
+    const std::lock_guard lock{mutex_};
+    if (auto usable = mend(); !usable) return usable.error();
+    if (first < first_row_) {
+        return Error{Errc::unavailable, database_.name() + ": its disk became full meanwhile"};
+    }
+    auto* statement = copy_.get();
+    sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(first));
+    sqlite3_bind_int64(statement, 2, static_cast<sqlite3_int64>(last));
+    auto copied = [&]() -> Result<Rows> {
+        Rows rows{.first = first};
+        std::uint64_t bytes = 0;
+        for (auto row = first; row <= last && bytes < bytes_max; ++row) {
+            const int code = sqlite3_step(statement);
+            if (code != SQLITE_ROW && code != SQLITE_DONE) {
+                return database_.error("cannot read it");
+            }
+            const auto which = database_.name() + ": row " + std::to_string(row);
+            if (code == SQLITE_DONE ||
+                sqlite3_column_int64(statement, 0) != static_cast<sqlite3_int64>(row)) {
+                return Error{Errc::corrupted, which + " is missing"};
+            }
+            const auto effects = blob(statement, 2);
+            if (sqlite3_column_int64(statement, 1) != checksum(row, effects)) {
+                return Error{Errc::corrupted, which + " is damaged"};
+            }
+            bytes += footprint(effects.size());
+            rows.effects.emplace_back(effects);
+        }
+        return rows;
+    }();
+    sqlite3_reset(statement);
+    return copied;
+}
+
+Result<void> JournalFile::append_copies(const Rows& rows) {
+    const std::lock_guard lock{mutex_};
+    if (auto usable = make_ready(); !usable) return usable;
+    if (last_row_ == 0) first_row_ = rows.first;
+    auto row = rows.first;
+    auto done = database_.run("BEGIN IMMEDIATE");
+    for (const auto& effects : rows.effects) {
+        if (done) done = insert(row++, effects);
+    }
+    if (done) done = database_.run("COMMIT");
+    if (!done) {
+        database_.roll_back();
+        return done;
+    }
+    last_row_ = row - 1;
+    for (const auto& effects : rows.effects) bytes_ += footprint(effects.size());
+    database_.bring_pages_home();
+    return done;
+}
+
+// --- Room ---------------------------------------------------------------------------------------
 
 Result<bool> JournalFile::give_back() {
     const std::lock_guard lock{mutex_};

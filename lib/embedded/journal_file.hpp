@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -64,6 +65,8 @@ public:
     /// halves of it.
     bool take_reserve(std::uint64_t halves);
 
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return database_.path(); }
+
     [[nodiscard]] std::uint64_t reserve_bytes() const noexcept { return reserve_.bytes(); }
 
     /// What is wrong with SQLite's log; nothing when it is whole, as far as that can be told.
@@ -78,6 +81,28 @@ public:
         std::uint64_t last = 0;
     };
     [[nodiscard]] Result<Extent> extent();
+
+    // --- Copies ---------------------------------------------------------------------------------
+
+    /// Rows that stand one behind the other.
+    struct Rows {
+        std::uint64_t first = 0;
+        std::vector<std::string> effects;
+    };
+
+    /// Keeps all rows that stand there now, until `let_rows_go`, and says which these are.
+    [[nodiscard]] Extent keep_rows();
+    /// What stands before `row` may be forgotten again. May be called from any thread.
+    void let_rows_go(std::uint64_t row = std::numeric_limits<std::uint64_t>::max());
+    /// The rows from `first` on to `last`, but not many more bytes than `bytes_max`. `corrupted`
+    /// when one is damaged or missing. May be called from any thread.
+    [[nodiscard]] Result<Rows> copy_rows(std::uint64_t first, std::uint64_t last,
+                                         std::uint64_t bytes_max);
+    /// Appends rows of another journal in one commit, by their own numbers: they follow those that
+    /// are here.
+    Result<void> append_copies(const Rows& rows);
+
+    // --------------------------------------------------------------------------------------------
 
     [[nodiscard]] std::uint64_t last_row() const noexcept override { return last_row_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
@@ -98,6 +123,7 @@ private:
     Result<void> cut_log();
     void accept_damage();
     void run_full();
+    void reset_statements();
     [[nodiscard]] std::int64_t free_pages_kept() const noexcept;
     Result<void> set_version(std::int64_t version);
     [[nodiscard]] Result<void> make_ready();
@@ -105,7 +131,7 @@ private:
     Result<void> prepare_statements();
     [[nodiscard]] Result<void> mend();
 
-    Result<void> insert(std::string_view effects);
+    Result<void> insert(std::uint64_t row, std::string_view effects);
     Result<void> insert_and_forget(std::string_view effects, std::uint64_t needed);
     [[nodiscard]] std::uint64_t footprint(std::uint64_t effects) const noexcept;
     [[nodiscard]] Result<Head> head(std::uint64_t needed, std::uint64_t bytes_max);
@@ -118,6 +144,7 @@ private:
     Database::Statement sizes_;
     Database::Statement forget_;
     Database::Statement fetch_;
+    Database::Statement copy_;
     DamagedLog damaged_log_;
     std::optional<std::string> damage_;
     bool log_noted_ = false;
@@ -126,6 +153,7 @@ private:
     std::atomic<bool> full_ = false;
     bool wants_room_ = false;  // The last row was not written for want of it.
     bool shrunk_ = false;      // Since the file was last cut.
+    std::uint64_t kept_from_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;
     std::uint64_t bytes_ = 0;  ///< The footprints of all rows.

@@ -23,6 +23,8 @@ Run declare_dead(CLI::App& app);
 Run declare_listen(CLI::App& app);
 /// Examines the file of a store.
 Run declare_check(CLI::App& app);
+/// Copies the file of a store, while a bus uses it.
+Run declare_backup(CLI::App& app);
 /// Saves what can be read of the file of a store.
 Run declare_export(CLI::App& app);
 

@@ -23,13 +23,8 @@ void repair(const std::string& file) {
     const EmbeddedStore store{file, {.accept_damage = true, .log = log}};
 }
 
-int check(const std::string& file, bool mend) {
-    auto report = check_embedded_file(file).value();
-    if (mend && !report.damage.empty()) {
-        tell_damage(report);
-        repair(file);
-        report = check_embedded_file(file).value();
-    }
+/// Prints what the file holds, and whether it is whole.
+int tell(const EmbeddedFileReport& report) {
     std::cout << report.rows << " rows, " << report.bytes << " bytes: " << report.topics
               << " topics, " << report.subscribers << " subscribers, " << report.tokens
               << " tokens, " << report.batches << " batches (" << report.dead << " DEAD), "
@@ -37,6 +32,22 @@ int check(const std::string& file, bool mend) {
               << " counters\n"
               << (report.damage.empty() ? "whole\n" : "damaged\n");
     return tell_damage(report);
+}
+
+int check(const std::string& file, bool mend) {
+    auto report = check_embedded_file(file).value();
+    if (mend && !report.damage.empty()) {
+        tell_damage(report);
+        repair(file);
+        report = check_embedded_file(file).value();
+    }
+    return tell(report);
+}
+
+/// The copy is read once more: who needs it must not be the first to.
+int back_up(const std::string& file, const std::string& target) {
+    backup_embedded_file(file, target).value();
+    return tell(check_embedded_file(target).value());
 }
 
 int write(const std::string& file) {
@@ -60,6 +71,14 @@ Run declare_check(CLI::App& app) {
     app.add_flag("--repair", *mend,
                  "Go on with what stands before damage in its log; a copy of the log is kept");
     return [file, mend] { return check(*file, *mend); };
+}
+
+Run declare_backup(CLI::App& app) {
+    const auto file = std::make_shared<std::string>();
+    const auto target = std::make_shared<std::string>();
+    app.add_option("file", *file, "The file of a store, whether a bus uses it or not")->required();
+    app.add_option("target", *target, "The new file")->required();
+    return [file, target] { return back_up(*file, *target); };
 }
 
 Run declare_export(CLI::App& app) {

@@ -26,6 +26,7 @@ constexpr Command commands[] = {
     {"dead", "List, show, redeliver or drop batches that failed for good", declare_dead},
     {"listen", "Receive batches and print them", declare_listen},
     {"check", "Examine the file of a store", declare_check},
+    {"backup", "Copy the file of a store, while a bus uses it", declare_backup},
     {"export", "Save what can be read of the file of a store, as JSON lines", declare_export},
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "routemaster/log.hpp"
+#include "routemaster/result.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 
@@ -45,6 +46,12 @@ struct EmbeddedStoreOptions {
     Log log{};
 };
 
+/// What a backup holds.
+struct EmbeddedBackup {
+    std::uint64_t rows = 0;   ///< Of the journal.
+    std::uint64_t bytes = 0;  ///< In these rows.
+};
+
 /// Keeps everything in memory and a journal of what each thing became in a file, whose format is
 /// described in docs/file-format.md.
 ///
@@ -70,6 +77,16 @@ public:
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
     [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
+
+    /// Copies the store to a new file, while it goes on: one moment of it, with all that was on
+    /// disk when this was called. Returns when the copy is synced; before that there is nothing at
+    /// `target` but, for a while, `TARGET.part` beside it. Commits do not wait for it, but the
+    /// file may grow meanwhile by what they write.
+    ///
+    /// `invalid` when something is at `target`, or on the store's own thread; `unavailable` when
+    /// it cannot be written, or another backup is under way; `corrupted` when a row cannot be
+    /// read. Nothing is left behind then. Other processes ask for one by `backup_embedded_file`.
+    [[nodiscard]] Result<EmbeddedBackup> backup(const std::filesystem::path& target);
 
 private:
     struct Impl;

@@ -1,6 +1,6 @@
 /// @file
 /// Looks into the file of an embedded store while nobody uses it: whether it is whole, and what
-/// can still be read of one that is not.
+/// can still be read of one that is not. Backs it up, also while another process uses it.
 
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "routemaster/result.hpp"
+#include "routemaster/store/embedded.hpp"
 
 namespace routemaster {
 
@@ -50,5 +51,15 @@ using JsonLine = std::function<void(std::string_view line)>;
 /// `check_embedded_file`. Thread safety: any.
 [[nodiscard]] Result<EmbeddedFileReport> export_embedded_file(const std::filesystem::path& file,
                                                               const JsonLine& each);
+
+/// Copies the file of a store to a new one, `target`, as `EmbeddedStore::backup` does. When another
+/// process has the store open, that one is asked to, by the file `FILE-backup` beside it; it must
+/// run as the same user, or the caller as root. Blocks until it is done.
+///
+/// Errors as `EmbeddedStore::backup` and the constructor of `EmbeddedStore`; `unavailable` as well
+/// when there is no such file, this process has it open, or the one that has it does not answer
+/// within 10 s. Thread safety: any.
+[[nodiscard]] Result<EmbeddedBackup> backup_embedded_file(const std::filesystem::path& file,
+                                                          const std::filesystem::path& target);
 
 }  // namespace routemaster

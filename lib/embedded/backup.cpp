@@ -1,0 +1,172 @@
+#include "backup.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "file_descriptor.hpp"
+
+namespace routemaster::embedded {
+namespace {
+
+/// Copied at a time: read in about a millisecond, and synced together.
+constexpr std::uint64_t slice_bytes = 4U << 20U;
+
+Error trouble(const std::filesystem::path& path, std::string_view what, int number) {
+    return {Errc::unavailable, path.string() + ": " + std::string{what} + ": " +
+                                   std::generic_category().message(number)};
+}
+
+Error there_already(const std::filesystem::path& target) {
+    return {Errc::invalid, target.string() + ": is there already; name a new file"};
+}
+
+/// Syncs the folder that a file stands in, and with that its name.
+bool sync_folder_of(const std::filesystem::path& file) {
+    const FileDescriptor folder{
+        ::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    return folder && ::fsync(folder.get()) == 0;
+}
+
+/// Gives a file another name, at which nothing may stand.
+int rename_new(const std::filesystem::path& from, const std::filesystem::path& to) {
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+    // Not every file system can do it in one go.
+    if (::link(from.c_str(), to.c_str()) != 0) return errno;
+    return ::unlink(from.c_str()) == 0 ? 0 : errno;
+}
+
+/// The file that becomes the backup. Removed unless it does.
+class Part {
+public:
+    /// Throws `Failure`. The file may be read by whoever may read `journal`.
+    Part(const std::filesystem::path& journal, const std::filesystem::path& target)
+        : target_{target}, path_{target.string() + ".part"} {
+        file_ =
+            FileDescriptor{::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+        if (!file_) throw Failure{trouble(path_, "cannot write", errno)};
+        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+            const bool used = errno == EWOULDBLOCK;
+            file_.close();
+            if (used) {
+                throw Failure{{Errc::unavailable, path_.string() + ": is being written already"}};
+            }
+            throw Failure{trouble(path_, "cannot lock", errno)};
+        }
+        struct stat about {};
+        if (::ftruncate(file_.get(), 0) != 0 || ::stat(journal.c_str(), &about) != 0 ||
+            ::fchmod(file_.get(), about.st_mode & 0777U) != 0) {
+            const int number = errno;
+            remove();
+            throw Failure{trouble(path_, "cannot write", number)};
+        }
+        ::unlink(log().c_str());
+    }
+    ~Part() {
+        if (!done_) remove();
+    }
+
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+    /// Syncs it and gives it its name. It must be closed otherwise.
+    Result<void> finish() {
+        std::error_code unknown;
+        if (std::filesystem::exists(log(), unknown)) {
+            return Error{Errc::unavailable, path_.string() + ": cannot write: its log is left"};
+        }
+        if (::fsync(file_.get()) != 0) return trouble(path_, "cannot sync", errno);
+        const int failed = rename_new(path_, target_);
+        if (failed == EEXIST) return there_already(target_);
+        if (failed != 0) return trouble(target_, "cannot write", failed);
+        done_ = true;
+        if (!sync_folder_of(target_)) return trouble(target_, "cannot sync its folder", errno);
+        return {};
+    }
+
+private:
+    [[nodiscard]] std::string log() const { return path_.string() + "-wal"; }
+
+    void remove() const noexcept {
+        ::unlink(path_.c_str());
+        ::unlink(log().c_str());
+    }
+
+    std::filesystem::path target_;
+    std::filesystem::path path_;
+    FileDescriptor file_;  // To close it ends the locks that SQLite has on it.
+    bool done_ = false;
+};
+
+/// Lets the journal forget rows again, whatever happens.
+class Keeping {
+public:
+    explicit Keeping(JournalFile& journal) : journal_{journal}, rows_{journal.keep_rows()} {}
+    ~Keeping() { journal_.let_rows_go(); }
+
+    Keeping(const Keeping&) = delete;
+    Keeping& operator=(const Keeping&) = delete;
+
+    [[nodiscard]] const JournalFile::Extent& rows() const noexcept { return rows_; }
+
+private:
+    JournalFile& journal_;
+    JournalFile::Extent rows_;
+};
+
+Result<EmbeddedBackup> copy(JournalFile& journal, const std::filesystem::path& to,
+                            const std::stop_token& stop) {
+    JournalFile copy{to};
+    EmbeddedBackup size;
+    const Keeping keeping{journal};
+    const auto [first, last] = keeping.rows();
+    for (auto next = first; next <= last;) {
+        if (stop.stop_requested()) {
+            return Error{Errc::cancelled, to.string() + ": the store was closed meanwhile"};
+        }
+        const auto rows = journal.copy_rows(next, last, slice_bytes);
+        if (!rows) return rows.error();
+        if (auto done = copy.append_copies(*rows); !done) return done.error();
+        next += rows->effects.size();
+        journal.let_rows_go(next);
+        size.rows += rows->effects.size();
+        for (const auto& effects : rows->effects) size.bytes += effects.size();
+    }
+    return size;
+}
+
+}  // namespace
+
+Result<EmbeddedBackup> back_up(JournalFile& journal, const std::filesystem::path& target,
+                               const std::stop_token& stop) {
+    std::error_code unknown;
+    const auto whole = std::filesystem::absolute(target, unknown);
+    if (whole.filename().empty()) {
+        return Error{Errc::invalid, target.string() + ": names no file"};
+    }
+    if (std::filesystem::exists(std::filesystem::symlink_status(whole, unknown))) {
+        return there_already(whole);
+    }
+    try {
+        Part part{journal.path(), whole};
+        const auto size = copy(journal, part.path(), stop);
+        if (!size) return size;
+        if (auto done = part.finish(); !done) return done.error();
+        return size;
+    } catch (const Failure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace routemaster::embedded

@@ -1,0 +1,216 @@
+#include "backup_request.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "file_claim.hpp"
+#include "file_descriptor.hpp"
+
+namespace routemaster::embedded {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds answer_poll{20};
+constexpr std::chrono::seconds lock_wait{1};
+constexpr std::chrono::seconds begin_wait{10};
+constexpr std::chrono::seconds owner_poll{1};
+constexpr std::size_t request_bytes_max = 8192;
+
+std::filesystem::path request_of(const std::filesystem::path& journal) {
+    return journal.string() + "-backup";
+}
+
+std::string read_all(const FileDescriptor& file) {
+    std::array<char, request_bytes_max> bytes{};
+    const auto count = ::pread(file.get(), bytes.data(), bytes.size(), 0);
+    return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+}
+
+/// A line is written in one go, so that nobody reads half of it. What cannot be written, nobody
+/// waits for in vain: who asks looks whether it is still being worked for.
+void append(const FileDescriptor& file, std::string line) {
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    line.push_back('\n');
+    (void)!::write(file.get(), line.data(), line.size());
+}
+
+Error cannot_ask(const std::filesystem::path& request, int number) {
+    return {Errc::unavailable,
+            request.string() + ": cannot ask: " + std::generic_category().message(number)};
+}
+
+/// Whether another process has the journal open: SQLite's lock of it, as documented at
+/// https://sqlite.org/src/file/src/os.h, "locking". Throws `Failure` when this process has.
+bool in_use(const std::filesystem::path& journal) {
+    // To open and close the file would end the locks of this process on it.
+    const FileClaim claim{journal};
+    const FileDescriptor file{::open(journal.c_str(), O_RDWR | O_CLOEXEC)};
+    if (!file) throw Failure{cannot_ask(journal, errno)};
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = 0x40000000;
+    lock.l_len = 512;
+    if (::fcntl(file.get(), F_GETLK, &lock) != 0) throw Failure{cannot_ask(journal, errno)};
+    return lock.l_type != F_UNLCK;
+}
+
+/// The request of this process, which nobody else can make meanwhile.
+class Request {
+public:
+    /// Throws `Failure`.
+    Request(const std::filesystem::path& journal, const std::filesystem::path& target)
+        : path_{request_of(journal)} {
+        const auto deadline = SteadyClock::now() + lock_wait;
+        while (!lock()) {
+            if (SteadyClock::now() > deadline) {
+                throw Failure{
+                    {Errc::unavailable, journal.string() + ": another backup is under way"}};
+            }
+            std::this_thread::sleep_for(answer_poll);
+        }
+        asked_ = target.string() + '\n';
+        const auto written = ::pwrite(file_.get(), asked_.data(), asked_.size(), 0);
+        if (written == static_cast<ssize_t>(asked_.size())) return;
+        const int number = written < 0 ? errno : ENOSPC;
+        ::unlink(path_.c_str());
+        throw Failure{cannot_ask(path_, number)};
+    }
+    ~Request() { ::unlink(path_.c_str()); }
+
+    Request(const Request&) = delete;
+    Request& operator=(const Request&) = delete;
+
+    /// The lines that were answered, each with its line feed.
+    [[nodiscard]] std::string answer() const {
+        auto text = read_all(file_);
+        text.erase(0, asked_.size());
+        text.erase(text.rfind('\n') + 1);
+        return text;
+    }
+
+private:
+    bool lock() {
+        file_ =
+            FileDescriptor{::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+        if (!file_) throw Failure{cannot_ask(path_, errno)};
+        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
+        // Who asked before may have removed it meanwhile.
+        struct stat held {};
+        struct stat found {};
+        return ::fstat(file_.get(), &held) == 0 && ::stat(path_.c_str(), &found) == 0 &&
+               held.st_ino == found.st_ino && ::ftruncate(file_.get(), 0) == 0;
+    }
+
+    std::filesystem::path path_;
+    FileDescriptor file_;
+    std::string asked_;
+};
+
+/// What the last line of an answer says; nothing as long as it is not the end.
+std::optional<Result<EmbeddedBackup>> outcome_of(const std::string& answer) {
+    std::istringstream lines{answer};
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words{line};
+        std::string word;
+        words >> word;
+        if (word == "done") {
+            EmbeddedBackup size;
+            words >> size.rows >> size.bytes;
+            return size;
+        }
+        if (word == "failed") {
+            int code = 0;
+            words >> code >> std::ws;
+            std::string text;
+            std::getline(words, text);
+            return Error{static_cast<Errc>(code), std::move(text)};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+// --- Who has the journal open -------------------------------------------------------------------
+
+BackupRequests::BackupRequests(const std::filesystem::path& journal, MakeBackup make, Log log)
+    : path_{request_of(journal)}, make_{std::move(make)}, log_{std::move(log)} {}
+
+BackupRequests::~BackupRequests() = default;
+
+void BackupRequests::look() {
+    if (busy_) return;
+    FileDescriptor request{
+        ::open(path_.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    if (!request) return;
+    struct stat about {};
+    if (::fstat(request.get(), &about) != 0 || !S_ISREG(about.st_mode)) return;
+    if (about.st_uid != ::geteuid() && about.st_uid != 0) return;
+    if (::flock(request.get(), LOCK_SH | LOCK_NB) == 0) return;
+    auto text = read_all(request);
+    if (text.empty() || text.find('\n') != text.size() - 1) return;
+    text.pop_back();
+    busy_ = true;
+    copying_ = std::jthread{[this, target = std::filesystem::path{std::move(text)},
+                             request = std::move(request)](const std::stop_token& stop) {
+        append(request, "begun");
+        const auto made = make_(target, stop);
+        if (made) {
+            append(request,
+                   "done " + std::to_string(made->rows) + ' ' + std::to_string(made->bytes));
+            if (log_) log_(LogLevel::info, "backed up to " + target.string());
+        } else {
+            const auto& error = made.error();
+            append(request,
+                   "failed " + std::to_string(error.code().value()) + ' ' + error.context());
+            if (log_) log_(LogLevel::warning, "cannot back up: " + error.message());
+        }
+        busy_ = false;
+    }};
+}
+
+// --- Who asks -----------------------------------------------------------------------------------
+
+std::optional<Result<EmbeddedBackup>> ask_for_backup(const std::filesystem::path& file,
+                                                     const std::filesystem::path& target) {
+    try {
+        if (!in_use(file)) return std::nullopt;
+        const Request request{file, target};
+        const auto asked_at = SteadyClock::now();
+        auto looked_at = asked_at;
+        while (true) {
+            std::this_thread::sleep_for(answer_poll);
+            const auto answer = request.answer();
+            if (auto outcome = outcome_of(answer)) return outcome;
+            const auto now = SteadyClock::now();
+            if (answer.empty() && now - asked_at > begin_wait) {
+                return Error{Errc::unavailable,
+                             file.string() +
+                                 ": the process that uses it does not answer; it must be of this "
+                                 "version, and run as the same user"};
+            }
+            if (now - looked_at < owner_poll) continue;
+            looked_at = now;
+            if (!in_use(file)) return std::nullopt;
+        }
+    } catch (const Failure& failure) {
+        return failure.error();
+    }
+}
+
+}  // namespace routemaster::embedded

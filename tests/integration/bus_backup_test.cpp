@@ -1,0 +1,200 @@
+// A running bus is backed up by another process.
+
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/await.hpp"
+#include "support/batch_receiver.hpp"
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::RunningBus;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Ended {
+    int status = 0;
+    std::string output;
+    std::string errors;
+};
+
+/// `routemaster backup FILE TARGET`, to its end.
+Ended back_up(const fs::path& file, const fs::path& target) {
+    test::Process process{{test::routemaster_binary, "backup", file.string(), target.string()}};
+    const int status = process.wait();
+    return {status, process.output(), process.errors()};
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// A bus with a subscriber whose receiver is away, so that its events stay.
+struct QueueingBus {
+    QueueingBus() {
+        REQUIRE(bus.subscribe("billing", R"(["orders"])", "http://127.0.0.1:9/").status == 204);
+    }
+
+    void publish(int count) {
+        for (int i = 0; i < count; ++i) {
+            const auto url = "https://shop.example/orders/" + std::to_string(++published);
+            REQUIRE(bus.publish("orders", url).status == 200);
+        }
+    }
+
+    const test::TemporaryFolder folder;
+    const fs::path file = folder.path() / "routemaster.db";
+    int published = 0;
+    RunningBus bus{folder.path()};
+};
+
+/// The events that `routemaster export` finds.
+int events_in(const fs::path& file) {
+    test::Process process{{test::routemaster_binary, "export", file.string()}};
+    REQUIRE(process.wait() == 0);
+    const auto text = process.output();
+    int count = 0;
+    for (auto at = text.find("/orders/"); at != std::string::npos;
+         at = text.find("/orders/", at + 1)) {
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("a bus at work is backed up by a command, and the backup is another bus") {
+    QueueingBus queueing;
+    queueing.publish(50);
+    std::atomic<bool> ended = false;
+    std::atomic<int> meanwhile = 0;
+    std::jthread shop{[&] {
+        test::HttpClient client{queueing.bus.port()};
+        while (!ended) {
+            const auto url = "https://shop.example/orders/" + std::to_string(1'000 + meanwhile);
+            if (client
+                    .ask("POST", "/topics/orders", RunningBus::event_json(url),
+                         test::authorization("shop"))
+                    .status == 200) {
+                ++meanwhile;
+            }
+        }
+    }};
+    const test::TemporaryFolder other;
+    const auto copy = other.path() / "routemaster.db";
+    REQUIRE(test::await([&] { return meanwhile > 0; }));
+    const int before = meanwhile;
+    const auto made = back_up(queueing.file, copy);
+    const int after = meanwhile;
+    ended = true;
+    shop.join();
+    CHECK_MESSAGE(made.status == 0, made.errors);
+    CHECK(has(made.output, "whole"));
+    CHECK(events_in(copy) >= 50 + before);
+    CHECK(events_in(copy) <= 50 + after + 1);
+    CHECK_FALSE(fs::exists(queueing.file.string() + "-backup"));
+    CHECK(queueing.bus.stop() == 0);
+
+    RunningBus restored{other.path()};
+    CHECK(has(restored.ask("GET", "/subscribers", test::root_key).body, "billing"));
+    CHECK(restored.stop() == 0);
+}
+
+TEST_CASE("a bus that does not run is backed up by the command itself") {
+    QueueingBus queueing;
+    queueing.publish(20);
+    queueing.bus.kill();
+    const auto copy = queueing.folder.path() / "copy";
+    const auto made = back_up(queueing.file, copy);
+    CHECK_MESSAGE(made.status == 0, made.errors);
+    CHECK(events_in(copy) == 20);
+    queueing.bus.start();
+    CHECK(queueing.bus.stop() == 0);
+}
+
+TEST_CASE("a backup that cannot be made says why, and the bus goes on") {
+    QueueingBus queueing;
+    queueing.publish(5);
+    const auto folder = queueing.folder.path();
+    std::ofstream{folder / "note"} << "mine";
+    const auto there = back_up(queueing.file, folder / "note");
+    CHECK(there.status == 1);
+    CHECK(has(there.errors, "is there already"));
+    const auto nowhere = back_up(queueing.file, folder / "none" / "copy");
+    CHECK(nowhere.status == 1);
+    CHECK(has(nowhere.errors, "No such file or directory"));
+    const auto missing = back_up(folder / "missing", folder / "copy");
+    CHECK(missing.status == 1);
+    CHECK(has(missing.errors, "there is no such file"));
+    CHECK_FALSE(fs::exists(folder / "copy"));
+    queueing.publish(1);
+    CHECK(queueing.bus.stop() == 0);
+    CHECK(has(queueing.bus.process().errors(), "cannot back up"));
+}
+
+TEST_CASE("a request for a backup that was left over is passed over, and used again") {
+    QueueingBus queueing;
+    queueing.publish(5);
+    const auto request = queueing.file.string() + "-backup";
+    const auto copy = queueing.folder.path() / "copy";
+    std::ofstream{request} << (queueing.folder.path() / "old").string() << "\nbegun\n";
+    ::usleep(700'000);
+    CHECK_FALSE(fs::exists(queueing.folder.path() / "old"));
+    const auto made = back_up(queueing.file, copy);
+    CHECK_MESSAGE(made.status == 0, made.errors);
+    CHECK(events_in(copy) == 5);
+    CHECK_FALSE(fs::exists(request));
+    CHECK(queueing.bus.stop() == 0);
+}
+
+TEST_CASE("a request of another user is not obeyed") {
+    QueueingBus queueing;
+    if (::geteuid() != 0) {
+        WARN_MESSAGE(false, "skipped: only root can give files away");
+        CHECK(::geteuid() != 0);
+        return;
+    }
+    const auto request = queueing.file.string() + "-backup";
+    const auto copy = queueing.folder.path() / "copy";
+    const int file = ::open(request.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    REQUIRE(::fchown(file, 12'345, 12'345) == 0);
+    REQUIRE(::flock(file, LOCK_EX) == 0);
+    const auto text = copy.string() + '\n';
+    REQUIRE(::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    ::usleep(1'200'000);
+    CHECK_FALSE(fs::exists(copy));
+    SUBCASE("unless it is the one the bus runs as") {
+        REQUIRE(::fchown(file, 0, 0) == 0);
+        CHECK(test::await([&] { return fs::exists(copy); }));
+    }
+    ::close(file);
+    CHECK(queueing.bus.stop() == 0);
+}
+
+TEST_CASE("when the bus is killed while it is backed up, the command does it itself") {
+    QueueingBus queueing;
+    queueing.publish(20);
+    const auto copy = queueing.folder.path() / "copy";
+    queueing.bus.process().signal(SIGSTOP);
+    test::Process process{
+        {test::routemaster_binary, "backup", queueing.file.string(), copy.string()}};
+    REQUIRE(test::await([&] { return fs::exists(queueing.file.string() + "-backup"); }));
+    queueing.bus.kill();
+    CHECK(process.wait() == 0);
+    CHECK(events_in(copy) == 20);
+    queueing.bus.start();
+    CHECK(queueing.bus.stop() == 0);
+}
