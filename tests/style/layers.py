@@ -5,7 +5,7 @@ Every public header is in the table below. A header includes its own layer and l
 includes nothing but itself and the standard library. Third-party headers are included by codec/*
 alone. A driver includes no other driver and nothing of L3. Nothing but tests includes testing/.
 In lib/, a folder is a driver, and the same holds for it; lib/stores opens them all, and
-lib/simulation is what testing/ is: it includes whatever it puts to the test.
+lib/conformance and lib/simulation are what testing/ is: they include whatever they put to the test.
 """
 
 import re
@@ -44,6 +44,9 @@ LAYERS = {
 
 # Folders of L4: each file is a driver, except that all of server/ is one.
 DRIVER_FOLDERS = ("store/", "transport/", "server/")
+
+# Folders of lib/ that are what testing/ is.
+TESTING_FOLDERS = ("conformance", "simulation")
 
 # Headers of the operating system count as the standard library's.
 STANDARD = re.compile(r"[a-z_0-9]+|(sys|netinet|arpa|net)/[a-z_]+\.h|(unistd|fcntl|poll|signal)\.h")
@@ -123,7 +126,7 @@ def check_library(path, folder):
             continue
         if layer_of(target) is None:
             yield line, f"{target} is not in the table of layers.py"
-        elif folder == "simulation":
+        elif folder in TESTING_FOLDERS:
             continue
         elif target.startswith("testing/"):
             yield line, "only tests include testing/"

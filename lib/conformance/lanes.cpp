@@ -1,25 +1,20 @@
-/// @file
-/// Conformance: the batches of a subscriber wait for each other, and for nobody else's.
-
-#pragma once
-
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "routemaster/testing/conformance/case.hpp"
+#include "cases.hpp"
 
 namespace routemaster::testing {
+namespace {
 
 /// Subscribes `token` to `orders` with full batches of one event each.
-inline void subscribe_one_by_one(Scenario& s, const std::string& token,
-                                 std::uint32_t max_in_flight = 1) {
+void subscribe_one_by_one(Scenario& s, const std::string& token, std::uint32_t max_in_flight = 1) {
     s.subscribe(token, {"orders"}, {.max_events = 1, .max_in_flight = max_in_flight});
 }
 
 /// The messages of all deliveries that can begin now, without ending any.
-inline std::vector<std::string> begin_all(Scenario& s, Where at = Where::here()) {
+std::vector<std::string> begin_all(Scenario& s, Where at = Where::here()) {
     std::vector<std::string> messages;
     for (const auto& lease : s.acquire({}, at).leases) {
         const auto start = s.begin(lease, 0, at);
@@ -30,8 +25,8 @@ inline std::vector<std::string> begin_all(Scenario& s, Where at = Where::here())
 }
 
 /// Begins a delivery where a lane may have `lane_max` of them, and tells the verdict.
-inline Verdict begin_within(Scenario& s, std::uint32_t lane_max, const Lease& lease,
-                            Where at = Where::here()) {
+Verdict begin_within(Scenario& s, std::uint32_t lane_max, const Lease& lease,
+                     Where at = Where::here()) {
     return s
         .perform(BeginDelivery{.lease = lease, .backoff_max = backoff_max, .lane_max = lane_max},
                  at)
@@ -39,8 +34,8 @@ inline Verdict begin_within(Scenario& s, std::uint32_t lane_max, const Lease& le
 }
 
 /// Ends a delivery where a lane may have `lane_max` of them.
-inline void settle_within(Scenario& s, std::uint32_t lane_max, const Lease& lease,
-                          bool delivered = true, Where at = Where::here()) {
+void settle_within(Scenario& s, std::uint32_t lane_max, const Lease& lease, bool delivered = true,
+                   Where at = Where::here()) {
     const SettleDelivery step{.lease = lease,
                               .delivered = delivered,
                               .begun_at = s.now(),
@@ -50,7 +45,7 @@ inline void settle_within(Scenario& s, std::uint32_t lane_max, const Lease& leas
 }
 
 /// Adds the cases about lanes of which workers have room for a part only.
-inline void add_narrowed_lane_cases(StoreCases& add) {
+void add_narrowed_lane_cases(StoreCases& add) {
     add("a subscriber that has its share of deliveries gets the next when one ends",
         [](Scenario& s) {
             subscribe_one_by_one(s, "billing", 5);
@@ -195,8 +190,9 @@ inline void add_narrowed_lane_cases(StoreCases& add) {
     });
 }
 
-/// Adds the cases about the order of a subscriber's batches.
-inline void add_lane_cases(StoreCases& add) {
+}  // namespace
+
+void add_lane_cases(StoreCases& add) {
     add_narrowed_lane_cases(add);
 
     add("by default one batch of a subscriber is under way at a time", [](Scenario& s) {

@@ -1,25 +1,22 @@
-/// @file
-/// Conformance: deliveries begin, end, and are spared to the sick.
-
-#pragma once
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cases.hpp"
 #include "routemaster/detail/delivery_job.hpp"
-#include "routemaster/testing/conformance/case.hpp"
 
 namespace routemaster::testing {
+namespace {
 
 /// Subscribes `billing` to `orders` with batches that are due at once.
-inline void subscribe_billing(Scenario& s) {
+void subscribe_billing(Scenario& s) {
     s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
 }
 
-/// Adds the cases about an attempt and its end.
-inline void add_delivery_cases(StoreCases& add) {
+}  // namespace
+
+void add_delivery_cases(StoreCases& add) {
     add("a clock that jumps by years during a delivery costs nothing", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders");
@@ -156,8 +153,7 @@ inline void add_delivery_cases(StoreCases& add) {
     });
 }
 
-/// Adds the cases about health and throttling.
-inline void add_health_cases(StoreCases& add) {
+void add_health_cases(StoreCases& add) {
     add("health follows the outcome of deliveries and stays within 0 and 100", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");

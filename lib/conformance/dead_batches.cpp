@@ -1,27 +1,23 @@
-/// @file
-/// Conformance: batches that fail for good become DEAD, are kept, and can be redelivered.
-
-#pragma once
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cases.hpp"
 #include "routemaster/detail/delivery_job.hpp"
-#include "routemaster/testing/conformance/case.hpp"
 
 namespace routemaster::testing {
+namespace {
 
 /// Subscribes `billing` to `orders` with one event in each batch, which dies of its first failure.
-inline void subscribe_mortal(Scenario& s, std::uint32_t dead_max = 1'000) {
+void subscribe_mortal(Scenario& s, std::uint32_t dead_max = 1'000) {
     s.subscribe("billing", {"orders"},
                 {.timeout = Duration{0}, .max_events = 1, .attempts_max = 1, .dead_max = dead_max});
 }
 
 /// Lets the next `count` batches die, a millisecond after one another. Their ids.
-inline std::vector<Uid> kill_some(Scenario& s, unsigned count) {
+std::vector<Uid> kill_some(Scenario& s, unsigned count) {
     std::vector<Uid> ids;
     for (unsigned i = 0; i < count; ++i) {
         s.advance(Duration{1});
@@ -31,14 +27,15 @@ inline std::vector<Uid> kill_some(Scenario& s, unsigned count) {
 }
 
 /// The ids of the DEAD batches of a subscriber, in the order they died.
-inline std::vector<Uid> dead_ids(const Scenario& s, const std::string& token) {
+std::vector<Uid> dead_ids(const Scenario& s, const std::string& token) {
     std::vector<Uid> ids;
     for (const auto& batch : s.dead(token)) ids.push_back(batch.uid);
     return ids;
 }
 
-/// Adds the cases about when a batch becomes DEAD.
-inline void add_death_cases(StoreCases& add) {
+}  // namespace
+
+void add_death_cases(StoreCases& add) {
     add("a batch is DEAD after its last attempt, and the next goes out", [](Scenario& s) {
         s.subscribe("billing", {"orders"},
                     {.timeout = Duration{0}, .max_events = 1, .attempts_max = 3});
@@ -180,8 +177,7 @@ inline void add_death_cases(StoreCases& add) {
     });
 }
 
-/// Adds the cases about DEAD batches.
-inline void add_dead_letter_cases(StoreCases& add) {
+void add_dead_letter_cases(StoreCases& add) {
     add("a DEAD batch tells what it was and why it died", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .attempts_max = 2});
         const auto created_at = s.now();

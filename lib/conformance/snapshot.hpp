@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "expect.hpp"
 #include "routemaster/step.hpp"
-#include "routemaster/testing/conformance/expect.hpp"
 
 namespace routemaster::testing {
 

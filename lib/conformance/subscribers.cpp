@@ -1,18 +1,12 @@
-/// @file
-/// Conformance: subscribers and API tokens.
-
-#pragma once
-
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "routemaster/testing/conformance/case.hpp"
+#include "cases.hpp"
 
 namespace routemaster::testing {
 
-/// Adds the cases about subscribing.
-inline void add_subscription_cases(StoreCases& add) {
+void add_subscription_cases(StoreCases& add) {
     add("a new subscriber begins healthy and with the default settings", [](Scenario& s) {
         s.subscribe("billing", {"orders", "cats"},
                     {.callback = "https://billing.example/in", .uuid = "secret"});
@@ -202,8 +196,7 @@ inline void add_subscription_cases(StoreCases& add) {
     });
 }
 
-/// Adds the cases about the end of subscribers.
-inline void add_subscriber_removal_cases(StoreCases& add) {
+void add_subscriber_removal_cases(StoreCases& add) {
     add("a removed subscriber gets no further events and is forgotten", [](Scenario& s) {
         s.subscribe("audit", {"orders"});
         s.subscribe("billing", {"orders"}, {.timeout = Duration{9}, .max_events = 9});
@@ -279,8 +272,7 @@ inline void add_subscriber_removal_cases(StoreCases& add) {
     });
 }
 
-/// Adds the cases about API tokens.
-inline void add_token_cases(StoreCases& add) {
+void add_token_cases(StoreCases& add) {
     add("a token is valid under its name until it is removed", [](Scenario& s) {
         const auto found = [&] { return s.perform(FindToken{"shop--key"}); };
         expect_equal(found(), std::optional<std::string>{}, "an unknown token");

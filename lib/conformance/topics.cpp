@@ -1,18 +1,12 @@
-/// @file
-/// Conformance: topics, and who may publish in them.
-
-#pragma once
-
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "routemaster/testing/conformance/case.hpp"
+#include "cases.hpp"
 
 namespace routemaster::testing {
 
-/// Adds the cases about topics.
-inline void add_topic_cases(StoreCases& add) {
+void add_topic_cases(StoreCases& add) {
     add("publishing creates the topic and claims it for the publisher", [](Scenario& s) {
         s.publish("orders", 1, {.publisher = "shop--key"});
         expect_equal(s.topics(), std::vector<Topic>{{"orders", "shop--key", 1}}, "topics");

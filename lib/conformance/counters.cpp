@@ -1,18 +1,14 @@
-/// @file
-/// Conformance: everything that happens is counted.
-
-#pragma once
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cases.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/testing/conformance/case.hpp"
 
 namespace routemaster::testing {
+namespace {
 
 /// A counter of the subscriber `billing`, and where it stands; nothing: it has not begun.
 struct BillingCounter {
@@ -22,16 +18,17 @@ struct BillingCounter {
 };
 
 /// Compares counters of `billing`.
-inline void expect_billing(Scenario& s, const std::vector<BillingCounter>& counters,
-                           Where at = Where::here()) {
+void expect_billing(Scenario& s, const std::vector<BillingCounter>& counters,
+                    Where at = Where::here()) {
     for (const auto& [name, status, value] : counters) {
         const auto what = status == nullptr ? std::string{name} : std::string{name} + " " + status;
         expect_equal(s.counter_of("billing", name, status, at), value, what, at);
     }
 }
 
-/// Adds the cases about counters.
-inline void add_counter_cases(StoreCases& add) {
+}  // namespace
+
+void add_counter_cases(StoreCases& add) {
     add("publications are counted by topic and by the public part of the publisher",
         [](Scenario& s) {
             s.publish_message("a", "12345", {.publisher = "shop--secret"});

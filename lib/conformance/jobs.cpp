@@ -1,28 +1,25 @@
-/// @file
-/// Conformance: the job queue.
-
-#pragma once
-
 #include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "routemaster/testing/conformance/case.hpp"
-#include "routemaster/testing/conformance/threads.hpp"
+#include "cases.hpp"
+#include "threads.hpp"
 
 namespace routemaster::testing {
+namespace {
 
 /// The jobs of leases, in order.
-inline std::vector<std::string> jobs_of(const std::vector<Lease>& leases) {
+std::vector<std::string> jobs_of(const std::vector<Lease>& leases) {
     std::vector<std::string> jobs;
     for (const auto& lease : leases) jobs.push_back(lease.job);
     return jobs;
 }
 
-/// Adds the cases about pushing.
-inline void add_push_cases(StoreCases& add) {
+}  // namespace
+
+void add_push_cases(StoreCases& add) {
     add("an equal job is never twice in a queue, whatever its state", [](Scenario& s) {
         const auto push = [&](const char* state, Where at = Where::here()) {
             expect_equal(s.push("a"), PushOutcome::duplicate, std::string{"pushing while "} + state,
@@ -104,8 +101,7 @@ inline void add_push_cases(StoreCases& add) {
     });
 }
 
-/// Adds the cases about acquiring.
-inline void add_acquire_cases(StoreCases& add) {
+void add_acquire_cases(StoreCases& add) {
     add("scheduled jobs are acquired in the order they fall due", [](Scenario& s) {
         s.push("30", Duration{30});
         s.push("10", Duration{10});

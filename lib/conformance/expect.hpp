@@ -3,19 +3,12 @@
 
 #pragma once
 
-#include <stdexcept>
 #include <string>
 
-#include "routemaster/testing/conformance/text.hpp"
+#include "routemaster/testing/store_conformance.hpp"
+#include "text.hpp"
 
 namespace routemaster::testing {
-
-/// A promise that a store does not keep. Its text names the place in the suite, what was looked
-/// at, what was expected, and what was found.
-class ConformanceFailure : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
 
 /// A place in the suite. As a default argument, `Where::here()` is the place of the call.
 struct Where {

@@ -1,19 +1,15 @@
-/// @file
-/// Conformance: leases, and what becomes of them when workers die.
-
-#pragma once
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "routemaster/testing/conformance/case.hpp"
+#include "cases.hpp"
 
 namespace routemaster::testing {
+namespace {
 
 /// Expects that a lease gives no right to anything, and that trying changes nothing.
-inline void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here()) {
+void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here()) {
     const auto before = s.snapshot();
     expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "ack", at);
     expect_equal(s.perform(NackJob{lease, s.now()}), Settlement::lease_lost, "nack", at);
@@ -25,8 +21,9 @@ inline void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here(
     expect_unchanged(s.snapshot(), before, at);
 }
 
-/// Adds the cases about who holds a job.
-inline void add_lease_cases(StoreCases& add) {
+}  // namespace
+
+void add_lease_cases(StoreCases& add) {
     add("a lease ends with its ack or nack", [](Scenario& s) {
         s.push("a");
         s.push("b");
@@ -98,8 +95,7 @@ inline void add_lease_cases(StoreCases& add) {
     });
 }
 
-/// Adds the cases about acquisitions whose reply was lost.
-inline void add_lost_reply_cases(StoreCases& add) {
+void add_lost_reply_cases(StoreCases& add) {
     add("a worker gets the leases whose reply was lost with its next acquisition", [](Scenario& s) {
         for (const char* job : {"a", "b", "c", "d"}) s.push(job);
         AcquireJobs step{.queue = work_queue, .worker = Scenario::worker(1), .known = 0};
@@ -133,8 +129,7 @@ inline void add_lost_reply_cases(StoreCases& add) {
     });
 }
 
-/// Adds the cases about workers that come and go.
-inline void add_worker_cases(StoreCases& add) {
+void add_worker_cases(StoreCases& add) {
     add("a worker that retires gives back at once what it holds", [](Scenario& s) {
         for (const char* job : {"a", "b", "c"}) s.push(job);
         const auto leases = s.acquire({.worker = 1, .limit = 2, .queue = work_queue}).leases;

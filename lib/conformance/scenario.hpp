@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "expect.hpp"
 #include "routemaster/store.hpp"
-#include "routemaster/testing/conformance/expect.hpp"
-#include "routemaster/testing/conformance/snapshot.hpp"
-#include "routemaster/testing/conformance/traits.hpp"
+#include "routemaster/testing/store_conformance.hpp"
+#include "snapshot.hpp"
 
 namespace routemaster::testing {
 

@@ -1,22 +1,16 @@
-/// @file
-/// Conformance: events become batches.
-
-#pragma once
-
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cases.hpp"
 #include "routemaster/detail/delivery_job.hpp"
-#include "routemaster/testing/conformance/case.hpp"
-#include "routemaster/testing/conformance/threads.hpp"
+#include "threads.hpp"
 
 namespace routemaster::testing {
 
-/// Adds the cases about where events go, and how they look on arrival.
-inline void add_publishing_cases(StoreCases& add) {
+void add_publishing_cases(StoreCases& add) {
     add("an event that nobody wants is queued nowhere", [](Scenario& s) {
         s.subscribe("billing", {"refunds"});
         s.publish("orders");
@@ -73,8 +67,7 @@ inline void add_publishing_cases(StoreCases& add) {
     });
 }
 
-/// Adds the cases about when a batch falls due.
-inline void add_due_cases(StoreCases& add) {
+void add_due_cases(StoreCases& add) {
     add("a batch falls due after its subscriber's timeout, to the millisecond", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{1'234}});
         s.publish("orders");
@@ -148,8 +141,7 @@ inline void add_due_cases(StoreCases& add) {
     });
 }
 
-/// Adds the cases about when a batch is sealed.
-inline void add_sealing_cases(StoreCases& add) {
+void add_sealing_cases(StoreCases& add) {
     add("a batch takes events until its delivery begins, however late", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");

@@ -1,21 +1,17 @@
-/// @file
-/// Conformance: whoever waits for a job is woken.
-
-#pragma once
-
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "routemaster/testing/conformance/case.hpp"
-#include "routemaster/testing/conformance/threads.hpp"
+#include "cases.hpp"
+#include "threads.hpp"
 
 namespace routemaster::testing {
+namespace {
 
 /// Expects that `change` wakes a watch of `queue` that acquired nothing before it.
-inline void expect_woken(Scenario& s, const std::string& queue, const std::string& what,
-                         const std::function<void()>& change, Where at = Where::here()) {
+void expect_woken(Scenario& s, const std::string& queue, const std::string& what,
+                  const std::function<void()>& change, Where at = Where::here()) {
     Signal signal;
     const auto watch = s.store().watch(queue, [&] { signal.raise(); });
     const auto left = s.acquire({.worker = 99, .queue = queue}, at);
@@ -25,8 +21,9 @@ inline void expect_woken(Scenario& s, const std::string& queue, const std::strin
     expect(signal.wait_beyond(seen, s.traits().patience), "nobody was woken by " + what, at);
 }
 
-/// Adds the cases about wake-ups.
-inline void add_watch_cases(StoreCases& add) {
+}  // namespace
+
+void add_watch_cases(StoreCases& add) {
     add("a push wakes whoever found nothing", [](Scenario& s) {
         expect_woken(s, work_queue, "a push", [&] { s.push("a"); });
         s.take_work();

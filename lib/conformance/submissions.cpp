@@ -1,8 +1,3 @@
-/// @file
-/// Conformance: how steps are submitted and answered.
-
-#pragma once
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,13 +9,12 @@
 #include <variant>
 #include <vector>
 
-#include "routemaster/testing/conformance/case.hpp"
-#include "routemaster/testing/conformance/threads.hpp"
+#include "cases.hpp"
+#include "threads.hpp"
 
 namespace routemaster::testing {
 
-/// Adds the cases about submissions.
-inline void add_submission_cases(StoreCases& add) {
+void add_submission_cases(StoreCases& add) {
     add("steps of one submission are performed in order, each seeing those before",
         [](Scenario& s) {
             const auto worker = Scenario::worker(1);

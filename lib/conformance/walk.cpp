@@ -1,8 +1,3 @@
-/// @file
-/// Conformance: a long random walk, after which everything must still add up.
-
-#pragma once
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "cases.hpp"
 #include "routemaster/random.hpp"
-#include "routemaster/testing/conformance/case.hpp"
 
 namespace routemaster::testing {
+namespace {
 
 /// Publishers, workers and operators who do as they please, and a record of what was delivered.
 ///
@@ -266,8 +262,9 @@ private:
     std::map<std::string, std::uint64_t> vanished_;   // Events.
 };
 
-/// Adds the random walk.
-inline void add_walk_cases(StoreCases& add) {
+}  // namespace
+
+void add_walk_cases(StoreCases& add) {
     add("gauges, counters and deliveries add up after a long random walk", [](Scenario& s) {
         Walk walk{s};
         for (std::uint32_t i = 1; i <= s.traits().walk_steps; ++i) {

@@ -1,16 +1,10 @@
-/// @file
-/// Conformance: the room that a store takes, and what is dropped when there is none.
-
-#pragma once
-
 #include <string>
 
-#include "routemaster/testing/conformance/case.hpp"
+#include "cases.hpp"
 
 namespace routemaster::testing {
 
-/// Adds the cases about the last resort.
-inline void add_room_cases(StoreCases& add) {
+void add_room_cases(StoreCases& add) {
     add("the oldest batches are dropped first, whoever they are for", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 2});
         s.subscribe("audit", {"refunds"});
