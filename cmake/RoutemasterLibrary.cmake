@@ -132,8 +132,8 @@ function(routemaster_driver name)
     routemaster_component(${name} PACKAGES ${arg_DEPENDS} COMPONENTS ${components})
 endfunction()
 
-# Declares routemaster::core: every public header that belongs to no driver, and what of them is
-# compiled, in lib/core. Call it after the drivers.
+# Declares routemaster::core: every public header that belongs to no driver, and the machinery
+# behind them, in lib/core. Call it after the drivers.
 function(routemaster_core)
     # Debian's msgpack-cxx package calls itself `msgpack` and its target `msgpackc-cxx`, which
     # brings the Boost headers it includes.
@@ -150,6 +150,7 @@ function(routemaster_core)
     add_library(routemaster_core STATIC ${sources})
     target_sources(routemaster_core PUBLIC
         FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
+    target_include_directories(routemaster_core PRIVATE "${PROJECT_SOURCE_DIR}/lib")
     target_compile_features(routemaster_core PUBLIC cxx_std_20)
     target_link_libraries(routemaster_core
         PUBLIC msgpackc-cxx nlohmann_json::nlohmann_json Threads::Threads

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cases.hpp"
-#include "routemaster/detail/delivery_job.hpp"
+#include "core/store/delivery_job.hpp"
 
 namespace routemaster::testing {
 namespace {

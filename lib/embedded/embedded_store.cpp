@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/store/watchers.hpp"
 #include "engine.hpp"
 #include "journal_file.hpp"
 #include "routemaster/completion_thread.hpp"
-#include "routemaster/detail/watchers.hpp"
 
 namespace routemaster {
 namespace {

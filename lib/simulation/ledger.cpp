@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "conformance/text.hpp"
+#include "core/store/delivery_job.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/delivery_job.hpp"
 
 namespace routemaster::simulation {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "routemaster/detail/intrusive_list.hpp"
-#include "routemaster/detail/state/entity.hpp"
-#include "routemaster/detail/state/payload.hpp"
+#include "core/containers/intrusive_list.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/payload.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 

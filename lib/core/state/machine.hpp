@@ -15,14 +15,14 @@
 #include <variant>
 #include <vector>
 
-#include "routemaster/detail/delivery_job.hpp"
-#include "routemaster/detail/published_tags.hpp"
-#include "routemaster/detail/state/counters.hpp"
-#include "routemaster/detail/state/directory.hpp"
-#include "routemaster/detail/state/entity.hpp"
-#include "routemaster/detail/state/jobs.hpp"
-#include "routemaster/detail/state/outboxes.hpp"
-#include "routemaster/detail/step_check.hpp"
+#include "core/state/counters.hpp"
+#include "core/state/directory.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/jobs.hpp"
+#include "core/state/outboxes.hpp"
+#include "core/store/delivery_job.hpp"
+#include "core/store/published_tags.hpp"
+#include "core/store/step_check.hpp"
 #include "routemaster/health.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"

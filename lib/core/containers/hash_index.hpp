@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "routemaster/detail/huge_page_allocator.hpp"
+#include "core/containers/huge_page_allocator.hpp"
 
 namespace routemaster::detail {
 

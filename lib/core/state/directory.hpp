@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "routemaster/detail/state/counters.hpp"
-#include "routemaster/detail/state/entity.hpp"
-#include "routemaster/detail/state/outboxes.hpp"
+#include "core/state/counters.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/outboxes.hpp"
 #include "routemaster/health.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/subscription.hpp"

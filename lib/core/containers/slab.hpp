@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "routemaster/detail/huge_page_allocator.hpp"
-#include "routemaster/detail/intrusive_list.hpp"
+#include "core/containers/huge_page_allocator.hpp"
+#include "core/containers/intrusive_list.hpp"
 
 namespace routemaster::detail {
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/state/entity.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/counter.hpp"
-#include "routemaster/detail/state/entity.hpp"
 #include "routemaster/step.hpp"
 
 namespace routemaster::detail {

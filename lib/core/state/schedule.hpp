@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "routemaster/detail/state/job_state.hpp"
+#include "core/state/job_state.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::detail {

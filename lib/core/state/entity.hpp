@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/containers/intrusive_list.hpp"
 #include "routemaster/batch.hpp"
-#include "routemaster/detail/intrusive_list.hpp"
 
 namespace routemaster::detail {
 

@@ -13,15 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/containers/hash_index.hpp"
+#include "core/containers/intrusive_list.hpp"
+#include "core/containers/slab.hpp"
+#include "core/state/counters.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/schedule.hpp"
 #include "routemaster/counter.hpp"
 #include "routemaster/detail/assert.hpp"
-#include "routemaster/detail/hash_index.hpp"
-#include "routemaster/detail/intrusive_list.hpp"
-#include "routemaster/detail/slab.hpp"
-#include "routemaster/detail/state/counters.hpp"
-#include "routemaster/detail/state/entity.hpp"
-#include "routemaster/detail/state/job_state.hpp"
-#include "routemaster/detail/state/schedule.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"

@@ -17,14 +17,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/containers/intrusive_list.hpp"
+#include "core/state/counters.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/jobs.hpp"
+#include "core/state/kept_messages.hpp"
+#include "core/store/dead_error.hpp"
+#include "core/store/delivery_job.hpp"
 #include "routemaster/batch.hpp"
-#include "routemaster/detail/dead_error.hpp"
-#include "routemaster/detail/delivery_job.hpp"
-#include "routemaster/detail/intrusive_list.hpp"
-#include "routemaster/detail/state/counters.hpp"
-#include "routemaster/detail/state/entity.hpp"
-#include "routemaster/detail/state/jobs.hpp"
-#include "routemaster/detail/state/kept_messages.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
