@@ -137,8 +137,7 @@ endfunction()
 function(routemaster_core)
     # Debian's msgpack-cxx package calls itself `msgpack` and its target `msgpackc-cxx`, which
     # brings the Boost headers it includes.
-    set(packages Threads nlohmann_json msgpack uriparser)
-    foreach(package IN LISTS packages)
+    foreach(package IN ITEMS Threads nlohmann_json msgpack uriparser)
         find_package(${package} REQUIRED)
     endforeach()
 
@@ -152,10 +151,12 @@ function(routemaster_core)
         FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
     target_include_directories(routemaster_core PRIVATE "${PROJECT_SOURCE_DIR}/lib")
     target_compile_features(routemaster_core PUBLIC cxx_std_20)
+    # Headers alone, and no header of ours includes them: who uses the library need not have them.
     target_link_libraries(routemaster_core
-        PUBLIC msgpackc-cxx nlohmann_json::nlohmann_json Threads::Threads
-        PRIVATE uriparser::uriparser)
-    routemaster_component(core PACKAGES ${packages})
+        PUBLIC Threads::Threads
+        PRIVATE uriparser::uriparser
+            $<BUILD_INTERFACE:msgpackc-cxx> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+    routemaster_component(core PACKAGES Threads uriparser)
 endfunction()
 
 # Installs what `find_package(routemaster)` reads first.

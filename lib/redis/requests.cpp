@@ -8,11 +8,11 @@
 #include <utility>
 #include <variant>
 
+#include "core/codec/canonical_message.hpp"
 #include "core/store/dead_error.hpp"
 #include "core/store/delivery_job.hpp"
 #include "core/store/published_tags.hpp"
 #include "core/store/step_check.hpp"
-#include "routemaster/codec/canonical_message.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/url.hpp"

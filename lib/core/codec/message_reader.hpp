@@ -11,8 +11,8 @@
 #include <string_view>
 #include <variant>
 
-#include "routemaster/codec/msgpack_parser.hpp"
-#include "routemaster/codec/sink.hpp"
+#include "core/codec/msgpack_parser.hpp"
+#include "core/codec/sink.hpp"
 #include "routemaster/event.hpp"
 
 namespace routemaster::detail {

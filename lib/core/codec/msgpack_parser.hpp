@@ -10,15 +10,10 @@
 #include <msgpack/null_visitor.hpp>
 #include <msgpack/unpack.hpp>
 
-#include "routemaster/codec/sink.hpp"
+#include "core/codec/sink.hpp"
+#include "routemaster/codec/msgpack.hpp"
 
-namespace routemaster {
-
-/// How deep arrays and maps may lie in one another in MessagePack that is decoded. Twice what JSON
-/// may have: whatever came in as JSON can be wrapped and decoded again.
-inline constexpr std::size_t msgpack_depth_max = 128;
-
-namespace detail {
+namespace routemaster::detail {
 
 /// Passes on what msgpack-c's parser finds. Binary strings count as texts; extension types and
 /// keys that are no texts stop the parser.
@@ -74,5 +69,4 @@ template <Sink S>
     return msgpack::parse(bytes.data(), bytes.size(), offset, visitor) && offset == bytes.size();
 }
 
-}  // namespace detail
-}  // namespace routemaster
+}  // namespace routemaster::detail
