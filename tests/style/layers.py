@@ -27,7 +27,7 @@ LAYERS = {
         codec/
     """,
     2: """
-        step store transport callbacks reject active publication completion_thread
+        step step/ store transport callbacks reject active publication completion_thread
     """,
     3: """
         bus subscriber job_queue dispatcher autodrop monitor room_guard
