@@ -111,13 +111,13 @@ function(routemaster_driver name)
     add_library(${target} STATIC ${sources})
     target_sources(${target} PUBLIC
         FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
     target_link_libraries(${target} PUBLIC routemaster::core PRIVATE ${arg_LINK})
 
     set(components core)
     foreach(driver IN LISTS arg_REQUIRES)
         list(APPEND components ${driver})
         target_link_libraries(${target} PRIVATE routemaster::${driver})
-        target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
     endforeach()
     foreach(driver IN LISTS arg_DRIVERS)
         string(TOUPPER "ROUTEMASTER_HAS_${driver}" has)
@@ -132,13 +132,12 @@ function(routemaster_driver name)
     routemaster_component(${name} PACKAGES ${arg_DEPENDS} COMPONENTS ${components})
 endfunction()
 
-# Declares routemaster::core: every public header that belongs to no driver, and what of them is
-# compiled, in lib/core. Call it after the drivers.
+# Declares routemaster::core: every public header that belongs to no driver, and the machinery
+# behind them, in lib/core. Call it after the drivers.
 function(routemaster_core)
     # Debian's msgpack-cxx package calls itself `msgpack` and its target `msgpackc-cxx`, which
     # brings the Boost headers it includes.
-    set(packages Threads nlohmann_json msgpack uriparser)
-    foreach(package IN LISTS packages)
+    foreach(package IN ITEMS Threads nlohmann_json msgpack uriparser)
         find_package(${package} REQUIRED)
     endforeach()
 
@@ -150,11 +149,14 @@ function(routemaster_core)
     add_library(routemaster_core STATIC ${sources})
     target_sources(routemaster_core PUBLIC
         FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
+    target_include_directories(routemaster_core PRIVATE "${PROJECT_SOURCE_DIR}/lib")
     target_compile_features(routemaster_core PUBLIC cxx_std_20)
+    # Headers alone, and no header of ours includes them: who uses the library need not have them.
     target_link_libraries(routemaster_core
-        PUBLIC msgpackc-cxx nlohmann_json::nlohmann_json Threads::Threads
-        PRIVATE uriparser::uriparser)
-    routemaster_component(core PACKAGES ${packages})
+        PUBLIC Threads::Threads
+        PRIVATE uriparser::uriparser
+            $<BUILD_INTERFACE:msgpackc-cxx> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+    routemaster_component(core PACKAGES Threads uriparser)
 endfunction()
 
 # Installs what `find_package(routemaster)` reads first.

@@ -6,21 +6,12 @@
 
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
 
 #include "routemaster/active.hpp"
-#include "routemaster/detail/inbox.hpp"
-#include "routemaster/detail/rounds.hpp"
 #include "routemaster/log.hpp"
-#include "routemaster/result.hpp"
 #include "routemaster/room.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 
@@ -46,128 +37,23 @@ struct AutodropOptions {
 class Autodrop final : public Active {
 public:
     /// The store must outlive it.
-    explicit Autodrop(Store& store, AutodropOptions options = {})
-        : store_{store}, options_{std::move(options)}, rounds_{options_.interval} {}
-
+    explicit Autodrop(Store& store, AutodropOptions options = {});
+    ~Autodrop() override;
     Autodrop(const Autodrop&) = delete;
     Autodrop& operator=(const Autodrop&) = delete;
 
-    TimePoint poll(TimePoint now) override {
-        now_ = now;
-        rounds_.tell(now);
-        for (auto& letter : inbox_->take().letters) {
-            std::visit([this](auto& any) { on(any); }, letter);
-        }
-        if (rounds_.begin()) measure();
-        return inbox_->empty() ? rounds_.next_poll() : now;
-    }
-
-    void wake_with(std::function<void()> wake) override { inbox_->wake_with(std::move(wake)); }
+    TimePoint poll(TimePoint now) override;
+    void wake_with(std::function<void()> wake) override;
 
     /// Lets a step under way end, and drops nothing more. A drop that the store has begun is logged
     /// whenever the deadline is; only if the store does not answer for 5 s beyond it, it is not.
-    void close(TimePoint deadline) override {
-        rounds_.close(saturating_add(deadline, Duration{5'000}));
-    }
+    void close(TimePoint deadline) override;
 
-    [[nodiscard]] bool closed() const override { return rounds_.closed(); }
+    [[nodiscard]] bool closed() const override;
 
 private:
-    // What comes back from the store; one of them is under way at most.
-    struct Measured {
-        Result<StoreUse> use;
-    };
-    struct Drop {
-        Result<Dropped> dropped;
-    };
-    using Letter = std::variant<Measured, Drop>;
-    using Inbox = detail::Inbox<Letter>;
-
-    static constexpr std::uint32_t batches_max = 100;
-
-    void measure() {
-        submit(store_, MeasureUse{}, now_,
-               [inbox = inbox_](Result<StoreUse> use) { inbox->put(Measured{std::move(use)}); });
-    }
-
-    void on(Measured& measured) {
-        if (!measured.use)
-            return refused("cannot tell how much room the store takes", measured.use.error());
-        refused_ = false;
-        bytes_ = measured.use->bytes;
-        const auto& room = options_.room;
-        if (bytes_ <= room.high_mark()) stuck_ = false;
-        if (dropping_ && bytes_ < room.low_mark()) {
-            log(LogLevel::info, "there is enough room again: " + use());
-            dropping_ = false;
-        } else if (bytes_ > room.high_mark()) {
-            dropping_ = true;
-        }
-        if (!dropping_ || rounds_.closing()) return rounds_.end();
-        drop();
-    }
-
-    void drop() {
-        submit(store_, DropOldestBatches{batches_max}, now_,
-               [inbox = inbox_](Result<Dropped> dropped) { inbox->put(Drop{std::move(dropped)}); });
-    }
-
-    void on(Drop& reply) {
-        const auto& dropped = reply.dropped;
-        if (!dropped) return not_dropped(dropped.error());
-        refused_ = false;
-        if (dropped->batches == 0) return nothing_to_drop();
-        stuck_ = false;
-        log(LogLevel::warning, "dropped the oldest " + std::to_string(dropped->batches) +
-                                   " batches, with " + std::to_string(dropped->events) +
-                                   " events: " + use());
-        if (rounds_.closing()) return rounds_.end();
-        measure();
-    }
-
-    void not_dropped(const Error& error) {
-        if (error.code() != Errc::timed_out) return refused("cannot drop batches", error);
-        // How full the store is, the next round finds out.
-        log(LogLevel::warning, "the oldest " + std::to_string(batches_max) +
-                                   " batches may have been dropped: " + error.message());
-        rounds_.end();
-    }
-
-    /// Whatever takes the room, it is not batches; looking again and again would not help.
-    void nothing_to_drop() {
-        dropping_ = false;
-        if (!std::exchange(stuck_, true)) {
-            log(LogLevel::error, "there is no batch left to drop, and " + use());
-        }
-        rounds_.end();
-    }
-
-    /// Tells of the first failure of many.
-    void refused(const std::string& what, const Error& error) {
-        if (!std::exchange(refused_, true)) {
-            log(LogLevel::warning, what + ": " + error.message());
-        }
-        rounds_.end();
-    }
-
-    [[nodiscard]] std::string use() const {
-        return "the store takes " + std::to_string(bytes_) + " of " +
-               std::to_string(options_.room.bytes_max) + " bytes";
-    }
-
-    void log(LogLevel level, std::string_view text) const {
-        if (options_.log) options_.log(level, text);
-    }
-
-    Store& store_;
-    AutodropOptions options_;
-    std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
-    detail::Rounds rounds_;
-    TimePoint now_{};
-    std::uint64_t bytes_ = 0;  // When last measured.
-    bool dropping_ = false;    // Was above the high mark, and not below the low mark since.
-    bool stuck_ = false;       // There was nothing to drop, and a person was told.
-    bool refused_ = false;     // The store failed, and that was told.
+    class Impl;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace routemaster

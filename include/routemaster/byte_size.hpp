@@ -3,16 +3,9 @@
 
 #pragma once
 
-#include <array>
-#include <charconv>
 #include <cstdint>
-#include <limits>
-#include <string>
 #include <string_view>
-#include <system_error>
-#include <utility>
 
-#include "routemaster/error.hpp"
 #include "routemaster/result.hpp"
 
 namespace routemaster {
@@ -20,34 +13,6 @@ namespace routemaster {
 /// Reads a whole number of bytes: `5000000`, or with a suffix `5MB` or `5M`, of which k, M, G and T
 /// stand for powers of 1000, and Ki, Mi, Gi and Ti for powers of 1024, each with or without a B.
 /// Upper and lower case are the same. `invalid` when it is none, or more than 64 bits hold.
-[[nodiscard]] inline Result<std::uint64_t> parse_byte_size(std::string_view text) {
-    constexpr std::uint64_t thousand = 1'000;
-    constexpr std::uint64_t ki = 1'024;
-    using Unit = std::pair<std::string_view, std::uint64_t>;
-    constexpr std::array<Unit, 9> units{Unit{"", 1},
-                                        {"k", thousand},
-                                        {"m", thousand * thousand},
-                                        {"g", thousand * thousand * thousand},
-                                        {"t", thousand * thousand * thousand * thousand},
-                                        {"ki", ki},
-                                        {"mi", ki * ki},
-                                        {"gi", ki * ki * ki},
-                                        {"ti", ki * ki * ki * ki}};
-    const Error wrong{Errc::invalid,
-                      "'" + std::string{text} + "' is no number of bytes, as 5000000, 5MB or 5MiB"};
-    std::uint64_t number = 0;
-    const auto* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number);
-    if (parsed.ec != std::errc{}) return wrong;
-    std::string suffix{parsed.ptr, end};
-    for (char& c : suffix) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (suffix.ends_with('b')) suffix.pop_back();
-    for (const auto& [unit, bytes] : units) {
-        if (suffix != unit) continue;
-        if (number > std::numeric_limits<std::uint64_t>::max() / bytes) return wrong;
-        return number * bytes;
-    }
-    return wrong;
-}
+[[nodiscard]] Result<std::uint64_t> parse_byte_size(std::string_view text);
 
 }  // namespace routemaster

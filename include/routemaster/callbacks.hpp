@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "routemaster/batch.hpp"
 
@@ -33,24 +32,13 @@ inline constexpr std::string_view local_scheme = "local:";
 class Callbacks {
 public:
     /// Names the callback of a subscriber, in place of the one before.
-    void set(const std::string& token, BatchHandler handler) {
-        auto shared = std::make_shared<const BatchHandler>(std::move(handler));
-        const std::lock_guard lock{mutex_};
-        handlers_[token] = std::move(shared);
-    }
+    void set(const std::string& token, BatchHandler handler);
 
     /// Forgets the callback of a subscriber. One that is running ends undisturbed.
-    void remove(const std::string& token) {
-        const std::lock_guard lock{mutex_};
-        handlers_.erase(token);
-    }
+    void remove(const std::string& token);
 
     /// The callback of a subscriber; null when none was named.
-    [[nodiscard]] std::shared_ptr<const BatchHandler> find(std::string_view token) const {
-        const std::lock_guard lock{mutex_};
-        const auto found = handlers_.find(token);
-        return found == handlers_.end() ? nullptr : found->second;
-    }
+    [[nodiscard]] std::shared_ptr<const BatchHandler> find(std::string_view token) const;
 
 private:
     mutable std::mutex mutex_;  // Guards `handlers_`.

@@ -1,9 +1,7 @@
 /// @file
-/// The machine's clock: the one place of the headers that reads it.
+/// The machine's clock.
 
 #pragma once
-
-#include <chrono>
 
 #include "routemaster/time.hpp"
 
@@ -14,15 +12,10 @@ namespace routemaster {
 /// Thread safety: stateless.
 class SystemClock final : public Clock {
 public:
-    [[nodiscard]] TimePoint now() const override {
-        return std::chrono::floor<Duration>(std::chrono::system_clock::now());
-    }
+    [[nodiscard]] TimePoint now() const override;
 };
 
 /// A `SystemClock` that lives as long as the program: the default of every façade.
-[[nodiscard]] inline const Clock& system_clock() noexcept {
-    static const SystemClock clock;
-    return clock;
-}
+[[nodiscard]] const Clock& system_clock() noexcept;
 
 }  // namespace routemaster

@@ -4,14 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 
 namespace routemaster {
 
 /// 64 bits that nobody can foretell. Thread safe.
-[[nodiscard]] inline std::uint64_t entropy() {
-    std::random_device device;
-    return (std::uint64_t{device()} << 32U) | device();
-}
+[[nodiscard]] std::uint64_t entropy();
 
 }  // namespace routemaster

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -21,31 +20,8 @@ enum class Errc {
     forbidden,    ///< The caller has no right to it. Never retry it; nothing was changed.
 };
 
-namespace detail {
-
-class ErrorCategory final : public std::error_category {
-public:
-    [[nodiscard]] const char* name() const noexcept override { return "routemaster"; }
-    [[nodiscard]] std::string message(int code) const override {
-        switch (static_cast<Errc>(code)) {
-            case Errc::invalid: return "invalid";
-            case Errc::unavailable: return "unavailable";
-            case Errc::timed_out: return "timed out";
-            case Errc::corrupted: return "corrupted";
-            case Errc::cancelled: return "cancelled";
-            case Errc::forbidden: return "forbidden";
-        }
-        return "unknown error";
-    }
-};
-
-}  // namespace detail
-
 /// The category of all `Errc` codes.
-inline const std::error_category& error_category() noexcept {
-    static const detail::ErrorCategory category;
-    return category;
-}
+[[nodiscard]] const std::error_category& error_category() noexcept;
 
 /// Makes `Errc` usable where a `std::error_code` is wanted.
 inline std::error_code make_error_code(Errc code) noexcept {
@@ -76,9 +52,7 @@ public:
     [[nodiscard]] bool retryable() const noexcept { return code_ == Errc::unavailable; }
 
     /// `context: code`, for logs and people.
-    [[nodiscard]] std::string message() const {
-        return context_.empty() ? code_.message() : context_ + ": " + code_.message();
-    }
+    [[nodiscard]] std::string message() const;
 
     friend bool operator==(const Error& a, const Error& b) noexcept { return a.code_ == b.code_; }
 
@@ -93,12 +67,7 @@ public:
     explicit Failure(const Error& error) : std::system_error{error.code(), error.context()} {}
 
     /// The value it was made of.
-    [[nodiscard]] Error error() const {
-        std::string text = what();
-        const std::string tail = ": " + code().message();
-        if (text.ends_with(tail)) text.resize(text.size() - tail.size());
-        return {code(), text};
-    }
+    [[nodiscard]] Error error() const;
 };
 
 }  // namespace routemaster

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "routemaster/time.hpp"
@@ -28,20 +27,13 @@ struct HealthOptions {
 }
 
 /// The wait that `points` ask for: round(backoff_max · 2^-points) milliseconds.
-[[nodiscard]] inline Duration health_backoff(int points, Duration backoff_max) noexcept {
-    return Duration{std::llround(std::ldexp(static_cast<double>(backoff_max.count()), -points))};
-}
+[[nodiscard]] Duration health_backoff(int points, Duration backoff_max) noexcept;
 
 /// The wait after the n-th attempt failed, `points` being the health after that failure:
 /// max(health_backoff, min(backoff_max, 100 ms · 2^(n-1))), and up to half of it more by `jitter`,
 /// a number in [0, 0.5). The original had the first term only, without jitter: 45 retries at full
 /// speed before any pause.
-[[nodiscard]] inline Duration retry_wait(int points, std::uint32_t attempt, Duration backoff_max,
-                                         double jitter) noexcept {
-    const auto doublings = static_cast<int>(std::min<std::uint32_t>(attempt, 30)) - 1;
-    const Duration growing{std::int64_t{100} << std::max(doublings, 0)};
-    const auto wait = std::max(health_backoff(points, backoff_max), std::min(backoff_max, growing));
-    return Duration{std::llround(static_cast<double>(wait.count()) * (1.0 + jitter))};
-}
+[[nodiscard]] Duration retry_wait(int points, std::uint32_t attempt, Duration backoff_max,
+                                  double jitter) noexcept;
 
 }  // namespace routemaster

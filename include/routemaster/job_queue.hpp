@@ -7,13 +7,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "routemaster/clock.hpp"
-#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/result.hpp"
+#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 
@@ -35,67 +34,31 @@ struct PushOptions {
 class JobQueue {
 public:
     /// The store and the clock must outlive the queue.
-    JobQueue(Store& store, std::string name, const Clock& clock = system_clock())
-        : store_{store}, name_{std::move(name)}, clock_{clock} {}
+    JobQueue(Store& store, std::string name, const Clock& clock = system_clock());
 
     /// Puts a job into the queue. One that is there already, in whatever state, is a `duplicate`,
     /// which is not an error.
-    Result<PushOutcome> push(const Job& job, PushOptions options = {}) {
-        const auto now = clock_.now();
-        return perform(store_, step(job, options, now), now);
-    }
-    void push(const Job& job, PushOptions options, std::function<void(Result<PushOutcome>)> done) {
-        const auto now = clock_.now();
-        submit(store_, step(job, options, now), now, std::move(done));
-    }
+    Result<PushOutcome> push(const Job& job, PushOptions options = {});
+    void push(const Job& job, PushOptions options, std::function<void(Result<PushOutcome>)> done);
 
     /// Puts many jobs into the queue, in order, sharing one trip to the store, and tells what
     /// became of each. On an embedded store they share one commit: after a crash all of them are
     /// there, or none. Those that are in doubt (`timed_out`) may simply be pushed again.
-    std::vector<Result<PushOutcome>> push_many(std::span<const Job> jobs,
-                                               PushOptions options = {}) {
-        const auto now = clock_.now();
-        auto many = steps(jobs, options, now);
-        auto outcomes = perform_all(store_, many, now);
-        return replies(outcomes);
-    }
+    std::vector<Result<PushOutcome>> push_many(std::span<const Job> jobs, PushOptions options = {});
     void push_many(std::span<const Job> jobs, PushOptions options,
-                   std::function<void(std::vector<Result<PushOutcome>>)> done) {
-        const auto now = clock_.now();
-        auto many = steps(jobs, options, now);
-        store_.submit(many, now, [done = std::move(done)](std::span<Outcome> outcomes) {
-            done(replies(outcomes));
-        });
-    }
+                   std::function<void(std::vector<Result<PushOutcome>>)> done);
 
     /// How many jobs there are in which state.
-    [[nodiscard]] Result<QueueStatus> status() const {
-        return perform(store_, CountJobs{name_}, clock_.now());
-    }
-    void status(std::function<void(Result<QueueStatus>)> done) const {
-        submit(store_, CountJobs{name_}, clock_.now(), std::move(done));
-    }
+    [[nodiscard]] Result<QueueStatus> status() const;
+    void status(std::function<void(Result<QueueStatus>)> done) const;
 
 private:
-    [[nodiscard]] PushJob step(const Job& job, const PushOptions& options, TimePoint now) const {
-        const auto due = options.run_at.value_or(saturating_add(now, options.delay));
-        return {name_, encode_job(job), due};
-    }
+    [[nodiscard]] PushJob step(const Job& job, const PushOptions& options, TimePoint now) const;
 
     [[nodiscard]] std::vector<Step> steps(std::span<const Job> jobs, const PushOptions& options,
-                                          TimePoint now) const {
-        std::vector<Step> all;
-        all.reserve(jobs.size());
-        for (const auto& job : jobs) all.emplace_back(step(job, options, now));
-        return all;
-    }
+                                          TimePoint now) const;
 
-    [[nodiscard]] static std::vector<Result<PushOutcome>> replies(std::span<Outcome> outcomes) {
-        std::vector<Result<PushOutcome>> all;
-        all.reserve(outcomes.size());
-        for (auto& outcome : outcomes) all.push_back(reply_of<PushJob>(outcome));
-        return all;
-    }
+    [[nodiscard]] static std::vector<Result<PushOutcome>> replies(std::span<Outcome> outcomes);
 
     Store& store_;
     std::string name_;

@@ -3,33 +3,16 @@
 
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <iterator>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "routemaster/active.hpp"
-#include "routemaster/codec/msgpack.hpp"
-#include "routemaster/counter.hpp"
-#include "routemaster/detail/inbox.hpp"
-#include "routemaster/detail/rounds.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/measurement.hpp"
-#include "routemaster/public_part.hpp"
-#include "routemaster/result.hpp"
 #include "routemaster/room.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 
@@ -66,208 +49,22 @@ struct MonitorOptions {
 class Monitor final : public Active {
 public:
     /// The store must outlive it.
-    Monitor(Store& store, MonitorOptions options)
-        : store_{store}, options_{std::move(options)}, rounds_{options_.interval} {}
-
+    Monitor(Store& store, MonitorOptions options);
+    ~Monitor() override;
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
-    TimePoint poll(TimePoint now) override {
-        now_ = now;
-        rounds_.tell(now);
-        for (auto& letter : inbox_->take().letters) {
-            std::visit([this](auto& any) { on(any); }, letter);
-        }
-        if (rounds_.begin()) begin();
-        return inbox_->empty() ? rounds_.next_poll() : now;
-    }
-
-    void wake_with(std::function<void()> wake) override { inbox_->wake_with(std::move(wake)); }
+    TimePoint poll(TimePoint now) override;
+    void wake_with(std::function<void()> wake) override;
 
     /// Lets a step under way end, and reports nothing more.
-    void close(TimePoint deadline) override { rounds_.close(deadline); }
+    void close(TimePoint deadline) override;
 
-    [[nodiscard]] bool closed() const override { return rounds_.closed(); }
+    [[nodiscard]] bool closed() const override;
 
 private:
-    using Subscribers = std::vector<SubscriberStatus>;
-
-    // What comes back from the store; one of them is under way at most.
-    struct GotSubscribers {
-        Result<Subscribers> page;
-    };
-    struct GotSizes {
-        std::vector<Outcome> outcomes;  ///< A CountJobs for each queue, and MeasureUse.
-    };
-    struct GotCounters {
-        Result<std::vector<Counter>> page;
-    };
-    using Letter = std::variant<GotSubscribers, GotSizes, GotCounters>;
-    using Inbox = detail::Inbox<Letter>;
-
-    void begin() {
-        failure_.reset();
-        list_subscribers({});
-    }
-
-    void list_subscribers(std::string after) {
-        submit(store_, ListSubscribers{{.after = std::move(after)}}, now_,
-               [inbox = inbox_](Result<Subscribers> page) {
-                   inbox->put(GotSubscribers{std::move(page)});
-               });
-    }
-
-    void on(GotSubscribers& got) {
-        if (rounds_.closing()) return rounds_.end();
-        if (!got.page) {
-            failed(got.page.error());
-            return ask_sizes();
-        }
-        for (const auto& subscriber : *got.page) add(subscriber);
-        if (got.page->size() < Page{}.limit) return ask_sizes();
-        list_subscribers(std::move(got.page->back().subscription.token));
-    }
-
-    void ask_sizes() {
-        std::vector<Step> steps;
-        for (const auto& queue : options_.queues) steps.emplace_back(CountJobs{queue});
-        steps.emplace_back(MeasureUse{});
-        store_.submit(steps, now_, [inbox = inbox_](std::span<Outcome> outcomes) {
-            inbox->put(GotSizes{{std::make_move_iterator(outcomes.begin()),
-                                 std::make_move_iterator(outcomes.end())}});
-        });
-    }
-
-    void on(GotSizes& got) {
-        if (rounds_.closing()) return rounds_.end();
-        std::size_t next = 0;
-        for (const auto& queue : options_.queues) {
-            add(reply_of<CountJobs>(got.outcomes[next++]),
-                [&](const QueueStatus& status) { add(queue, status); });
-        }
-        add(reply_of<MeasureUse>(got.outcomes[next++]), [this](StoreUse use) { add(use); });
-        list_counters({});
-    }
-
-    void list_counters(std::string after) {
-        submit(store_, ListCounters{{.after = std::move(after)}}, now_,
-               [inbox = inbox_](Result<std::vector<Counter>> page) {
-                   inbox->put(GotCounters{std::move(page)});
-               });
-    }
-
-    void on(GotCounters& got) {
-        if (!rounds_.closing()) {
-            add(got.page, [this](const std::vector<Counter>& page) {
-                for (const auto& counter : page) add(counter);
-            });
-            if (got.page && got.page->size() == Page{}.limit) {
-                return list_counters(encode_counter_key(got.page->back().key));
-            }
-        }
-        rounds_.end();
-        if (!rounds_.closing()) tell();
-    }
-
-    void tell() {
-        if (failure_ && !std::exchange(failed_, true)) {
-            log("cannot measure everything: " + failure_->message());
-        }
-        failed_ = failure_.has_value();
-        places_.clear();
-        auto measured = std::exchange(measured_, {});
-        if (!measured.empty() && options_.report) options_.report(std::move(measured));
-    }
-
-    void failed(const Error& error) {
-        if (!failure_) failure_ = error;
-    }
-
-    // --- What is measured -----------------------------------------------------------------------
-
-    template <class T, class Use>
-    void add(const Result<T>& reply, Use use) {
-        reply ? use(*reply) : failed(reply.error());
-    }
-
-    void add(const SubscriberStatus& status) {
-        const MeasurementTags tags{{"subscriber", public_part(status.subscription.token)}};
-        gauge("subscriber.queue.batches", status.batches_queued, tags);
-        gauge("subscriber.queue.events", status.events_queued, tags);
-        gauge("subscriber.dead.batches", status.batches_dead, tags);
-    }
-
-    void add(const std::string& queue, const QueueStatus& status) {
-        gauge("jobs.count", status.ready, {{"queue", queue}, {"status", "instant"}});
-        gauge("jobs.count", status.scheduled, {{"queue", queue}, {"status", "scheduled"}});
-    }
-
-    void add(StoreUse use) {
-        for (const auto& name : options_.store_names) {
-            gauge(name + ".bytes_used", use.bytes, {});
-            if (!options_.room) continue;
-            gauge(name + ".max_mem", options_.room->bytes_max, {});
-            gauge(name + ".low_mark", options_.room->low_mark(), {});
-            gauge(name + ".high_mark", options_.room->high_mark(), {});
-        }
-    }
-
-    void add(const Counter& counter) {
-        MeasurementTags tags;
-        const auto& key = counter.key;
-        for (const auto& [name, value] : key.tags) {
-            // The original prints a tag without a value in this way.
-            const auto whole = value.value_or("");
-            const bool secret = !whole.empty() && is_token(key.name, name);
-            tags.emplace_back(name, secret ? public_part(whole) : whole);
-        }
-        measure(Measurement::Kind::counter, counter.key.name, counter.value, tags);
-    }
-
-    /// `queue` is a subscriber, unless jobs are counted: then it is the queue that they are in.
-    static bool is_token(std::string_view counter, std::string_view tag) {
-        return tag == "subscriber" || (tag == "queue" && !counter.starts_with("jobs."));
-    }
-
-    void gauge(std::string name, std::uint64_t value, const MeasurementTags& tags) {
-        constexpr std::uint64_t greatest = std::numeric_limits<std::int64_t>::max();
-        measure(Measurement::Kind::gauge, std::move(name),
-                static_cast<std::int64_t>(std::min(value, greatest)), tags);
-    }
-
-    void measure(Measurement::Kind kind, std::string name, std::int64_t value,
-                 const MeasurementTags& tags) {
-        Measurement added{.kind = kind, .name = std::move(name), .tags = options_.tags};
-        added.tags.insert(added.tags.end(), tags.begin(), tags.end());
-        const auto [place, fresh] = places_.try_emplace(to_string(added), measured_.size());
-        added.value = value;
-        if (fresh) {
-            measured_.push_back(std::move(added));
-        } else {
-            auto& sum = measured_[place->second].value;
-            sum = saturating_sum(sum, value);
-        }
-    }
-
-    static std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
-        std::int64_t sum = 0;
-        if (!__builtin_add_overflow(a, b, &sum)) return sum;
-        return std::numeric_limits<std::int64_t>::max();
-    }
-
-    void log(const std::string& text) const {
-        if (options_.log) options_.log(LogLevel::warning, text);
-    }
-
-    Store& store_;
-    MonitorOptions options_;
-    std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
-    detail::Rounds rounds_;
-    TimePoint now_{};
-    std::vector<Measurement> measured_;                    // In the round under way.
-    std::unordered_map<std::string, std::size_t> places_;  // In `measured_`, by name and tags.
-    std::optional<Error> failure_;                         // The first one of the round under way.
-    bool failed_ = false;  // The last round had one, and it was told.
+    class Impl;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace routemaster

@@ -4,7 +4,6 @@
 
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,38 +17,14 @@ namespace routemaster {
 
 /// What may be shown of a token: its `public_name`, else its first four characters and `…`, of a
 /// token of up to four characters only `…`. Two tokens may share a public part.
-[[nodiscard]] inline std::string public_part(std::string_view token) {
-    constexpr std::size_t shown = 4;
-    if (const auto name = public_name(token); !name.empty()) return std::string{name};
-    return std::string{token.size() > shown ? token.substr(0, shown) : std::string_view{}} + "…";
-}
+[[nodiscard]] std::string public_part(std::string_view token);
 
 /// What may be shown of a callback: scheme, host and port, for user info, path and query often are
 /// credentials; of `local:TOKEN`, the public part of the token; of what is no URL, `…`.
-[[nodiscard]] inline std::string public_url(std::string_view url) {
-    constexpr std::string_view mark = "://";
-    const auto scheme = url.find(mark);
-    if (scheme == std::string_view::npos) {
-        const auto colon = url.find(':');
-        if (colon == std::string_view::npos) return "…";
-        return std::string{url.substr(0, colon + 1)} + public_part(url.substr(colon + 1));
-    }
-    auto authority = url.substr(scheme + mark.size());
-    authority = authority.substr(0, authority.find_first_of("/?#\\"));
-    authority.remove_prefix(authority.rfind('@') + 1);
-    return std::string{url.substr(0, scheme + mark.size())} + std::string{authority};
-}
+[[nodiscard]] std::string public_url(std::string_view url);
 
 /// A URL with `***` in place of its user and password, in whatever odd place they stand: a
 /// password with a `/` that should have been percent-encoded is hidden as well.
-[[nodiscard]] inline std::string without_password(std::string_view url) {
-    constexpr std::string_view mark = "://";
-    const auto scheme = url.find(mark);
-    const auto at = url.rfind('@');
-    if (scheme == std::string_view::npos || at == std::string_view::npos || at < scheme) {
-        return std::string{url};
-    }
-    return std::string{url.substr(0, scheme + mark.size())} + "***" + std::string{url.substr(at)};
-}
+[[nodiscard]] std::string without_password(std::string_view url);
 
 }  // namespace routemaster

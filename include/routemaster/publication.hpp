@@ -6,9 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <utility>
 
-#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/event.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
@@ -24,20 +22,9 @@ inline constexpr std::size_t event_data_max_default = 64;
 /// Checks and encodes an event. `invalid`, naming the field, when something is wrong with it.
 ///
 /// `uid` must be fresh. Thread safe.
-[[nodiscard]] inline Result<PublishEvent> publication(const Event& event, const EventRules& rules,
-                                                      std::optional<std::string> publisher,
-                                                      std::size_t event_data_max, const Uid& uid,
-                                                      TimePoint now) {
-    if (auto checked = check(event, rules); !checked) return checked.error();
-    if (event.data && encoded_size(*event.data) > event_data_max) {
-        return Error{Errc::invalid, "data: takes more than " + std::to_string(event_data_max) +
-                                        " bytes of MessagePack"};
-    }
-    return PublishEvent{.topic = event.topic,
-                        .publisher = std::move(publisher),
-                        .message = encode_message(event, now),
-                        .timestamp = event.timestamp.value_or(now),
-                        .uid = uid};
-}
+[[nodiscard]] Result<PublishEvent> publication(const Event& event, const EventRules& rules,
+                                               std::optional<std::string> publisher,
+                                               std::size_t event_data_max, const Uid& uid,
+                                               TimePoint now);
 
 }  // namespace routemaster

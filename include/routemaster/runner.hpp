@@ -3,14 +3,9 @@
 
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
+#include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
-#include <thread>
 
 #include "routemaster/active.hpp"
 #include "routemaster/clock.hpp"
@@ -29,88 +24,26 @@ namespace routemaster {
 class Runner {
 public:
     /// Begins at once. `active` and `clock` must outlive it; nothing else may poll `active`.
-    explicit Runner(Active& active, const Clock& clock = system_clock())
-        : active_{active}, clock_{clock}, turned_at_{clock.now()} {
-        active_.wake_with([this] { wake(); });
-        thread_ = std::jthread{[this](const std::stop_token& stopped) { run(stopped); }};
-    }
+    explicit Runner(Active& active, const Clock& clock = system_clock());
+
+    /// Stops as `stop(0)` does.
+    ~Runner();
 
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 
-    /// Stops as `stop(0)` does.
-    ~Runner() { stop(Duration{0}); }
-
     /// Closes the object in an orderly way, which may take `grace` and a little more, and ends the
     /// thread. What has been done by then is still noted in the store; see `Active::close` of the
     /// object. Repeating it does nothing.
-    void stop(Duration grace) {
-        {
-            const std::lock_guard lock{mutex_};
-            grace_ = grace;
-        }
-        thread_.request_stop();
-        wake();
-        if (thread_.joinable()) thread_.join();
-        active_.wake_with({});
-    }
+    void stop(Duration grace);
 
     /// Why the object gets nothing done: its last turn has not ended for 10 s. Nothing when all is
     /// well.
-    [[nodiscard]] std::optional<std::string> trouble() const {
-        const auto turn = clock_.now() - turned_at_.load();
-        if (turn < turn_max) return std::nullopt;
-        return "has been busy with one thing for " + std::to_string(turn.count() / 1'000) + " s";
-    }
+    [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:
-    static constexpr Duration turn_max{10'000};
-    /// Longest sleep, so that a step of the clock is noticed.
-    static constexpr Duration sleep_max{1'000};
-
-    void wake() {
-        const std::lock_guard lock{mutex_};
-        woken_ = true;
-        changed_.notify_one();
-    }
-
-    void run(const std::stop_token& stopped) {
-        bool closing = false;
-        while (true) {
-            if (stopped.stop_requested() && !closing) {
-                closing = true;
-                active_.close(saturating_add(clock_.now(), grace()));
-            }
-            const auto next = active_.poll(clock_.now());
-            turned_at_ = clock_.now();
-            if (closing && active_.closed()) return;
-            sleep_until(next);
-            turned_at_ = clock_.now();
-        }
-    }
-
-    Duration grace() {
-        const std::lock_guard lock{mutex_};
-        return grace_;
-    }
-
-    void sleep_until(TimePoint next) {
-        const auto now = clock_.now();
-        std::unique_lock lock{mutex_};
-        if (next > now) {
-            changed_.wait_for(lock, std::min(next - now, sleep_max), [this] { return woken_; });
-        }
-        woken_ = false;
-    }
-
-    Active& active_;
-    const Clock& clock_;
-    std::atomic<TimePoint> turned_at_;  // When the last turn, or the sleep after it, ended.
-    std::mutex mutex_;                  // Guards `woken_` and `grace_`.
-    std::condition_variable changed_;
-    bool woken_ = false;
-    Duration grace_{0};
-    std::jthread thread_;
+    class Impl;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace routemaster

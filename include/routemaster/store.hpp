@@ -3,17 +3,14 @@
 
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "routemaster/completion_thread.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
@@ -120,31 +117,7 @@ void submit(Store& store, S step, TimePoint now,
 
 /// Performs several steps and waits for what they came to. Inside a completion that a store calls
 /// from a thread of its own, each is refused as `invalid`: it would wait for itself.
-[[nodiscard]] inline std::vector<Outcome> perform_all(Store& store, std::span<Step> steps,
-                                                      TimePoint now) {
-    if (CompletionThread::is_this()) {
-        const Error refusal{Errc::invalid,
-                            "a blocking call inside a completion would wait for itself; use the "
-                            "form with `done`"};
-        return std::vector<Outcome>(steps.size(), Outcome{refusal});
-    }
-    struct Waiting {
-        std::mutex mutex;  // Guards the two below.
-        std::condition_variable arrived;
-        std::optional<std::vector<Outcome>> outcomes;
-    } waiting;
-    store.submit(steps, now, [&waiting](std::span<Outcome> outcomes) {
-        std::vector<Outcome> taken{std::make_move_iterator(outcomes.begin()),
-                                   std::make_move_iterator(outcomes.end())};
-        // Notified under the lock: the waiter, and the condition with it, may be gone right after.
-        const std::lock_guard lock{waiting.mutex};
-        waiting.outcomes = std::move(taken);
-        waiting.arrived.notify_one();
-    });
-    std::unique_lock lock{waiting.mutex};
-    waiting.arrived.wait(lock, [&] { return waiting.outcomes.has_value(); });
-    return std::move(*waiting.outcomes);
-}
+[[nodiscard]] std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint now);
 
 /// Performs one step and waits for its reply: the blocking door. Repeats as `submit` does, and is
 /// refused inside completions as `perform_all` is.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "routemaster/codec/json_text.hpp"
+#include "core/codec/utf8.hpp"
 
 namespace routemaster {
 namespace {

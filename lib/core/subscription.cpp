@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "routemaster/codec/json_text.hpp"
+#include "core/codec/utf8.hpp"
 
 namespace routemaster {
 namespace {

@@ -6,13 +6,13 @@
 
 #include "backup.hpp"
 #include "backup_request.hpp"
+#include "core/state/machine.hpp"
 #include "journal_file.hpp"
 #include "journal_writer.hpp"
 #include "replay.hpp"
 #include "routemaster/codec/delivery_body.hpp"
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/state/machine.hpp"
 #include "routemaster/value.hpp"
 
 namespace routemaster {

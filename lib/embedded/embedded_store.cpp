@@ -10,10 +10,10 @@
 
 #include "backup.hpp"
 #include "backup_request.hpp"
+#include "core/store/watchers.hpp"
 #include "engine.hpp"
 #include "journal_file.hpp"
 #include "routemaster/completion_thread.hpp"
-#include "routemaster/detail/watchers.hpp"
 
 namespace routemaster {
 namespace {

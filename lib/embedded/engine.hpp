@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "core/state/machine.hpp"
 #include "journal.hpp"
 #include "journal_writer.hpp"
-#include "routemaster/detail/state/machine.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/codec/msgpack_writer.hpp"
+#include "core/containers/intrusive_list.hpp"
+#include "core/state/machine.hpp"
 #include "effect_kind.hpp"
 #include "routemaster/batch.hpp"
-#include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/intrusive_list.hpp"
-#include "routemaster/detail/state/machine.hpp"
 #include "routemaster/error.hpp"
 #include "row_cache.hpp"
 

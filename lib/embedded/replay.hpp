@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/state/machine.hpp"
 #include "journal_writer.hpp"
 #include "routemaster/batch.hpp"
-#include "routemaster/detail/state/machine.hpp"
 #include "routemaster/result.hpp"
 
 namespace routemaster::embedded {

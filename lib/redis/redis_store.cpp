@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/store/watchers.hpp"
 #include "link.hpp"
 #include "replies.hpp"
 #include "requests.hpp"
-#include "routemaster/detail/watchers.hpp"
 #include "routemaster/store/redis.hpp"
 #include "scripts.hpp"
 

@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/store/step_check.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/step_check.hpp"
 #include "wire_time.hpp"
 
 namespace routemaster::redis {

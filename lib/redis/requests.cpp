@@ -8,12 +8,12 @@
 #include <utility>
 #include <variant>
 
-#include "routemaster/codec/canonical_message.hpp"
+#include "core/codec/canonical_message.hpp"
+#include "core/store/dead_error.hpp"
+#include "core/store/delivery_job.hpp"
+#include "core/store/published_tags.hpp"
+#include "core/store/step_check.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/dead_error.hpp"
-#include "routemaster/detail/delivery_job.hpp"
-#include "routemaster/detail/published_tags.hpp"
-#include "routemaster/detail/step_check.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/url.hpp"
 #include "scripts.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "conformance/text.hpp"
 #include "labourer.hpp"
-#include "routemaster/testing/conformance/text.hpp"
 
 namespace routemaster::simulation {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <variant>
 
+#include "conformance/text.hpp"
+#include "core/store/delivery_job.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/delivery_job.hpp"
-#include "routemaster/testing/conformance/text.hpp"
 
 namespace routemaster::simulation {
 

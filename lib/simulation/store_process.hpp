@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/store/watchers.hpp"
 #include "embedded/engine.hpp"
 #include "ledger.hpp"
-#include "routemaster/detail/watchers.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "simulated_journal.hpp"

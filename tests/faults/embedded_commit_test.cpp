@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "conformance/threads.hpp"
 #include "disk.hpp"
 #include "file_scene.hpp"
-#include "routemaster/testing/conformance/threads.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;

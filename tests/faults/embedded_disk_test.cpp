@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "conformance/threads.hpp"
 #include "disk.hpp"
 #include "disk_health.hpp"
 #include "file_scene.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/runner.hpp"
-#include "routemaster/testing/conformance/threads.hpp"
 #include "routemaster/transport/local.hpp"
 #include "support/told.hpp"
 

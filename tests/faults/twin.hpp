@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "conformance/text.hpp"
 #include "routemaster/store/memory.hpp"
-#include "routemaster/testing/conformance/text.hpp"
 
 namespace routemaster::test {
 

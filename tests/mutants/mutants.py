@@ -36,10 +36,20 @@ import services
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
+
+def sources_of(folder):
+    """Every source below a folder of lib/."""
+    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(f"lib/{folder}/**/*.cpp"))
+
+
+# What every program is linked with.
+CORE = sources_of("core")
+LIBRARIES = ["-luriparser"]
+
 # Programs by suite, each of several sources. Those that are to kill most come first.
 PROGRAMS = {
     "conformance": [
-        ["tests/conformance/memory_test.cpp"],
+        ["tests/conformance/memory_test.cpp", *sources_of("conformance")],
         ["tests/unit/counters_test.cpp"],
         ["tests/unit/health_test.cpp"],
         ["tests/unit/job_table_test.cpp"],
@@ -52,7 +62,7 @@ PROGRAMS = {
             "lib/embedded/engine.cpp",
             "lib/embedded/journal_writer.cpp",
             "lib/embedded/replay.cpp",
-            *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("lib/simulation/*.cpp")),
+            *sources_of("simulation"),
         ],
     ],
 }
@@ -107,13 +117,13 @@ class Builder:
         """The executable of a program and None, or None and what the compiler says. `touched` is
         the file of the copy in which a bug was planted, if any."""
         objects = []
-        for source in [*sources, "tests/support/doctest_main.cpp"]:
+        for source in [*sources, *CORE, "tests/support/doctest_main.cpp"]:
             target, complaint = self.compile(source, touched)
             if target is None:
                 return None, complaint
             objects.append(target)
         program = self.folder / pathlib.Path(sources[0]).stem
-        good, complaint = self.run_compiler(*objects, "-o", program)
+        good, complaint = self.run_compiler(*objects, *LIBRARIES, "-o", program)
         return (program, None) if good else (None, complaint)
 
 

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "routemaster/detail/state/machine.hpp"
+#include "core/state/machine.hpp"
 #include "routemaster/store/redis.hpp"
 #include "support/expected_keys.hpp"
 #include "support/random_steps.hpp"

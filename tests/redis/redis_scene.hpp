@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/store/delivery_job.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/delivery_job.hpp"
 #include "routemaster/store/redis.hpp"
 #include "support/redis_keys.hpp"
 #include "support/redis_server.hpp"

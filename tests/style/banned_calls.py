@@ -1,33 +1,41 @@
 #!/usr/bin/env python3
-"""Finds clocks, sleeps, randomness and printing in the public headers.
+"""Finds clocks, sleeps, randomness and printing in the public headers and in lib/core.
 
 The core is told the time and carries its own seeded randomness, so that every run can be replayed.
-The exceptions are the headers made for the purpose; what is compiled in lib/ is not checked.
+The exceptions are the files made for the purpose; the other folders of lib/ are not checked.
 """
 
 import re
 
 import checker
 
-# (what it looks like in code, why it is banned, the headers that may)
+# (what it looks like in code, why it is banned, the files of lib/core that may)
 BANNED = [
-    (r"::now\s*\(", "reads a clock", {"clock.hpp", "runner.hpp"}),
-    (r"\b\w*sleep(_for|_until)?\s*\(", "sleeps", {"runner.hpp"}),
-    (r"\brandom_device\b", "takes randomness from the system", {"entropy.hpp"}),
+    (r"::now\s*\(", "reads a clock", {"clock.cpp"}),
+    (r"\b\w*sleep(_for|_until)?\s*\(", "sleeps", {"runner.cpp"}),
+    (r"\brandom_device\b", "takes randomness from the system", {"entropy.cpp"}),
     (r"\bs?rand\s*\(", "uses the C library's randomness", set()),
     (r"\bstd::\w+_distribution\b", "differs between standard libraries", set()),
     (r"\bstd::(mt19937|minstd_rand|default_random_engine)", "is not our generator", set()),
-    (r"#\s*include\s*<random>", "is for entropy.hpp alone", {"entropy.hpp"}),
+    (r"#\s*include\s*<random>", "is for entropy.cpp alone", {"entropy.cpp"}),
     (r"\bstd::(cout|cerr|clog)\b", "prints", set()),
     (r"\bv?printf\s*\(|\bputs\s*\(", "prints", set()),
     # An assertion that fails has nobody else to tell.
-    (r"\bv?fprintf\s*\(", "prints", {"detail/assert.hpp"}),
+    (r"\bv?fprintf\s*\(", "prints", {"detail/assert.cpp"}),
 ]
 
 
+def core(root):
+    """The files of lib/core, each with its name there."""
+    base = root / "lib" / "core"
+    for path in checker.files(root, "lib/core"):
+        if path.suffix in (".cpp", ".hpp"):
+            yield path, path.relative_to(base).as_posix()
+
+
 def check(root):
-    """Complaints about the public headers."""
-    for path, name in checker.headers(root):
+    """Complaints about the public headers and lib/core."""
+    for path, name in [*checker.headers(root), *core(root)]:
         code = checker.code_only(path.read_text(encoding="utf-8"))
         for number, line in enumerate(code.splitlines(), 1):
             for pattern, why, allowed in BANNED:
@@ -47,11 +55,11 @@ def planted(line, part):
 
 
 CLEAN = [
-    header("clock", "auto now = std::chrono::system_clock::now();"),
-    header("entropy", "#include <random>\ninline auto seed() { return std::random_device{}(); }"),
+    {"lib/core/clock.cpp": "auto now = std::chrono::system_clock::now();\n"},
+    {"lib/core/entropy.cpp": "#include <random>\nauto seed() { return std::random_device{}(); }\n"},
     header("bus", "// std::this_thread::sleep_for(1s), rand() and Clock::now() are banned."),
     header("bus", 'inline auto text = "sleep(1)"; auto t = clock.now(); int operand(int);'),
-    header("detail/assert", 'inline void f() { std::fprintf(stderr, "x"); }'),
+    {"lib/core/detail/assert.cpp": 'void f() { std::fprintf(stderr, "x"); }\n'},
     {"lib/http/a.cpp": "auto now = std::chrono::steady_clock::now();\n"},
 ]
 
@@ -63,7 +71,8 @@ VIOLATIONS = [
     planted("int n = rand ();", "C library's"),
     planted("std::uniform_int_distribution<int> d{1, 6};", "differs"),
     planted("std::mt19937_64 engine;", "not our generator"),
-    planted("#include <random>", "entropy.hpp alone"),
+    planted("#include <random>", "entropy.cpp alone"),
+    ("lib/core/bus.cpp", 1, "reads a clock", {"lib/core/bus.cpp": "auto t = Clock::now();\n"}),
     planted('std::cerr << "x";', "prints"),
     planted('std::printf("x");', "prints"),
     planted('std::fprintf(stderr, "x");', "prints"),

@@ -2,10 +2,13 @@
 """Checks the layers against the #includes.
 
 Every public header is in the table below. A header includes its own layer and lower ones; L0
-includes nothing but itself and the standard library. Third-party headers are included by codec/*
-alone. A driver includes no other driver and nothing of L3. Nothing but tests includes testing/.
+includes nothing but itself and the standard library. Third-party headers are for lib/ alone. A
+driver includes no other driver and nothing of L3. Nothing but tests includes testing/.
 In lib/, a folder is a driver, and the same holds for it; lib/stores opens them all, and
-lib/simulation is what testing/ is: it includes whatever it puts to the test.
+lib/conformance and lib/simulation are what testing/ is: they include whatever they put to the test.
+lib/core is the machinery behind the headers: a source there has the layer of its header, and what
+is private the layer of its folder. Any driver includes what is private there up to L2, and of no
+other driver.
 """
 
 import re
@@ -17,20 +20,17 @@ import checker
 LAYERS = {
     0: """
         error result time clock entropy random uid log required public_part byte_size
-        detail/assert detail/hash_index detail/huge_page_allocator detail/intrusive_list
-        detail/slab
+        detail/assert
     """,
     1: """
         value event topic subscription batch job timer counter health names room measurement url
-        codec/ detail/dead_error detail/delivery_job detail/published_tags
+        codec/
     """,
     2: """
-        step store transport callbacks reject active publication completion_thread
-        detail/state/ detail/step_check detail/watchers
+        step step/ store transport callbacks reject active publication completion_thread
     """,
     3: """
         bus subscriber job_queue dispatcher autodrop monitor room_guard
-        detail/fair_share detail/inbox detail/rounds
     """,
     4: """
         store/ transport/ server/
@@ -42,8 +42,17 @@ LAYERS = {
     """,
 }
 
+# The layers of what is private in lib/core, by folder.
+CORE_LAYERS = {"containers": 0, "codec": 1, "state": 2, "store": 2, "upkeep": 3, "work": 3}
+
+# Which folders of lib/ include private headers of others than lib/core.
+PRIVATE_INCLUDES = {"conformance": {"core"}, "simulation": {"conformance", "core", "embedded"}}
+
 # Folders of L4: each file is a driver, except that all of server/ is one.
 DRIVER_FOLDERS = ("store/", "transport/", "server/")
+
+# Folders of lib/ that are what testing/ is.
+TESTING_FOLDERS = ("conformance", "simulation")
 
 # Headers of the operating system count as the standard library's.
 STANDARD = re.compile(r"[a-z_0-9]+|(sys|netinet|arpa|net)/[a-z_]+\.h|(unistd|fcntl|poll|signal)\.h")
@@ -94,8 +103,8 @@ def check_header(path, name):
         if not own:
             if bracket == '"':
                 yield line, f'"{target}": own headers are spelled "routemaster/..."'
-            elif not STANDARD.fullmatch(target) and not name.startswith("codec/"):
-                yield line, f"<{target}> is third-party; only codec/* may include it"
+            elif not STANDARD.fullmatch(target):
+                yield line, f"<{target}> is third-party; only lib/ may include it"
             continue
         target_layer = layer_of(target)
         if target_layer is None:
@@ -116,14 +125,58 @@ def check_driver(line, target, driver):
         yield line, f"the driver {driver} includes {target} of L3"
 
 
-def check_library(path, folder):
+def core_layer(root, name):
+    """The layer of a file of lib/core, by its place there; None when the tables do not have it."""
+    stem = name.rsplit(".", 1)[0]
+    if (root / "include" / "routemaster" / f"{stem}.hpp").is_file():
+        return layer_of(stem)
+    return CORE_LAYERS.get(stem.split("/")[0])
+
+
+def check_core(root, path, name):
+    """Complaints about one file of lib/core."""
+    layer = core_layer(root, name)
+    if layer is None:
+        yield 1, f"core/{name} is not in the table of layers.py"
+        return
+    for line, target, own, bracket in includes(path):
+        if own:
+            target_layer = layer_of(target)
+        elif bracket == '"':
+            if not target.startswith("core/"):
+                yield line, f'"{target}": private headers are spelled "core/..."'
+                continue
+            target_layer = core_layer(root, target.removeprefix("core/"))
+        else:
+            continue
+        if target_layer is None:
+            yield line, f"{target} is not in the table of layers.py"
+        elif target_layer > layer:
+            yield line, f"core/{name} is L{layer}, {target} is L{target_layer}"
+
+
+def check_private(root, line, target, folder):
+    """Complaints about a private header that lib/<folder> includes at `line`."""
+    first = target.split("/")[0]
+    if "/" not in target or first in (folder, ".."):
+        return
+    if first == "core" and folder not in TESTING_FOLDERS:
+        if (core_layer(root, target.removeprefix("core/")) or 0) > 2:
+            yield line, f"the driver {folder} includes {target} of L3"
+    elif (root / "lib" / first).is_dir() and first not in PRIVATE_INCLUDES.get(folder, {"core"}):
+        yield line, f"the driver {folder} includes the private {target}"
+
+
+def check_library(root, path, folder):
     """Complaints about one file of lib/<folder>."""
-    for line, target, own, _ in includes(path):
+    for line, target, own, bracket in includes(path):
         if not own:
+            if bracket == '"':
+                yield from check_private(root, line, target, folder)
             continue
         if layer_of(target) is None:
             yield line, f"{target} is not in the table of layers.py"
-        elif folder == "simulation":
+        elif folder in TESTING_FOLDERS:
             continue
         elif target.startswith("testing/"):
             yield line, "only tests include testing/"
@@ -142,8 +195,10 @@ def check(root):
             yield path.relative_to(root), line, complaint
     for path in checker.files(root, "lib"):
         if path.suffix in (".cpp", ".hpp"):
-            folder = path.relative_to(root / "lib").parts[0]
-            for line, complaint in check_library(path, folder):
+            folder, name = path.relative_to(root / "lib").as_posix().split("/", 1)
+            found = (check_core(root, path, name) if folder == "core"
+                     else check_library(root, path, folder))
+            for line, complaint in found:
                 yield path.relative_to(root), line, complaint
 
 
@@ -160,7 +215,7 @@ def planted(name, line, part):
 
 CLEAN = [
     header("result", "<optional>", '"routemaster/error.hpp"', '"routemaster/detail/assert.hpp"'),
-    header("codec/json", "<nlohmann/json.hpp>", '"routemaster/event.hpp"'),
+    {"lib/core/codec/json.cpp": '#include <nlohmann/json.hpp>\n#include "routemaster/event.hpp"\n'},
     header("store/embedded", "<memory>", '"routemaster/store.hpp"'),
     header("server/service", '"routemaster/server/http_server.hpp"'),
     header("testing/manual_clock", '"routemaster/testing/signal.hpp"', '"routemaster/bus.hpp"'),
@@ -168,6 +223,12 @@ CLEAN = [
     {"lib/embedded/a.cpp": '#include <sqlite3.h>\n#include "routemaster/store/embedded.hpp"\n'},
     {"lib/stores/a.cpp": '#include "routemaster/store/embedded.hpp"\n'},
     {"lib/simulation/a.cpp": '#include "routemaster/testing/a.hpp"\n'},
+    {"lib/embedded/a.cpp": '#include "core/state/machine.hpp"\n#include "b.hpp"\n'},
+    {"lib/simulation/a.cpp": '#include "embedded/a.hpp"\n', "lib/embedded/a.hpp": ""},
+    header("store/memory") | {
+        "lib/core/store/memory.cpp": '#include "routemaster/store/memory.hpp"\n'
+                                     '#include "core/state/machine.hpp"\n#include <mutex>\n'
+    },
 ]
 
 VIOLATIONS = [
@@ -179,6 +240,7 @@ VIOLATIONS = [
     planted("bus", '"routemaster/testing/signal.hpp"', "only tests include testing/"),
     planted("routemaster", '"routemaster/testing/signal.hpp"', "only tests include testing/"),
     planted("event", "<msgpack.hpp>", "third-party"),
+    planted("codec/json", "<nlohmann/json.hpp>", "third-party"),
     planted("store/embedded", "<sqlite3.h>", "third-party"),
     planted("event", '"uid.hpp"', "own headers are spelled"),
     planted("store/embedded", '"routemaster/store/memory.hpp"', "includes the driver"),
@@ -190,6 +252,37 @@ VIOLATIONS = [
         "includes the driver",
         {"lib/http/a.cpp": '#include "routemaster/store/embedded.hpp"\n'},
     ),
+    (
+        "lib/http/a.cpp",
+        1,
+        "includes the private embedded/engine.hpp",
+        {"lib/http/a.cpp": '#include "embedded/engine.hpp"\n', "lib/embedded/engine.hpp": ""},
+    ),
+    (
+        "lib/core/state/jobs.hpp",
+        1,
+        "core/state/jobs.hpp is L2, bus.hpp is L3",
+        {"lib/core/state/jobs.hpp": '#include "routemaster/bus.hpp"\n'},
+    ),
+    (
+        "lib/core/containers/slab.hpp",
+        1,
+        "is L0, core/state/jobs.hpp is L2",
+        {"lib/core/containers/slab.hpp": '#include "core/state/jobs.hpp"\n'},
+    ),
+    (
+        "lib/core/state/jobs.hpp",
+        1,
+        "private headers are spelled",
+        {"lib/core/state/jobs.hpp": '#include "entity.hpp"\n'},
+    ),
+    (
+        "lib/http/a.cpp",
+        1,
+        "includes core/work/inbox.hpp of L3",
+        {"lib/http/a.cpp": '#include "core/work/inbox.hpp"\n'},
+    ),
+    ("lib/core/novel/a.hpp", 1, "not in the table", {"lib/core/novel/a.hpp": ""}),
 ]
 
 if __name__ == "__main__":

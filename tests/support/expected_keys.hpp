@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/state/machine.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/state/machine.hpp"
 #include "support/redis_keys.hpp"
 
 namespace routemaster::test {

@@ -6,10 +6,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/store/delivery_job.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/codec/delivery_body.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/delivery_job.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/uid.hpp"
 #include "support/http_client.hpp"

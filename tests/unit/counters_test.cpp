@@ -1,4 +1,4 @@
-#include "routemaster/detail/state/counters.hpp"
+#include "core/state/counters.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "routemaster/detail/delivery_job.hpp"
+#include "core/store/delivery_job.hpp"
 
 #include <doctest/doctest.h>
 

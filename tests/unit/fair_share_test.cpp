@@ -1,4 +1,4 @@
-#include "routemaster/detail/fair_share.hpp"
+#include "core/work/fair_share.hpp"
 
 #include <doctest/doctest.h>
 

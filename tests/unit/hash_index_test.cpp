@@ -1,4 +1,4 @@
-#include "routemaster/detail/hash_index.hpp"
+#include "core/containers/hash_index.hpp"
 
 #include <doctest/doctest.h>
 

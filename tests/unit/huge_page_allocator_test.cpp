@@ -1,4 +1,4 @@
-#include "routemaster/detail/huge_page_allocator.hpp"
+#include "core/containers/huge_page_allocator.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "routemaster/detail/inbox.hpp"
+#include "core/work/inbox.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "routemaster/detail/intrusive_list.hpp"
+#include "core/containers/intrusive_list.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "routemaster/detail/state/jobs.hpp"
+#include "core/state/jobs.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "routemaster/detail/state/payload.hpp"
+#include "core/state/payload.hpp"
 
 #include <doctest/doctest.h>
 

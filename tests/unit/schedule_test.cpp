@@ -1,4 +1,4 @@
-#include "routemaster/detail/state/schedule.hpp"
+#include "core/state/schedule.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "routemaster/detail/state/jobs.hpp"
+#include "core/state/jobs.hpp"
 #include "routemaster/random.hpp"
 #include "support/seed.hpp"
 

@@ -1,4 +1,4 @@
-#include "routemaster/detail/slab.hpp"
+#include "core/containers/slab.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "conformance/cases.hpp"
 #include "routemaster/store/memory.hpp"
 
 using namespace routemaster;

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/store/watchers.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/completion_thread.hpp"
-#include "routemaster/detail/watchers.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/faulty_store.hpp"

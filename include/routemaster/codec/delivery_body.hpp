@@ -4,18 +4,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <variant>
 
 #include "routemaster/batch.hpp"
-#include "routemaster/codec/canonical_message.hpp"
-#include "routemaster/codec/json_text.hpp"
-#include "routemaster/codec/message_reader.hpp"
-#include "routemaster/codec/msgpack_parser.hpp"
-#include "routemaster/event.hpp"
 
 namespace routemaster {
 
@@ -26,88 +17,8 @@ struct DeliveryBody {
     std::size_t undecodable = 0;  ///< Messages that were left out because they make no sense.
 };
 
-namespace detail {
-
-/// Writes messages as JSON, one after another.
-class BodyWriter {
-public:
-    explicit BodyWriter(DeliveryBody& body) noexcept : body_{body} {}
-
-    /// Adds `message`, or counts it as undecodable. Pings and kills are left out.
-    void add(std::string_view message) {
-        if (add_canonical(message)) return;
-        MessageReader reader{data_writer_};
-        switch (reader.read(message)) {
-            case MessageKind::event:
-                begin_event(reader.topic(), reader.type(), reader.url());
-                std::visit(TimeWriter{body_.json}, reader.timestamp());
-                end_event(reader.has_data());
-                break;
-            case MessageKind::other: break;
-            case MessageKind::undecodable: ++body_.undecodable; break;
-        }
-    }
-
-private:
-    /// Prints a time as it was written.
-    struct TimeWriter {
-        std::string& out;
-        void operator()(std::monostate) const {}
-        void operator()(std::int64_t time) const { append_decimal(out, time); }
-        void operator()(std::uint64_t time) const { append_decimal(out, time); }
-        void operator()(double time) const { append_json_number(out, time); }
-    };
-
-    [[nodiscard]] bool add_canonical(std::string_view message) {
-        const auto event = canonical_message(message);
-        if (!event) return false;
-        const bool has_data = event->data != "\xc0";
-        if (has_data && !read_data(event->data)) return false;
-        begin_event(event->topic, event->type, event->url);
-        append_decimal(body_.json, event->timestamp);
-        end_event(has_data);
-        return true;
-    }
-
-    /// Turns `bytes` into JSON if they are a map.
-    [[nodiscard]] bool read_data(std::string_view bytes) {
-        data_writer_.clear();
-        return parse_msgpack(bytes, data_writer_) && data_.front() == '{';
-    }
-
-    void begin_event(std::string_view topic, EventType type, std::string_view url) {
-        std::string& out = body_.json;
-        if (body_.events++ != 0) out.push_back(',');
-        out.append(R"({"topic":)");
-        append_json_text(out, topic);
-        out.append(R"(,"type":")").append(to_string(type)).append(R"(","url":)");
-        append_json_text(out, url);
-        out.append(R"(,"t":)");
-    }
-
-    void end_event(bool has_data) {
-        if (has_data) body_.json.append(R"(,"data":)").append(data_);
-        body_.json.push_back('}');
-    }
-
-    DeliveryBody& body_;
-    std::string data_;  ///< The data of the present message as JSON.
-    JsonWriter data_writer_{data_};
-};
-
-}  // namespace detail
-
 /// Turns messages into JSON in one pass, without building events in between. Times are printed as
 /// they were written, data only where there is some.
-[[nodiscard]] inline DeliveryBody delivery_body(const MessageList& messages) {
-    constexpr std::size_t longer_than_msgpack = 24;
-    DeliveryBody body;
-    body.json.reserve(messages.bytes() + messages.size() * longer_than_msgpack + 2);
-    detail::BodyWriter writer{body};
-    body.json.push_back('[');
-    for (const auto message : messages) writer.add(message);
-    body.json.push_back(']');
-    return body;
-}
+[[nodiscard]] DeliveryBody delivery_body(const MessageList& messages);
 
 }  // namespace routemaster

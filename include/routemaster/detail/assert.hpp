@@ -3,15 +3,9 @@
 
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
-
 namespace routemaster::detail {
 
-[[noreturn]] inline void assertion_failed(const char* condition, const char* file, int line) {
-    std::fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, condition);
-    std::abort();
-}
+[[noreturn]] void assertion_failed(const char* condition, const char* file, int line);
 
 }  // namespace routemaster::detail
 

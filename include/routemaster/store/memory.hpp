@@ -5,15 +5,12 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "routemaster/detail/state/machine.hpp"
-#include "routemaster/detail/watchers.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
 
 namespace routemaster {
 
@@ -22,30 +19,17 @@ namespace routemaster {
 /// Thread safety: all members may be called from any thread.
 class MemoryStore final : public Store {
 public:
-    MemoryStore() = default;
+    MemoryStore();
+    ~MemoryStore() override;
+    MemoryStore(const MemoryStore&) = delete;
+    MemoryStore& operator=(const MemoryStore&) = delete;
 
-    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
-        std::vector<Outcome> outcomes;
-        outcomes.reserve(steps.size());
-        std::vector<std::string> woken;
-        {
-            const std::lock_guard lock{mutex_};
-            for (auto& step : steps) outcomes.push_back(machine_.perform(step, now));
-            woken = machine_.jobs().take_woken();
-        }
-        watchers_.wake(woken);
-        done(outcomes);
-    }
-
-    [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override {
-        return watchers_.add(queue, std::move(wake));
-    }
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override;
+    [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
 
 private:
-    detail::NoEffects effects_;
-    std::mutex mutex_;  // Guards `machine_`.
-    detail::Machine machine_{effects_};
-    detail::Watchers watchers_;
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace routemaster

@@ -8,54 +8,62 @@
 /// The cases tell every step the time, need no server and no clock, and hold for stores that
 /// answer inside `submit` as well as for those that answer from a thread of their own. What
 /// happens when a process dies is for each store's own tests.
+///
+/// They are compiled: link `routemaster::conformance`.
 
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
-#include "routemaster/testing/conformance/batches.hpp"
-#include "routemaster/testing/conformance/case.hpp"
-#include "routemaster/testing/conformance/counters.hpp"
-#include "routemaster/testing/conformance/dead_batches.hpp"
-#include "routemaster/testing/conformance/deliveries.hpp"
-#include "routemaster/testing/conformance/jobs.hpp"
-#include "routemaster/testing/conformance/lanes.hpp"
-#include "routemaster/testing/conformance/leases.hpp"
-#include "routemaster/testing/conformance/room.hpp"
-#include "routemaster/testing/conformance/submissions.hpp"
-#include "routemaster/testing/conformance/subscribers.hpp"
-#include "routemaster/testing/conformance/topics.hpp"
-#include "routemaster/testing/conformance/walk.hpp"
-#include "routemaster/testing/conformance/watches.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
 
 namespace routemaster::testing {
 
+/// How stores may differ and conform all the same. The defaults are those of a store in this
+/// process.
+struct StoreTraits {
+    /// Makes the counters tell all that was performed; called before they are read. Empty: they
+    /// always do.
+    std::function<void(Store&)> flush_counters{};
+
+    Duration patience{20'000};         ///< Real time within which a wake-up must arrive.
+    std::uint64_t seed = 1;            ///< Of the random walk.
+    std::uint32_t walk_steps = 5'000;  ///< Length of the random walk.
+};
+
+/// Opens a store that holds nothing. Called once for each case; what is opened is destroyed at the
+/// end of the case.
+using OpenStore = std::function<std::unique_ptr<Store>()>;
+
+/// A store under test.
+struct StoreFixture {
+    OpenStore open;
+    StoreTraits traits{};
+};
+
+/// One promise that every store keeps.
+struct StoreCase {
+    std::string name;  ///< A sentence.
+
+    /// Returns when the store keeps the promise; throws `ConformanceFailure`, or the `Failure` of
+    /// a step, when it does not.
+    std::function<void(const StoreFixture&)> run;
+};
+
+/// A promise that a store does not keep. Its text names the place in the suite, what was looked
+/// at, what was expected, and what was found.
+class ConformanceFailure : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
 /// All cases. Their names are unique; each opens a store of its own, so they run in any order.
-[[nodiscard]] inline std::vector<StoreCase> store_conformance() {
-    StoreCases add;
-    add_topic_cases(add);
-    add_subscription_cases(add);
-    add_subscriber_removal_cases(add);
-    add_token_cases(add);
-    add_publishing_cases(add);
-    add_due_cases(add);
-    add_sealing_cases(add);
-    add_lane_cases(add);
-    add_push_cases(add);
-    add_acquire_cases(add);
-    add_lease_cases(add);
-    add_lost_reply_cases(add);
-    add_worker_cases(add);
-    add_delivery_cases(add);
-    add_health_cases(add);
-    add_death_cases(add);
-    add_dead_letter_cases(add);
-    add_room_cases(add);
-    add_counter_cases(add);
-    add_watch_cases(add);
-    add_submission_cases(add);
-    add_walk_cases(add);
-    return add.take();
-}
+[[nodiscard]] std::vector<StoreCase> store_conformance();
 
 }  // namespace routemaster::testing

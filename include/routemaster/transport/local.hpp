@@ -3,27 +3,11 @@
 
 #pragma once
 
-#include <algorithm>
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
-#include <exception>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <set>
-#include <stop_token>
-#include <string>
 #include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
-#include "routemaster/batch.hpp"
 #include "routemaster/callbacks.hpp"
-#include "routemaster/codec/msgpack.hpp"
-#include "routemaster/reject.hpp"
-#include "routemaster/result.hpp"
 #include "routemaster/transport.hpp"
 #include "routemaster/uid.hpp"
 
@@ -46,117 +30,20 @@ struct LocalTransportOptions {
 class LocalTransport final : public Transport {
 public:
     /// `callbacks` must outlive it.
-    explicit LocalTransport(Callbacks& callbacks, LocalTransportOptions options = {})
-        : callbacks_{callbacks}, calls_inside_{options.threads == 0} {
-        for (std::size_t i = 0; i < options.threads; ++i) {
-            threads_.emplace_back([this](const std::stop_token& stopped) { work(stopped); });
-        }
-    }
+    explicit LocalTransport(Callbacks& callbacks, LocalTransportOptions options = {});
 
     /// Waits for callbacks that run; cancels those that have not begun.
-    ~LocalTransport() override {
-        for (auto& thread : threads_) thread.request_stop();
-        threads_.clear();
-        for (auto& [delivery, done] : waiting_) {
-            done({Error{Errc::cancelled, "local transport is closing"}, 0});
-        }
-    }
+    ~LocalTransport() override;
 
-    [[nodiscard]] bool serves(std::string_view callback) const override {
-        return callback.starts_with(local_scheme);
-    }
-
-    void deliver(Delivery delivery, DeliveryDone done) override {
-        if (calls_inside_) return done(call(delivery));
-        const std::lock_guard lock{mutex_};
-        waiting_.emplace_back(std::move(delivery), std::move(done));
-        arrived_.notify_one();
-    }
+    [[nodiscard]] bool serves(std::string_view callback) const override;
+    void deliver(Delivery delivery, DeliveryDone done) override;
 
     /// A callback that has begun is not taken back.
-    [[nodiscard]] bool withdraw(const Uid& batch) override {
-        std::optional<Work> taken;
-        {
-            const std::lock_guard lock{mutex_};
-            if (running_.contains(batch)) return false;
-            const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Work& any) {
-                return any.first.batch == batch;
-            });
-            if (found == waiting_.end()) return true;
-            taken = std::move(*found);
-            waiting_.erase(found);
-        }
-        taken->second({Error{Errc::cancelled, "taken back before its callback began"}, 0});
-        return true;
-    }
+    [[nodiscard]] bool withdraw(const Uid& batch) override;
 
 private:
-    using Work = std::pair<Delivery, DeliveryDone>;
-
-    void work(const std::stop_token& stopped) {
-        while (auto next = take(stopped)) {
-            auto& [delivery, done] = *next;
-            done(call(delivery));
-            const std::lock_guard lock{mutex_};
-            running_.erase(running_.find(delivery.batch));
-        }
-    }
-
-    std::optional<Work> take(const std::stop_token& stopped) {
-        std::unique_lock lock{mutex_};
-        if (!arrived_.wait(lock, stopped, [this] { return !waiting_.empty(); })) return {};
-        if (stopped.stop_requested()) return {};
-        Work next = std::move(waiting_.front());
-        waiting_.pop_front();
-        running_.insert(next.first.batch);
-        return next;
-    }
-
-    DeliveryReport call(const Delivery& delivery) const {
-        const auto name = std::string_view{delivery.callback}.substr(local_scheme.size());
-        const auto handler = callbacks_.find(name);
-        if (handler == nullptr) {
-            return {.outcome = Error{Errc::unavailable, "no callback named in this process"},
-                    .unnamed = true};
-        }
-        Batch batch{.uid = delivery.batch,
-                    .subscriber = delivery.subscriber,
-                    .attempt = delivery.attempt,
-                    .created_at = delivery.created_at,
-                    .events = {}};
-        batch.events.reserve(delivery.messages.size());
-        for (const auto message : delivery.messages) {
-            if (auto event = decode_message(message)) batch.events.push_back(*std::move(event));
-        }
-        const auto undecodable = delivery.messages.size() - batch.events.size();
-        auto report = run(*handler, batch);
-        report.undecodable = undecodable;
-        return report;
-    }
-
-    static DeliveryReport run(const BatchHandler& handler, const Batch& batch) {
-        const auto failed = [](std::string why, bool permanent = false) -> DeliveryReport {
-            return {.outcome = Error{Errc::unavailable, std::move(why)}, .permanent = permanent};
-        };
-        try {
-            handler(batch);
-            return {};
-        } catch (const Reject& rejection) {
-            return failed(std::string{"callback rejected it: "} + rejection.what(), true);
-        } catch (const std::exception& failure) {
-            return failed(std::string{"callback threw: "} + failure.what());
-        } catch (...) {
-            return failed("callback threw something that is no exception");
-        }
-    }
-
-    Callbacks& callbacks_;
-    const bool calls_inside_;
-    std::mutex mutex_;  // Guards `waiting_` and `running_`.
-    std::condition_variable_any arrived_;
-    std::deque<Work> waiting_;
-    std::multiset<Uid> running_;  // Until they were reported.
-    std::vector<std::jthread> threads_;
+    class Impl;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace routemaster

@@ -1,13 +1,13 @@
 #include <string>
 #include <utility>
 
+#include "core/store/step_check.hpp"
 #include "event_payload.hpp"
 #include "handlers.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/step_check.hpp"
 #include "secrets.hpp"
 
 namespace routemaster::api {

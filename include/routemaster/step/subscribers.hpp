@@ -1,0 +1,72 @@
+/// @file
+/// Steps about subscribers and what is queued for them.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routemaster/batch.hpp"
+#include "routemaster/step/reply.hpp"
+#include "routemaster/subscription.hpp"
+
+namespace routemaster {
+
+/// Creates or changes a subscriber. Its topics become exactly `topics`; unknown ones are created
+/// unclaimed, and forgotten with their last subscription if nobody published in them by then.
+/// Batches already queued are kept, and follow the new settings.
+/// Bad names or numbers answer `invalid` and change nothing. Repeating it changes nothing more.
+struct Subscribe {
+    using Reply = Done;
+    std::string token;  ///< Must satisfy `is_user_name`.
+    std::vector<std::string> topics;
+    SubscribeOptions options;
+};
+
+/// What became of an unsubscription.
+enum class Unsubscription {
+    unsubscribed,
+    unknown_subscriber,
+    unknown_topic,
+    not_subscribed,
+};
+
+/// Ends one subscription. Events already in batches are delivered all the same.
+/// Repeating one that succeeded answers `not_subscribed`.
+struct Unsubscribe {
+    using Reply = Unsubscription;
+    std::string token;
+    std::string topic;
+};
+
+/// Forgets a subscriber and its subscriptions, and drops its DEAD batches, which counts
+/// `events.dead_dropped`. Its other batches end, undelivered, when they fall due, unless it has
+/// subscribed again by then. Repeating it answers `unknown`.
+struct RemoveSubscriber {
+    using Reply = Removal;
+    std::string token;
+};
+
+/// Tells the subscribers, by token.
+struct ListSubscribers {
+    using Reply = std::vector<SubscriberStatus>;
+    Page page{};
+};
+
+/// Tells one subscriber; nothing when there is none of that token.
+struct FindSubscriber {
+    using Reply = std::optional<SubscriberStatus>;
+    std::string token;
+};
+
+/// Tells the batches that are queued for a subscriber, whether or not it still exists, in delivery
+/// order, at most `limit`.
+struct ListBatches {
+    using Reply = std::vector<BatchStatus>;
+    std::string token;
+    std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
+};
+
+}  // namespace routemaster

@@ -1,0 +1,54 @@
+/// @file
+/// Steps about topics, and the one that takes an event in.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routemaster/step/reply.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/topic.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+
+/// Takes in one event for all subscribers of its topic.
+///
+/// Creates the topic when it is new, and claims it for `publisher` when it is unclaimed. Appends
+/// the message to the CURRENT batch of each subscriber, beginning one where there is none together
+/// with its delivery job, which falls due at min(timestamp, now) + the subscriber's timeout. A
+/// batch that is thereby full is sealed, and its job is READY.
+/// Counts `events.published`, `events.bytes` and, for each subscriber, `events.added`.
+/// `forbidden` when the topic belongs to another publisher. Repeating it publishes the event a
+/// second time.
+struct PublishEvent {
+    using Reply = Done;
+    std::string topic;  ///< Must satisfy `is_topic_name`, else `invalid`.
+    /// Who publishes. Nobody: the topic is not claimed, and must be unclaimed.
+    std::optional<std::string> publisher;
+    std::string message;  ///< The encoded event.
+    TimePoint timestamp;  ///< When it happened.
+    Uid uid;              ///< Fresh; batches that begin are named by its siblings.
+    /// Topics that may belong to `publisher`: a further one is not claimed.
+    std::uint32_t topics_max = UINT32_MAX;
+};
+
+/// Forgets a topic and its subscriptions. Events already in batches are delivered all the same.
+/// `forbidden` for a publisher whose topic it is not. Repeating a removal that succeeded answers
+/// `unknown`.
+struct RemoveTopic {
+    using Reply = Removal;
+    std::string name;
+    std::optional<std::string> publisher;  ///< Who asks; nobody stands for the operator.
+};
+
+/// Tells the topics, by name.
+struct ListTopics {
+    using Reply = std::vector<Topic>;
+    Page page{};
+};
+
+}  // namespace routemaster

@@ -1,0 +1,284 @@
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+#include "core/store/delivery_job.hpp"
+#include "threads.hpp"
+
+namespace routemaster::testing {
+
+void add_publishing_cases(StoreCases& add) {
+    add("an event that nobody wants is queued nowhere", [](Scenario& s) {
+        s.subscribe("billing", {"refunds"});
+        s.publish("orders");
+        expect_equal(s.batches("billing"), std::vector<BatchStatus>{}, "batches");
+        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+    });
+
+    add("an event goes to every subscriber of its topic, each in a batch of its own",
+        [](Scenario& s) {
+            for (const char* token : {"a", "b", "c"}) s.subscribe(token, {"orders"});
+            s.subscribe("d", {"refunds"});
+            s.publish("orders");
+            std::set<Uid> uids;
+            for (const char* token : {"a", "b", "c"}) uids.insert(s.batches(token).at(0).uid);
+            expect_equal(uids.size(), 3U, "different batches");
+            s.advance(Duration{500});
+            for (const char* token : {"a", "b", "c"}) s.expect_delivered(token, {{"orders 1"}});
+            s.expect_delivered("d", {});
+        });
+
+    add("events of all topics of a subscriber share its batch in publish order", [](Scenario& s) {
+        s.subscribe("billing", {"orders", "refunds"});
+        s.publish("refunds");
+        s.publish("orders", 2);
+        s.publish("refunds");
+        s.advance(Duration{500});
+        s.expect_delivered("billing", {{"refunds 1", "orders 1", "orders 2", "refunds 2"}});
+    });
+
+    add("messages arrive byte for byte", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+        std::string every_byte;
+        for (int byte = 0; byte < 256; ++byte) every_byte += static_cast<char>(byte);
+        const std::vector<std::string> messages{every_byte, std::string(1, '\0'),
+                                                std::string(200'000, '\xff'), "\r\n", every_byte};
+        for (const auto& message : messages) s.publish_message("orders", message);
+        s.expect_delivered("billing", {messages});
+    });
+
+    add("an id that was used before names no batch a second time", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.max_events = 1});
+        const auto uid = s.uid();
+        // Somebody else's delivery job may bear the id, too.
+        s.perform(PushJob{delivery_queue, detail::delivery_job(uid.sibling(1)), s.now()});
+        for (const char* message : {"first", "second", "third"}) {
+            s.perform(PublishEvent{.topic = "orders",
+                                   .publisher = shop,
+                                   .message = message,
+                                   .timestamp = s.now(),
+                                   .uid = uid});
+        }
+        s.expect_delivered("billing", {{"first"}, {"second"}, {"third"}});
+        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+    });
+}
+
+void add_due_cases(StoreCases& add) {
+    add("a batch falls due after its subscriber's timeout, to the millisecond", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{1'234}});
+        s.publish("orders");
+        const auto due = s.now() + Duration{1'234};
+        s.expect_idle_until(due);
+        s.advance(Duration{1'233});
+        s.expect_idle_until(due);
+        s.advance(Duration{1});
+        expect_equal(s.begin(s.take()).verdict, Verdict::deliver, "beginning when due");
+    });
+
+    add("each subscriber's timeout counts for its own batch", [](Scenario& s) {
+        s.subscribe("quick", {"orders"}, {.timeout = Duration{10}});
+        s.subscribe("slow", {"orders"}, {.timeout = Duration{3'600'000}});
+        s.publish("orders");
+        s.advance(Duration{10});
+        s.expect_delivered("quick", {{"orders 1"}});
+        s.expect_idle_until(s.now() + Duration{3'599'990});
+    });
+
+    add("later events do not postpone a batch", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        s.publish("orders");
+        const auto due = s.now() + Duration{500};
+        s.advance(Duration{499});
+        s.publish("orders");
+        s.expect_idle_until(due);
+        s.advance(Duration{1});
+        s.expect_delivered("billing", {{"orders 1", "orders 2"}});
+    });
+
+    add("the timeout counts from when the event happened", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        s.publish("orders", 1, {.timestamp = s.now() - Duration{200}});
+        s.expect_idle_until(s.now() + Duration{300});
+    });
+
+    add("a batch that begins with an old event is due at once", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        s.publish("orders", 1, {.timestamp = from_milliseconds(0)});
+        expect_equal(s.queue(delivery_queue).ready, 1U, "READY delivery jobs");
+        s.expect_delivered("billing", {{"orders 1"}});
+        s.publish("orders", 1, {.timestamp = TimePoint::min()});
+        s.expect_delivered("billing", {{"orders 2"}});
+    });
+
+    add("an event from the future counts as happening now", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        s.publish("orders", 1, {.timestamp = s.now() + Duration{3'600'000}});
+        s.expect_idle_until(s.now() + Duration{500});
+        s.subscribe("audit", {"refunds"});
+        s.publish("refunds", 1, {.timestamp = never});
+        s.expect_idle_until(s.now() + Duration{500});
+    });
+
+    add("a batch with a timeout of 0 is due at once", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+        s.publish("orders");
+        s.expect_delivered("billing", {{"orders 1"}});
+    });
+
+    add("batches of several subscribers are begun in the order they fall due", [](Scenario& s) {
+        s.subscribe("a", {"orders"}, {.timeout = Duration{30}});
+        s.subscribe("b", {"orders"}, {.timeout = Duration{10}});
+        s.subscribe("c", {"orders"}, {.timeout = Duration{20}});
+        s.publish("orders");
+        s.advance(Duration{30});
+        std::string order;
+        for (int i = 0; i < 3; ++i) order += s.begin_next().second.subscription.token;
+        expect_equal(order, "bca", "the order of deliveries");
+    });
+}
+
+void add_sealing_cases(StoreCases& add) {
+    add("a batch takes events until its delivery begins, however late", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        s.publish("orders");
+        s.advance(Duration{500});
+        const auto lease = s.take();
+        s.publish("orders");
+        expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT");
+        const auto start = s.begin(lease);
+        expect_equal(start.messages.size(), 2U, "events delivered");
+        expect_equal(s.batches("billing").at(0).current, false, "whether it is CURRENT");
+        s.publish("orders");
+        expect_equal(s.batches("billing").size(), 2U, "batches");
+        expect_equal(s.settle(lease), Settlement::settled, "settling");
+        s.advance(Duration{500});
+        s.expect_delivered("billing", {{"orders 3"}});
+    });
+
+    add("a batch of one event is full and READY at once", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.max_events = 1});
+        s.publish("orders", 3);
+        for (const auto& batch : s.batches("billing")) {
+            expect_equal(batch.current, false, "whether a full batch is CURRENT");
+        }
+        s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}, {"orders 3"}});
+    });
+
+    add("a batch of max_events is full and READY at once, and not one event sooner",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"}, {.max_events = 100});
+            s.publish("orders", 99);
+            expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT at 99");
+            s.expect_idle_until(s.now() + Duration{500});
+            s.publish("orders");
+            expect_equal(s.batches("billing").at(0).current, false, "whether it is CURRENT at 100");
+            expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1}, "delivery jobs");
+            const auto [lease, start] = s.begin_next();
+            expect_equal(start.messages.size(), 100U, "events delivered");
+        });
+
+    add("the event after a full batch begins the next one with its own timeout", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.max_events = 2});
+        s.publish("orders", 2);
+        s.advance(Duration{100});
+        s.publish("orders");
+        const auto batches = s.batches("billing");
+        expect_equal(batches.size(), 2U, "batches");
+        expect_equal(batches[1].current, true, "whether the second is CURRENT");
+        expect_equal(batches[1].created_at, s.now(), "when the second began");
+        s.expect_delivered("billing", {{"orders 1", "orders 2"}});
+        s.expect_idle_until(s.now() + Duration{500});
+    });
+
+    add("a lower max_events fills a batch that has begun", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.max_events = 10});
+        s.publish("orders", 5);
+        s.subscribe("billing", {"orders"}, {.max_events = 3});
+        s.publish("orders", 2);
+        s.expect_delivered(
+            "billing", {{"orders 1", "orders 2", "orders 3", "orders 4", "orders 5", "orders 6"}});
+        expect_equal(s.subscriber("billing").events_queued, 1U, "events queued");
+    });
+
+    add("a batch that becomes full while it is leased is READY once", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 2});
+        s.publish("orders");
+        const auto lease = s.take();
+        s.publish("orders");
+        expect_equal(s.queue(delivery_queue), QueueStatus{.pending = 1}, "delivery jobs");
+        expect_equal(s.begin(lease).messages.size(), 2U, "events delivered");
+        s.settle(lease);
+        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+    });
+
+    add("batches are listed in delivery order", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.max_events = 2});
+        const auto began = s.now();
+        s.publish("orders", 2);
+        s.advance(Duration{7});
+        s.publish("orders", 3);
+        s.fail_next(0);
+        const auto batches = s.batches("billing");
+        expect_equal(batches.size(), 3U, "batches");
+        const auto is = [&](std::size_t i, TimePoint created_at, std::uint32_t attempts,
+                            std::uint64_t events, bool current) {
+            expect_equal(
+                batches[i],
+                BatchStatus{batches[i].uid, "billing", created_at, attempts, events, current},
+                "batch " + std::to_string(i));
+        };
+        is(0, began, 1, 2, false);
+        is(1, s.now(), 0, 2, false);
+        is(2, s.now(), 0, 1, true);
+        expect_equal(s.perform(ListBatches{.token = "billing", .limit = 2}),
+                     std::vector<BatchStatus>{batches[0], batches[1]}, "the first two batches");
+        expect_equal(s.perform(ListBatches{.token = "nobody"}), std::vector<BatchStatus>{},
+                     "batches of nobody");
+        s.expect_refused(ListBatches{.token = "billing", .limit = 0}, "limit");
+    });
+
+    add("a subscriber has one CURRENT batch at most while eight threads publish", [](Scenario& s) {
+        constexpr unsigned threads = 8;
+        constexpr unsigned events = 200;
+        constexpr std::uint32_t full = 7;
+        s.subscribe("billing", {"orders"}, {.max_events = full});
+        in_threads(threads, [&](unsigned thread) {
+            UidSource uids{thread + 1, 42};
+            for (unsigned i = 0; i < events; ++i) {
+                s.perform(PublishEvent{.topic = "orders",
+                                       .publisher = shop,
+                                       .message = std::to_string(thread * events + i),
+                                       .timestamp = s.now(),
+                                       .uid = uids.next()});
+                if (i % 50 != 0) continue;
+                unsigned current = 0;
+                for (const auto& batch : s.batches("billing")) current += batch.current ? 1 : 0;
+                expect(current <= 1, std::to_string(current) + " batches are CURRENT");
+            }
+        });
+        const auto batches = s.batches("billing");
+        expect_equal(batches.size(), (threads * events + full - 1) / full, "batches");
+        for (const auto& batch : batches) {
+            const bool last = &batch == &batches.back();
+            expect_equal(batch.events, last ? threads * events % full : full, "events of a batch");
+            expect_equal(batch.current, last, "whether it is CURRENT");
+        }
+        s.advance(Duration{500});
+        std::vector<unsigned> next(threads);
+        s.drain();
+        for (const auto& batch : s.take_delivered("billing")) {
+            for (const auto& message : batch) {
+                const auto number = static_cast<unsigned>(std::stoul(message));
+                expect_equal(number % events, next[number / events]++,
+                             "the next event of thread " + std::to_string(number / events));
+            }
+        }
+        expect_equal(next, std::vector<unsigned>(threads, events), "events of each thread");
+    });
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,81 @@
+/// @file
+/// The conformance cases, by what they are about.
+
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "routemaster/testing/store_conformance.hpp"
+#include "scenario.hpp"
+
+namespace routemaster::testing {
+
+/// A list of cases that grows.
+///
+/// Thread safety: a value.
+class StoreCases {
+public:
+    /// Adds a case, whose `body` acts upon a scenario in a fresh store.
+    void operator()(std::string name, void (*body)(Scenario&)) {
+        list_.push_back({std::move(name), [body](const StoreFixture& fixture) {
+                             const auto store = fixture.open();
+                             Scenario scenario{*store, fixture.traits};
+                             body(scenario);
+                         }});
+    }
+
+    /// The cases so far. Leaves none behind.
+    [[nodiscard]] std::vector<StoreCase> take() { return std::exchange(list_, {}); }
+
+private:
+    std::vector<StoreCase> list_;
+};
+
+/// Adds the cases about topics.
+void add_topic_cases(StoreCases& add);
+/// Adds the cases about subscribing.
+void add_subscription_cases(StoreCases& add);
+/// Adds the cases about the end of subscribers.
+void add_subscriber_removal_cases(StoreCases& add);
+/// Adds the cases about API tokens.
+void add_token_cases(StoreCases& add);
+/// Adds the cases about where events go, and how they look on arrival.
+void add_publishing_cases(StoreCases& add);
+/// Adds the cases about when a batch falls due.
+void add_due_cases(StoreCases& add);
+/// Adds the cases about when a batch is sealed.
+void add_sealing_cases(StoreCases& add);
+/// Adds the cases about the order of a subscriber's batches.
+void add_lane_cases(StoreCases& add);
+/// Adds the cases about pushing.
+void add_push_cases(StoreCases& add);
+/// Adds the cases about acquiring.
+void add_acquire_cases(StoreCases& add);
+/// Adds the cases about who holds a job.
+void add_lease_cases(StoreCases& add);
+/// Adds the cases about acquisitions whose reply was lost.
+void add_lost_reply_cases(StoreCases& add);
+/// Adds the cases about workers that come and go.
+void add_worker_cases(StoreCases& add);
+/// Adds the cases about an attempt and its end.
+void add_delivery_cases(StoreCases& add);
+/// Adds the cases about health and throttling.
+void add_health_cases(StoreCases& add);
+/// Adds the cases about when a batch becomes DEAD.
+void add_death_cases(StoreCases& add);
+/// Adds the cases about DEAD batches.
+void add_dead_letter_cases(StoreCases& add);
+/// Adds the cases about the last resort.
+void add_room_cases(StoreCases& add);
+/// Adds the cases about counters.
+void add_counter_cases(StoreCases& add);
+/// Adds the cases about wake-ups.
+void add_watch_cases(StoreCases& add);
+/// Adds the cases about submissions.
+void add_submission_cases(StoreCases& add);
+/// Adds the random walk.
+void add_walk_cases(StoreCases& add);
+
+}  // namespace routemaster::testing

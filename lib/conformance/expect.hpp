@@ -1,0 +1,43 @@
+/// @file
+/// How a conformance case states what must hold, independent of any test framework.
+
+#pragma once
+
+#include <string>
+
+#include "routemaster/testing/store_conformance.hpp"
+#include "text.hpp"
+
+namespace routemaster::testing {
+
+/// A place in the suite. As a default argument, `Where::here()` is the place of the call.
+struct Where {
+    const char* file;
+    int line;
+
+    /// The place that calls, or that calls what has this as a default argument.
+    static constexpr Where here(const char* file = __builtin_FILE(),
+                                int line = __builtin_LINE()) noexcept {
+        return {file, line};
+    }
+};
+
+/// Ends the case as failed.
+[[noreturn]] inline void fail(const std::string& what, Where at = Where::here()) {
+    throw ConformanceFailure{std::string{at.file} + ":" + std::to_string(at.line) + ": " + what};
+}
+
+/// Ends the case unless `condition` holds.
+inline void expect(bool condition, const std::string& what, Where at = Where::here()) {
+    if (!condition) fail(what, at);
+}
+
+/// Ends the case unless both are equal; `what` names the thing that was looked at.
+template <class T, class U>
+void expect_equal(const T& got, const U& expected, const std::string& what,
+                  Where at = Where::here()) {
+    if (got == expected) return;
+    fail(what + ": expected " + Text::of(expected) + ", got " + Text::of(got), at);
+}
+
+}  // namespace routemaster::testing

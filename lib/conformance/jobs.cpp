@@ -1,0 +1,239 @@
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+#include "threads.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+/// The jobs of leases, in order.
+std::vector<std::string> jobs_of(const std::vector<Lease>& leases) {
+    std::vector<std::string> jobs;
+    for (const auto& lease : leases) jobs.push_back(lease.job);
+    return jobs;
+}
+
+}  // namespace
+
+void add_push_cases(StoreCases& add) {
+    add("an equal job is never twice in a queue, whatever its state", [](Scenario& s) {
+        const auto push = [&](const char* state, Where at = Where::here()) {
+            expect_equal(s.push("a"), PushOutcome::duplicate, std::string{"pushing while "} + state,
+                         at);
+            expect_equal(s.push("a", Duration{9}), PushOutcome::duplicate,
+                         std::string{"pushing for later while "} + state, at);
+        };
+        expect_equal(s.push("a", Duration{100}), PushOutcome::pushed, "pushing");
+        push("SCHEDULED");
+        s.expect_idle_until(s.now() + Duration{100}, work_queue);
+        s.advance(Duration{100});
+        push("due");
+        auto lease = s.take_work();
+        push("PENDING");
+        s.perform(NackJob{lease, s.now() + Duration{100}});
+        push("given back");
+        s.advance(Duration{100});
+        s.take_work();
+        s.perform(RetireWorker{Scenario::worker(1)});
+        push("READY");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
+        lease = s.take_work();
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        push("scrubbed");
+        s.perform(AckJob{s.take_work()});
+        expect_equal(s.push("a"), PushOutcome::pushed, "pushing after it was done");
+    });
+
+    add("a duplicate push changes nothing", [](Scenario& s) {
+        s.push("a", Duration{100});
+        const auto before = s.snapshot();
+        s.push("a");
+        s.push("a", Duration{1});
+        expect_unchanged(s.snapshot(), before);
+        s.expect_idle_until(s.now() + Duration{100}, work_queue);
+    });
+
+    add("equal jobs in two queues are two jobs", [](Scenario& s) {
+        for (const char* queue : {"one", "two"}) {
+            expect_equal(s.perform(PushJob{queue, "a", s.now()}), PushOutcome::pushed,
+                         std::string{"pushing into "} + queue);
+        }
+        s.perform(AckJob{s.take({.queue = "one"})});
+        expect_equal(s.queue("one"), QueueStatus{}, "jobs of the first queue");
+        expect_equal(s.queue("two"), QueueStatus{.ready = 1}, "jobs of the second queue");
+    });
+
+    add("jobs are told apart by every byte", [](Scenario& s) {
+        const std::vector<std::string> jobs{std::string(1, '\0'), std::string(2, '\0'), "\xff",
+                                            std::string(100'000, 'x'),
+                                            std::string(99'999, 'x') + 'y'};
+        for (const auto& job : jobs) expect_equal(s.push(job), PushOutcome::pushed, "pushing");
+        expect_equal(jobs_of(s.acquire({.queue = work_queue}).leases), jobs, "jobs acquired");
+    });
+
+    add("a job is READY when it is due and SCHEDULED before", [](Scenario& s) {
+        s.push("past", Duration{-1});
+        s.push("now");
+        s.push("later", Duration{1});
+        expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
+        s.advance(Duration{1});
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs, a little later");
+        s.take_work();
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1},
+                     "jobs, one acquired");
+        expect_equal(s.queue("empty"), QueueStatus{}, "jobs of a queue that does not exist");
+    });
+
+    add("a bad job or queue is refused and changes nothing", [](Scenario& s) {
+        s.push("a");
+        s.expect_refused(PushJob{"", "a", s.now()}, "queue");
+        s.expect_refused(PushJob{std::string(65, 'q'), "a", s.now()}, "queue");
+        s.expect_refused(PushJob{work_queue, "", s.now()}, "job");
+        s.expect_refused(
+            AcquireJobs{.queue = work_queue, .worker = Scenario::worker(1), .limit = 0}, "limit");
+        expect_equal(s.perform(PushJob{std::string(64, 'q'), "a", s.now()}), PushOutcome::pushed,
+                     "pushing into a queue of 64 characters");
+    });
+}
+
+void add_acquire_cases(StoreCases& add) {
+    add("scheduled jobs are acquired in the order they fall due", [](Scenario& s) {
+        s.push("30", Duration{30});
+        s.push("10", Duration{10});
+        s.push("20 first", Duration{20});
+        s.push("20 second", Duration{20});
+        s.push("31", Duration{31});
+        s.advance(Duration{30});
+        expect_equal(jobs_of(s.acquire({.queue = work_queue}).leases),
+                     std::vector<std::string>{"10", "20 first", "20 second", "30"},
+                     "jobs acquired");
+    });
+
+    add("READY jobs are acquired first in first out", [](Scenario& s) {
+        for (const char* job : {"c", "a", "b"}) s.push(job);
+        s.perform(NackJob{s.take_work(), s.now()});
+        s.push("d");
+        std::vector<std::string> jobs;
+        for (int i = 0; i < 4; ++i) jobs.push_back(s.take_work().job);
+        expect_equal(jobs, std::vector<std::string>{"a", "b", "c", "d"}, "jobs acquired");
+    });
+
+    add("a job that fell due is acquired before those that are pushed later", [](Scenario& s) {
+        s.push("scheduled", Duration{10});
+        s.advance(Duration{10});
+        s.expect_idle_until(never);
+        expect_equal(s.acquire({.worker = 2, .limit = 1, .queue = work_queue}).leases.size(), 1U,
+                     "jobs acquired when due");
+        s.perform(RetireWorker{Scenario::worker(2)});
+        s.push("pushed");
+        expect_equal(s.take_work().job, std::string{"scheduled"}, "the first job acquired");
+    });
+
+    add("acquiring gives no more than asked for and says that there is more", [](Scenario& s) {
+        for (const char* job : {"a", "b", "c"}) s.push(job);
+        auto acquired = s.acquire({.limit = 2, .queue = work_queue});
+        expect_equal(acquired.leases.size(), 2U, "jobs acquired");
+        expect_equal(acquired.next_due, s.now(), "when there is more");
+        acquired = s.acquire({.limit = 2, .queue = work_queue});
+        expect_equal(acquired.leases.size(), 1U, "jobs acquired");
+        expect_equal(acquired.next_due, never, "when there is more");
+    });
+
+    add("acquiring says exactly when the next job falls due", [](Scenario& s) {
+        s.expect_idle_until(never, work_queue);
+        s.push("later", Duration{1'000});
+        s.push("soon", Duration{10});
+        s.expect_idle_until(s.now() + Duration{10}, work_queue);
+        s.advance(Duration{9});
+        s.expect_idle_until(s.now() + Duration{1}, work_queue);
+        s.advance(Duration{1});
+        const auto acquired = s.acquire({.queue = work_queue});
+        expect_equal(jobs_of(acquired.leases), std::vector<std::string>{"soon"}, "jobs acquired");
+        expect_equal(acquired.next_due, s.now() + Duration{990}, "when the next falls due");
+    });
+
+    add("a lease names queue, job and worker, and differs each time", [](Scenario& s) {
+        s.push("a");
+        const auto first = s.take_work(7);
+        expect_equal(first.queue, work_queue, "queue");
+        expect_equal(first.job, "a", "job");
+        expect_equal(first.worker, Scenario::worker(7), "worker");
+        s.perform(NackJob{first, s.now()});
+        expect(s.take_work(7).fence != first.fence, "the fence must differ");
+    });
+
+    add("a PENDING job is acquired by nobody else", [](Scenario& s) {
+        s.push("a");
+        s.take_work(1);
+        for (const unsigned worker : {1U, 2U}) {
+            expect_equal(s.acquire({.worker = worker, .queue = work_queue}).leases,
+                         std::vector<Lease>{}, "jobs acquired");
+        }
+        expect_equal(s.queue(work_queue), QueueStatus{.pending = 1}, "jobs");
+    });
+
+    add("a worker may hold jobs of several queues", [](Scenario& s) {
+        s.push("a");
+        s.push("b");
+        s.perform(PushJob{"other", "a", s.now()});
+        auto leases = s.acquire({.queue = work_queue}).leases;
+        leases.push_back(s.take({.queue = "other"}));
+        expect_equal(leases.size(), 3U, "jobs held");
+        for (const auto& lease : leases) {
+            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+        }
+    });
+
+    add("a job that is given back runs again when it is due", [](Scenario& s) {
+        s.push("a");
+        s.perform(NackJob{s.take_work(), s.now() + Duration{50}});
+        expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1}, "jobs");
+        s.expect_idle_until(s.now() + Duration{50}, work_queue);
+        s.advance(Duration{50});
+        s.perform(NackJob{s.take_work(), s.now() - Duration{1}});
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
+        s.take_work();
+    });
+
+    add("a job that is done is gone", [](Scenario& s) {
+        s.push("a");
+        expect_equal(s.perform(AckJob{s.take_work()}), Settlement::settled, "ack");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+        s.advance(Duration{60'000});
+        expect_equal(s.perform(ScrubWorkers{Duration{1}}), Count{0}, "jobs given back");
+        s.expect_idle_until(never, work_queue);
+    });
+
+    add("each job goes to one of eight workers that compete", [](Scenario& s) {
+        constexpr unsigned threads = 8;
+        constexpr unsigned jobs = 400;
+        for (unsigned i = 0; i < jobs; ++i) s.push(std::to_string(i));
+        std::vector<std::vector<std::string>> done(threads);
+        in_threads(threads, [&](unsigned thread) {
+            for (;;) {
+                const auto leases =
+                    s.acquire({.worker = thread + 1, .limit = 3, .queue = work_queue}).leases;
+                if (leases.empty()) return;
+                for (const auto& lease : leases) {
+                    done[thread].push_back(lease.job);
+                    expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+                }
+            }
+        });
+        std::set<std::string> distinct;
+        std::size_t total = 0;
+        for (const auto& mine : done) {
+            total += mine.size();
+            distinct.insert(mine.begin(), mine.end());
+        }
+        expect_equal(total, jobs, "jobs done");
+        expect_equal(distinct.size(), jobs, "different jobs done");
+    });
+}
+
+}  // namespace routemaster::testing

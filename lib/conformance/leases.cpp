@@ -1,0 +1,268 @@
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+/// Expects that a lease gives no right to anything, and that trying changes nothing.
+void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here()) {
+    const auto before = s.snapshot();
+    expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "ack", at);
+    expect_equal(s.perform(NackJob{lease, s.now()}), Settlement::lease_lost, "nack", at);
+    expect_equal(s.begin(lease, 0, at).verdict, Verdict::lease_lost, "begin", at);
+    for (const bool delivered : {true, false}) {
+        const Attempt attempt{.delivered = delivered, .health_change = -5};
+        expect_equal(s.settle(lease, attempt, at), Settlement::lease_lost, "settle", at);
+    }
+    expect_unchanged(s.snapshot(), before, at);
+}
+
+}  // namespace
+
+void add_lease_cases(StoreCases& add) {
+    add("a lease ends with its ack or nack", [](Scenario& s) {
+        s.push("a");
+        s.push("b");
+        const auto leases = s.acquire({.queue = work_queue}).leases;
+        expect_equal(s.perform(AckJob{leases[0]}), Settlement::settled, "ack");
+        expect_equal(s.perform(NackJob{leases[1], s.now() + Duration{9}}), Settlement::settled,
+                     "nack");
+        for (const auto& lease : leases) expect_lost(s, lease);
+    });
+
+    add("a lease that was never given is lost", [](Scenario& s) {
+        s.push("a");
+        s.push("b");
+        const auto lease = s.take_work();
+        auto forged = lease;
+        ++forged.fence;
+        expect_lost(s, forged);
+        forged = lease;
+        forged.worker = Scenario::worker(2);
+        expect_lost(s, forged);
+        forged = lease;
+        forged.job = "b";
+        expect_lost(s, forged);
+        forged = lease;
+        forged.queue = "other";
+        expect_lost(s, forged);
+        expect_lost(s, {});
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack of the true lease");
+    });
+
+    add("a worker that was taken for dead cannot touch the job of its heir", [](Scenario& s) {
+        s.push("a");
+        const auto dead = s.take_work(1);
+        s.advance(Duration{30'000});
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+        expect_lost(s, dead);
+        const auto heir = s.take_work(2);
+        expect_lost(s, dead);
+        expect_equal(s.perform(AckJob{heir}), Settlement::settled, "ack of the heir");
+        expect_lost(s, dead);
+    });
+
+    add("a worker cannot use an old lease of a job it holds again", [](Scenario& s) {
+        s.push("a");
+        const auto old = s.take_work(1);
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        const auto fresh = s.take_work(1);
+        expect_lost(s, old);
+        expect_equal(s.perform(NackJob{fresh, s.now()}), Settlement::settled, "nack");
+        const auto again = s.take_work(1);
+        expect_lost(s, old);
+        expect_lost(s, fresh);
+        expect_equal(s.perform(AckJob{again}), Settlement::settled, "ack");
+    });
+
+    add("a delivery by a worker that was taken for dead is not settled", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+        s.publish("orders");
+        const auto [dead, first] = s.begin_next(1);
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        expect_lost(s, dead);
+        const auto [heir, second] = s.begin_next(2);
+        expect_equal(second.attempt, 2U, "attempt of the heir");
+        expect_lost(s, dead);
+        expect_equal(s.settle(heir), Settlement::settled, "settling by the heir");
+        expect_lost(s, dead);
+    });
+}
+
+void add_lost_reply_cases(StoreCases& add) {
+    add("a worker gets the leases whose reply was lost with its next acquisition", [](Scenario& s) {
+        for (const char* job : {"a", "b", "c", "d"}) s.push(job);
+        AcquireJobs step{.queue = work_queue, .worker = Scenario::worker(1), .known = 0};
+        const auto told = s.perform(step).leases;
+        expect_equal(told.size(), 1U, "leases that were told");
+        step.known = told.front().fence;
+        step.limit = 2;
+        const auto lost = s.perform(step).leases;
+        expect_equal(lost.size(), 2U, "leases whose reply is lost");
+        expect_equal(s.perform(step).leases, lost, "told again");
+        step.limit = 3;
+        const auto more = s.perform(step).leases;
+        expect_equal(more.size(), 3U, "told again, and a new one");
+        expect_equal(std::vector<Lease>(more.begin(), more.end() - 1), lost, "the first of them");
+        expect_equal(s.queue(work_queue), QueueStatus{.pending = 4}, "jobs");
+        for (const auto& lease : more) {
+            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+        }
+        expect_equal(s.perform(step).leases, std::vector<Lease>{}, "after the acks");
+    });
+
+    add("leases are told again to nobody else, and for no other queue", [](Scenario& s) {
+        s.push("a");
+        s.take_work(1);
+        const AcquireJobs other{.queue = work_queue, .worker = Scenario::worker(2), .known = 0};
+        expect_equal(s.perform(other).leases, std::vector<Lease>{}, "told to another worker");
+        const AcquireJobs elsewhere{.queue = "other", .worker = Scenario::worker(1), .known = 0};
+        expect_equal(s.perform(elsewhere).leases, std::vector<Lease>{}, "told for another queue");
+        const AcquireJobs unasked{.queue = work_queue, .worker = Scenario::worker(1)};
+        expect_equal(s.perform(unasked).leases, std::vector<Lease>{}, "told without being asked");
+    });
+}
+
+void add_worker_cases(StoreCases& add) {
+    add("a worker that retires gives back at once what it holds", [](Scenario& s) {
+        for (const char* job : {"a", "b", "c"}) s.push(job);
+        const auto leases = s.acquire({.worker = 1, .limit = 2, .queue = work_queue}).leases;
+        const auto other = s.take_work(2);
+        expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), Count{2}, "jobs given back");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "jobs");
+        for (const auto& lease : leases) expect_lost(s, lease);
+        expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), Count{0}, "retiring again");
+        expect_equal(s.perform(AckJob{other}), Settlement::settled, "ack by another worker");
+        expect_equal(s.acquire({.worker = 2, .queue = work_queue}).leases.size(), 2U,
+                     "jobs acquired");
+        expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}),
+                     std::optional<std::int64_t>{}, "jobs.scrubbed");
+    });
+
+    add("what a worker held comes back in the order it was acquired", [](Scenario& s) {
+        for (const char* job : {"a", "b", "c"}) s.push(job);
+        const auto held = s.acquire({.worker = 1, .limit = 3, .queue = work_queue}).leases;
+        s.perform(RetireWorker{Scenario::worker(1)});
+        for (const auto& lease : held) {
+            expect_equal(s.take_work(2).job, lease.job, "the job acquired next");
+        }
+    });
+
+    add("a worker that holds very much gives it back in parts", [](Scenario& s) {
+        const auto hold = [&](unsigned worker) {
+            for (std::uint64_t i = 0; i < given_back_max + 2; ++i) s.push(std::to_string(i));
+            std::size_t held = 0;
+            while (held < given_back_max + 2) {
+                held += s.acquire({.worker = worker, .limit = 1'000, .queue = work_queue})
+                            .leases.size();
+            }
+        };
+        hold(1);
+        const RetireWorker retire{Scenario::worker(1)};
+        expect_equal(s.perform(retire), Count{given_back_max}, "jobs given back");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = given_back_max, .pending = 2},
+                     "jobs");
+        expect_equal(s.perform(retire), Count{2}, "jobs given back");
+        expect_equal(s.perform(retire), Count{0}, "jobs given back");
+        for (std::uint64_t i = 0; i < given_back_max + 2; ++i) {
+            expect_equal(s.perform(AckJob{s.take_work(2)}), Settlement::settled, "ack");
+        }
+
+        hold(3);
+        s.advance(Duration{30'000});
+        const ScrubWorkers scrub{Duration{30'000}};
+        expect_equal(s.perform(scrub), Count{given_back_max}, "jobs given back");
+        expect_equal(s.counter({"workers.scrubbed", {}}).value_or(0), std::int64_t{1}, "workers");
+        expect_equal(s.perform(scrub), Count{2}, "jobs given back");
+        expect_equal(s.perform(scrub), Count{0}, "jobs given back");
+        expect_equal(s.counter({"workers.scrubbed", {}}).value_or(0), std::int64_t{2}, "workers");
+        expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}).value_or(0),
+                     static_cast<std::int64_t>(given_back_max + 2), "jobs.scrubbed");
+    });
+
+    add("a worker is taken for dead after its silence and not one millisecond sooner",
+        [](Scenario& s) {
+            s.push("a");
+            s.take_work();
+            s.advance(Duration{29'999});
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+            expect_equal(s.queue(work_queue), QueueStatus{.pending = 1}, "jobs");
+            s.advance(Duration{1});
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+        });
+
+    add("heartbeats and acquisitions keep a worker alive", [](Scenario& s) {
+        s.push("a");
+        const auto lease = s.take_work();
+        for (int i = 0; i < 6; ++i) {
+            s.advance(Duration{20'000});
+            if (i < 3) {
+                s.perform(Heartbeat{Scenario::worker(1)});
+            } else {
+                s.expect_idle_until(never, work_queue);
+            }
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+        }
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+    });
+
+    add("when the clock is set back the silence of a worker counts from then", [](Scenario& s) {
+        s.push("a");
+        s.take_work();
+        s.advance(Duration{-3'600'000});
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+        s.advance(Duration{30'000});
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+    });
+
+    add("a heartbeat of one worker keeps no other alive", [](Scenario& s) {
+        s.push("a");
+        s.push("b");
+        const auto dead = s.take_work(1);
+        const auto living = s.take_work(2);
+        s.advance(Duration{30'000});
+        s.perform(Heartbeat{Scenario::worker(2)});
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+        expect_lost(s, dead);
+        expect_equal(s.perform(AckJob{living}), Settlement::settled, "ack by the living");
+    });
+
+    add("a heartbeat does not bring lost leases back", [](Scenario& s) {
+        s.push("a");
+        const auto lease = s.take_work();
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        s.perform(Heartbeat{Scenario::worker(1)});
+        expect_lost(s, lease);
+    });
+
+    add("scrubbing gives back what dead workers held in every queue, and counts it",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+            s.publish("orders");
+            for (const char* job : {"a", "b", "c"}) s.push(job);
+            s.acquire({.worker = 1, .limit = 2, .queue = work_queue});
+            s.acquire({.worker = 2, .queue = work_queue});
+            s.begin_next(2);
+            s.perform(Heartbeat{Scenario::worker(3)});
+            s.advance(Duration{30'000});
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{4}, "jobs given back");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
+            expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1}, "delivery jobs");
+            expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}), std::optional{3},
+                         "jobs.scrubbed");
+            expect_equal(s.counter({"jobs.scrubbed", {{"queue", delivery_queue}}}),
+                         std::optional{1}, "jobs.scrubbed of deliveries");
+            expect_equal(s.counter({"workers.scrubbed", {}}), std::optional{3}, "workers.scrubbed");
+        });
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,366 @@
+/// @file
+/// The words that conformance cases are told in.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "expect.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/testing/store_conformance.hpp"
+#include "snapshot.hpp"
+
+namespace routemaster::testing {
+
+/// The queue that cases push jobs of their own into.
+inline constexpr const char* work_queue = "work";
+
+/// The publisher that claims topics unless a case says otherwise.
+inline constexpr const char* shop = "shop--key";
+
+/// The longest backoff of deliveries: an hour is never reached by chance.
+inline constexpr Duration backoff_max{60'000};
+
+/// How a case publishes.
+struct Publication {
+    std::optional<std::string> publisher{shop};
+    std::optional<TimePoint> timestamp{};  ///< Absent: now.
+};
+
+/// How a case subscribes.
+struct Wishes {
+    std::string callback{};  ///< Empty: one of the subscriber's own.
+    std::string uuid{};
+    std::optional<Duration> timeout{};
+    std::optional<std::uint32_t> max_events{};
+    std::optional<std::uint32_t> max_in_flight{};
+    std::optional<std::uint32_t> attempts_max{};
+    std::optional<Duration> age_max{};
+    std::optional<std::uint32_t> dead_max{};
+};
+
+/// Who acquires how much of what.
+struct Taking {
+    unsigned worker = 1;
+    std::uint32_t limit = 100;
+    std::string queue{delivery_queue};
+};
+
+/// How a delivery went.
+struct Attempt {
+    bool delivered = true;
+    int health_change = 0;
+    Duration retry_after{1'000};  ///< Counts when it was not delivered.
+    Duration took{0};             ///< Between its beginning and now.
+    bool permanent = false;       ///< Likewise.
+    std::string error{};          ///< Likewise.
+};
+
+/// The messages of some batches.
+using Batches = std::vector<std::vector<std::string>>;
+
+/// A store, an instant, and short words for what happens. Every word ends the case when the store
+/// refuses what it should do.
+///
+/// Thread safety: `perform` and `worker` may be called from any thread while nobody calls
+/// `advance`; the rest from one thread.
+class Scenario {
+public:
+    /// Begins in a store that is empty. Both must outlive it.
+    Scenario(Store& store, const StoreTraits& traits) : store_{store}, traits_{traits} {}
+
+    [[nodiscard]] Store& store() const noexcept { return store_; }
+    [[nodiscard]] const StoreTraits& traits() const noexcept { return traits_; }
+    [[nodiscard]] TimePoint now() const noexcept { return now_; }
+
+    /// Lets time pass; a negative span sets the clock back.
+    void advance(Duration span) { now_ += span; }
+
+    // --- Steps ----------------------------------------------------------------------------------
+
+    /// Performs a step that must be done, now.
+    template <class S>
+    typename S::Reply perform(S step, Where at = Where::here()) const {
+        auto reply = routemaster::perform(store_, std::move(step), now_);
+        if (!reply) fail("the step failed: " + reply.error().message(), at);
+        return *std::move(reply);
+    }
+
+    /// Performs a step that must be refused as `invalid`, with an error that begins with the name
+    /// of the field, and changes nothing.
+    template <class S>
+    void expect_refused(S step, std::string_view field, Where at = Where::here()) {
+        expect_error(Errc::invalid, std::move(step), field, at);
+    }
+
+    /// The same for a step that must be `forbidden`.
+    template <class S>
+    void expect_forbidden(S step, std::string_view field, Where at = Where::here()) {
+        expect_error(Errc::forbidden, std::move(step), field, at);
+    }
+
+    /// The same for any error.
+    template <class S>
+    void expect_error(Errc code, S step, std::string_view field, Where at = Where::here()) {
+        const auto before = snapshot();
+        const auto reply = routemaster::perform(store_, std::move(step), now_);
+        expect(!reply, "a step with a bad " + std::string{field} + " was done", at);
+        expect(reply.error().code() == code,
+               "not " + make_error_code(code).message() + ": " + reply.error().message(), at);
+        expect(reply.error().context().starts_with(std::string{field} + ":"),
+               "an error about " + std::string{field} + " must name it: " + reply.error().message(),
+               at);
+        expect_unchanged(snapshot(), before, at);
+    }
+
+    /// An id that was not used before.
+    [[nodiscard]] Uid uid() { return uids_.next(); }
+
+    /// The id of a worker, by number.
+    [[nodiscard]] static Uid worker(unsigned number) {
+        return {std::uint64_t{number} << 8U, std::uint64_t{number} << 8U};
+    }
+
+    // --- Publishing -----------------------------------------------------------------------------
+
+    /// Publishes `count` events: `TOPIC 1`, `TOPIC 2` and so on, counted through the whole case.
+    void publish(const std::string& topic, unsigned count = 1, const Publication& how = {},
+                 Where at = Where::here()) {
+        for (unsigned i = 0; i < count; ++i) {
+            const auto message = topic + " " + std::to_string(++published_[topic]);
+            publish_message(topic, message, how, at);
+        }
+    }
+
+    /// The step that publishes one event of these bytes.
+    [[nodiscard]] PublishEvent publication(const std::string& topic, const std::string& message,
+                                           const Publication& how = {}) {
+        return {.topic = topic,
+                .publisher = how.publisher,
+                .message = message,
+                .timestamp = how.timestamp.value_or(now_),
+                .uid = uid()};
+    }
+
+    /// Publishes one event of these bytes.
+    void publish_message(const std::string& topic, const std::string& message,
+                         const Publication& how = {}, Where at = Where::here()) {
+        perform(publication(topic, message, how), at);
+    }
+
+    /// The topics, by name.
+    [[nodiscard]] std::vector<Topic> topics(Where at = Where::here()) const {
+        return perform(ListTopics{}, at);
+    }
+
+    // --- Subscribers ----------------------------------------------------------------------------
+
+    /// Subscribes, which must succeed.
+    void subscribe(const std::string& token, const std::vector<std::string>& topics,
+                   const Wishes& wishes = {}, Where at = Where::here()) {
+        const auto own = "https://" + token + ".example/events";
+        perform(Subscribe{.token = token,
+                          .topics = topics,
+                          .options = {.callback = wishes.callback.empty() ? own : wishes.callback,
+                                      .uuid = wishes.uuid,
+                                      .timeout = wishes.timeout,
+                                      .max_events = wishes.max_events,
+                                      .max_in_flight = wishes.max_in_flight,
+                                      .attempts_max = wishes.attempts_max,
+                                      .age_max = wishes.age_max,
+                                      .dead_max = wishes.dead_max}},
+                at);
+        subscribers_.insert(token);
+    }
+
+    /// What is known of a subscriber, which must exist.
+    [[nodiscard]] SubscriberStatus subscriber(const std::string& token,
+                                              Where at = Where::here()) const {
+        const auto found = perform(FindSubscriber{token}, at);
+        expect(found.has_value(), "there is no subscriber " + token, at);
+        return *found;
+    }
+
+    /// The batches of a subscriber, in delivery order.
+    [[nodiscard]] std::vector<BatchStatus> batches(const std::string& token,
+                                                   Where at = Where::here()) const {
+        return perform(ListBatches{.token = token, .limit = 100'000}, at);
+    }
+
+    /// The DEAD batches of a subscriber, in the order they died.
+    [[nodiscard]] std::vector<DeadBatchStatus> dead(const std::string& token,
+                                                    Where at = Where::here()) const {
+        return perform(ListDeadBatches{.token = token, .limit = subscription_dead_max}, at);
+    }
+
+    // --- Jobs -----------------------------------------------------------------------------------
+
+    /// Pushes a job that is due after `delay` into `work_queue`.
+    PushOutcome push(const std::string& job, Duration delay = {}, Where at = Where::here()) const {
+        return perform(PushJob{work_queue, job, now_ + delay}, at);
+    }
+
+    /// Acquires what is there.
+    Acquired acquire(const Taking& what = {}, Where at = Where::here()) const {
+        return perform(AcquireJobs{what.queue, worker(what.worker), what.limit}, at);
+    }
+
+    /// Acquires the next job, which must exist.
+    Lease take(Taking what = {}, Where at = Where::here()) const {
+        what.limit = 1;
+        auto acquired = acquire(what, at);
+        expect_equal(acquired.leases.size(), 1U, "jobs acquired from " + what.queue, at);
+        return std::move(acquired.leases.front());
+    }
+
+    /// Acquires one of `work_queue`.
+    Lease take_work(unsigned by = 1, Where at = Where::here()) const {
+        return take({.worker = by, .queue = work_queue}, at);
+    }
+
+    /// Expects that a queue has nothing to acquire until `due`.
+    void expect_idle_until(TimePoint due, const std::string& queue = delivery_queue,
+                           Where at = Where::here()) const {
+        const auto acquired = acquire({.queue = queue}, at);
+        expect_equal(acquired.leases, std::vector<Lease>{}, "jobs acquired from " + queue, at);
+        expect_equal(acquired.next_due, due, "when " + queue + " has something to do", at);
+    }
+
+    /// How many jobs of a queue are in which state.
+    [[nodiscard]] QueueStatus queue(const std::string& name, Where at = Where::here()) const {
+        return perform(CountJobs{name}, at);
+    }
+
+    // --- Deliveries -----------------------------------------------------------------------------
+
+    /// Begins a delivery, whatever comes of it.
+    DeliveryStart begin(const Lease& lease, double jitter = 0, Where at = Where::here()) const {
+        return perform(BeginDelivery{lease, backoff_max, jitter}, at);
+    }
+
+    /// Takes the next delivery and begins it, which must succeed.
+    std::pair<Lease, DeliveryStart> begin_next(unsigned by = 1, Where at = Where::here()) const {
+        auto lease = take({.worker = by}, at);
+        auto start = begin(lease, 0, at);
+        expect_equal(start.verdict, Verdict::deliver, "beginning a delivery", at);
+        return {std::move(lease), std::move(start)};
+    }
+
+    /// Ends a delivery, whatever comes of it.
+    Settlement settle(const Lease& lease, const Attempt& how = {}, Where at = Where::here()) const {
+        return perform(SettleDelivery{.lease = lease,
+                                      .delivered = how.delivered,
+                                      .health_change = how.health_change,
+                                      .begun_at = now_ - how.took,
+                                      .retry_at = now_ + how.retry_after,
+                                      .permanent = how.permanent,
+                                      .error = how.error},
+                       at);
+    }
+
+    /// One attempt at the next delivery that its batch dies of, which is retried at once otherwise.
+    /// The id of the batch.
+    Uid kill_next(const std::string& error = "HTTP 500", Where at = Where::here()) {
+        const auto [lease, start] = begin_next(1, at);
+        const Attempt failed{.delivered = false, .retry_after = Duration{0}, .error = error};
+        expect_equal(settle(lease, failed, at), Settlement::dead, "settling the last failure", at);
+        return start.batch;
+    }
+
+    /// One failed attempt at the next delivery, which costs health and is retried at once.
+    void fail_next(int health_change, Where at = Where::here()) {
+        const auto [lease, start] = begin_next(1, at);
+        const Attempt failed{
+            .delivered = false, .health_change = health_change, .retry_after = Duration{0}};
+        expect_equal(settle(lease, failed, at), Settlement::settled, "settling a failure", at);
+    }
+
+    /// Delivers everything that can be delivered now.
+    void drain(Where at = Where::here()) {
+        for (auto leases = acquire({}, at).leases; !leases.empty();
+             leases = acquire({}, at).leases) {
+            for (const auto& lease : leases) {
+                const auto start = begin(lease, 0, at);
+                if (start.verdict != Verdict::deliver) continue;
+                delivered_[start.subscription.token].emplace_back(start.messages.begin(),
+                                                                  start.messages.end());
+                expect_equal(settle(lease, {}, at), Settlement::settled, "settling a success", at);
+            }
+        }
+    }
+
+    /// What was delivered to a subscriber since it was last asked.
+    [[nodiscard]] Batches take_delivered(const std::string& token) {
+        return std::exchange(delivered_[token], {});
+    }
+
+    /// Drains, and compares what was delivered to a subscriber since it was last asked.
+    void expect_delivered(const std::string& token, const Batches& expected,
+                          Where at = Where::here()) {
+        drain(at);
+        expect_equal(take_delivered(token), expected, "delivered to " + token, at);
+    }
+
+    // --- What the store tells of itself ---------------------------------------------------------
+
+    /// All counters, in the order they are told.
+    [[nodiscard]] std::vector<Counter> counters(Where at = Where::here()) const {
+        if (traits_.flush_counters) traits_.flush_counters(store_);
+        return perform(ListCounters{}, at);
+    }
+
+    /// A counter; nothing when it has not begun.
+    [[nodiscard]] std::optional<std::int64_t> counter(const CounterKey& key,
+                                                      Where at = Where::here()) const {
+        for (const auto& counter : counters(at)) {
+            if (counter.key == key) return counter.value;
+        }
+        return std::nullopt;
+    }
+
+    /// A counter of a subscriber, as `counter`.
+    [[nodiscard]] std::optional<std::int64_t> counter_of(const std::string& token,
+                                                         const std::string& name,
+                                                         const char* status = nullptr,
+                                                         Where at = Where::here()) const {
+        CounterKey key{name, {{"queue", token}}};
+        if (status != nullptr) key.tags.emplace_back("status", status);
+        return counter(key, at);
+    }
+
+    /// All that can be listed.
+    [[nodiscard]] Snapshot snapshot() const {
+        Snapshot all{.topics = topics(),
+                     .subscribers = perform(ListSubscribers{}),
+                     .tokens = perform(ListTokens{}),
+                     .batches = {},
+                     .dead = {},
+                     .queues = {},
+                     .counters = counters()};
+        for (const auto& token : subscribers_) {
+            all.batches[token] = batches(token);
+            all.dead[token] = dead(token);
+        }
+        for (const auto* name : {delivery_queue, work_queue}) all.queues[name] = queue(name);
+        return all;
+    }
+
+private:
+    Store& store_;
+    const StoreTraits& traits_;
+    TimePoint now_ = from_milliseconds(1'700'000'000'000);
+    UidSource uids_{0x517cc1b727220a95U, 0x2545f4914f6cdd1dU};
+    std::map<std::string, unsigned> published_;
+    std::set<std::string> subscribers_;  // All there ever were.
+    std::map<std::string, Batches> delivered_;
+};
+
+}  // namespace routemaster::testing

@@ -1,0 +1,34 @@
+#include "routemaster/testing/store_conformance.hpp"
+
+#include "cases.hpp"
+
+namespace routemaster::testing {
+
+std::vector<StoreCase> store_conformance() {
+    StoreCases add;
+    add_topic_cases(add);
+    add_subscription_cases(add);
+    add_subscriber_removal_cases(add);
+    add_token_cases(add);
+    add_publishing_cases(add);
+    add_due_cases(add);
+    add_sealing_cases(add);
+    add_lane_cases(add);
+    add_push_cases(add);
+    add_acquire_cases(add);
+    add_lease_cases(add);
+    add_lost_reply_cases(add);
+    add_worker_cases(add);
+    add_delivery_cases(add);
+    add_health_cases(add);
+    add_death_cases(add);
+    add_dead_letter_cases(add);
+    add_room_cases(add);
+    add_counter_cases(add);
+    add_watch_cases(add);
+    add_submission_cases(add);
+    add_walk_cases(add);
+    return add.take();
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,136 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cases.hpp"
+#include "threads.hpp"
+
+namespace routemaster::testing {
+
+void add_submission_cases(StoreCases& add) {
+    add("steps of one submission are performed in order, each seeing those before",
+        [](Scenario& s) {
+            const auto worker = Scenario::worker(1);
+            std::vector<Step> steps{CountJobs{work_queue},
+                                    PushJob{work_queue, "a", s.now()},
+                                    PushJob{work_queue, "a", s.now()},
+                                    AcquireJobs{.queue = work_queue, .worker = worker},
+                                    CountJobs{work_queue},
+                                    RetireWorker{worker},
+                                    CountJobs{work_queue}};
+            const auto outcomes = perform_all(s.store(), steps, s.now());
+            expect_equal(outcomes.size(), 7U, "outcomes");
+            const auto is = [&](std::size_t i, const auto& expected, Where at = Where::here()) {
+                expect(outcomes[i].has_value(), "step " + std::to_string(i) + " failed", at);
+                const auto* got = std::get_if<std::decay_t<decltype(expected)>>(&*outcomes[i]);
+                expect(got != nullptr, "a reply of another type, " + std::to_string(i), at);
+                expect_equal(*got, expected, "reply " + std::to_string(i), at);
+            };
+            is(0, QueueStatus{});
+            is(1, PushOutcome::pushed);
+            is(2, PushOutcome::duplicate);
+            expect_equal(std::get<Acquired>(*outcomes[3]).leases.size(), 1U, "jobs acquired");
+            is(4, QueueStatus{.pending = 1});
+            is(5, Count{1});
+            is(6, QueueStatus{.ready = 1});
+        });
+
+    add("a step that is refused holds up none of its submission", [](Scenario& s) {
+        std::vector<Step> steps{PushJob{work_queue, "a", s.now()}, PushJob{work_queue, "", s.now()},
+                                PushJob{work_queue, "b", s.now()}};
+        const auto outcomes = perform_all(s.store(), steps, s.now());
+        expect_equal(outcomes.size(), 3U, "outcomes");
+        expect(outcomes[0].has_value() && outcomes[2].has_value(), "the good steps must be done");
+        expect(!outcomes[1] && outcomes[1].error().code() == Errc::invalid,
+               "the bad step must be invalid");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2}, "jobs");
+    });
+
+    add("every submission is answered once, with as many outcomes as steps", [](Scenario& s) {
+        struct Answers {
+            std::mutex mutex;  // Guards `sizes`.
+            std::vector<std::size_t> sizes;
+        };
+        // Shared: an answer that comes too often may come late.
+        const auto answers = std::make_shared<Answers>();
+        const auto answered = std::make_shared<Signal>();
+        std::uint64_t submissions = 0;
+        for (const std::size_t size : {1U, 3U, 0U, 40U}) {
+            std::vector<Step> steps(size, Step{ListTopics{}});
+            s.store().submit(steps, s.now(), [=](std::span<Outcome> outcomes) {
+                {
+                    const std::lock_guard lock{answers->mutex};
+                    answers->sizes.push_back(outcomes.size());
+                }
+                answered->raise();
+            });
+            expect(answered->wait_beyond(submissions++, s.traits().patience), "no answer came");
+        }
+        s.perform(ListTopics{});
+        const std::lock_guard lock{answers->mutex};
+        expect_equal(answers->sizes, std::vector<std::size_t>{1, 3, 0, 40}, "outcomes told");
+    });
+
+    add("a blocking call inside a completion is answered at once", [](Scenario& s) {
+        // By a store that answers inside `submit`, as anywhere; by one with a thread of its own, as
+        // invalid, since it would wait for itself.
+        const auto inside = std::make_shared<std::optional<Result<Done>>>();
+        const auto answered = std::make_shared<Signal>();
+        auto& store = s.store();
+        const auto now = s.now();
+        submit(store, PutToken{"outer--key", "outer"}, now, [=, &store](const Result<Done>&) {
+            *inside = perform(store, PutToken{"inner--key", "inner"}, now);
+            answered->raise();
+        });
+        expect(answered->wait_beyond(0, s.traits().patience), "the completion waits for itself");
+        const auto& reply = **inside;
+        if (!reply) {
+            expect(reply.error().code() == Errc::invalid,
+                   "not invalid: " + reply.error().message());
+            expect(reply.error().context().find("`done`") != std::string::npos,
+                   "the error must name the way out: " + reply.error().message());
+        }
+        const std::size_t tokens = reply ? 2 : 1;
+        expect_equal(s.perform(ListTokens{}).size(), tokens, "tokens");
+    });
+
+    add("each of eight threads gets the answers to its own steps", [](Scenario& s) {
+        in_threads(8, [&](unsigned thread) {
+            const auto mine = "worker-" + std::to_string(thread);
+            for (int i = 0; i < 30; ++i) {
+                const auto name = "round-" + std::to_string(i);
+                std::vector<Step> steps{PutToken{mine, name}, FindToken{mine}};
+                const auto outcomes = perform_all(s.store(), steps, s.now());
+                expect(outcomes.at(1).has_value(), "finding must succeed");
+                expect_equal(std::get<std::optional<std::string>>(*outcomes[1]),
+                             std::optional{name}, "the token of thread " + mine);
+            }
+        });
+        expect_equal(s.perform(ListTokens{}).size(), 8U, "tokens");
+    });
+
+    add("a reply with more than a thousand entries arrives whole", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.max_events = 1});
+        std::vector<Step> steps;
+        for (int i = 0; i < 1'200; ++i) {
+            steps.push_back(PublishEvent{.topic = "orders",
+                                         .publisher = shop,
+                                         .message = std::to_string(i),
+                                         .timestamp = s.now(),
+                                         .uid = s.uid()});
+        }
+        expect_equal(perform_all(s.store(), steps, s.now()).size(), 1'200U, "outcomes");
+        expect_equal(s.batches("billing").size(), 1'200U, "batches");
+        expect_equal(s.perform(ListBatches{.token = "billing"}).size(), 1'000U,
+                     "batches told by default");
+    });
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,167 @@
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+
+namespace routemaster::testing {
+
+void add_topic_cases(StoreCases& add) {
+    add("publishing creates the topic and claims it for the publisher", [](Scenario& s) {
+        s.publish("orders", 1, {.publisher = "shop--key"});
+        expect_equal(s.topics(), std::vector<Topic>{{"orders", "shop--key", 1}}, "topics");
+    });
+
+    add("publishing for nobody leaves the topic unclaimed", [](Scenario& s) {
+        s.publish("orders", 2, {.publisher = std::nullopt});
+        expect_equal(s.topics(), std::vector<Topic>{{"orders", std::nullopt, 2}}, "topics");
+    });
+
+    add("an unclaimed topic belongs to the first publisher that names itself", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        s.publish("orders", 1, {.publisher = std::nullopt});
+        s.publish("orders", 1, {.publisher = "shop--key"});
+        expect_equal(s.topics(), std::vector<Topic>{{"orders", "shop--key", 2}}, "topics");
+        s.expect_forbidden(s.publication("orders", "intruder", {.publisher = "other--key"}),
+                           "topic");
+    });
+
+    add("publishing in another publisher's topic is forbidden and changes nothing",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"});
+            s.publish("orders", 1, {.publisher = "shop--key"});
+            for (const std::optional<std::string>& publisher :
+                 {std::optional<std::string>{"other--key"}, std::optional<std::string>{"shop"},
+                  std::optional<std::string>{}}) {
+                s.expect_forbidden(s.publication("orders", "intruder", {.publisher = publisher}),
+                                   "topic");
+            }
+        });
+
+    add("a publisher claims no more topics than it may", [](Scenario& s) {
+        const auto publication = [&](const std::string& topic, const std::string& publisher,
+                                     std::uint32_t topics_max) {
+            auto step = s.publication(topic, "x", {.publisher = publisher});
+            step.topics_max = topics_max;
+            return step;
+        };
+        s.subscribe("billing", {"c", "d"});
+        s.perform(publication("a", "shop", 2));
+        s.perform(publication("b", "shop", 2));
+        s.expect_forbidden(publication("c", "shop", 2), "topic");
+        s.expect_forbidden(publication("new", "shop", 2), "topic");
+        s.perform(publication("a", "shop", 2));   // One of its own.
+        s.perform(publication("c", "other", 2));  // Another's.
+        s.perform(publication("d", "shop", 3));   // A third that it may have.
+        expect_equal(s.perform(RemoveTopic{"a", "shop"}), Removal::removed, "removing one");
+        expect_equal(s.perform(RemoveTopic{"b", std::nullopt}), Removal::removed, "another");
+        s.perform(publication("e", "shop", 2));
+        s.expect_forbidden(publication("f", "shop", 2), "topic");
+    });
+
+    add("a topic counts its events whether or not somebody wants them", [](Scenario& s) {
+        s.publish("orders", 3);
+        s.subscribe("billing", {"orders"});
+        s.publish("orders", 2);
+        expect_equal(s.topics(), std::vector<Topic>{{"orders", shop, 5}}, "topics");
+    });
+
+    add("a bad topic name is refused and changes nothing", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        for (const std::string& name :
+             {std::string{}, std::string(65, 'a'), std::string{"Orders"}, std::string{".."},
+              std::string{"-orders"}, std::string{"a/b"}, std::string{"a:b"},
+              std::string{"my orders"}, std::string{"orders\n"}, std::string{"orders\0x", 8},
+              std::string{"\xc3\xa4"}}) {
+            s.expect_refused(s.publication(name, "m"), "topic");
+        }
+        s.publish(std::string(64, 'a'));
+        s.publish("_");
+    });
+
+    add("a topic's name may hold digits, dots and hyphens", [](Scenario& s) {
+        const std::vector<std::string> names{"2-orders.v2", "orders", "orders-", "orders.eu", "x2"};
+        s.subscribe("billing", names);
+        for (const auto& name : names) s.publish(name);
+        expect_equal(s.subscriber("billing").topics, names, "topics of the subscriber");
+        expect_equal(s.topics().size(), names.size(), "topics");
+        s.perform(Unsubscribe{"billing", "x2"});
+        expect_equal(s.perform(RemoveTopic{"orders.eu", shop}), Removal::removed, "removing");
+        expect_equal(s.subscriber("billing").topics,
+                     std::vector<std::string>{"2-orders.v2", "orders", "orders-"},
+                     "topics that are left");
+        s.advance(Duration{500});
+        s.expect_delivered("billing",
+                           {{"2-orders.v2 1", "orders 1", "orders- 1", "orders.eu 1", "x2 1"}});
+    });
+
+    add("topics are listed by name and page by page", [](Scenario& s) {
+        for (const char* name : {"c", "a", "e", "b", "d"}) s.publish(name);
+        const auto names = [&](const Page& page) {
+            std::string all;
+            for (const auto& topic : s.perform(ListTopics{page})) all += topic.name;
+            return all;
+        };
+        expect_equal(names({}), "abcde", "all topics");
+        expect_equal(names({.after = "", .limit = 2}), "ab", "the first page");
+        expect_equal(names({.after = "b", .limit = 2}), "cd", "the second page");
+        expect_equal(names({.after = "d", .limit = 2}), "e", "the last page");
+        expect_equal(names({.after = "e", .limit = 2}), "", "the page after it");
+        expect_equal(names({.after = "bb", .limit = 1}), "c", "a page after a name that is not");
+        s.expect_refused(ListTopics{{.after = "", .limit = 0}}, "limit");
+    });
+
+    add("removing a topic ends its subscriptions", [](Scenario& s) {
+        s.subscribe("billing", {"orders", "refunds"});
+        s.publish("orders");
+        s.advance(Duration{500});
+        s.drain();
+        expect_equal(s.perform(RemoveTopic{"orders", shop}), Removal::removed, "removing");
+        expect_equal(s.subscriber("billing").topics, std::vector<std::string>{"refunds"},
+                     "topics of the subscriber");
+        expect_equal(s.topics(), std::vector<Topic>{{"refunds", std::nullopt, 0}}, "topics");
+        s.publish("orders");
+        expect_equal(s.batches("billing"), std::vector<BatchStatus>{},
+                     "batches after publishing in a topic of the same name");
+    });
+
+    add("events of a removed topic that wait in batches are delivered all the same",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"});
+            s.publish("orders", 2);
+            s.perform(RemoveTopic{"orders", std::nullopt});
+            s.advance(Duration{500});
+            s.expect_delivered("billing", {{"orders 1", "orders 2"}});
+        });
+
+    add("only its publisher and the operator remove a topic", [](Scenario& s) {
+        s.subscribe("billing", {"orders", "unclaimed"});
+        s.publish("orders");
+        s.expect_forbidden(RemoveTopic{"orders", "other--key"}, "topic");
+        s.expect_forbidden(RemoveTopic{"unclaimed", shop}, "topic");
+        expect_equal(s.perform(RemoveTopic{"orders", shop}), Removal::removed,
+                     "removing as the publisher");
+        expect_equal(s.perform(RemoveTopic{"unclaimed", std::nullopt}), Removal::removed,
+                     "removing as the operator");
+        expect_equal(s.topics(), std::vector<Topic>{}, "topics");
+    });
+
+    add("removing a topic that is not there changes nothing", [](Scenario& s) {
+        s.publish("orders");
+        s.perform(RemoveTopic{"orders", shop});
+        s.publish("refunds");
+        const auto before = s.snapshot();
+        expect_equal(s.perform(RemoveTopic{"orders", shop}), Removal::unknown, "removing again");
+        expect_equal(s.perform(RemoveTopic{"", std::nullopt}), Removal::unknown, "removing \"\"");
+        expect_unchanged(s.snapshot(), before);
+    });
+
+    add("the name of a removed topic is free for another publisher", [](Scenario& s) {
+        s.publish("orders", 3);
+        s.perform(RemoveTopic{"orders", shop});
+        s.publish("orders", 1, {.publisher = "other--key"});
+        expect_equal(s.topics(), std::vector<Topic>{{"orders", "other--key", 1}}, "topics");
+    });
+}
+
+}  // namespace routemaster::testing

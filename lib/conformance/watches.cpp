@@ -1,0 +1,131 @@
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cases.hpp"
+#include "threads.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+/// Expects that `change` wakes a watch of `queue` that acquired nothing before it.
+void expect_woken(Scenario& s, const std::string& queue, const std::string& what,
+                  const std::function<void()>& change, Where at = Where::here()) {
+    Signal signal;
+    const auto watch = s.store().watch(queue, [&] { signal.raise(); });
+    const auto left = s.acquire({.worker = 99, .queue = queue}, at);
+    expect(left.leases.empty(), "nothing may be there before " + what, at);
+    const auto seen = signal.count();
+    change();
+    expect(signal.wait_beyond(seen, s.traits().patience), "nobody was woken by " + what, at);
+}
+
+}  // namespace
+
+void add_watch_cases(StoreCases& add) {
+    add("a push wakes whoever found nothing", [](Scenario& s) {
+        expect_woken(s, work_queue, "a push", [&] { s.push("a"); });
+        s.take_work();
+        expect_woken(s, work_queue, "a second push", [&] { s.push("b"); });
+    });
+
+    add("a job that is due sooner than the one awaited wakes", [](Scenario& s) {
+        s.push("a", Duration{1'000});
+        expect_woken(s, work_queue, "a push for sooner", [&] { s.push("b", Duration{999}); });
+        expect_woken(s, work_queue, "a push for even sooner", [&] { s.push("c", Duration{10}); });
+    });
+
+    add("a job that is given back wakes", [](Scenario& s) {
+        s.push("a");
+        auto lease = s.take_work();
+        expect_woken(s, work_queue, "a nack", [&] { s.perform(NackJob{lease, s.now()}); });
+        lease = s.take_work();
+        expect_woken(s, work_queue, "a nack for later", [&] {
+            s.perform(NackJob{lease, s.now() + Duration{10}});
+        });
+        s.advance(Duration{10});
+        lease = s.take_work();
+        expect_woken(s, work_queue, "the end of a worker",
+                     [&] { s.perform(RetireWorker{lease.worker}); });
+        lease = s.take_work();
+        s.advance(Duration{30'000});
+        expect_woken(s, work_queue, "the death of a worker",
+                     [&] { s.perform(ScrubWorkers{Duration{30'000}}); });
+    });
+
+    add("events wake whoever delivers them", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.max_events = 3});
+        expect_woken(s, delivery_queue, "the first event", [&] { s.publish("orders"); });
+        expect_woken(s, delivery_queue, "a full batch", [&] { s.publish("orders", 2); });
+    });
+
+    add("the end of a delivery wakes for the next of the same subscriber", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.max_events = 1});
+        s.publish("orders", 4);
+        auto lease = s.begin_next().first;
+        expect_woken(s, delivery_queue, "a success", [&] { s.settle(lease); });
+        lease = s.begin_next().first;
+        expect_woken(s, delivery_queue, "a failure",
+                     [&] { s.settle(lease, {.delivered = false, .retry_after = Duration{100}}); });
+        s.advance(Duration{100});
+        lease = s.take();
+        expect_woken(s, delivery_queue, "a higher max_in_flight",
+                     [&] { s.subscribe("billing", {"orders"}, {.max_in_flight = 2}); });
+        s.perform(RemoveSubscriber{"billing"});
+        expect_woken(s, delivery_queue, "a vanished batch", [&] { s.begin(lease); });
+    });
+
+    add("every watch of a queue is woken", [](Scenario& s) {
+        Signal first;
+        Signal second;
+        const auto one = s.store().watch(work_queue, [&] { first.raise(); });
+        const auto two = s.store().watch(work_queue, [&] { second.raise(); });
+        s.expect_idle_until(never, work_queue);
+        s.push("a");
+        expect(first.wait_beyond(0, s.traits().patience), "the first was not woken");
+        expect(second.wait_beyond(0, s.traits().patience), "the second was not woken");
+    });
+
+    add("a watch that has ended is not woken", [](Scenario& s) {
+        Signal ended;
+        Signal lasting;
+        auto watch = s.store().watch(work_queue, [&] { ended.raise(); });
+        const auto other = s.store().watch(work_queue, [&] { lasting.raise(); });
+        s.expect_idle_until(never, work_queue);
+        watch = Watch{};
+        const auto count = ended.count();
+        s.push("a");
+        expect(lasting.wait_beyond(0, s.traits().patience), "the lasting watch was not woken");
+        expect_equal(ended.count(), count, "wake-ups of the watch that has ended");
+    });
+
+    add("no wake-up comes after the end of a watch while jobs keep coming", [](Scenario& s) {
+        std::atomic<bool> late = false;
+        const auto work_off = [&](unsigned worker) {
+            for (const auto& lease : s.acquire({.worker = worker, .queue = work_queue}).leases) {
+                s.perform(AckJob{lease});
+            }
+        };
+        in_threads(2, [&](unsigned thread) {
+            for (int i = 0; i < 200; ++i) {
+                if (thread == 0) {
+                    s.push("a");
+                    work_off(1);
+                    continue;
+                }
+                // Shared: a store that breaks the promise must fail the case, not crash it.
+                const auto ended = std::make_shared<std::atomic<bool>>(false);
+                auto watch = s.store().watch(work_queue, [&late, ended] {
+                    if (*ended) late = true;
+                });
+                work_off(2);
+                watch = Watch{};
+                *ended = true;
+            }
+        });
+        expect(!late, "a watch was woken after its end");
+    });
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,117 @@
+#include "routemaster/codec/json.hpp"
+
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/codec/value_builder.hpp"
+
+namespace routemaster {
+namespace {
+
+/// Walks a text and keeps in sight how far the parser has come.
+class TrackedIterator {
+public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = char;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const char*;
+    using reference = const char&;
+
+    TrackedIterator(const char* at, const char** reached) noexcept : at_{at}, reached_{reached} {}
+    const char& operator*() const noexcept { return *at_; }
+    TrackedIterator& operator++() noexcept {
+        *reached_ = ++at_;
+        return *this;
+    }
+    friend bool operator==(TrackedIterator a, TrackedIterator b) noexcept { return a.at_ == b.at_; }
+    friend bool operator!=(TrackedIterator a, TrackedIterator b) noexcept { return a.at_ != b.at_; }
+
+private:
+    const char* at_;
+    const char** reached_;
+};
+
+/// Passes on what nlohmann's parser finds, and remembers why it stopped.
+class JsonVisitor {
+public:
+    bool null() { return builder_.null(); }
+    bool boolean(bool truth) { return builder_.boolean(truth); }
+    bool number_integer(std::int64_t number) { return builder_.integer(number); }
+    bool number_unsigned(std::uint64_t number) { return builder_.natural(number); }
+    /// Integers beyond 64 bits arrive here too; taking them would lose digits.
+    bool number_float(double number, const std::string& digits) {
+        if (digits.find_first_of(".eE") == std::string::npos) {
+            return fail("an integer beyond 64 bits");
+        }
+        return builder_.real(number);
+    }
+    bool string(std::string& text) { return builder_.text(std::move(text)); }
+    bool binary(nlohmann::json::binary_t&) { return fail("binary data"); }
+    bool start_object(std::size_t) { return deeper() && builder_.begin_map(0); }
+    bool key(std::string& name) { return builder_.key(std::move(name)); }
+    bool end_object() { return shallower() && builder_.end_map(); }
+    bool start_array(std::size_t) { return deeper() && builder_.begin_array(0); }
+    bool end_array() { return shallower() && builder_.end_array(); }
+    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
+        return fail(reason(error.what()));
+    }
+
+    [[nodiscard]] Value result() { return builder_.result(); }
+    /// Why parsing failed, without anything of the parsed text.
+    [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+private:
+    /// Out of "[…] parse error at line 1, column 2: syntax error while parsing value - invalid
+    /// literal; last read: '…'" the part that is not about the text itself.
+    [[nodiscard]] static std::string reason(std::string_view what) {
+        if (what.find("out_of_range") != std::string_view::npos) return "a number out of range";
+        const std::size_t column = what.find("column ");
+        const std::size_t start = what.find(": ", column == std::string_view::npos ? 0 : column);
+        if (start == std::string_view::npos) return "syntax error";
+        what.remove_prefix(start + 2);
+        return std::string{what.substr(0, what.find(';'))};
+    }
+
+    bool fail(std::string problem) {
+        problem_ = std::move(problem);
+        return false;
+    }
+    bool deeper() { return ++depth_ <= json_depth_max || fail("nested too deep"); }
+    bool shallower() noexcept {
+        --depth_;
+        return true;
+    }
+
+    detail::ValueBuilder builder_;
+    std::string problem_;
+    std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+Result<Value> parse_json(std::string_view text) {
+    const auto refuse = [](std::string_view problem, std::size_t byte) -> Result<Value> {
+        return Error{Errc::invalid,
+                     "JSON: " + std::string{problem} + " at byte " + std::to_string(byte)};
+    };
+    // The parser takes these two: it skips the mark, and a NUL ends the text for it.
+    if (text.starts_with("\xef\xbb\xbf")) return refuse("a byte order mark", 1);
+    if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
+        return refuse("a NUL byte", nul + 1);
+    }
+    const char* reached = text.data();
+    JsonVisitor visitor;
+    const bool parsed =
+        nlohmann::json::sax_parse(TrackedIterator{text.data(), &reached},
+                                  TrackedIterator{text.data() + text.size(), &reached}, &visitor);
+    if (!parsed) {
+        return refuse(visitor.problem(), static_cast<std::size_t>(reached - text.data()));
+    }
+    return visitor.result();
+}
+
+}  // namespace routemaster

@@ -1,0 +1,98 @@
+#include "routemaster/codec/json_text.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "core/codec/json_writer.hpp"
+#include "core/codec/sink.hpp"
+#include "core/codec/utf8.hpp"
+
+namespace routemaster {
+namespace {
+
+/// How many bytes at the start of `text` JSON takes as they are: printable ASCII but `"` and `\`.
+/// Looks at eight bytes at a time (Mycroft's test for a byte below or equal to another).
+std::size_t plain_length(std::string_view text) noexcept {
+    constexpr std::uint64_t ones = 0x0101010101010101U;
+    constexpr std::uint64_t highs = 0x8080808080808080U;
+    std::size_t i = 0;
+    for (; i + 8 <= text.size(); i += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data() + i, 8);
+        const std::uint64_t quote = word ^ (ones * '"');
+        const std::uint64_t backslash = word ^ (ones * '\\');
+        const std::uint64_t special =
+            word | (word - ones * 0x20) | (quote - ones) | (backslash - ones);
+        if ((special & highs) != 0) break;
+    }
+    for (; i < text.size(); ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\') break;
+    }
+    return i;
+}
+
+/// Appends the one character that `text` starts with, escaped or mended, and says how many bytes
+/// of `text` it took.
+std::size_t append_json_character(std::string& out, std::string_view text) {
+    const auto c = static_cast<unsigned char>(text.front());
+    if (c == '"' || c == '\\') {
+        out.append({'\\', text.front()});
+        return 1;
+    }
+    if (c < 0x20) {
+        constexpr std::string_view digits = "0123456789abcdef";
+        out.append("\\u00").append({digits[c >> 4U], digits[c & 15U]});
+        return 1;
+    }
+    const std::size_t length = detail::utf8_length(text);
+    if (length == 0) {
+        out.append("\xef\xbf\xbd");
+        return 1;
+    }
+    out.append(text.substr(0, length));
+    return length;
+}
+
+}  // namespace
+
+void append_json_text(std::string& out, std::string_view text) {
+    out.push_back('"');
+    while (true) {
+        const std::size_t plain = plain_length(text);
+        out.append(text.substr(0, plain));
+        text.remove_prefix(plain);
+        if (text.empty()) break;
+        text.remove_prefix(append_json_character(out, text));
+    }
+    out.push_back('"');
+}
+
+void append_json_number(std::string& out, double number) {
+    if (!std::isfinite(number)) {
+        out.append("null");
+        return;
+    }
+    constexpr double limit = 9223372036854775808.0;
+    if (number >= -limit && number < limit && std::trunc(number) == number) {
+        detail::append_decimal(out, static_cast<std::int64_t>(number));
+        out.append(".0");
+        return;
+    }
+    char digits[40];
+    const auto end =
+        std::to_chars(digits, digits + sizeof digits, number, std::chars_format::general, 15).ptr;
+    const std::string_view text{digits, static_cast<std::size_t>(end - digits)};
+    out.append(text);
+    if (text.find_first_of(".e") == std::string_view::npos) out.append(".0");
+}
+
+void append_json(std::string& out, const Value& value) {
+    detail::JsonWriter writer{out};
+    detail::report(value, writer);
+}
+
+}  // namespace routemaster

@@ -1,0 +1,97 @@
+/// @file
+/// A sink that prints JSON.
+
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "routemaster/codec/json_text.hpp"
+
+namespace routemaster::detail {
+
+/// Appends an integer.
+template <class Integer>
+void append_decimal(std::string& out, Integer number) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+    out.append(digits, static_cast<std::size_t>(end - digits));
+}
+
+/// A sink that prints JSON behind what `out` holds already.
+class JsonWriter {
+public:
+    explicit JsonWriter(std::string& out) noexcept : out_{out} {}
+
+    bool null() { return literal("null"); }
+    bool boolean(bool truth) { return literal(truth ? "true" : "false"); }
+    bool integer(std::int64_t number) {
+        separate();
+        append_decimal(out_, number);
+        return true;
+    }
+    bool natural(std::uint64_t number) {
+        separate();
+        append_decimal(out_, number);
+        return true;
+    }
+    bool real(double number) {
+        separate();
+        append_json_number(out_, number);
+        return true;
+    }
+    bool text(std::string_view text) {
+        separate();
+        append_json_text(out_, text);
+        return true;
+    }
+    bool begin_array(std::size_t) { return begin('['); }
+    bool begin_map(std::size_t) { return begin('{'); }
+    bool key(std::string_view name) {
+        separate();
+        append_json_text(out_, name);
+        out_.push_back(':');
+        return true;
+    }
+    bool end_array() { return end(']'); }
+    bool end_map() { return end('}'); }
+
+    /// Empties `out` and starts over.
+    void clear() {
+        out_.clear();
+        depth_ = 0;
+    }
+
+private:
+    /// Outside of texts only an opening bracket and a colon call for a value without a comma, and
+    /// a text always ends in a quote, so the last character tells.
+    void separate() {
+        if (depth_ == 0) return;
+        const char last = out_.back();
+        if (last != '[' && last != '{' && last != ':') out_.push_back(',');
+    }
+    bool literal(std::string_view word) {
+        separate();
+        out_.append(word);
+        return true;
+    }
+    bool begin(char bracket) {
+        separate();
+        out_.push_back(bracket);
+        ++depth_;
+        return true;
+    }
+    bool end(char bracket) {
+        out_.push_back(bracket);
+        --depth_;
+        return true;
+    }
+
+    std::string& out_;
+    std::size_t depth_ = 0;
+};
+
+}  // namespace routemaster::detail

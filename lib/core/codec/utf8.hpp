@@ -1,0 +1,44 @@
+/// @file
+/// What well-formed UTF-8 is.
+
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace routemaster::detail {
+
+/// How many bytes the well-formed UTF-8 character at the start of `text` has; 0 when there is
+/// none. Overlong forms, surrogates and code points above U+10FFFF are not well formed (Unicode
+/// 15, table 3-7).
+[[nodiscard]] constexpr std::size_t utf8_length(std::string_view text) noexcept {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const auto within = [&](std::size_t i, unsigned low, unsigned high) {
+        return i < text.size() && byte(i) >= low && byte(i) <= high;
+    };
+    if (text.empty()) return 0;
+    const unsigned lead = byte(0);
+    if (lead < 0x80) return 1;
+    if (lead < 0xc2 || lead > 0xf4) return 0;
+    if (lead < 0xe0) return within(1, 0x80, 0xbf) ? 2 : 0;
+    if (lead < 0xf0) {
+        const unsigned low = lead == 0xe0 ? 0xa0 : 0x80;
+        const unsigned high = lead == 0xed ? 0x9f : 0xbf;
+        return within(1, low, high) && within(2, 0x80, 0xbf) ? 3 : 0;
+    }
+    const unsigned low = lead == 0xf0 ? 0x90 : 0x80;
+    const unsigned high = lead == 0xf4 ? 0x8f : 0xbf;
+    return within(1, low, high) && within(2, 0x80, 0xbf) && within(3, 0x80, 0xbf) ? 4 : 0;
+}
+
+/// Whether all of `text` is well-formed UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (length == 0) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+}  // namespace routemaster::detail

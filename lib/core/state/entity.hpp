@@ -1,0 +1,105 @@
+/// @file
+/// What the state machine is made of, and who is told when a part of it changes.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/containers/intrusive_list.hpp"
+#include "routemaster/batch.hpp"
+
+namespace routemaster::detail {
+
+/// Anything that a journal can say the present state of. The fields belong to the journal.
+struct Entity {
+    enum class Kind : std::uint8_t { topic, subscriber, token, batch, job, counter };
+
+    explicit Entity(Kind what) noexcept : kind{what} {}
+    Entity(const Entity&) = delete;
+    Entity& operator=(const Entity&) = delete;
+
+    ListHook<Entity> age;        ///< Place among all entities, by the oldest row that is needed.
+    std::uint64_t row = 0;       ///< The oldest row needed to restore it; 0: in no journal.
+    std::uint64_t last_row = 0;  ///< The newest row that tells of it.
+    std::uint32_t bytes = 0;     ///< About how much of the journal it needs.
+    Kind kind;
+    bool dirty = false;  ///< Its numbers changed in the open row and are still to be told.
+};
+
+struct TopicState;
+struct SubscriberState;
+struct TokenState;
+struct BatchState;
+struct JobState;
+struct CounterState;
+struct Lane;
+
+/// Is told what each entity became. All members are called under the lock of the store.
+class Effects {
+public:
+    virtual ~Effects() = default;
+
+    virtual void changed(TopicState& topic) = 0;
+    virtual void changed(SubscriberState& subscriber) = 0;
+    virtual void changed(TokenState& token) = 0;
+    virtual void changed(JobState& job) = 0;
+    /// The lease under which a job is PENDING, which it still bears, has ended.
+    virtual void lease_ended(const JobState& job) = 0;
+    /// A batch began, or changed in anything but its messages.
+    virtual void changed(BatchState& batch) = 0;
+    /// A batch became DEAD.
+    virtual void died(BatchState& batch) = 0;
+    /// A DEAD batch is READY again, with another age and order, and no attempts.
+    virtual void redelivered(BatchState& batch) = 0;
+    /// A message was put at the end of each of `batches`.
+    virtual void appended(std::string_view message, std::span<BatchState* const> batches) = 0;
+    /// A number of a topic or counter grew. Told often: what matters is the value in the end.
+    virtual void counted(TopicState& topic) = 0;
+    virtual void counted(CounterState& counter) = 0;
+
+    virtual void gone(TopicState& topic) = 0;
+    virtual void gone(SubscriberState& subscriber) = 0;
+    virtual void gone(TokenState& token) = 0;
+    virtual void gone(JobState& job) = 0;
+    virtual void gone(BatchState& batch) = 0;
+    /// Jobs of a lane are gone, and were not done.
+    virtual void skipped(Lane& lane) = 0;
+
+    // What a journal keeps need not be in memory. These throw `Failure` when it cannot be read.
+
+    /// Whether a job whose payload was let go is made of these bytes.
+    virtual bool same(const JobState& job, std::string_view bytes) = 0;
+    /// Makes the payload of a job resident.
+    virtual void bring_back(JobState& job) = 0;
+    /// The messages of a batch that were let go, and stay so.
+    virtual MessageList read(const BatchState& batch) = 0;
+};
+
+/// Keeps no journal, so nothing is ever let go.
+class NoEffects final : public Effects {
+public:
+    void changed(TopicState&) override {}
+    void changed(SubscriberState&) override {}
+    void changed(TokenState&) override {}
+    void changed(JobState&) override {}
+    void lease_ended(const JobState&) override {}
+    void changed(BatchState&) override {}
+    void died(BatchState&) override {}
+    void redelivered(BatchState&) override {}
+    void appended(std::string_view, std::span<BatchState* const>) override {}
+    void counted(TopicState&) override {}
+    void counted(CounterState&) override {}
+    void gone(TopicState&) override {}
+    void gone(SubscriberState&) override {}
+    void gone(TokenState&) override {}
+    void gone(JobState&) override {}
+    void gone(BatchState&) override {}
+    void skipped(Lane&) override {}
+    bool same(const JobState&, std::string_view) override { return false; }
+    void bring_back(JobState&) override {}
+    MessageList read(const BatchState&) override { return {}; }
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,83 @@
+/// @file
+/// A job of the state machine, and the lanes that keep jobs in order.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/containers/intrusive_list.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/payload.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster::detail {
+
+struct JobState;
+struct QueueState;
+
+/// Jobs that keep an order among themselves: only the first `limit()` of them may be acquired, and
+/// a job that is given back keeps its place. One at a time makes them strictly one after the other.
+struct Lane;
+
+/// A worker, and what it holds.
+struct Worker;
+
+/// A job, in whatever state. There may be many millions: what each takes beside its payload is
+/// this, and its place in an index or two.
+struct JobState : Entity {
+    enum class State : std::uint8_t { scheduled, ready, pending };
+
+    JobState(QueueState& in, std::string_view what, std::uint32_t hash, TimePoint at,
+             std::uint64_t number)
+        : Entity{Kind::job}, queue{in}, payload{what, hash}, run_at{at}, order{number} {}
+
+    State state = State::scheduled;
+    bool admitted = true;  ///< Stands among the first of its lane, so it may be acquired.
+    QueueState& queue;
+    Payload payload;  ///< Encoded: the identity.
+    TimePoint run_at;
+    std::uint64_t order;  ///< Grows with each push; kept for life.
+    Lane* lane = nullptr;
+    ListHook<JobState> in_lane;
+    ListHook<JobState> in_state;  ///< Among those that are READY and admitted, or at its worker.
+    Worker* worker = nullptr;     ///< Who holds it; null unless it is PENDING.
+    union {
+        std::uint64_t fence = 0;  ///< Of its lease, while PENDING.
+        std::uint64_t place;      ///< In the schedule, while SCHEDULED.
+    };
+};
+static_assert(sizeof(JobState) <= 136, "some 160 bytes with its places in the indexes");
+
+struct Lane {
+    std::string name;
+    /// How many of its first jobs may be acquired before any of them was done.
+    static constexpr std::uint32_t start = 16;
+
+    std::uint32_t width = 1;  ///< As its subscriber asked.
+    /// What has proved to work, and workers have room for. Not kept on disk.
+    std::uint32_t window = start;
+    std::size_t admitted = 0;
+    JobState* edge = nullptr;  ///< The first job that is not admitted.
+    /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk they
+    /// may come back, and must then come before what stands behind them.
+    std::uint64_t skipped_row = 0;
+    IntrusiveList<JobState, &JobState::in_lane> jobs;
+
+    /// How many of its first jobs may be acquired.
+    [[nodiscard]] std::uint32_t limit() const noexcept { return std::min(width, window); }
+};
+
+struct Worker {
+    explicit Worker(const Uid& name) : uid{name} {}
+
+    Uid uid;
+    TimePoint seen{};
+    IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,516 @@
+/// @file
+/// The job queues of the state machine: unique jobs, lanes that keep them in order, leases.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/containers/hash_index.hpp"
+#include "core/containers/intrusive_list.hpp"
+#include "core/containers/slab.hpp"
+#include "core/state/counters.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/schedule.hpp"
+#include "routemaster/counter.hpp"
+#include "routemaster/detail/assert.hpp"
+#include "routemaster/job.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster::detail {
+
+/// One queue.
+struct QueueState {
+    explicit QueueState(std::string what) : name{std::move(what)} {}
+
+    std::string name;
+    HashIndex<JobState> jobs;  ///< All, by their payloads.
+    Schedule scheduled;
+    IntrusiveList<JobState, &JobState::in_state> ready;  ///< READY and admitted.
+    std::size_t held = 0;                                ///< READY and not admitted.
+    std::size_t pending = 0;
+    bool hungry = false;  ///< A worker got less than it asked for and has not been woken since.
+    bool woken = false;   ///< Stands in the list of queues to wake.
+};
+
+/// All queues, and the workers that hold jobs of them.
+class JobTable {
+public:
+    JobTable(Effects& effects, CounterTable& counters) : effects_{effects}, counters_{counters} {}
+    JobTable(const JobTable&) = delete;
+    JobTable& operator=(const JobTable&) = delete;
+    ~JobTable() {
+        for (auto& [name, queue] : queues_) {
+            queue.jobs.each([this](JobState& job) { states_.destroy(job); });
+        }
+    }
+
+    /// The next number in the order of pushes.
+    std::uint64_t next_order() noexcept { return ++order_; }
+
+    QueueState& queue(const std::string& name) {
+        const auto found = queues_.find(name);
+        if (found != queues_.end()) return found->second;
+        return queues_.try_emplace(name, name).first->second;
+    }
+
+    [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job) const {
+        return find(queue, job, payload_hash(job));
+    }
+
+    /// `hash` is that of the job: who finds none and pushes it needs it again.
+    [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job,
+                                 std::uint32_t hash) const {
+        return queue.jobs.find(hash, [&](const JobState& any) {
+            if (any.payload.size() != job.size()) return false;
+            return any.payload.resident() ? any.payload.text() == job : effects_.same(any, job);
+        });
+    }
+
+    /// The job that was pushed with this number, whose hash is `hash`.
+    [[nodiscard]] static JobState* find(const QueueState& queue, std::uint32_t hash,
+                                        std::uint64_t order) {
+        return queue.jobs.find(hash, [order](const JobState& any) { return any.order == order; });
+    }
+
+    /// The job that a lease gives the right to; null when the lease is lost.
+    [[nodiscard]] JobState* held(const Lease& lease) const {
+        auto* job = leased_.find(mark(lease.fence),
+                                 [&](const JobState& any) { return any.fence == lease.fence; });
+        if (job == nullptr || job->worker->uid != lease.worker) return nullptr;
+        return job->payload.text() == lease.job && job->queue.name == lease.queue ? job : nullptr;
+    }
+
+    /// Adds a job that is known not to exist yet.
+    JobState& push(QueueState& queue, std::string_view job, TimePoint run_at, std::uint64_t order,
+                   Lane* lane, TimePoint now) {
+        return push(queue, job, payload_hash(job), run_at, order, lane, now);
+    }
+    JobState& push(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
+                   std::uint64_t order, Lane* lane, TimePoint now) {
+        auto& state = make(queue, job, hash, run_at, order, lane);
+        if (lane != nullptr) join(state, *lane);
+        place(state, now);
+        effects_.changed(state);
+        return state;
+    }
+
+    /// Moves a job that is not PENDING to another instant.
+    void reschedule(JobState& job, TimePoint run_at, TimePoint now) {
+        ROUTEMASTER_ASSERT(job.state != JobState::State::pending);
+        displace(job);
+        job.run_at = run_at;
+        place(job, now);
+        effects_.changed(job);
+    }
+
+    /// Ends a job, whatever its state.
+    void remove(JobState& job) {
+        effects_.gone(job);
+        if (job.state == JobState::State::pending) {
+            release(job);
+        } else {
+            displace(job);
+        }
+        if (job.lane != nullptr) leave(job);
+        end(job);
+    }
+
+    /// Ends the lease of a job, which is to run again at `run_at`.
+    void give_back(JobState& job, TimePoint run_at, TimePoint now) {
+        release(job);
+        job.run_at = run_at;
+        place(job, now);
+        if (job.lane != nullptr) fit(*job.lane);
+        effects_.changed(job);
+    }
+
+    Acquired acquire(QueueState& queue, const AcquireJobs& step, TimePoint now) {
+        return acquire(queue, step, now, [](const JobState&) {});
+    }
+
+    /// Calls `reveal` with each job that it tells of. Throws `Failure` when there is a job, and it
+    /// cannot be read: nothing was acquired then.
+    template <class Reveal>
+    Acquired acquire(QueueState& queue, const AcquireJobs& step, TimePoint now, Reveal reveal) {
+        promote(queue, now);
+        auto& holder = worker(step.worker);
+        holder.seen = now;
+        Acquired acquired;
+        const auto tell = [&](const JobState& job) {
+            acquired.leases.push_back(lease_of(job));
+            reveal(job);
+        };
+        for (auto* lost = first_beyond(holder, step.known); lost != nullptr;
+             lost = holder.jobs.next(*lost)) {
+            if (&lost->queue == &queue) tell(*lost);
+        }
+        acquired.leases.reserve(
+            std::min<std::size_t>(step.limit, acquired.leases.size() + queue.ready.size()));
+        while (acquired.leases.size() < step.limit && !queue.ready.empty()) {
+            auto& job = *queue.ready.front();
+            if (!job.payload.resident() && !bring_back(job, acquired.leases.empty())) break;
+            queue.ready.remove(job);
+            hold(job, holder, ++fence_);
+            tell(job);
+        }
+        if (!queue.ready.empty()) {
+            acquired.next_due = now;
+        } else {
+            queue.hungry = true;
+            if (!queue.scheduled.empty()) {
+                acquired.next_due = std::max(queue.scheduled.first().run_at, now);
+            }
+        }
+        return acquired;
+    }
+
+    void heartbeat(const Uid& uid, TimePoint now) { worker(uid).seen = now; }
+
+    /// Gives back what a worker holds, oldest first, and forgets it.
+    std::uint64_t retire(const Uid& uid, TimePoint now) {
+        const auto found = workers_.find(uid);
+        if (found == workers_.end()) return 0;
+        const auto count = give_back(found->second, given_back_max, now, [](const JobState&) {});
+        if (found->second.jobs.empty()) workers_.erase(found);
+        return count;
+    }
+
+    std::uint64_t scrub(Duration silence, TimePoint now) {
+        std::uint64_t count = 0;
+        for (auto worker = workers_.begin(); worker != workers_.end();) {
+            const auto dead = worker++;
+            auto& state = dead->second;
+            // When the clock was set back, the silence of the dead counts from now.
+            state.seen = std::min(state.seen, now);
+            if (saturating_add(state.seen, silence) > now) continue;
+            count += give_back(state, given_back_max - count, now, [this](const JobState& job) {
+                counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
+            });
+            if (!state.jobs.empty()) break;
+            counters_.add({"workers.scrubbed", {}}, 1);
+            workers_.erase(dead);
+        }
+        return count;
+    }
+
+    [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now) {
+        const std::uint64_t due = queue.scheduled.count_due(now);
+        return {queue.scheduled.size() - due, queue.ready.size() + queue.held + due, queue.pending};
+    }
+
+    /// Lets a lane have another number of jobs under way. Those that are stay under way.
+    void widen(Lane& lane, std::uint32_t width) {
+        lane.width = width;
+        fit(lane);
+    }
+
+    /// Keeps all but the first `most` jobs of a lane from being acquired.
+    void narrow(Lane& lane, std::uint32_t most) {
+        if (lane.limit() <= most) return;
+        lane.window = most;
+        fit(lane);
+    }
+
+    /// Lets a lane have one job more after a success, and two less after a failure, but no more
+    /// than `most`. What it may begin with it regains after failures, too: or one job that is
+    /// never done would keep the others waiting.
+    void adapt(Lane& lane, bool success, std::uint32_t most) {
+        if (lane.width == 1) return;
+        const auto begin = std::min(lane.width, Lane::start);
+        const auto before = lane.limit();
+        const auto after = success || before < begin ? before + 1 : std::max(before - 2, begin);
+        const auto window = std::min({after, most, lane.width});
+        lane.window = window == begin ? Lane::start : window;
+        fit(lane);
+    }
+
+    /// Names of the queues whose watchers are to be woken, each once.
+    [[nodiscard]] std::vector<std::string> take_woken() {
+        for (const auto& name : woken_) queue(name).woken = false;
+        return std::exchange(woken_, {});
+    }
+
+    // --- Restoring ------------------------------------------------------------------------------
+
+    /// Puts a job into the index alone; `settle_restored` finds its place. Until then it stands in
+    /// `ready`, in the order of the journal, which is about the order of all places.
+    JobState& restore(QueueState& queue, std::string_view job, TimePoint run_at,
+                      std::uint64_t order, Lane* lane) {
+        return restore(queue, job, payload_hash(job), run_at, order, lane);
+    }
+    JobState& restore(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
+                      std::uint64_t order, Lane* lane) {
+        auto& state = make(queue, job, hash, run_at, order, lane);
+        queue.ready.push_back(state);
+        return state;
+    }
+
+    /// Takes a job out that has only been restored.
+    void unrestore(JobState& job) {
+        job.queue.ready.remove(job);
+        end(job);
+    }
+
+    /// Gives every restored job its place, in the order of pushes, as SCHEDULED: what is due is
+    /// promoted by the next acquisition, in the order it fell due.
+    void settle_restored() {
+        std::vector<JobState*> laned;
+        for (auto& [name, queue] : queues_) {
+            std::vector<JobState*> all;
+            all.reserve(queue.ready.size());
+            while (auto* job = queue.ready.front()) {
+                queue.ready.remove(*job);
+                all.push_back(job);
+                if (job->lane != nullptr) laned.push_back(job);
+            }
+            queue.scheduled.restore(std::move(all));
+        }
+        std::sort(laned.begin(), laned.end(),
+                  [](const JobState* a, const JobState* b) { return a->order < b->order; });
+        for (auto* job : laned) join(*job, *job->lane);
+    }
+
+    /// Calls `visit` with each job, queue by queue, in the order they were pushed.
+    template <class Visit>
+    void each(Visit visit) {
+        for (auto& [name, queue] : queues_) {
+            std::vector<JobState*> all;
+            all.reserve(queue.jobs.size());
+            queue.jobs.each([&](JobState& job) { all.push_back(&job); });
+            std::sort(all.begin(), all.end(),
+                      [](const JobState* a, const JobState* b) { return a->order < b->order; });
+            for (auto* job : all) visit(*job);
+        }
+    }
+
+    /// All leases that are held, for `reinstate`.
+    [[nodiscard]] std::vector<Lease> leases() const {
+        std::vector<Lease> all;
+        for (const auto& [uid, worker] : workers_) {
+            for (auto* job = worker.jobs.front(); job != nullptr; job = worker.jobs.next(*job)) {
+                all.push_back(lease_of(*job));
+            }
+        }
+        return all;
+    }
+
+    /// The last fence that was given out.
+    [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
+
+    /// Gives out only fences after `fence` from now on.
+    void skip_fences(std::uint64_t fence) noexcept { fence_ = std::max(fence_, fence); }
+
+    /// Makes a restored job PENDING again under a lease that was held before. Nothing happens when
+    /// the job is gone. Throws `Failure` when its payload cannot be read.
+    void reinstate(const Lease& lease, TimePoint seen) {
+        auto* job = find(queue(lease.queue), lease.job);
+        if (job == nullptr || job->state == JobState::State::pending) return;
+        if (!job->payload.resident()) effects_.bring_back(*job);
+        displace(*job);
+        auto& holder = worker(lease.worker);
+        holder.seen = seen;
+        hold(*job, holder, lease.fence);
+    }
+
+    /// The lease of a job that is PENDING.
+    [[nodiscard]] static Lease lease_of(const JobState& job) {
+        return {job.queue.name, std::string{job.payload.text()}, job.worker->uid, job.fence};
+    }
+
+private:
+    /// Gives back the oldest jobs of a worker, at most `limit`; `each` is told of one just before.
+    template <class Each>
+    std::uint64_t give_back(Worker& worker, std::uint64_t limit, TimePoint now, Each each) {
+        std::uint64_t count = 0;
+        for (; count < limit && !worker.jobs.empty(); ++count) {
+            auto& job = *worker.jobs.front();
+            each(job);
+            give_back(job, now, now);
+        }
+        return count;
+    }
+
+    /// Jobs promoted by one step at most; the rest waits for the next.
+    static constexpr int promoted_max = 1'000;
+
+    /// Makes a payload resident. When that fails, throws if there is nothing else to tell.
+    bool bring_back(JobState& job, bool nothing_else) {
+        try {
+            effects_.bring_back(job);
+            return true;
+        } catch (const Failure&) {
+            if (nothing_else) throw;
+            return false;
+        }
+    }
+
+    /// A job that stands in the index and nowhere else.
+    JobState& make(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
+                   std::uint64_t order, Lane* lane) {
+        auto& state = states_.make(queue, job, hash, run_at, order);
+        state.lane = lane;
+        order_ = std::max(order_, order);
+        queue.jobs.insert(hash, state);
+        return state;
+    }
+
+    /// Undoes `make`.
+    void end(JobState& job) {
+        job.queue.jobs.remove(job.payload.hash(), job);
+        states_.destroy(job);
+    }
+
+    void wake(QueueState& queue) {
+        if (!queue.hungry || queue.woken) return;
+        queue.hungry = false;
+        queue.woken = true;
+        woken_.push_back(queue.name);
+    }
+
+    void make_ready(JobState& job) {
+        job.state = JobState::State::ready;
+        if (job.admitted) {
+            job.queue.ready.push_back(job);
+            wake(job.queue);
+        } else {
+            ++job.queue.held;
+        }
+    }
+
+    /// Makes a job that is nowhere SCHEDULED or READY.
+    void place(JobState& job, TimePoint now) {
+        if (job.run_at <= now) {
+            make_ready(job);
+            return;
+        }
+        job.state = JobState::State::scheduled;
+        job.queue.scheduled.insert(job);
+        if (&job.queue.scheduled.first() == &job) wake(job.queue);
+    }
+
+    /// Undoes `place`.
+    void displace(JobState& job) {
+        if (job.state == JobState::State::scheduled) {
+            job.queue.scheduled.remove(job);
+        } else if (job.admitted) {
+            job.queue.ready.remove(job);
+        } else {
+            --job.queue.held;
+        }
+    }
+
+    void promote(QueueState& queue, TimePoint now) {
+        for (int n = 0; n < promoted_max && !queue.scheduled.empty(); ++n) {
+            auto& job = queue.scheduled.first();
+            if (job.run_at > now) return;
+            queue.scheduled.remove(job);
+            make_ready(job);
+        }
+    }
+
+    Worker& worker(const Uid& uid) { return workers_.try_emplace(uid, uid).first->second; }
+
+    /// The first job that a worker holds under a fence greater than `known`. What it was not told
+    /// of is what it acquired last.
+    [[nodiscard]] static JobState* first_beyond(const Worker& worker, std::uint64_t known) {
+        JobState* first = nullptr;
+        for (auto* job = worker.jobs.back(); job != nullptr && job->fence > known;
+             job = worker.jobs.previous(*job)) {
+            first = job;
+        }
+        return first;
+    }
+
+    /// Fences are numbered one after the other, and the lower half tells many apart.
+    static std::uint32_t mark(std::uint64_t fence) noexcept {
+        return static_cast<std::uint32_t>(fence);
+    }
+
+    void hold(JobState& job, Worker& holder, std::uint64_t fence) {
+        job.state = JobState::State::pending;
+        job.worker = &holder;
+        job.fence = fence;
+        ++job.queue.pending;
+        // Only leases that are reinstated come behind newer ones.
+        auto* before = holder.jobs.back();
+        while (before != nullptr && before->fence > fence) before = holder.jobs.previous(*before);
+        holder.jobs.insert_after(before, job);
+        leased_.insert(mark(fence), job);
+    }
+
+    /// Ends the lease of a job, which is then nowhere.
+    void release(JobState& job) {
+        effects_.lease_ended(job);
+        --job.queue.pending;
+        leased_.remove(mark(job.fence), job);
+        job.worker->jobs.remove(job);
+        job.worker = nullptr;
+        job.fence = 0;
+    }
+
+    void join(JobState& job, Lane& lane) {
+        lane.jobs.push_back(job);
+        job.admitted = lane.edge == nullptr && lane.admitted < lane.limit();
+        if (job.admitted) {
+            ++lane.admitted;
+        } else if (lane.edge == nullptr) {
+            lane.edge = &job;
+        }
+    }
+
+    void leave(JobState& job) {
+        auto& lane = *job.lane;
+        if (lane.edge == &job) lane.edge = lane.jobs.next(job);
+        lane.jobs.remove(job);
+        if (job.admitted) --lane.admitted;
+        fit(lane);
+    }
+
+    /// Lets jobs at the edge of a lane in while there is room, and keeps the last ones out again
+    /// while a lane that became narrower holds too many. What is PENDING is let be.
+    void fit(Lane& lane) {
+        while (lane.edge != nullptr && lane.admitted < lane.limit()) {
+            auto& job = *lane.edge;
+            lane.edge = lane.jobs.next(job);
+            ++lane.admitted;
+            job.admitted = true;
+            if (job.state == JobState::State::ready) {
+                --job.queue.held;
+                make_ready(job);
+            }
+        }
+        while (lane.admitted > lane.limit()) {
+            auto& job = *(lane.edge == nullptr ? lane.jobs.back() : lane.jobs.previous(*lane.edge));
+            if (job.state == JobState::State::ready) {
+                job.queue.ready.remove(job);
+                ++job.queue.held;
+            }
+            lane.edge = &job;
+            --lane.admitted;
+            job.admitted = false;
+        }
+    }
+
+    Effects& effects_;
+    CounterTable& counters_;
+    std::map<std::string, QueueState, std::less<>> queues_;
+    std::map<Uid, Worker> workers_;
+    HashIndex<JobState> leased_;  ///< PENDING jobs, by their fences.
+    Slab<JobState> states_;
+    std::vector<std::string> woken_;
+    std::uint64_t order_ = 0;
+    std::uint64_t fence_ = 0;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,152 @@
+/// @file
+/// The jobs of a queue that wait for their time.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/state/job_state.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// SCHEDULED jobs by due time and, among equals, in the order of their pushes: a heap that knows
+/// where each job stands in it. Each step upon it takes logarithmic time.
+///
+/// Millions may be restored at once, all due. They stay beside the heap as they were sorted, since
+/// to take the first of those is a step forward and no search through the whole memory.
+///
+/// Thread safety: none.
+class Schedule {
+public:
+    [[nodiscard]] std::size_t size() const noexcept { return heap_.size() + restored_left_; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+
+    /// Whether `a` runs before `b`.
+    [[nodiscard]] static bool earlier(const JobState& a, const JobState& b) noexcept {
+        return std::pair{a.run_at, a.order} < std::pair{b.run_at, b.order};
+    }
+
+    /// The job that is due first. There must be one.
+    [[nodiscard]] JobState& first() const noexcept {
+        if (restored_left_ == 0) return *heap_.front().job;
+        auto& restored = *restored_[restored_first_];
+        return heap_.empty() || earlier(restored, *heap_.front().job) ? restored
+                                                                      : *heap_.front().job;
+    }
+
+    void insert(JobState& job) {
+        heap_.push_back({job.run_at, &job});
+        rise(heap_.size() - 1);
+    }
+
+    void remove(JobState& job) {
+        if ((job.place & is_restored) != 0) return remove_restored(job);
+        const auto at = static_cast<std::size_t>(job.place);
+        const auto last = heap_.back();
+        heap_.pop_back();
+        if (last.job == &job) return;
+        put(at, last);
+        if (at > 0 && earlier(heap_[at], heap_[parent(at)])) {
+            rise(at);
+        } else {
+            sink(at);
+        }
+    }
+
+    /// Takes over jobs, of which none is in it, nor any other. Near their order they are quickest.
+    void restore(std::vector<JobState*> jobs) {
+        std::sort(jobs.begin(), jobs.end(),
+                  [](const JobState* a, const JobState* b) { return earlier(*a, *b); });
+        for (std::size_t at = 0; at < jobs.size(); ++at) jobs[at]->place = at | is_restored;
+        restored_first_ = 0;
+        restored_left_ = jobs.size();
+        restored_ = std::move(jobs);
+    }
+
+    /// How many are due.
+    [[nodiscard]] std::size_t count_due(TimePoint now) const {
+        std::size_t due = 0;
+        for (auto at = restored_first_; at < restored_.size(); ++at) {
+            if (restored_[at] == nullptr) continue;
+            if (restored_[at]->run_at > now) break;
+            ++due;
+        }
+        return due + count_due(now, 0);
+    }
+
+private:
+    struct Slot {
+        TimePoint run_at;  // That of the job: most comparisons need no more.
+        JobState* job;
+    };
+
+    static constexpr std::size_t children = 4;
+    static constexpr std::uint64_t is_restored = std::uint64_t{1} << 63U;
+
+    static std::size_t parent(std::size_t at) noexcept { return (at - 1) / children; }
+
+    static bool earlier(const Slot& a, const Slot& b) noexcept {
+        return a.run_at != b.run_at ? a.run_at < b.run_at : a.job->order < b.job->order;
+    }
+
+    void put(std::size_t at, const Slot& slot) {
+        heap_[at] = slot;
+        slot.job->place = at;
+    }
+
+    void rise(std::size_t at) {
+        const auto risen = heap_[at];
+        while (at > 0 && earlier(risen, heap_[parent(at)])) {
+            put(at, heap_[parent(at)]);
+            at = parent(at);
+        }
+        put(at, risen);
+    }
+
+    void sink(std::size_t at) {
+        const auto sunk = heap_[at];
+        while (true) {
+            const auto begin = children * at + 1;
+            const auto end = std::min(begin + children, heap_.size());
+            if (begin >= end) break;
+            auto best = begin;
+            for (auto child = begin + 1; child < end; ++child) {
+                if (earlier(heap_[child], heap_[best])) best = child;
+            }
+            if (!earlier(heap_[best], sunk)) break;
+            put(at, heap_[best]);
+            at = best;
+        }
+        put(at, sunk);
+    }
+
+    void remove_restored(JobState& job) {
+        restored_[job.place & ~is_restored] = nullptr;
+        if (--restored_left_ == 0) {
+            restored_ = {};
+            restored_first_ = 0;
+            return;
+        }
+        while (restored_[restored_first_] == nullptr) ++restored_first_;
+    }
+
+    /// Nothing below a job that is not due is due.
+    [[nodiscard]] std::size_t count_due(TimePoint now, std::size_t at) const {
+        if (at >= heap_.size() || heap_[at].run_at > now) return 0;
+        std::size_t due = 1;
+        for (std::size_t n = 1; n <= children; ++n) due += count_due(now, children * at + n);
+        return due;
+    }
+
+    std::vector<Slot> heap_;
+    std::vector<JobState*> restored_;  ///< Sorted; null where one has left.
+    std::size_t restored_first_ = 0;   ///< The first that has not.
+    std::size_t restored_left_ = 0;
+};
+
+}  // namespace routemaster::detail

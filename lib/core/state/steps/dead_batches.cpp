@@ -1,0 +1,78 @@
+#include "core/state/machine.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace routemaster::detail {
+
+Result<ListDeadBatches::Reply> Machine::apply(ListDeadBatches& step) {
+    std::vector<DeadBatchStatus> all;
+    const auto* outbox = outboxes_.find(step.token);
+    if (outbox == nullptr) return all;
+    for (const auto* batch = outbox->dead.front(); batch != nullptr && all.size() < step.limit;
+         batch = outbox->dead.next(*batch)) {
+        all.push_back(status(*batch));
+    }
+    return all;
+}
+
+Result<FindDeadBatch::Reply> Machine::apply(FindDeadBatch& step) {
+    const auto* batch = dead(step.token, step.batch);
+    if (batch == nullptr) return std::optional<DeadMessages>{};
+    return std::optional<DeadMessages>{{status(*batch), batch->messages.resident()
+                                                            ? batch->messages.list()
+                                                            : effects_.read(*batch)}};
+}
+
+template <class Act>
+void Machine::each_dead(const std::string& token, const std::optional<Uid>& uid, Act act) {
+    if (uid) {
+        if (auto* batch = dead(token, *uid)) act(*batch);
+        return;
+    }
+    const auto* outbox = outboxes_.find(token);
+    auto* next = outbox == nullptr ? nullptr : outbox->dead.front();
+    for (std::uint32_t moved = 0; next != nullptr && moved < dead_moved_max; ++moved) {
+        auto& batch = *next;
+        next = outbox->dead.next(batch);
+        act(batch);
+    }
+}
+
+Result<RedeliverDeadBatches::Reply> Machine::apply(RedeliverDeadBatches& step) {
+    Count count;
+    each_dead(step.token, step.batch, [&](BatchState& batch) {
+        if (outboxes_.redeliver(batch, now_)) ++count.value;
+    });
+    return count;
+}
+
+Result<DropDeadBatches::Reply> Machine::apply(DropDeadBatches& step) {
+    Dropped dropped;
+    each_dead(step.token, step.batch, [&](BatchState& batch) {
+        ++dropped.batches;
+        dropped.events += batch.messages.size();
+        outboxes_.drop_dead(batch);
+    });
+    return dropped;
+}
+
+BatchState* Machine::dead(const std::string& token, const Uid& uid) const {
+    auto* batch = outboxes_.find(uid);
+    const bool found = batch != nullptr && batch->death != nullptr && token_of(*batch) == token;
+    return found ? batch : nullptr;
+}
+
+DeadBatchStatus Machine::status(const BatchState& batch) {
+    return {.uid = batch.uid,
+            .subscriber = token_of(batch),
+            .created_at = batch.created_at,
+            .died_at = batch.death->at,
+            .attempts = batch.attempts,
+            .events = batch.messages.size(),
+            .error = batch.death->error};
+}
+
+}  // namespace routemaster::detail

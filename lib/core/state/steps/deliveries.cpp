@@ -1,0 +1,147 @@
+#include "core/state/machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "core/store/delivery_job.hpp"
+#include "routemaster/health.hpp"
+
+namespace routemaster::detail {
+
+Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
+    auto* job = jobs_.held(step.lease);
+    if (job == nullptr) return DeliveryStart{};
+    const auto uid = batch_of(job->payload.text());
+    if (!uid || job->queue.name != delivery_queue) {
+        return invalid("lease: not a delivery job");
+    }
+    auto* batch = outboxes_.find(*uid);
+    // Somebody pushed the job of a batch that is DEAD, which is not to be delivered.
+    if (batch != nullptr && batch->death != nullptr) batch = nullptr;
+    auto* subscriber = batch == nullptr ? nullptr : directory_.subscriber(token_of(*batch));
+    if (subscriber == nullptr || batch->messages.empty()) {
+        end_vanished(*job, batch, subscriber != nullptr);
+        return DeliveryStart{.verdict = Verdict::vanished};
+    }
+    if (const auto wait = throttle(*subscriber, step); wait > Duration{0}) {
+        count_delivery(*batch, OutboxCounter::throttled_batches, OutboxCounter::throttled_events);
+        const auto lengthened = static_cast<double>(wait.count()) * (1.0 + step.jitter);
+        jobs_.give_back(*job, now_ + Duration{std::llround(lengthened)}, now_);
+        return DeliveryStart{.verdict = Verdict::throttled};
+    }
+    if (crowded(*job, step)) {
+        jobs_.give_back(*job, now_, now_);
+        return DeliveryStart{.verdict = Verdict::crowded};
+    }
+    // Read before anything is changed: it may fail.
+    auto messages = batch->messages.resident() ? batch->messages.list() : effects_.read(*batch);
+    return begin(*batch, *subscriber, std::move(messages));
+}
+
+BatchState* Machine::delivered_by(const JobState& job) const {
+    const auto uid = batch_of(job.payload.text());
+    auto* batch = uid ? outboxes_.find(*uid) : nullptr;
+    return batch != nullptr && batch->job == &job ? batch : nullptr;
+}
+
+DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, MessageList messages) {
+    if (batch.current) outboxes_.seal(batch);
+    ++batch.attempts;
+    subscriber.last_attempted_at = now_;
+    reveals_ = 0;
+    reveal(batch);
+    reveal(subscriber);
+    return {.verdict = Verdict::deliver,
+            .subscription = subscriber.subscription,
+            .health_points = subscriber.health_points,
+            .batch = batch.uid,
+            .created_at = batch.created_at,
+            .attempt = batch.attempts,
+            .messages = std::move(messages)};
+}
+
+Duration Machine::throttle(const SubscriberState& subscriber, const BeginDelivery& step) const {
+    if (subscriber.health_points >= health_points_max) return Duration{0};
+    if (!subscriber.last_attempted_at) return step.pause;
+    const auto wait = health_backoff(subscriber.health_points, step.backoff_max);
+    const bool early = *subscriber.last_attempted_at + wait > now_;
+    return std::max(early ? wait : Duration{0}, step.pause);
+}
+
+bool Machine::crowded(JobState& job, const BeginDelivery& step) {
+    if (job.lane == nullptr) return false;
+    jobs_.narrow(*job.lane, std::max(step.lane_max, 1U));
+    return !job.admitted;
+}
+
+void Machine::end_vanished(JobState& job, BatchState* batch, bool subscriber_exists) {
+    if (batch != nullptr) {
+        outboxes_.remove(*batch, subscriber_exists);
+    } else {
+        jobs_.remove(job);
+    }
+}
+
+Result<SettleDelivery::Reply> Machine::apply(SettleDelivery& step) {
+    auto* job = jobs_.held(step.lease);
+    if (job == nullptr) return Settlement::lease_lost;
+    auto* batch = delivered_by(*job);
+    if (batch == nullptr) return invalid("lease: not a delivery job, or its batch is gone");
+    count_attempt(*batch, step);
+    auto* subscriber = directory_.subscriber(token_of(*batch));
+    if (subscriber != nullptr) change_health(*subscriber, step);
+    const bool dead = subscriber != nullptr && dies(*batch, subscriber->subscription, step);
+    if (step.delivered) {
+        outboxes_.remove(*batch, subscriber != nullptr);
+    } else if (dead) {
+        outboxes_.bury(*batch, step.error, subscriber->subscription.dead_max, now_);
+    } else {
+        jobs_.give_back(*job, step.retry_at, now_);
+        effects_.changed(*batch);
+    }
+    if (subscriber != nullptr) {
+        jobs_.adapt(subscriber->outbox->lane, step.delivered, std::max(step.lane_max, 1U));
+    }
+    return dead ? Settlement::dead : Settlement::settled;
+}
+
+bool Machine::dies(const BatchState& batch, const Subscription& wants,
+                   const SettleDelivery& step) const {
+    if (step.delivered || !wants.dead_letters()) return false;
+    return step.permanent || (wants.attempts_max > 0 && batch.attempts >= wants.attempts_max) ||
+           (wants.age_max > Duration{0} && now_ - batch.created_at >= wants.age_max);
+}
+
+void Machine::change_health(SubscriberState& subscriber, const SettleDelivery& step) {
+    const auto points = changed_health(subscriber.health_points, step.health_change);
+    if (points == subscriber.health_points && step.delivered) return;
+    subscriber.health_points = points;
+    effects_.changed(subscriber);
+}
+
+void Machine::count_attempt(const BatchState& batch, const SettleDelivery& step) {
+    using enum OutboxCounter;
+    auto& outbox = batch.outbox;
+    count_delivery(batch, step.delivered ? delivered_batches : failed_batches,
+                   step.delivered ? delivered_events : failed_events);
+    // At most a day, whatever the clock did meanwhile, so that its square stays exact anywhere.
+    const auto took = std::clamp<std::int64_t>((now_ - step.begun_at).count(), 0, 24 * 3'600'000);
+    outboxes_.count(outbox, step.delivered ? delivered_time : failed_time, took);
+    outboxes_.count(outbox, step.delivered ? delivered_time2 : failed_time2, took * took);
+    const auto age = (step.begun_at - batch.created_at).count();
+    if (batch.attempts == 1) {
+        outboxes_.count(outbox, first_attempts, 1);
+        outboxes_.count(outbox, first_attempt_latency, age);
+    }
+    if (step.delivered) outboxes_.count(outbox, last_attempt_latency, age);
+}
+
+void Machine::count_delivery(const BatchState& batch, OutboxCounter batches, OutboxCounter events) {
+    outboxes_.count(batch.outbox, batches, 1);
+    outboxes_.count(batch.outbox, events, static_cast<std::int64_t>(batch.messages.size()));
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,82 @@
+#include "core/state/machine.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/store/published_tags.hpp"
+#include "core/store/step_check.hpp"
+
+namespace routemaster::detail {
+
+Result<PublishEvent::Reply> Machine::apply(PublishEvent& step) {
+    auto* topic = directory_.topic(step.topic);
+    const bool owned = topic != nullptr && topic->topic.publisher.has_value();
+    if (owned && topic->topic.publisher != step.publisher) return topic_claimed();
+    if (!owned && step.publisher && directory_.claims(*step.publisher) >= step.topics_max) {
+        return too_many_topics();
+    }
+    if (topic == nullptr) {
+        topic = &directory_.create_topic(step.topic, step.publisher);
+    } else if (!owned && step.publisher) {
+        directory_.claim(*topic, *step.publisher);
+    }
+    count_published(*topic, step.message.size());
+    if (!topic->subscribers.empty()) fan_out(*topic, step);
+    return Done{};
+}
+
+void Machine::fan_out(const TopicState& topic, const PublishEvent& step) {
+    std::vector<BatchState*> batches;
+    batches.reserve(topic.subscribers.size());
+    std::uint32_t sibling = 0;
+    for (const auto* subscriber : topic.subscribers) {
+        auto& outbox = *subscriber->outbox;
+        if (outbox.current == nullptr) {
+            auto uid = step.uid.sibling(sibling++);
+            while (outboxes_.taken(uid)) uid = step.uid.sibling(sibling++);
+            const auto due =
+                saturating_add(std::min(step.timestamp, now_), subscriber->subscription.timeout);
+            outboxes_.begin(outbox, uid, due, now_);
+        }
+        outboxes_.append(*outbox.current, step.message);
+        batches.push_back(outbox.current);
+    }
+    effects_.appended(step.message, batches);
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+        const auto full = topic.subscribers[i]->subscription.max_events;
+        if (batches[i]->messages.size() >= full) seal_full(*batches[i]);
+    }
+}
+
+void Machine::seal_full(BatchState& batch) {
+    outboxes_.seal(batch);
+    if (batch.job->state == JobState::State::scheduled) {
+        jobs_.reschedule(*batch.job, now_, now_);
+    }
+}
+
+void Machine::count_published(TopicState& topic, std::size_t bytes) {
+    if (topic.published == nullptr) {
+        const auto tags = published_tags(topic.topic.name, topic.topic.publisher);
+        topic.published = &counters_.at({"events.published", tags});
+        topic.bytes = &counters_.at({"events.bytes", tags});
+    }
+    counters_.add(*topic.published, 1);
+    counters_.add(*topic.bytes, static_cast<std::int64_t>(bytes));
+    ++topic.topic.events;
+    effects_.counted(topic);
+}
+
+Result<RemoveTopic::Reply> Machine::apply(RemoveTopic& step) {
+    auto* topic = directory_.topic(step.name);
+    if (topic == nullptr) return Removal::unknown;
+    if (step.publisher && topic->topic.publisher != step.publisher) return topic_claimed();
+    directory_.remove(*topic);
+    return Removal::removed;
+}
+
+Result<ListTopics::Reply> Machine::apply(ListTopics& step) { return directory_.topics(step.page); }
+
+}  // namespace routemaster::detail

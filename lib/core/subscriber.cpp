@@ -1,0 +1,206 @@
+#include "routemaster/subscriber.hpp"
+
+#include <utility>
+
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/url.hpp"
+
+namespace routemaster {
+
+Subscriber::Subscriber(Store& store, const Clock& clock, Callbacks& callbacks, std::string token)
+    : store_{&store}, clock_{&clock}, callbacks_{&callbacks}, token_{std::move(token)} {}
+
+Result<void> Subscriber::subscribe(std::vector<std::string> topics, SubscribeOptions options) {
+    auto step = checked(std::move(topics), std::move(options));
+    if (!step) return step.error();
+    return put(*std::move(step));
+}
+
+void Subscriber::subscribe(std::vector<std::string> topics, SubscribeOptions options,
+                           std::function<void(Result<void>)> done) {
+    auto step = checked(std::move(topics), std::move(options));
+    if (!step) return done(step.error());
+    put(*std::move(step), std::move(done));
+}
+
+Result<void> Subscriber::subscribe_here(std::vector<std::string> topics, BatchHandler handler,
+                                        const LocalSubscribeOptions& options) {
+    auto step = checked(std::move(topics), local(options));
+    if (!step) return step.error();
+    callbacks_->set(token_, std::move(handler));
+    return put(*std::move(step));
+}
+
+void Subscriber::subscribe_here(std::vector<std::string> topics, BatchHandler handler,
+                                const LocalSubscribeOptions& options,
+                                std::function<void(Result<void>)> done) {
+    auto step = checked(std::move(topics), local(options));
+    if (!step) return done(step.error());
+    callbacks_->set(token_, std::move(handler));
+    put(*std::move(step), std::move(done));
+}
+
+Result<Unsubscription> Subscriber::unsubscribe(std::string topic) {
+    return perform(*store_, Unsubscribe{token_, std::move(topic)}, clock_->now());
+}
+
+void Subscriber::unsubscribe(std::string topic, std::function<void(Result<Unsubscription>)> done) {
+    submit(*store_, Unsubscribe{token_, std::move(topic)}, clock_->now(), std::move(done));
+}
+
+Result<Removal> Subscriber::remove() {
+    callbacks_->remove(token_);
+    return perform(*store_, RemoveSubscriber{token_}, clock_->now());
+}
+
+void Subscriber::remove(std::function<void(Result<Removal>)> done) {
+    callbacks_->remove(token_);
+    submit(*store_, RemoveSubscriber{token_}, clock_->now(), std::move(done));
+}
+
+Result<std::optional<SubscriberStatus>> Subscriber::status() const {
+    return perform(*store_, FindSubscriber{token_}, clock_->now());
+}
+
+void Subscriber::status(std::function<void(Result<std::optional<SubscriberStatus>>)> done) const {
+    submit(*store_, FindSubscriber{token_}, clock_->now(), std::move(done));
+}
+
+Result<std::vector<DeadBatchStatus>> Subscriber::dead_batches(std::uint32_t limit) const {
+    return perform(*store_, ListDeadBatches{token_, limit}, clock_->now());
+}
+
+void Subscriber::dead_batches(
+    std::uint32_t limit, std::function<void(Result<std::vector<DeadBatchStatus>>)> done) const {
+    submit(*store_, ListDeadBatches{token_, limit}, clock_->now(), std::move(done));
+}
+
+Result<std::optional<DeadBatch>> Subscriber::dead_batch(const Uid& batch) const {
+    return decoded(perform(*store_, FindDeadBatch{token_, batch}, clock_->now()));
+}
+
+void Subscriber::dead_batch(const Uid& batch,
+                            std::function<void(Result<std::optional<DeadBatch>>)> done) const {
+    submit(*store_, FindDeadBatch{token_, batch}, clock_->now(),
+           [done = std::move(done)](Result<std::optional<DeadMessages>> found) {
+               done(decoded(std::move(found)));
+           });
+}
+
+Result<Count> Subscriber::redeliver(const Uid& batch) {
+    return perform(*store_, RedeliverDeadBatches{token_, batch}, clock_->now());
+}
+
+void Subscriber::redeliver(const Uid& batch, std::function<void(Result<Count>)> done) {
+    submit(*store_, RedeliverDeadBatches{token_, batch}, clock_->now(), std::move(done));
+}
+
+Result<Count> Subscriber::redeliver_all() {
+    Count total;
+    for (std::uint32_t round = 0; round < rounds_max; ++round) {
+        const auto count = perform(*store_, RedeliverDeadBatches{token_}, clock_->now());
+        if (!count) return count.error();
+        total.value += count->value;
+        if (count->value < dead_moved_max) break;
+    }
+    return total;
+}
+
+void Subscriber::redeliver_all(std::function<void(Result<Count>)> done) {
+    redeliver_more({}, 1, std::move(done));
+}
+
+Result<Dropped> Subscriber::drop_dead(const Uid& batch) {
+    return perform(*store_, DropDeadBatches{token_, batch}, clock_->now());
+}
+
+void Subscriber::drop_dead(const Uid& batch, std::function<void(Result<Dropped>)> done) {
+    submit(*store_, DropDeadBatches{token_, batch}, clock_->now(), std::move(done));
+}
+
+Result<Dropped> Subscriber::drop_all_dead() {
+    Dropped total;
+    for (std::uint32_t round = 0; round < rounds_max; ++round) {
+        const auto dropped = perform(*store_, DropDeadBatches{token_}, clock_->now());
+        if (!dropped) return dropped.error();
+        total.batches += dropped->batches;
+        total.events += dropped->events;
+        if (dropped->batches < dead_moved_max) break;
+    }
+    return total;
+}
+
+void Subscriber::drop_all_dead(std::function<void(Result<Dropped>)> done) {
+    drop_more({}, 1, std::move(done));
+}
+
+void Subscriber::redeliver_more(Count total, std::uint32_t round,
+                                std::function<void(Result<Count>)> done) {
+    submit(
+        *store_, RedeliverDeadBatches{token_}, clock_->now(),
+        [self = *this, total, round, done = std::move(done)](const Result<Count>& count) mutable {
+            if (!count) return done(count);
+            total.value += count->value;
+            const bool all = count->value < dead_moved_max || round == rounds_max;
+            all ? done(total) : self.redeliver_more(total, round + 1, std::move(done));
+        });
+}
+
+void Subscriber::drop_more(Dropped total, std::uint32_t round,
+                           std::function<void(Result<Dropped>)> done) {
+    submit(*store_, DropDeadBatches{token_}, clock_->now(),
+           [self = *this, total, round,
+            done = std::move(done)](const Result<Dropped>& dropped) mutable {
+               if (!dropped) return done(dropped);
+               total.batches += dropped->batches;
+               total.events += dropped->events;
+               const bool all = dropped->batches < dead_moved_max || round == rounds_max;
+               all ? done(total) : self.drop_more(total, round + 1, std::move(done));
+           });
+}
+
+Result<std::optional<DeadBatch>> Subscriber::decoded(Result<std::optional<DeadMessages>> found) {
+    if (!found) return found.error();
+    if (!*found) return std::optional<DeadBatch>{};
+    DeadBatch batch{.status = std::move((*found)->status), .events = {}};
+    for (const auto message : (*found)->messages) {
+        if (auto event = decode_message(message)) {
+            batch.events.push_back(*std::move(event));
+        } else {
+            ++batch.undecodable;
+        }
+    }
+    return std::optional{std::move(batch)};
+}
+
+Result<Subscribe> Subscriber::checked(std::vector<std::string> topics,
+                                      SubscribeOptions options) const {
+    if (!options.callback.starts_with(local_scheme)) {
+        if (auto url = check_url(options.callback, "callback", UrlRule::http); !url) {
+            return url.error();
+        }
+    }
+    if (auto rest = check(token_, topics, options); !rest) return rest.error();
+    return Subscribe{token_, std::move(topics), std::move(options)};
+}
+
+Result<void> Subscriber::put(Subscribe step) {
+    return without_value(perform(*store_, std::move(step), clock_->now()));
+}
+
+void Subscriber::put(Subscribe step, std::function<void(Result<void>)> done) {
+    submit(*store_, std::move(step), clock_->now(),
+           [done = std::move(done)](const Result<Done>& reply) { done(without_value(reply)); });
+}
+
+SubscribeOptions Subscriber::local(const LocalSubscribeOptions& options) const {
+    return {.callback = std::string{local_scheme} + token_,
+            .timeout = options.timeout,
+            .max_events = options.max_events,
+            .max_in_flight = options.max_in_flight,
+            .attempts_max = options.attempts_max,
+            .age_max = options.age_max,
+            .dead_max = options.dead_max};
+}
+
+}  // namespace routemaster

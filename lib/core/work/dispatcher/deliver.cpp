@@ -1,0 +1,105 @@
+#include "core/work/dispatcher/impl.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "routemaster/callbacks.hpp"
+#include "routemaster/public_part.hpp"
+
+namespace routemaster {
+
+void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
+    auto& flight = flights_.at(id);
+    flight.subscriber = start.subscription.token;
+    flight.batch = start.batch;
+    flight.health_points = start.health_points;
+    if (unhealthy(flight)) ++unhealthy_;
+    flight.attempt = start.attempt;
+    flight.events = start.messages.size();
+    flight.begun_at = now_;
+    auto report = [inbox = inbox_, id](DeliveryReport how) {
+        inbox->put(Delivered{id, std::move(how)});
+    };
+    auto* transport = serving(start.subscription.callback);
+    if (transport == nullptr) {
+        const std::string_view callback = start.subscription.callback;
+        report({.outcome = Error{Errc::unavailable, "no transport for " + public_url(callback)},
+                .unnamed = callback.starts_with(local_scheme)});
+        return;
+    }
+    flight.transport = transport;
+    transport->deliver({.batch = start.batch,
+                        .subscriber = flight.subscriber,
+                        .callback = std::move(start.subscription.callback),
+                        .uuid = std::move(start.subscription.uuid),
+                        .attempt = start.attempt,
+                        .created_at = start.created_at,
+                        .messages = std::move(start.messages)},
+                       std::move(report));
+}
+
+Transport* Dispatcher::Impl::serving(std::string_view callback) const {
+    for (auto* transport : options_.transports) {
+        if (transport->serves(callback)) return transport;
+    }
+    return nullptr;
+}
+
+void Dispatcher::Impl::on(Delivered& delivered) {
+    const auto found = flights_.find(delivered.id);
+    if (found == flights_.end()) return;
+    auto& flight = found->second;
+    const auto& outcome = delivered.report.outcome;
+    if (over() && !outcome && outcome.error().code() == Errc::cancelled) return;
+    SettleDelivery step{
+        .lease = flight.lease,
+        .delivered = outcome.has_value(),
+        .health_change = outcome ? options_.health.heal_rate : options_.health.damage_rate,
+        .begun_at = flight.begun_at,
+        .lane_max = lane_max()};
+    if (!outcome) {
+        const auto points = changed_health(flight.health_points, step.health_change);
+        step.retry_at =
+            now_ + retry_wait(points, flight.attempt, options_.health.backoff_max, jitter());
+        step.permanent = delivered.report.permanent;
+        step.error = outcome.error().message();
+    }
+    flight.settlement = std::move(step);
+    tell(flight, delivered.report);
+    settle(delivered.id);
+    settle_by_ = std::max(settle_by_, saturating_add(now_, settle_patience));
+}
+
+void Dispatcher::Impl::tell(const Flight& flight, const DeliveryReport& report) {
+    if (report.undecodable > 0) {
+        log(LogLevel::error, std::to_string(report.undecodable) +
+                                 " undecodable messages left out for '" +
+                                 public_part(flight.subscriber) + "'");
+        store_step(AddToCounters{{{{"events.undecodable", {{"queue", flight.subscriber}}},
+                                   static_cast<std::int64_t>(report.undecodable)}}});
+    }
+    if (!options_.log) return;
+    if (report.unnamed) return tell_unnamed(flight.subscriber);
+    unnamed_.erase(flight.subscriber);
+    const auto what =
+        std::to_string(flight.events) + " events to '" + public_part(flight.subscriber) + "'";
+    if (report.outcome) {
+        log(LogLevel::debug, "delivered " + what);
+    } else {
+        warn("failed to deliver " + what + ", attempt " + std::to_string(flight.attempt) + ": " +
+             report.outcome.error().message());
+    }
+}
+
+void Dispatcher::Impl::tell_unnamed(const std::string& subscriber) {
+    if (unnamed_.size() >= unnamed_max) unnamed_.clear();
+    if (!unnamed_.insert(subscriber).second) return;
+    warn("nobody has named the callback of '" + public_part(subscriber) +
+         "' in this process, and its events wait and take room: subscribe again with the "
+         "callback, or remove the subscriber");
+}
+
+}  // namespace routemaster
