@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/faulty_store.hpp"
 #include "routemaster/testing/manual_clock.hpp"

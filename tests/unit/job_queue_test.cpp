@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 

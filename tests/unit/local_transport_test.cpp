@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "routemaster/bus.hpp"
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/store/memory.hpp"

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "routemaster/codec/msgpack.hpp"
+
 using namespace routemaster;
 
 namespace {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "routemaster/callbacks.hpp"
+#include "routemaster/reject.hpp"
 #include "routemaster/transport.hpp"
 #include "routemaster/uid.hpp"
 
