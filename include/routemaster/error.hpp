@@ -19,6 +19,8 @@ enum class Errc {
     corrupted,    ///< Stored data is damaged. Retrying does not help.
     cancelled,    ///< The one who asked, or a shutdown, called it off.
     forbidden,    ///< The caller has no right to it. Never retry it; nothing was changed.
+    unauthenticated,  ///< The caller's credentials are not valid. Nothing was changed.
+    limit_exceeded,   ///< The caller has as much as it may have. Nothing was changed.
 };
 
 namespace detail {
@@ -34,6 +36,8 @@ public:
             case Errc::corrupted: return "corrupted";
             case Errc::cancelled: return "cancelled";
             case Errc::forbidden: return "forbidden";
+            case Errc::unauthenticated: return "unauthenticated";
+            case Errc::limit_exceeded: return "limit exceeded";
         }
         return "unknown error";
     }

@@ -7,7 +7,6 @@
 #include "payload.hpp"
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/detail/step_check.hpp"
 #include "secrets.hpp"
 
 namespace routemaster::api {
@@ -48,12 +47,12 @@ void publish_event(Call& call) {
                       .topics_max = call.options().topics_max};
     call.submit(std::move(step), now, [](Call& published, const Outcome& outcome) {
         if (outcome) return published.answer(200);
-        if (!is_forbidden(outcome)) return published.refuse(outcome.error());
-        const bool claimed = outcome.error().context() == detail::topic_claimed().context();
-        published.answer_text(403, claimed ? "topic claimed"
-                                           : "too many topics: at most " +
-                                                 std::to_string(published.options().topics_max) +
-                                                 " may belong to a client");
+        const auto& error = outcome.error();
+        if (error.code() == Errc::forbidden) return published.answer_text(403, "topic claimed");
+        if (error.code() != Errc::limit_exceeded) return published.refuse(error);
+        published.answer_text(403, "too many topics: at most " +
+                                       std::to_string(published.options().topics_max) +
+                                       " may belong to a client");
     });
 }
 

@@ -85,6 +85,7 @@ private:
     // --- Topics and events ----------------------------------------------------------------------
 
     Result<PublishEvent::Reply> apply(PublishEvent& step) {
+        if (step.authenticate && !is_valid_token(step.publisher)) return unknown_publisher();
         auto* topic = directory_.topic(step.topic);
         const bool owned = topic != nullptr && topic->topic.publisher.has_value();
         if (owned && topic->topic.publisher != step.publisher) return topic_claimed();
@@ -99,6 +100,10 @@ private:
         count_published(*topic, step.message.size());
         if (!topic->subscribers.empty()) fan_out(*topic, step);
         return Done{};
+    }
+
+    [[nodiscard]] bool is_valid_token(const std::optional<std::string>& token) {
+        return token && directory_.token(*token) != nullptr;
     }
 
     void fan_out(const TopicState& topic, const PublishEvent& step) {
