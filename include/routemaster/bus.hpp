@@ -20,6 +20,7 @@
 #include "routemaster/entropy.hpp"
 #include "routemaster/event.hpp"
 #include "routemaster/publication.hpp"
+#include "routemaster/publisher.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/subscriber.hpp"
@@ -103,6 +104,11 @@ public:
         return {store_, clock_, callbacks_, std::move(token)};
     }
 
+    /// The handle of a publisher. What this bus asks of events is asked of its own.
+    [[nodiscard]] Publisher publisher(std::string token, PublisherOptions options = {}) {
+        return {*this, std::move(token), options};
+    }
+
     /// Forgets a topic and its subscriptions. `forbidden` unless it is this publisher's; who is no
     /// publisher may forget any.
     Result<Removal> remove_topic(std::string name) {
@@ -139,10 +145,22 @@ public:
         submit(store_, ListCounters{std::move(page)}, clock_.now(), std::move(done));
     }
 
+    /// How many deliveries there are in which state. Those that fall due within `ahead` count as
+    /// ready.
+    [[nodiscard]] Result<QueueStatus> deliveries(Duration ahead = Duration{0}) const;
+    void deliveries(Duration ahead, std::function<void(Result<QueueStatus>)> done) const;
+
+    /// Succeeds when the store takes changes now, and what it took in before is as durable as it
+    /// promises. Changes nothing. Of a lost reply it tells, and does not ask again.
+    [[nodiscard]] Result<void> probe() const;
+    void probe(std::function<void(Result<void>)> done) const;
+
     /// The callbacks in this process, for a `LocalTransport`.
     [[nodiscard]] Callbacks& callbacks() noexcept { return callbacks_; }
 
 private:
+    friend class Publisher;
+
     struct Many {
         std::vector<Step> steps;
         std::vector<std::size_t> places;  // Where the reply of each step belongs.

@@ -29,9 +29,11 @@ inline constexpr std::size_t event_data_max_default = 64;
                                                       std::size_t event_data_max, const Uid& uid,
                                                       TimePoint now) {
     if (auto checked = check(event, rules); !checked) return checked.error();
-    if (event.data && encoded_size(*event.data) > event_data_max) {
-        return Error{Errc::invalid, "data: takes more than " + std::to_string(event_data_max) +
-                                        " bytes of MessagePack"};
+    const auto data_size = event.data ? encoded_size(*event.data) : 0;
+    if (data_size > event_data_max) {
+        return Error{Errc::invalid, "data: takes " + std::to_string(data_size) +
+                                        " bytes of MessagePack, more than " +
+                                        std::to_string(event_data_max)};
     }
     return PublishEvent{.topic = event.topic,
                         .publisher = std::move(publisher),

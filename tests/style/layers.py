@@ -4,7 +4,8 @@
 Every public header is in the table below. A header includes its own layer and lower ones; L0
 includes nothing but itself and the standard library. Third-party headers are included by codec/*
 alone. A driver includes no other driver and nothing of L3. Nothing but tests includes testing/.
-In lib/, a folder is a driver, and the same holds for it; lib/stores opens them all, and
+In lib/, a folder is a driver, and the same holds for it; lib/core is behind all headers,
+lib/server/api, the routes, stands on the facades of L3, lib/stores opens all drivers, and
 lib/simulation is what testing/ is: it includes whatever it puts to the test.
 """
 
@@ -29,7 +30,7 @@ LAYERS = {
         detail/state/ detail/step_check detail/watchers
     """,
     3: """
-        bus subscriber job_queue dispatcher autodrop monitor room_guard
+        bus publisher subscriber job_queue api_tokens dispatcher autodrop monitor room_guard
         detail/fair_share detail/inbox detail/rounds
     """,
     4: """
@@ -116,6 +117,11 @@ def check_driver(line, target, driver):
         yield line, f"the driver {driver} includes {target} of L3"
 
 
+def stands_above_facades(path):
+    """Whether a file of lib/ may include L3: the core itself, and the routes of the HTTP API."""
+    return "/lib/core/" in path.as_posix() or "/lib/server/api/" in path.as_posix()
+
+
 def check_library(path, folder):
     """Complaints about one file of lib/<folder>."""
     for line, target, own, _ in includes(path):
@@ -128,7 +134,8 @@ def check_library(path, folder):
         elif target.startswith("testing/"):
             yield line, "only tests include testing/"
         elif layer_of(target) == 3:
-            yield line, f"the driver {folder} includes {target} of L3"
+            if not stands_above_facades(path):
+                yield line, f"the driver {folder} includes {target} of L3"
         elif folder != "stores" and driver_of(target):
             names = driver_of(target).strip("/").split("/")
             if folder not in names:
@@ -168,6 +175,8 @@ CLEAN = [
     {"lib/embedded/a.cpp": '#include <sqlite3.h>\n#include "routemaster/store/embedded.hpp"\n'},
     {"lib/stores/a.cpp": '#include "routemaster/store/embedded.hpp"\n'},
     {"lib/simulation/a.cpp": '#include "routemaster/testing/a.hpp"\n'},
+    {"lib/core/bus.cpp": '#include "routemaster/bus.hpp"\n'},
+    {"lib/server/api/a.cpp": '#include "routemaster/bus.hpp"\n'},
 ]
 
 VIOLATIONS = [
@@ -184,6 +193,7 @@ VIOLATIONS = [
     planted("store/embedded", '"routemaster/store/memory.hpp"', "includes the driver"),
     planted("transport/local", '"routemaster/dispatcher.hpp"', "of L3"),
     ("lib/http/a.cpp", 1, "of L3", {"lib/http/a.cpp": '#include "routemaster/bus.hpp"\n'}),
+    ("lib/server/a.cpp", 1, "of L3", {"lib/server/a.cpp": '#include "routemaster/bus.hpp"\n'}),
     (
         "lib/http/a.cpp",
         1,
