@@ -18,6 +18,7 @@
 #include "routemaster/counter.hpp"
 #include "routemaster/event.hpp"
 #include "routemaster/publication.hpp"
+#include "routemaster/publisher.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
@@ -67,6 +68,11 @@ public:
     /// The handle of a subscriber, which need not exist yet.
     [[nodiscard]] Subscriber subscriber(std::string token);
 
+    /// The handle of a publisher. What this bus asks of events is asked of its own.
+    [[nodiscard]] Publisher publisher(std::string token, PublisherOptions options = {}) {
+        return {*this, std::move(token), options};
+    }
+
     /// Forgets a topic and its subscriptions. `forbidden` unless it is this publisher's; who is no
     /// publisher may forget any.
     Result<Removal> remove_topic(std::string name);
@@ -86,10 +92,22 @@ public:
     [[nodiscard]] Result<std::vector<Counter>> counters(Page page = {}) const;
     void counters(Page page, std::function<void(Result<std::vector<Counter>>)> done) const;
 
+    /// How many deliveries there are in which state. Those that fall due within `ahead` count as
+    /// ready.
+    [[nodiscard]] Result<QueueStatus> deliveries(Duration ahead = Duration{0}) const;
+    void deliveries(Duration ahead, std::function<void(Result<QueueStatus>)> done) const;
+
+    /// Succeeds when the store takes changes now, and what it took in before is as durable as it
+    /// promises. Changes nothing. Of a lost reply it tells, and does not ask again.
+    [[nodiscard]] Result<void> probe() const;
+    void probe(std::function<void(Result<void>)> done) const;
+
     /// The callbacks in this process, for a `LocalTransport`.
     [[nodiscard]] Callbacks& callbacks() noexcept { return callbacks_; }
 
 private:
+    friend class Publisher;
+
     struct Many;
 
     Result<PublishEvent> encoded(const Event& event, TimePoint now);

@@ -18,6 +18,8 @@ enum class Errc {
     corrupted,    ///< Stored data is damaged. Retrying does not help.
     cancelled,    ///< The one who asked, or a shutdown, called it off.
     forbidden,    ///< The caller has no right to it. Never retry it; nothing was changed.
+    unauthenticated,  ///< The caller's credentials are not valid. Nothing was changed.
+    limit_exceeded,   ///< The caller has as much as it may have. Nothing was changed.
 };
 
 /// The category of all `Errc` codes.

@@ -51,7 +51,7 @@ struct Event {
     Required<EventType> type;              ///< What happened. It has no default.
     std::string url{};                     ///< Where the thing lives; see `EventRules`.
     std::optional<TimePoint> timestamp{};  ///< When it happened; absent: when it is published.
-    std::optional<Value> data{};           ///< A map of a few bytes, if any.
+    std::optional<Value> data{};           ///< A map of a few bytes, if any; its keys differ.
 
     friend bool operator==(const Event&, const Event&) = default;
 };
@@ -68,8 +68,8 @@ struct EventRules {
 inline constexpr std::size_t event_data_depth_max = 63;
 
 /// Checks everything about an event but the size of its data, which only an encoder knows: its
-/// names and URL, that its data is a map which JSON can carry (text is UTF-8, numbers are finite).
-/// `invalid`, and the name of the field, when something is wrong. Thread safe.
+/// names and URL, that its data is a map which JSON can carry (text is UTF-8, numbers are finite,
+/// keys differ). `invalid`, and the name of the field, when something is wrong. Thread safe.
 [[nodiscard]] Result<void> check(const Event& event, const EventRules& rules = {});
 
 }  // namespace routemaster

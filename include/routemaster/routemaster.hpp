@@ -4,6 +4,7 @@
 #pragma once
 
 #include "routemaster/active.hpp"
+#include "routemaster/api_tokens.hpp"
 #include "routemaster/autodrop.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/bus.hpp"
@@ -25,6 +26,7 @@
 #include "routemaster/names.hpp"
 #include "routemaster/public_part.hpp"
 #include "routemaster/publication.hpp"
+#include "routemaster/publisher.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/reject.hpp"
 #include "routemaster/required.hpp"

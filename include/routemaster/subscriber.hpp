@@ -88,6 +88,15 @@ public:
     void dead_batch(const Uid& batch,
                     std::function<void(Result<std::optional<DeadBatch>>)> done) const;
 
+    /// The same as it is stored: `delivery_body` makes of its messages what would be delivered.
+    [[nodiscard]] Result<std::optional<DeadMessages>> dead_messages(const Uid& batch) const {
+        return perform(*store_, FindDeadBatch{token_, batch}, clock_->now());
+    }
+    void dead_messages(const Uid& batch,
+                       std::function<void(Result<std::optional<DeadMessages>>)> done) const {
+        submit(*store_, FindDeadBatch{token_, batch}, clock_->now(), std::move(done));
+    }
+
     /// Delivers one of them again, at the end of the queue: with the same id, and as if it began
     /// now. Replies 1, or 0 when there is none of that id.
     Result<Count> redeliver(const Uid& batch);

@@ -48,16 +48,51 @@ void add_topic_cases(StoreCases& add) {
         s.subscribe("billing", {"c", "d"});
         s.perform(publication("a", "shop", 2));
         s.perform(publication("b", "shop", 2));
-        s.expect_forbidden(publication("c", "shop", 2), "topic");
-        s.expect_forbidden(publication("new", "shop", 2), "topic");
+        s.expect_error(Errc::limit_exceeded, publication("c", "shop", 2), "topic");
+        s.expect_error(Errc::limit_exceeded, publication("new", "shop", 2), "topic");
         s.perform(publication("a", "shop", 2));   // One of its own.
         s.perform(publication("c", "other", 2));  // Another's.
         s.perform(publication("d", "shop", 3));   // A third that it may have.
         expect_equal(s.perform(RemoveTopic{"a", "shop"}), Removal::removed, "removing one");
         expect_equal(s.perform(RemoveTopic{"b", std::nullopt}), Removal::removed, "another");
         s.perform(publication("e", "shop", 2));
-        s.expect_forbidden(publication("f", "shop", 2), "topic");
+        s.expect_error(Errc::limit_exceeded, publication("f", "shop", 2), "topic");
     });
+
+    add("a publisher that is to be authenticated publishes only with a valid token",
+        [](Scenario& s) {
+            const auto publication = [&](const std::string& topic,
+                                         const std::optional<std::string>& publisher) {
+                auto step = s.publication(topic, "m", {.publisher = publisher});
+                step.authenticate = true;
+                return step;
+            };
+            const auto refused = [&](const std::string& topic,
+                                     const std::optional<std::string>& publisher) {
+                s.expect_error(Errc::unauthenticated, publication(topic, publisher), "publisher");
+            };
+            s.subscribe("billing", {"orders", "mine"}, {.timeout = Duration{0}});
+            s.perform(PutToken{"shop--key", "shop"});
+            for (const std::optional<std::string>& stranger :
+                 {std::optional<std::string>{"other--key"}, std::optional<std::string>{"shop"},
+                  std::optional<std::string>{"shop--ke"}, std::optional<std::string>{""},
+                  std::optional<std::string>{"billing"}, std::optional<std::string>{}}) {
+                refused("orders", stranger);
+            }
+            s.perform(publication("orders", "shop--key"));
+            s.expect_delivered("billing", {{"m"}});
+            expect_equal(s.topics(),
+                         std::vector<Topic>{{"mine", std::nullopt, 0}, {"orders", "shop--key", 1}},
+                         "topics");
+
+            // Who calls is found out before whose the topic is.
+            s.publish("mine", 1, {.publisher = "mine--key"});
+            refused("mine", "other--key");
+            s.expect_forbidden(publication("mine", "shop--key"), "topic");
+
+            s.perform(RemoveToken{"shop--key"});
+            refused("orders", "shop--key");
+        });
 
     add("a topic counts its events whether or not somebody wants them", [](Scenario& s) {
         s.publish("orders", 3);

@@ -14,6 +14,8 @@ public:
             case Errc::corrupted: return "corrupted";
             case Errc::cancelled: return "cancelled";
             case Errc::forbidden: return "forbidden";
+            case Errc::unauthenticated: return "unauthenticated";
+            case Errc::limit_exceeded: return "limit exceeded";
         }
         return "unknown error";
     }

@@ -1,5 +1,6 @@
 #include "routemaster/event.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -7,14 +8,46 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/codec/utf8.hpp"
+#include "routemaster/codec/json_text.hpp"
 
 namespace routemaster {
 namespace {
 
 Error invalid(std::string_view field, std::string_view problem) {
     return {Errc::invalid, std::string{field} + ": " + std::string{problem}};
+}
+
+/// A key that a map holds more than once; null when there is none. Takes n log n steps at most,
+/// since whoever sends the keys chooses how many there are.
+const std::string* repeated_key(const Value::Map& map) {
+    constexpr std::size_t few = 8;
+    if (map.size() <= few) {
+        for (auto one = map.begin(); one != map.end(); ++one) {
+            const auto same = [&](const auto& other) { return other.first == one->first; };
+            if (std::any_of(map.begin(), one, same)) return &one->first;
+        }
+        return nullptr;
+    }
+    std::vector<const std::string*> keys;
+    keys.reserve(map.size());
+    for (const auto& [key, value] : map) keys.push_back(&key);
+    std::sort(keys.begin(), keys.end(), [](const auto* a, const auto* b) { return *a < *b; });
+    const auto found = std::adjacent_find(keys.begin(), keys.end(),
+                                          [](const auto* a, const auto* b) { return *a == *b; });
+    return found == keys.end() ? nullptr : *found;
+}
+
+/// Refuses equal keys: which of their values a receiver gets to see is for its parser to choose.
+Result<void> check_keys(const Value::Map& map) {
+    const auto* key = repeated_key(map);
+    if (key == nullptr) return {};
+    constexpr std::size_t quoted_length_max = 64;
+    std::string quoted;
+    append_json_text(quoted, std::string_view{*key}.substr(0, quoted_length_max));
+    return invalid("data", "holds the key " + quoted + " more than once");
 }
 
 /// Finds what JSON cannot carry in the data of an event.
@@ -47,7 +80,7 @@ public:
             if (auto checked = std::visit(*this, value.content()); !checked) return checked;
         }
         --depth_;
-        return {};
+        return check_keys(map);
     }
 
 private:

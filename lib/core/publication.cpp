@@ -1,5 +1,6 @@
 #include "routemaster/publication.hpp"
 
+#include <string>
 #include <utility>
 
 #include "routemaster/codec/msgpack.hpp"
@@ -10,9 +11,11 @@ Result<PublishEvent> publication(const Event& event, const EventRules& rules,
                                  std::optional<std::string> publisher, std::size_t event_data_max,
                                  const Uid& uid, TimePoint now) {
     if (auto checked = check(event, rules); !checked) return checked.error();
-    if (event.data && encoded_size(*event.data) > event_data_max) {
-        return Error{Errc::invalid, "data: takes more than " + std::to_string(event_data_max) +
-                                        " bytes of MessagePack"};
+    const auto data_size = event.data ? encoded_size(*event.data) : 0;
+    if (data_size > event_data_max) {
+        return Error{Errc::invalid, "data: takes " + std::to_string(data_size) +
+                                        " bytes of MessagePack, more than " +
+                                        std::to_string(event_data_max)};
     }
     return PublishEvent{.topic = event.topic,
                         .publisher = std::move(publisher),

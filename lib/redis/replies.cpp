@@ -84,9 +84,13 @@ public:
     // One overload for each kind of step, in their order; the pointer only names the kind.
 
     Done read(const PublishEvent*, const redisReply& r) const {
-        if (number(r) < 0) throw Failure{detail::too_many_topics()};
-        if (number(r) != 1) throw Failure{detail::topic_claimed()};
-        return {};
+        switch (number(r)) {
+            case 1: return {};
+            case 0: throw Failure{detail::topic_claimed()};
+            case -1: throw Failure{detail::too_many_topics()};
+            case -2: throw Failure{detail::unknown_publisher()};
+            default: throw Unexpected{};
+        }
     }
     Removal read(const RemoveTopic*, const redisReply& r) const {
         if (number(r) < 0) throw Failure{detail::topic_claimed()};

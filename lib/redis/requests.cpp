@@ -46,7 +46,8 @@ public:
             .add(step.uid.text().substr(0, family_length))
             .add(encode_counter_key({"events.published", tags}))
             .add(encode_counter_key({"events.bytes", tags}))
-            .add(step.topics_max);
+            .add(step.topics_max)
+            .add(step.authenticate ? "1" : "");
         return take();
     }
     Call operator()(const RemoveTopic& step) {

@@ -49,6 +49,7 @@ struct Busy : test::RedisScene {
                                           .attempts_max = 1'000}});
         }
         perform(PutToken{"billing", "shop"});
+        perform(PutToken{"pub--secret", "pub"});
         for (const char* uid : {"A", "B", "C", "D", "E", "F", "G"}) {
             publish("BATCHBATCHBATCHB" + std::string{uid} + "AAA");
         }
@@ -116,6 +117,16 @@ std::vector<Kind> kinds() {
                                  .message = s.message(),
                                  .timestamp = s.now,
                                  .uid = *Uid::parse("BATCHBATCHBATCHBZAAA")};
+         },
+         true},
+        {"PublishEvent, authenticated",
+         [](const Busy& s) -> Step {
+             return PublishEvent{.topic = "cats",
+                                 .publisher = "pub--secret",
+                                 .message = s.message(),
+                                 .timestamp = s.now,
+                                 .uid = *Uid::parse("BATCHBATCHBATCHBZAAA"),
+                                 .authenticate = true};
          },
          true},
         {"RemoveTopic",

@@ -4,7 +4,8 @@
 Every public header is in the table below. A header includes its own layer and lower ones; L0
 includes nothing but itself and the standard library. Third-party headers are for lib/ alone. A
 driver includes no other driver and nothing of L3. Nothing but tests includes testing/.
-In lib/, a folder is a driver, and the same holds for it; lib/stores opens them all, and
+In lib/, a folder is a driver, and the same holds for it; lib/server/api, the routes, stands on the
+facades of L3; lib/stores opens all drivers, and
 lib/conformance and lib/simulation are what testing/ is: they include whatever they put to the test.
 lib/core is the machinery behind the headers: a source there has the layer of its header, and what
 is private the layer of its folder. Any driver includes what is private there up to L2, and of no
@@ -30,7 +31,7 @@ LAYERS = {
         step step/ store transport callbacks reject active publication completion_thread
     """,
     3: """
-        bus subscriber job_queue dispatcher autodrop monitor room_guard
+        bus publisher subscriber job_queue api_tokens dispatcher autodrop monitor room_guard
     """,
     4: """
         store/ transport/ server/
@@ -167,6 +168,11 @@ def check_private(root, line, target, folder):
         yield line, f"the driver {folder} includes the private {target}"
 
 
+def stands_above_facades(path):
+    """Whether a file of lib/ may include L3: the routes of the HTTP API."""
+    return "/lib/server/api/" in path.as_posix()
+
+
 def check_library(root, path, folder):
     """Complaints about one file of lib/<folder>."""
     for line, target, own, bracket in includes(path):
@@ -181,7 +187,8 @@ def check_library(root, path, folder):
         elif target.startswith("testing/"):
             yield line, "only tests include testing/"
         elif layer_of(target) == 3:
-            yield line, f"the driver {folder} includes {target} of L3"
+            if not stands_above_facades(path):
+                yield line, f"the driver {folder} includes {target} of L3"
         elif folder != "stores" and driver_of(target):
             names = driver_of(target).strip("/").split("/")
             if folder not in names:
@@ -229,6 +236,7 @@ CLEAN = [
         "lib/core/store/memory.cpp": '#include "routemaster/store/memory.hpp"\n'
                                      '#include "core/state/machine.hpp"\n#include <mutex>\n'
     },
+    {"lib/server/api/a.cpp": '#include "routemaster/bus.hpp"\n'},
 ]
 
 VIOLATIONS = [
@@ -246,6 +254,7 @@ VIOLATIONS = [
     planted("store/embedded", '"routemaster/store/memory.hpp"', "includes the driver"),
     planted("transport/local", '"routemaster/dispatcher.hpp"', "of L3"),
     ("lib/http/a.cpp", 1, "of L3", {"lib/http/a.cpp": '#include "routemaster/bus.hpp"\n'}),
+    ("lib/server/a.cpp", 1, "of L3", {"lib/server/a.cpp": '#include "routemaster/bus.hpp"\n'}),
     (
         "lib/http/a.cpp",
         1,

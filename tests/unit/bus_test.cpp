@@ -194,6 +194,36 @@ TEST_CASE("topics and subscribers are told page by page") {
     CHECK(topics.front().name == "y");
 }
 
+TEST_CASE("deliveries that fall due within a span count as ready") {
+    Shop shop;
+    CHECK(shop.bus.deliveries().value() == QueueStatus{});
+    shop.subscribe("billing");
+    shop.bus.publish(order(1)).value();
+    CHECK(shop.bus.deliveries().value() == QueueStatus{1, 0, 0});
+    CHECK(shop.bus.deliveries(Duration{499}).value() == QueueStatus{1, 0, 0});
+    CHECK(shop.bus.deliveries(Duration{500}).value() == QueueStatus{0, 1, 0});
+    CHECK(shop.bus.deliveries(Duration::max()).value() == QueueStatus{0, 1, 0});
+    shop.clock.advance(Duration{500});
+    CHECK(shop.bus.deliveries().value() == QueueStatus{0, 1, 0});
+}
+
+TEST_CASE("a probe tells how the store fares, and changes nothing") {
+    Shop shop;
+    testing::FaultyStore faulty{shop.store};
+    const Bus bus{faulty};
+    CHECK(bus.probe());
+    CHECK(bus.counters().value().empty());
+    using testing::Fault;
+    faulty.script({Fault::lost_request, Fault::lost_reply, Fault::lost_request});
+    CHECK(bus.probe().error().code() == Errc::unavailable);
+    CHECK(bus.probe().error().code() == Errc::timed_out);
+    std::optional<Errc> told;
+    bus.probe([&](const Result<void>& reply) {
+        if (reply.error().code() == Errc::unavailable) told = Errc::unavailable;
+    });
+    CHECK(told == Errc::unavailable);
+}
+
 TEST_CASE("every call of a bus has a form with a completion") {
     Shop shop;
     shop.subscribe("billing");
@@ -210,10 +240,14 @@ TEST_CASE("every call of a bus has a form with a completion") {
     });
     shop.bus.counters(
         {}, [&](Result<std::vector<Counter>> reply) { told += reply.value().empty() ? 0 : 1; });
+    shop.bus.deliveries(Duration{0}, [&](Result<QueueStatus> reply) {
+        told += reply.value() == QueueStatus{1, 0, 0} ? 1 : 0;
+    });
+    shop.bus.probe([&](const Result<void>& reply) { told += reply ? 1 : 0; });
     shop.bus.remove_topic("orders", [&](Result<Removal> reply) {
         told += reply.value() == Removal::removed ? 1 : 0;
     });
-    CHECK(told == 6);
+    CHECK(told == 8);
 }
 
 TEST_CASE("threads publish through one bus at the same time") {

@@ -111,6 +111,27 @@ TEST_CASE("data that JSON cannot carry is refused, however deep it lies") {
     CHECK(refusal(event) == "data: is nested too deep");
 }
 
+TEST_CASE("data that holds a key twice is refused, however deep it lies, and the key is named") {
+    const auto holding = [](Value::Map map) {
+        auto event = an_event();
+        event.data = Value{Value::Map{{"a", Value::Array{1, Value{std::move(map)}}}, {"b", 2}}};
+        return refusal(event);
+    };
+    CHECK(holding({{"a", 1}, {"b", 2}, {"", 3}}).empty());
+    CHECK(holding({{"x", 1}, {"id", 2}, {"id", 2}}) == "data: holds the key \"id\" more than once");
+    CHECK(holding({{"", 1}, {"", 2}}) == "data: holds the key \"\" more than once");
+    Value::Map many;
+    for (int i = 0; i < 1'000; ++i) many.emplace_back(std::to_string(i), i);
+    CHECK(holding(many).empty());
+    many.emplace_back("7", 0);
+    CHECK(holding(many) == "data: holds the key \"7\" more than once");
+    CHECK(holding({{std::string(100, 'k'), 1}, {std::string(100, 'k'), 2}}) ==
+          "data: holds the key \"" + std::string(64, 'k') + "\" more than once");
+    auto event = an_event();
+    event.data = Value{Value::Map{{"id", 1}, {"id", 2}}};
+    CHECK(refusal(event) == "data: holds the key \"id\" more than once");
+}
+
 TEST_CASE("an event without a type does not compile") {
     // As an aggregate's last member is left to its default, if it has one.
     CHECK(!std::is_default_constructible_v<Event>);

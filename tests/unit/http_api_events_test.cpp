@@ -1,4 +1,5 @@
 #include "http_api_scenario.hpp"
+#include "routemaster/codec/delivery_body.hpp"
 
 using namespace http_api_test;
 
@@ -134,6 +135,15 @@ TEST_CASE("http api: further keys of an event are ignored, and the last of equal
     CHECK(bus.event(with(R"("topic":"other","x":[1],"url":"https://b.example")")).url ==
           "https://b.example");
     CHECK(bus.witness.published.back().topic == "orders");
+}
+
+TEST_CASE("http api: of equal keys in data the last counts, and one is delivered") {
+    Witnessed bus;
+    bus.event(with(R"("data":{"id":1,"a":{"x":1,"x":2},"id":[3]})"));
+    rm::MessageList messages;
+    messages.append(bus.witness.published.back().message);
+    const auto body = rm::delivery_body(messages).json;
+    CHECK(body.find(R"("data":{"id":[3],"a":{"x":2}}})") != std::string::npos);
 }
 
 TEST_CASE("http api: a bad event says which field is wrong, and leaves nothing behind") {

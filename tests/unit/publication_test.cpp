@@ -83,7 +83,7 @@ TEST_CASE("data may take 64 bytes of MessagePack and not one more") {
     const auto refused = publish(with_data_of(65));
     REQUIRE(!refused);
     CHECK(refused.error().code() == Errc::invalid);
-    CHECK(refused.error().context() == "data: takes more than 64 bytes of MessagePack");
+    CHECK(refused.error().context() == "data: takes 65 bytes of MessagePack, more than 64");
 }
 
 TEST_CASE("another limit for data can be set") {

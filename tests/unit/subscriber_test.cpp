@@ -205,6 +205,12 @@ TEST_CASE("a subscriber's DEAD batches are listed, shown, redelivered and droppe
     REQUIRE(shown->events.size() == 1);
     CHECK(shown->events[0].url == orders[1]);
     CHECK(!billing.subscriber.dead_batch(Uid{}).value());
+    const auto stored = billing.subscriber.dead_messages(dead[1].uid).value();
+    REQUIRE(stored);
+    CHECK(stored->status == dead[1]);
+    REQUIRE(stored->messages.size() == 1);
+    CHECK(decode_message(*stored->messages.begin())->url == orders[1]);
+    CHECK(!billing.subscriber.dead_messages(Uid{}).value());
     CHECK(billing.subscriber.drop_dead(dead[0].uid).value() == Dropped{1, 1});
     CHECK(billing.subscriber.drop_dead(dead[0].uid).value() == Dropped{});
     CHECK(billing.subscriber.redeliver(dead[1].uid).value() == Count{1});
@@ -264,6 +270,9 @@ TEST_CASE("every call about DEAD batches has a form with a completion") {
     });
     subscriber.dead_batch(
         Uid{}, [&](Result<std::optional<DeadBatch>> reply) { told += reply.value() ? 0 : 1; });
+    subscriber.dead_messages(dead[0].uid, [&](Result<std::optional<DeadMessages>> reply) {
+        told += reply.value()->messages.size() == 1 ? 1 : 0;
+    });
     subscriber.redeliver(dead[0].uid,
                          [&](Result<Count> reply) { told += reply.value() == Count{1} ? 1 : 0; });
     subscriber.drop_dead(dead[1].uid, [&](Result<Dropped> reply) {
@@ -273,7 +282,7 @@ TEST_CASE("every call about DEAD batches has a form with a completion") {
         [&](Result<Count> reply) { told += reply.value() == Count{1} ? 1 : 0; });
     subscriber.drop_all_dead(
         [&](Result<Dropped> reply) { told += reply.value() == Dropped{} ? 1 : 0; });
-    CHECK(told == 7);
+    CHECK(told == 8);
 }
 
 TEST_CASE("copies of a handle are the same subscriber") {

@@ -22,8 +22,9 @@ namespace routemaster {
 /// with its delivery job, which falls due at min(timestamp, now) + the subscriber's timeout. A
 /// batch that is thereby full is sealed, and its job is READY.
 /// Counts `events.published`, `events.bytes` and, for each subscriber, `events.added`.
-/// `forbidden` when the topic belongs to another publisher. Repeating it publishes the event a
-/// second time.
+/// In this order: `unauthenticated` when it is to authenticate `publisher` and that is no valid
+/// token; `forbidden` when the topic belongs to another publisher; `limit_exceeded` when it would
+/// be one too many of `publisher`. Repeating it publishes the event a second time.
 struct PublishEvent {
     using Reply = Done;
     std::string topic;  ///< Must satisfy `is_topic_name`, else `invalid`.
@@ -34,6 +35,8 @@ struct PublishEvent {
     Uid uid;              ///< Fresh; batches that begin are named by its siblings.
     /// Topics that may belong to `publisher`: a further one is not claimed.
     std::uint32_t topics_max = UINT32_MAX;
+    /// Whether `publisher` must be a valid token at this moment; see `PutToken`. Nobody is none.
+    bool authenticate = false;
 };
 
 /// Forgets a topic and its subscriptions. Events already in batches are delivered all the same.

@@ -51,6 +51,7 @@ private:
     // --- Topics and events ----------------------------------------------------------------------
 
     Result<PublishEvent::Reply> apply(PublishEvent& step);
+    [[nodiscard]] bool is_valid_token(const std::optional<std::string>& token);
     void fan_out(const TopicState& topic, const PublishEvent& step);
     void seal_full(BatchState& batch);
     void count_published(TopicState& topic, std::size_t bytes);

@@ -1,6 +1,6 @@
 /// @file
 /// What is wrong with a step by itself, whatever the state of the store, and what all stores say
-/// of one that is forbidden.
+/// of one that its caller may not do.
 
 #pragma once
 
@@ -20,7 +20,12 @@ namespace routemaster::detail {
 
 /// Why a publisher may not claim a topic.
 [[nodiscard]] inline Error too_many_topics() {
-    return {Errc::forbidden, "topic: as many belong to the publisher as may"};
+    return {Errc::limit_exceeded, "topic: as many belong to the publisher as may"};
+}
+
+/// Why somebody may not publish at all.
+[[nodiscard]] inline Error unknown_publisher() {
+    return {Errc::unauthenticated, "publisher: is no valid token"};
 }
 
 /// Nothing is wrong with most steps.

@@ -2,12 +2,17 @@
 -- KEYS  1 topic:{topic}
 -- ARGV  1 prefix, 2 now, 3 mixed, 4 topic, 5 publisher or "", 6 message, 7 timestamp,
 --       8 the first 17 characters of fresh batch ids, 9 and 10 the fields of the counters
---       events.published and events.bytes, 11 topics that the publisher may have claimed
+--       events.published and events.bytes, 11 topics that the publisher may have claimed,
+--       12 "1" if the publisher must be a valid token
 -- Parts: lanes() gives those that are seldom needed.
 -- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
 --       delivery job; seals what is full; counts.
--- Reply: 1, 0 when the topic belongs to another, or -1 when it would be one too many.
+-- Reply: 1, 0 when the topic belongs to another, -1 when it would be one too many, or -2 when the
+--        publisher is no valid token.
 local topic, publisher, message = ARGV[4], ARGV[5], ARGV[6]
+if ARGV[12] == '1' and redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
+    return -2
+end
 local owner = redis.call('HGET', KEYS[1], 'publisher')
 if owner then
     if owner ~= publisher then return 0 end

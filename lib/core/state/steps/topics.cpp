@@ -11,6 +11,7 @@
 namespace routemaster::detail {
 
 Result<PublishEvent::Reply> Machine::apply(PublishEvent& step) {
+    if (step.authenticate && !is_valid_token(step.publisher)) return unknown_publisher();
     auto* topic = directory_.topic(step.topic);
     const bool owned = topic != nullptr && topic->topic.publisher.has_value();
     if (owned && topic->topic.publisher != step.publisher) return topic_claimed();
@@ -25,6 +26,10 @@ Result<PublishEvent::Reply> Machine::apply(PublishEvent& step) {
     count_published(*topic, step.message.size());
     if (!topic->subscribers.empty()) fan_out(*topic, step);
     return Done{};
+}
+
+bool Machine::is_valid_token(const std::optional<std::string>& token) {
+    return token && directory_.token(*token) != nullptr;
 }
 
 void Machine::fan_out(const TopicState& topic, const PublishEvent& step) {
