@@ -1,6 +1,6 @@
 #include "http_server_target.hpp"
 
-#include <charconv>
+#include "percent_encoding.hpp"
 
 namespace routemaster::detail {
 namespace {
@@ -17,23 +17,7 @@ std::string_view without_origin(std::string_view target) {
 }  // namespace
 
 std::optional<std::string> path_of_target(std::string_view target) {
-    target = without_origin(target);
-    std::string path;
-    path.reserve(target.size());
-    for (auto escape = target.find('%'); escape != std::string_view::npos;
-         escape = target.find('%')) {
-        path += target.substr(0, escape);
-        const auto digits = target.substr(escape + 1, 2);
-        unsigned char byte = 0;
-        const auto* const end = digits.data() + digits.size();
-        if (digits.size() != 2 || std::from_chars(digits.data(), end, byte, 16).ptr != end) {
-            return std::nullopt;
-        }
-        path += static_cast<char>(byte);
-        target.remove_prefix(escape + 3);
-    }
-    path += target;
-    return path;
+    return percent_decoded(without_origin(target));
 }
 
 }  // namespace routemaster::detail

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "http_api_scenario.hpp"
+#include "routemaster/testing/faulty_store.hpp"
 
 using namespace http_api_test;
 
@@ -21,6 +22,19 @@ public:
 
     std::optional<rm::Error> failure;
     bool spare_lookups = true;
+};
+
+/// Remembers how many steps each submission had.
+class CountingStore final : public rm::ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    void submit(std::span<rm::Step> steps, rm::TimePoint now, rm::Completion done) override {
+        submissions.push_back(steps.size());
+        next().submit(steps, now, std::move(done));
+    }
+
+    std::vector<std::size_t> submissions;
 };
 
 /// Keeps steps back until it is told to perform them.
@@ -102,7 +116,10 @@ TEST_CASE("http api: every route tells what the store's failure asks the client 
             INFO(asking.method << " " << asking.path);
             const auto answer = ask_at_once(*bus.api, asking);
             CHECK(answer.status == status);
-            CHECK(answer.body == text);
+            // As of every event that is not as it should be.
+            const bool event =
+                status == 400 && asking.path == "/topics/orders" && asking.method == "POST";
+            CHECK(answer.body == (event ? "bad event: " + text : text));
             CHECK(answer.content_type == "text/plain;charset=utf-8");
             CHECK(header(answer, "X-Content-Type-Options") == "nosniff");
             CHECK(header(answer, "Retry-After") == (status == 503 ? "1" : ""));
@@ -127,6 +144,69 @@ TEST_CASE("http api: who calls cannot be told without the store") {
     CHECK(ask_at_once(*bus.api, request("GET", "/nothing", shop)).status == 404);
     bus.store.failure.reset();
     CHECK(ask_at_once(*bus.api, request("GET", "/topics", shop)).status == 200);
+}
+
+TEST_CASE("http api: what is asked of the store is asked again when the reply is lost") {
+    for (const auto& asking : every_request()) {
+        // To publish again would be another event; /pulse is to tell of what is lost.
+        const bool publication = asking.method == "POST" && asking.path == "/topics/orders";
+        const bool once = publication || asking.path == "/pulse";
+        INFO(asking.method << " " << asking.path);
+        Behind<rm::testing::FaultyStore> bus;
+        using rm::testing::Fault;
+        bus.store.script({Fault::lost_reply, Fault::lost_reply});
+        const auto status = ask_at_once(*bus.api, asking).status;
+        CHECK((once ? status == 504 : status < 500));
+    }
+}
+
+TEST_CASE("http api: who calls is asked again when the reply is lost") {
+    Behind<rm::testing::FaultyStore> bus;
+    using rm::testing::Fault;
+    bus.store.script({Fault::lost_reply, Fault::lost_reply});
+    CHECK(ask_at_once(*bus.api, request("GET", "/topics", shop)).status == 200);
+    bus.store.script({Fault::lost_reply, Fault::lost_reply, Fault::lost_reply});
+    CHECK(ask_at_once(*bus.api, request("GET", "/topics", shop)).status == 504);
+}
+
+TEST_CASE("http api: a publication is one step, in one trip to the store") {
+    Behind<CountingStore> bus;
+    const auto publish = [&](const char* user) {
+        bus.store.submissions.clear();
+        return ask_at_once(*bus.api, request("POST", "/topics/orders", user, an_event)).status;
+    };
+    CHECK(publish(shop) == 200);
+    CHECK(bus.store.submissions == std::vector<std::size_t>{1});
+    CHECK(publish("stranger") == 401);
+    CHECK(bus.store.submissions == std::vector<std::size_t>{1});
+    CHECK(holdings(bus.memory).topics == std::vector<rm::Topic>{{"orders", shop, 1}});
+}
+
+TEST_CASE("http api: a stranger is told nothing but that it is one") {
+    Behind<FailingStore> bus;
+    const auto publish = [&](const char* user, const std::string& path, const std::string& body) {
+        return ask_at_once(*bus.api, request("POST", path, user, body));
+    };
+    const std::string text = "this endpoint requires authentication with a client token";
+    const auto turned_away = [&](const std::string& path, const std::string& body) {
+        INFO(path << " " << body);
+        const auto answer = publish("stranger", path, body);
+        CHECK(answer.status == 401);
+        CHECK(answer.body == text);
+        CHECK(header(answer, "WWW-Authenticate") == "Basic");
+        CHECK(publish(shop, path, body).status != 401);
+    };
+    turned_away("/topics/orders", "{");
+    turned_away("/topics/orders", "{}");
+    turned_away("/topics/Orders", an_event);
+    turned_away("/topics/orders", R"({"type":"update","url":"http://shop.example"})");
+    // The store has no room, and says so before it looks at the token.
+    bus.store.failure = rm::Error{rm::Errc::unavailable, "bus.db: disk full"};
+    turned_away("/topics/orders", an_event);
+    CHECK(publish(shop, "/topics/orders", an_event).body == "unavailable: bus.db: disk full");
+    // Nor is it when it cannot tell who is one.
+    bus.store.spare_lookups = false;
+    CHECK(publish("stranger", "/topics/orders", an_event).status == 503);
 }
 
 TEST_CASE("http api: damage is told to the log, without secrets") {

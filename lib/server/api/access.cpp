@@ -1,15 +1,89 @@
-#include "access.hpp"
-
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "credentials.hpp"
 #include "routemaster/names.hpp"
+#include "routes.hpp"
 
 namespace routemaster::api {
 namespace {
+
+constexpr std::uint8_t no_digit = 64;
+
+constexpr auto digit_values = [] {
+    std::array<std::uint8_t, 256> values{};
+    values.fill(no_digit);
+    std::uint8_t value = 0;
+    for (const char c :
+         std::string_view{"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"}) {
+        values[static_cast<unsigned char>(c)] = value++;
+    }
+    return values;
+}();
+
+/// Padding may be left out: nothing depends on it.
+std::optional<std::string> decoded_base64(std::string_view text) {
+    while (text.ends_with('=')) text.remove_suffix(1);
+    std::string bytes;
+    bytes.reserve(text.size() * 3 / 4);
+    std::uint32_t bits = 0;
+    unsigned count = 0;
+    for (const char c : text) {
+        const auto value = digit_values[static_cast<unsigned char>(c)];
+        if (value == no_digit) return std::nullopt;
+        bits = (bits << 6U) | value;
+        count += 6;
+        if (count >= 8) {
+            count -= 8;
+            bytes.push_back(static_cast<char>((bits >> count) & 0xffU));
+        }
+    }
+    return bytes;
+}
+
+constexpr char lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool begins_with_scheme(std::string_view header, std::string_view scheme) noexcept {
+    if (header.size() < scheme.size()) return false;
+    for (std::size_t i = 0; i < scheme.size(); ++i) {
+        if (lower(header[i]) != scheme[i]) return false;
+    }
+    return true;
+}
+
+/// The user name in an `Authorization` header of HTTP Basic (RFC 7617): what stands before the
+/// first colon. Nothing when the header is of another scheme, no Base64, or has no colon.
+std::optional<std::string> basic_user(std::string_view authorization) {
+    constexpr std::string_view scheme = "basic ";
+    if (!begins_with_scheme(authorization, scheme)) return std::nullopt;
+    authorization.remove_prefix(scheme.size());
+    while (authorization.starts_with(' ')) authorization.remove_prefix(1);
+    while (authorization.ends_with(' ')) authorization.remove_suffix(1);
+    auto user = decoded_base64(authorization);
+    const auto colon = user ? user->find(':') : std::string::npos;
+    if (colon == std::string::npos) return std::nullopt;
+    user->resize(colon);
+    return user;
+}
+
+/// Whether `given` is `secret`, which is not empty. How long it takes does not tell where the two
+/// differ.
+bool is_secret(std::string_view secret, std::string_view given) noexcept {
+    // Volatile, or a compiler may stop at the first difference.
+    volatile unsigned difference = secret.size() == given.size() ? 0 : 1;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const auto a = static_cast<unsigned char>(given[i]);
+        const auto b = static_cast<unsigned char>(secret[i % secret.size()]);
+        difference = difference | static_cast<unsigned>(a ^ b);
+    }
+    return difference == 0;
+}
 
 bool takes_root(Access access) noexcept {
     return access == Access::root || access == Access::client_or_root ||
@@ -32,6 +106,8 @@ std::string_view wanted(Access access) noexcept {
     return "?";
 }
 
+}  // namespace
+
 void turn_away(Call& call, Access access) {
     call.answer_with({401,
                       "this endpoint requires authentication with " + std::string{wanted(access)},
@@ -39,9 +115,15 @@ void turn_away(Call& call, Access access) {
                       {{"WWW-Authenticate", "Basic"}}});
 }
 
-}  // namespace
+void check_token(Call& call, Access access, std::function<void(Call&)> next) {
+    call.tokens().find(call.caller().token,
+                       call.then([access, next = std::move(next)](
+                                     Call& found, const std::optional<std::string>& name) {
+                           name ? next(found) : turn_away(found, access);
+                       }));
+}
 
-void admit(Call& call, Access access, Handler handler) {
+void admit(Call& call, Access access, TokenCheck check, Handler handler) {
     if (access == Access::open) {
         return call.request().has_authorization ? turn_away(call, access) : handler(call);
     }
@@ -52,12 +134,8 @@ void admit(Call& call, Access access, Handler handler) {
     }
     // What cannot be a token need not be looked for.
     if (!user || !takes_clients(access) || !is_user_name(*user)) return turn_away(call, access);
-    FindToken known{*user};
     call.identify({Caller::Kind::client, std::move(*user)});
-    call.perform(std::move(known), call.now(),
-                 [access, handler](Call& found, const std::optional<std::string>& name) {
-                     name ? handler(found) : turn_away(found, access);
-                 });
+    check == TokenCheck::within ? handler(call) : check_token(call, access, handler);
 }
 
 }  // namespace routemaster::api

@@ -5,19 +5,43 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "context.hpp"
+#include "../complaints.hpp"
+#include "routemaster/api_tokens.hpp"
+#include "routemaster/bus.hpp"
+#include "routemaster/clock.hpp"
 #include "routemaster/error.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/server/http_api.hpp"
 #include "routemaster/server/http_server.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::api {
+
+/// What all calls of an `HttpApi` share. Thread safety: its members are safe by themselves, or do
+/// not change.
+struct Context {
+    Context(Store& store, HttpApiOptions given)
+        : options{std::move(given)},
+          clock{options.clock == nullptr ? system_clock() : *options.clock},
+          bus{store,
+              {.event_data_max = options.event_data_max,
+               .rules = options.event_rules,
+               .clock = &clock}},
+          tokens{store, clock},
+          faults{options.log, LogLevel::error, "http api: "} {}
+
+    const HttpApiOptions options;
+    const Clock& clock;
+    Bus bus;
+    const ApiTokens tokens;
+    detail::Complaints faults;  ///< What is damaged, whoever asks.
+};
 
 /// Who asks.
 struct Caller {
@@ -30,13 +54,27 @@ struct Caller {
 
     Kind kind = Kind::anyone;
     std::string token{};  ///< As presented; empty for anyone.
+
+    /// Whether it may see everything about the owner of `owner`: the owner and root may.
+    [[nodiscard]] bool may_see_all(std::string_view owner) const noexcept {
+        return kind == Kind::root || (kind == Kind::client && token == owner);
+    }
 };
 
+/// Stands for what one client may not see of another.
+inline constexpr std::string_view withheld = "...";
+
+/// A token for clients that are not its owner: its `public_name`, or all of it withheld.
+[[nodiscard]] std::string_view shown_token(std::string_view token) noexcept;
+
+/// Where a callback leads: scheme, host and port. Of `local:TOKEN`, the token as above.
+[[nodiscard]] std::string shown_callback(std::string_view callback);
+
 /// Carries a request from the route to its answer, through as many steps as that takes. It lives
-/// for as long as a step that it waits for, or a `shared_ptr` to it.
+/// for as long as a completion that it waits for, or a `shared_ptr` to it.
 ///
 /// Exactly one of the `answer…`, `refuse` and `let_body_come` functions is called, once.
-/// Thread safety: one thread at a time; the completions of its steps take turns.
+/// Thread safety: one thread at a time; the completions it waits for take turns.
 class Call : public std::enable_shared_from_this<Call> {
 public:
     Call(Context& context, HttpRequest request, HttpResponder respond)
@@ -44,7 +82,8 @@ public:
 
     [[nodiscard]] const HttpRequest& request() const noexcept { return request_; }
     [[nodiscard]] const HttpApiOptions& options() const noexcept { return context_.options; }
-    [[nodiscard]] UidSource& uids() const noexcept { return context_.uids; }
+    [[nodiscard]] Bus& bus() const noexcept { return context_.bus; }
+    [[nodiscard]] const ApiTokens& tokens() const noexcept { return context_.tokens; }
     [[nodiscard]] TimePoint now() const { return context_.clock.now(); }
     [[nodiscard]] const Caller& caller() const noexcept { return caller_; }
 
@@ -59,22 +98,13 @@ public:
     /// Notes who asks.
     void identify(Caller caller) { caller_ = std::move(caller); }
 
-    /// Performs `step` as of `now` and hands its reply to `then`, as `then(Call&, Reply)`. When the
-    /// step fails, the call is refused instead.
-    template <class S, class Then>
-    void perform(S step, TimePoint now, Then then) {
-        submit(std::move(step), now, [then = std::move(then)](Call& call, Outcome& outcome) {
-            auto reply = reply_of<S>(outcome);
-            reply ? then(call, std::move(*reply)) : call.refuse(reply.error());
-        });
-    }
-
-    /// Submits `step` as of `now` and hands its outcome to `then`, as `then(Call&, Outcome&)`.
-    template <class Then>
-    void submit(Step step, TimePoint now, Then then) {
-        context_.store.submit({&step, 1}, now,
-                              [call = shared_from_this(), then = std::move(then)](
-                                  std::span<Outcome> outcomes) { then(*call, outcomes.front()); });
+    /// A completion that hands the value of its result to `next`, as `next(Call&, value)`, or
+    /// `next(Call&)` when there is none. When the result is an error, the call is refused instead.
+    template <class Next>
+    [[nodiscard]] auto then(Next next) {
+        return [call = shared_from_this(), next = std::move(next)](auto result) {
+            result ? hand_on(*call, next, std::move(result)) : call->refuse(result.error());
+        };
     }
 
     /// Answers that the body of the request may come: it is about admission alone.
@@ -92,6 +122,15 @@ public:
     void refuse(const Error& error);
 
 private:
+    template <class Next, class T>
+    static void hand_on(Call& call, const Next& next, Result<T> result) {
+        next(call, *std::move(result));
+    }
+    template <class Next>
+    static void hand_on(Call& call, const Next& next, const Result<void>&) {
+        next(call);
+    }
+
     Context& context_;
     const HttpRequest request_;
     HttpResponder respond_;

@@ -1,24 +1,22 @@
-#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "handlers.hpp"
 #include "routemaster/codec/delivery_body.hpp"
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/time.hpp"
+#include "routes.hpp"
 
 namespace routemaster::api {
 namespace {
 
-/// Steps that move all batches that may be DEAD at once.
-constexpr std::uint32_t rounds_max = subscription_dead_max / dead_moved_max;
-
 /// Whose batches a call is about: clients ask for their own at `/subscriber/dead`, root for
 /// anybody's at `/subscribers/:token/dead`.
-std::string owner_of(const Call& call) {
-    return call.caller().kind == Caller::Kind::root ? std::string{call.segment(1)}
-                                                    : call.caller().token;
+Subscriber owner_of(const Call& call) {
+    const bool root = call.caller().kind == Caller::Kind::root;
+    return call.bus().subscriber(root ? std::string{call.segment(1)} : call.caller().token);
 }
 
 /// The batch that the path names, one segment further on for root. Nothing when it is no id.
@@ -39,79 +37,64 @@ void append_status(std::string& json, const DeadBatchStatus& batch) {
     append_json_text(json, batch.error);
 }
 
-void redeliver_more(Call& call, std::uint64_t before, std::uint32_t round) {
-    call.perform(RedeliverDeadBatches{owner_of(call)}, call.now(),
-                 [before, round](Call& done, Count count) {
-                     const auto total = before + count.value;
-                     if (count.value == dead_moved_max && round < rounds_max) {
-                         return redeliver_more(done, total, round + 1);
-                     }
-                     done.answer_json(200, R"({"batches":)" + std::to_string(total) + "}");
-                 });
-}
-
-void drop_more(Call& call, Dropped before, std::uint32_t round) {
-    call.perform(
-        DropDeadBatches{owner_of(call)}, call.now(), [before, round](Call& done, Dropped dropped) {
-            const Dropped total{before.batches + dropped.batches, before.events + dropped.events};
-            if (dropped.batches == dead_moved_max && round < rounds_max) {
-                return drop_more(done, total, round + 1);
-            }
-            done.answer_json(200, R"({"batches":)" + std::to_string(total.batches) +
-                                      R"(,"events":)" + std::to_string(total.events) + "}");
-        });
-}
-
 }  // namespace
 
 void list_dead(Call& call) {
-    call.perform(ListDeadBatches{owner_of(call)}, call.now(),
-                 [](Call& done, const std::vector<DeadBatchStatus>& batches) {
-                     std::string json;
-                     for (const auto& batch : batches) {
-                         json.push_back(json.empty() ? '[' : ',');
-                         append_status(json, batch);
-                         json.push_back('}');
-                     }
-                     done.answer_json(200, json.empty() ? "[]" : std::move(json) + "]");
-                 });
+    constexpr std::uint32_t batches_max = 1'000;
+    owner_of(call).dead_batches(
+        batches_max, call.then([](Call& done, const std::vector<DeadBatchStatus>& batches) {
+            std::string json;
+            for (const auto& batch : batches) {
+                json.push_back(json.empty() ? '[' : ',');
+                append_status(json, batch);
+                json.push_back('}');
+            }
+            done.answer_json(200, json.empty() ? "[]" : std::move(json) + "]");
+        }));
 }
 
 void show_dead(Call& call) {
     const auto uid = batch_of(call);
     if (!uid) return answer_unknown(call);
-    call.perform(FindDeadBatch{owner_of(call), *uid}, call.now(),
-                 [](Call& done, const std::optional<DeadMessages>& found) {
-                     if (!found) return answer_unknown(done);
-                     const auto body = delivery_body(found->messages);
-                     std::string json;
-                     append_status(json, found->status);
-                     json.append(R"(,"undecodable":)").append(std::to_string(body.undecodable));
-                     json.append(R"(,"events":)").append(body.json).append("}");
-                     done.answer_json(200, std::move(json));
-                 });
+    owner_of(call).dead_messages(
+        *uid, call.then([](Call& done, const std::optional<DeadMessages>& found) {
+            if (!found) return answer_unknown(done);
+            const auto body = delivery_body(found->messages);
+            std::string json;
+            append_status(json, found->status);
+            json.append(R"(,"undecodable":)").append(std::to_string(body.undecodable));
+            json.append(R"(,"events":)").append(body.json).append("}");
+            done.answer_json(200, std::move(json));
+        }));
 }
 
 void redeliver_dead(Call& call) {
     const auto uid = batch_of(call);
     if (!uid) return answer_unknown(call);
-    call.perform(RedeliverDeadBatches{owner_of(call), *uid}, call.now(),
-                 [](Call& done, Count count) {
-                     count.value == 0 ? answer_unknown(done) : done.answer(204);
-                 });
+    owner_of(call).redeliver(*uid, call.then([](Call& done, Count count) {
+        count.value == 0 ? answer_unknown(done) : done.answer(204);
+    }));
 }
 
-void redeliver_all_dead(Call& call) { redeliver_more(call, 0, 1); }
+void redeliver_all_dead(Call& call) {
+    owner_of(call).redeliver_all(call.then([](Call& done, Count count) {
+        done.answer_json(200, R"({"batches":)" + std::to_string(count.value) + "}");
+    }));
+}
 
 void drop_dead(Call& call) {
     const auto uid = batch_of(call);
     if (!uid) return answer_unknown(call);
-    call.perform(DropDeadBatches{owner_of(call), *uid}, call.now(),
-                 [](Call& done, Dropped dropped) {
-                     dropped.batches == 0 ? answer_unknown(done) : done.answer(204);
-                 });
+    owner_of(call).drop_dead(*uid, call.then([](Call& done, Dropped dropped) {
+        dropped.batches == 0 ? answer_unknown(done) : done.answer(204);
+    }));
 }
 
-void drop_all_dead(Call& call) { drop_more(call, {}, 1); }
+void drop_all_dead(Call& call) {
+    owner_of(call).drop_all_dead(call.then([](Call& done, Dropped dropped) {
+        done.answer_json(200, R"({"batches":)" + std::to_string(dropped.batches) + R"(,"events":)" +
+                                  std::to_string(dropped.events) + "}");
+    }));
+}
 
 }  // namespace routemaster::api

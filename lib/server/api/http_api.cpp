@@ -1,14 +1,96 @@
 #include "routemaster/server/http_api.hpp"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
-#include "access.hpp"
 #include "call.hpp"
-#include "context.hpp"
 #include "routemaster/error.hpp"
 #include "routes.hpp"
 
 namespace routemaster {
+namespace api {
+namespace {
+
+/// One route of the API.
+struct Route {
+    std::string_view method;
+    std::string_view path;  ///< `:name` stands for one segment of any text, which is not empty.
+    Access access;
+    Handler handler;
+    TokenCheck check = TokenCheck::before;
+};
+
+constexpr Route routes[] = {
+    {"POST", "/topics/:name", Access::client, publish_event, TokenCheck::within},
+    {"GET", "/topics", Access::client_or_root, list_topics},
+    {"DELETE", "/topics/:name", Access::client_or_root, remove_topic},
+
+    {"POST", "/subscription", Access::client, subscribe},
+    {"POST", "/subscriber", Access::client, subscribe},
+    {"GET", "/subscriptions", Access::root_or_client, list_subscribers},
+    {"GET", "/subscribers", Access::root_or_client, list_subscribers},
+    {"DELETE", "/subscriber", Access::root_or_client, remove_subscriber},
+    {"DELETE", "/subscriber/topics/:name", Access::root_or_client, unsubscribe},
+
+    {"GET", "/subscriber/dead", Access::client, list_dead},
+    {"GET", "/subscriber/dead/:uid", Access::client, show_dead},
+    {"POST", "/subscriber/dead/redeliver", Access::client, redeliver_all_dead},
+    {"POST", "/subscriber/dead/:uid/redeliver", Access::client, redeliver_dead},
+    {"DELETE", "/subscriber/dead", Access::client, drop_all_dead},
+    {"DELETE", "/subscriber/dead/:uid", Access::client, drop_dead},
+
+    {"GET", "/subscribers/:token/dead", Access::root, list_dead},
+    {"GET", "/subscribers/:token/dead/:uid", Access::root, show_dead},
+    {"POST", "/subscribers/:token/dead/redeliver", Access::root, redeliver_all_dead},
+    {"POST", "/subscribers/:token/dead/:uid/redeliver", Access::root, redeliver_dead},
+    {"DELETE", "/subscribers/:token/dead", Access::root, drop_all_dead},
+    {"DELETE", "/subscribers/:token/dead/:uid", Access::root, drop_dead},
+
+    {"GET", "/api_tokens", Access::root, list_tokens},
+    {"POST", "/api_tokens", Access::root, add_token},
+    {"DELETE", "/api_tokens/:token", Access::root, remove_token},
+
+    {"GET", "/pulse", Access::root_or_client, tell_pulse},
+    {"GET", "/pulse/scaling", Access::root_or_client, tell_load},
+    {"GET", "/health", Access::open, tell_health},
+    {"GET", "/health/ping", Access::open, tell_time},
+    {"GET", "/health/ping.json", Access::open, tell_time},
+};
+
+/// Takes the first segment off a path, and returns it.
+std::string_view next_segment(std::string_view& path) noexcept {
+    const auto segment = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(segment.size() + 1, path.size()));
+    return segment;
+}
+
+bool matches(std::string_view pattern, std::string_view path) noexcept {
+    if (std::count(pattern.begin(), pattern.end(), '/') !=
+        std::count(path.begin(), path.end(), '/')) {
+        return false;
+    }
+    while (!pattern.empty()) {
+        const auto wanted = next_segment(pattern);
+        const auto given = next_segment(path);
+        if (wanted.starts_with(':') ? given.empty() : given != wanted) return false;
+    }
+    return true;
+}
+
+/// The route of a request; null when there is none. What `GET` answers, `HEAD` answers too.
+const Route* find_route(std::string_view method, std::string_view path) noexcept {
+    if (method == "HEAD") method = "GET";
+    for (const auto& route : routes) {
+        if (route.method == method && matches(route.path, path)) return &route;
+    }
+    return nullptr;
+}
+
+}  // namespace
+}  // namespace api
+
 namespace {
 
 Error invalid(const char* text) { return {Errc::invalid, text}; }
@@ -34,13 +116,13 @@ HttpApiOptions checked(HttpApiOptions options) {
 struct HttpApi::Impl {
     Impl(Store& store, HttpApiOptions options) : context{store, checked(std::move(options))} {}
 
-    /// Finds the route of a request and who asks, then hands it to `handler`, or to the route's.
-    void admit(HttpRequest request, HttpResponder respond, api::Handler handler) {
-        const auto* route = api::find_route(request.method, request.path);
-        const auto call =
-            std::make_shared<api::Call>(context, std::move(request), std::move(respond));
-        if (route == nullptr) return call->answer_text(404, {});
-        api::admit(*call, route->access, handler == nullptr ? route->handler : handler);
+    /// A call of a route; null when there is none, and that is answered.
+    [[nodiscard]] std::shared_ptr<api::Call> begin(const api::Route* route, HttpRequest request,
+                                                   HttpResponder respond) {
+        auto call = std::make_shared<api::Call>(context, std::move(request), std::move(respond));
+        if (route != nullptr) return call;
+        call->answer_text(404, {});
+        return nullptr;
     }
 
     api::Context context;
@@ -52,12 +134,17 @@ HttpApi::HttpApi(Store& store, HttpApiOptions options)
 HttpApi::~HttpApi() = default;
 
 void HttpApi::handle(HttpRequest request, HttpResponder respond) {
-    impl_->admit(std::move(request), std::move(respond), nullptr);
+    const auto* route = api::find_route(request.method, request.path);
+    const auto call = impl_->begin(route, std::move(request), std::move(respond));
+    if (call != nullptr) api::admit(*call, route->access, route->check, route->handler);
 }
 
 void HttpApi::admit(HttpRequest head, HttpResponder respond) {
-    impl_->admit(std::move(head), std::move(respond),
-                 [](api::Call& call) { call.let_body_come(); });
+    const auto* route = api::find_route(head.method, head.path);
+    const auto call = impl_->begin(route, std::move(head), std::move(respond));
+    if (call == nullptr) return;
+    api::admit(*call, route->access, api::TokenCheck::before,
+               [](api::Call& admitted) { admitted.let_body_come(); });
 }
 
 }  // namespace routemaster

@@ -5,52 +5,74 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "call.hpp"
-#include "page_query.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/step.hpp"
 
 namespace routemaster::api {
 
-/// Asks with steps of type `S` for as many items as the client wants, then answers. An answer ends
-/// early when it gets large, so what a client does not read costs little.
+/// Items that one answer holds at most, and unless the client asks for fewer.
+inline constexpr std::uint32_t page_limit_max = 1'000;
+
+/// Bytes of JSON after which an answer ends before its limit: what a client does not read stays in
+/// the memory of the bus.
+inline constexpr std::size_t page_bytes_max = 1U << 20U;
+
+/// Reads `after` and `limit` (1 to `page_limit_max`) from the query of a target; other parameters
+/// are ignored. `invalid`, naming the parameter, when one of them makes no sense.
+[[nodiscard]] Result<Page> page_query(std::string_view query);
+
+/// The value of a `Link` header (RFC 8288) that leads to what comes after the item `last`.
+[[nodiscard]] std::string next_link(std::string_view path, std::string_view last,
+                                    std::uint32_t limit);
+
+/// Asks for as many items as the client wants, then answers. An answer ends early when it gets
+/// large, so what a client does not read costs little.
 ///
 /// Things that come or go meanwhile may be missing or told; all others are told once, in order.
-/// Thread safety: none is needed; the completions of its steps take turns.
-template <class S>
-class Listing : public std::enable_shared_from_this<Listing<S>> {
+/// Thread safety: none is needed; the completions it waits for take turns.
+template <class Item>
+class Listing : public std::enable_shared_from_this<Listing<Item>> {
 public:
-    /// What the list consists of.
-    using Item = typename S::Reply::value_type;
+    using Items = Result<std::vector<Item>>;
+    /// Asks the bus for a page.
+    using Ask = void (*)(Call&, Page, std::function<void(Items)>);
     /// What the list is ordered by, and is asked for from.
     using Key = const std::string& (*)(const Item&);
     /// Appends an item as `caller` may see it.
     using Print = void (*)(std::string& json, const Item&, const Caller& caller);
 
-    Listing(Call& call, PageQuery page, Key key, Print print)
+    Listing(Call& call, Page page, Ask ask, Key key, Print print)
         : call_{call.shared_from_this()},
           after_{std::move(page.after)},
           limit_{page.limit},
+          ask_{ask},
           key_{key},
           print_{print} {}
 
     /// Does it. `this` lives until it is done.
     ///
-    /// A store may answer inside `submit`. Then the loop here goes on; asking for more from there
-    /// would use up the stack.
+    /// A store may answer inside the call that asks. Then the loop here goes on; asking for more
+    /// from there would use up the stack.
     void run() {
         do {
             passed_.store(false);
             // One item more than is wanted tells whether there is a next part.
             const auto wanted = std::min(limit_ - told_ + 1, items_per_step);
-            call_->submit(S{.page = {.after = after_, .limit = wanted}}, call_->now(),
-                          [self = this->shared_from_this(), wanted](Call&, Outcome& outcome) {
-                              self->take(outcome, wanted);
-                              if (self->passed_.exchange(true)) self->go_on();
-                          });
+            ask_(*call_, {.after = after_, .limit = wanted},
+                 [self = this->shared_from_this(), wanted](const Items& items) {
+                     self->take(items, wanted);
+                     if (self->passed_.exchange(true)) self->go_on();
+                 });
         } while (passed_.exchange(true) && !answered_);
     }
 
@@ -62,20 +84,19 @@ private:
         if (!answered_) run();
     }
 
-    void take(Outcome& outcome, std::uint32_t wanted) {
-        const auto reply = reply_of<S>(outcome);
-        if (!reply) {
+    void take(const Items& items, std::uint32_t wanted) {
+        if (!items) {
             answered_ = true;
-            return call_->refuse(reply.error());
+            return call_->refuse(items.error());
         }
-        for (const auto& item : *reply) {
+        for (const auto& item : *items) {
             if (told_ == limit_ || json_.size() > page_bytes_max) return answer(true);
             json_.push_back(json_.empty() ? '[' : ',');
             print_(json_, item, call_->caller());
             after_ = key_(item);
             ++told_;
         }
-        if (reply->size() < wanted) answer(false);
+        if (items->size() < wanted) answer(false);
     }
 
     void answer(bool more) {
@@ -91,21 +112,23 @@ private:
     const std::shared_ptr<Call> call_;
     std::string after_;  ///< The key of the last item that was told.
     const std::uint32_t limit_;
+    const Ask ask_;
     const Key key_;
     const Print print_;
     std::uint32_t told_ = 0;
     std::string json_;
     bool answered_ = false;
-    /// The second to pass, of the completion and the return from `submit`, goes on.
+    /// The second to pass, of the completion and the return from asking, goes on.
     std::atomic<bool> passed_ = false;
 };
 
 /// Answers with the part of the list that the query asks for.
-template <class S>
-void tell_page(Call& call, typename Listing<S>::Key key, typename Listing<S>::Print print) {
+template <class Item>
+void tell_page(Call& call, typename Listing<Item>::Ask ask, typename Listing<Item>::Key key,
+               typename Listing<Item>::Print print) {
     auto page = page_query(call.request().query);
     if (!page) return call.refuse(page.error());
-    std::make_shared<Listing<S>>(call, *std::move(page), key, print)->run();
+    std::make_shared<Listing<Item>>(call, *std::move(page), ask, key, print)->run();
 }
 
 }  // namespace routemaster::api

@@ -1,10 +1,10 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
-#include <utility>
 
-#include "handlers.hpp"
+#include "routes.hpp"
 
 namespace routemaster::api {
 namespace {
@@ -31,29 +31,27 @@ void tell_time(Call& call) {
     call.answer_json(200, R"({"pong":")" + printed(call.now()) + R"("})");
 }
 
-/// Adds nothing: that fails when the store cannot be reached or takes no changes, and otherwise
-/// waits for what it has yet to make durable. Then asks those who deliver.
+/// Asks the store whether it takes changes, then those who deliver.
 void tell_pulse(Call& call) {
-    call.perform(AddToCounters{}, call.now(), [](Call& done, Done) {
+    call.bus().probe(call.then([](Call& done) {
         const auto& trouble = done.options().trouble;
         if (const auto why = trouble ? trouble() : std::nullopt) {
             return done.refuse({Errc::unavailable, "deliveries: " + *why});
         }
         done.answer(204);
-    });
+    }));
 }
 
 void tell_load(Call& call) {
-    const auto ahead = saturating_add(call.now(), call.options().scaling_deadline);
-    call.perform(CountJobs{.queue = delivery_queue}, ahead,
-                 [](Call& done, const QueueStatus& queue) {
-                     const bool busy = queue.ready >= done.options().scaling_threshold;
-                     done.answer_with({204,
-                                       {},
-                                       {},
-                                       {{"Routemaster-Jobs-Due", std::to_string(queue.ready)},
-                                        {"Routemaster-Busy", busy ? "true" : "false"}}});
-                 });
+    call.bus().deliveries(
+        call.options().scaling_deadline, call.then([](Call& done, const QueueStatus& queue) {
+            const bool busy = queue.ready >= done.options().scaling_threshold;
+            done.answer_with({204,
+                              {},
+                              {},
+                              {{"Routemaster-Jobs-Due", std::to_string(queue.ready)},
+                               {"Routemaster-Busy", busy ? "true" : "false"}}});
+        }));
 }
 
 }  // namespace routemaster::api

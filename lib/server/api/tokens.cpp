@@ -1,16 +1,47 @@
+#include <sys/random.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "fresh_token.hpp"
-#include "handlers.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/names.hpp"
+#include "routes.hpp"
 
 namespace routemaster::api {
 namespace {
+
+/// Bytes of true randomness in a token.
+constexpr std::size_t token_random_bytes = 16;
+
+/// The longest name that `fresh_token` leaves room for.
+constexpr std::size_t token_owner_length_max = name_length_max - 2 - 2 * token_random_bytes;
+
+/// A token for `owner` that nobody can guess: `OWNER--` and 32 hexadecimal digits.
+/// `unavailable` when the machine has no randomness to give.
+Result<std::string> fresh_token(std::string_view owner) {
+    std::array<unsigned char, token_random_bytes> bytes{};
+    ssize_t got = 0;
+    do {
+        // So few bytes come all at once, or not at all when a signal interrupts the wait for the
+        // machine's first randomness.
+        got = getrandom(bytes.data(), bytes.size(), 0);
+    } while (got < 0 && errno == EINTR);
+    if (got != static_cast<ssize_t>(bytes.size())) {
+        return Error{Errc::unavailable, "randomness for a token"};
+    }
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string token{owner};
+    token += "--";
+    for (const auto byte : bytes) token.append({digits[byte >> 4U], digits[byte & 15U]});
+    return token;
+}
 
 Result<std::string> user_name_of(const Value& payload, std::string_view field) {
     const auto* value = given(payload, field);
@@ -43,14 +74,14 @@ Result<std::string> token_of(const Value& payload, const std::string& name) {
     return fresh_token(name);
 }
 
-Result<PutToken> token_payload(std::string_view body) {
+Result<ApiToken> token_payload(std::string_view body) {
     const auto payload = json_object(body);
     if (!payload) return payload.error();
     auto name = user_name_of(*payload, "name");
     if (!name) return name.error();
     auto token = token_of(*payload, *name);
     if (!token) return token.error();
-    return PutToken{.token = std::move(*token), .name = std::move(*name)};
+    return ApiToken{.token = std::move(*token), .name = std::move(*name)};
 }
 
 void append_token(std::string& json, const ApiToken& token, const Caller&) {
@@ -64,26 +95,30 @@ void append_token(std::string& json, const ApiToken& token, const Caller&) {
 }  // namespace
 
 void list_tokens(Call& call) {
-    tell_page<ListTokens>(
-        call, [](const ApiToken& token) -> const std::string& { return token.token; },
-        append_token);
+    tell_page<ApiToken>(
+        call,
+        [](Call& asking, Page page, auto done) {
+            asking.tokens().list(std::move(page), std::move(done));
+        },
+        [](const ApiToken& token) -> const std::string& { return token.token; }, append_token);
 }
 
 void add_token(Call& call) {
-    auto step = token_payload(call.request().body);
-    if (!step) return call.refuse(step.error());
+    auto token = token_payload(call.request().body);
+    if (!token) return call.refuse(token.error());
     std::string json = R"({"token":)";
-    append_json_text(json, step->token);
+    append_json_text(json, token->token);
     json.append(R"(,"name":)");
-    append_json_text(json, step->name);
+    append_json_text(json, token->name);
     json.append("}");
-    call.perform(std::move(*step), call.now(),
-                 [json = std::move(json)](Call& done, Done) { done.answer_json(201, json); });
+    call.tokens().put(std::move(*token), call.then([json = std::move(json)](Call& done) {
+        done.answer_json(201, json);
+    }));
 }
 
 void remove_token(Call& call) {
-    call.perform(RemoveToken{call.last_segment()}, call.now(),
-                 [](Call& done, Removal) { done.answer(204); });
+    call.tokens().remove(call.last_segment(),
+                         call.then([](Call& done, Removal) { done.answer(204); }));
 }
 
 }  // namespace routemaster::api

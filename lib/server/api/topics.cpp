@@ -1,16 +1,107 @@
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
-#include "event_payload.hpp"
-#include "handlers.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
 #include "routemaster/codec/json_text.hpp"
-#include "routemaster/codec/msgpack.hpp"
-#include "secrets.hpp"
+#include "routemaster/event.hpp"
+#include "routemaster/names.hpp"
+#include "routemaster/publisher.hpp"
+#include "routemaster/topic.hpp"
+#include "routes.hpp"
 
 namespace routemaster::api {
 namespace {
+
+// --- The event that a publisher sends -----------------------------------------------------------
+
+Result<EventType> type_of(const Value& payload) {
+    const auto* type = given(payload, "type");
+    if (type == nullptr) return bad("type", "is missing");
+    const auto* word = type->get_if<std::string>();
+    const auto known = word == nullptr ? std::nullopt : event_type(*word);
+    if (!known) return bad("type", "must be create, update, delete or noop");
+    return *known;
+}
+
+/// Empty when it is absent: whether it may be is for `check` to say.
+Result<std::string> url_of(const Value& payload) {
+    const auto* url = given(payload, "url");
+    if (url == nullptr) return std::string{};
+    const auto* text = url->get_if<std::string>();
+    if (text == nullptr) return bad("url", "requires a string");
+    return *text;
+}
+
+/// Fractions of a millisecond are rounded. Absent, null and false leave the time to the server.
+Result<std::optional<TimePoint>> timestamp_of(const Value& payload) {
+    using Timestamp = std::optional<TimePoint>;
+    const auto* timestamp = given(payload, "timestamp");
+    if (timestamp == nullptr) return Timestamp{};
+    if (const auto* truth = timestamp->get_if<bool>(); truth != nullptr && !*truth) {
+        return Timestamp{};
+    }
+    if (const auto* whole = timestamp->get_if<std::int64_t>()) {
+        return Timestamp{from_milliseconds(*whole)};
+    }
+    constexpr double limit = 9223372036854775808.0;
+    const auto* real = timestamp->get_if<double>();
+    if (real == nullptr || !(*real >= -limit && *real < limit)) {
+        return bad("timestamp", "must be a number of milliseconds, of 64 bits");
+    }
+    return Timestamp{from_milliseconds(std::llround(*real))};
+}
+
+Result<Event> read_event(std::string topic, const Value& payload) {
+    auto type = type_of(payload);
+    if (!type) return type.error();
+    auto url = url_of(payload);
+    if (!url) return url.error();
+    auto timestamp = timestamp_of(payload);
+    if (!timestamp) return timestamp.error();
+    const auto* data = given(payload, "data");
+    return Event{.topic = std::move(topic),
+                 .type = *type,
+                 .url = std::move(*url),
+                 .timestamp = *timestamp,
+                 .data = data == nullptr ? std::optional<Value>{} : *data};
+}
+
+/// The event that the call is to publish, read and not yet checked, but for the name of its topic.
+Result<Event> event_of(const Call& call) {
+    const auto payload = json_object(call.request().body);
+    if (!payload) return payload.error();
+    auto topic = call.last_segment();
+    const auto rule = call.options().event_rules.topics;
+    if (!is_topic_name(topic, rule)) {
+        return headed("bad topic", bad("topic", "must be " + std::string{to_string(rule)}));
+    }
+    auto event = read_event(std::move(topic), *payload);
+    if (!event) return headed("bad event", event.error());
+    return event;
+}
+
+/// Tells why an event was not published. What is wrong with it, and how the store fares, is told to
+/// no stranger: while the token was not looked at, that comes first.
+void refuse_event(Call& call, const Error& error) {
+    const auto& code = error.code();
+    if (code == Errc::unauthenticated) return turn_away(call, Access::client);
+    if (code == Errc::forbidden) return call.answer_text(403, "topic claimed");
+    if (code == Errc::limit_exceeded) {
+        return call.answer_text(403, "too many topics: at most " +
+                                         std::to_string(call.options().topics_max) +
+                                         " may belong to a client");
+    }
+    if (code != Errc::invalid && code != Errc::unavailable) return call.refuse(error);
+    check_token(call, Access::client, [error](Call& known) { known.refuse(error); });
+}
+
+// --- Topics -------------------------------------------------------------------------------------
 
 void append_topic(std::string& json, const Topic& topic, const Caller& caller) {
     json.append(R"({"name":)");
@@ -20,58 +111,46 @@ void append_topic(std::string& json, const Topic& topic, const Caller& caller) {
         json.append("null");
     } else {
         const std::string_view token = *topic.publisher;
-        append_json_text(json, may_see_all(caller, token) ? token : shown_token(token));
+        append_json_text(json, caller.may_see_all(token) ? token : shown_token(token));
     }
     json.append(R"(,"events":)").append(std::to_string(topic.events)).append("}");
-}
-
-/// Whether the topic is another publisher's.
-bool is_forbidden(const Outcome& outcome) {
-    return !outcome && outcome.error().code() == Errc::forbidden;
 }
 
 }  // namespace
 
 void publish_event(Call& call) {
-    const auto payload = json_object(call.request().body);
-    if (!payload) return call.refuse(payload.error());
-    auto event = event_of(call.last_segment(), *payload, call.options());
-    if (!event) return call.refuse(event.error());
-    const auto now = call.now();
-    auto message = encode_message(*event, now);
-    PublishEvent step{.topic = std::move(event->topic),
-                      .publisher = call.caller().token,
-                      .message = std::move(message),
-                      .timestamp = event->timestamp.value_or(now),
-                      .uid = call.uids().next(),
-                      .topics_max = call.options().topics_max};
-    call.submit(std::move(step), now, [](Call& published, const Outcome& outcome) {
-        if (outcome) return published.answer(200);
-        const auto& error = outcome.error();
-        if (error.code() == Errc::forbidden) return published.answer_text(403, "topic claimed");
-        if (error.code() != Errc::limit_exceeded) return published.refuse(error);
-        published.answer_text(403, "too many topics: at most " +
-                                       std::to_string(published.options().topics_max) +
-                                       " may belong to a client");
+    const auto event = event_of(call);
+    if (!event) return refuse_event(call, event.error());
+    const auto publisher = call.bus().publisher(
+        call.caller().token, {.topics_max = call.options().topics_max, .authenticate = true});
+    publisher.publish(*event, [self = call.shared_from_this()](const Result<void>& published) {
+        if (published) return self->answer(200);
+        const auto& error = published.error();
+        refuse_event(*self, error.code() == Errc::invalid ? headed("bad event", error) : error);
     });
 }
 
 void list_topics(Call& call) {
-    tell_page<ListTopics>(
-        call, [](const Topic& topic) -> const std::string& { return topic.name; }, append_topic);
+    tell_page<Topic>(
+        call,
+        [](Call& asking, Page page, auto done) {
+            asking.bus().topics(std::move(page), std::move(done));
+        },
+        [](const Topic& topic) -> const std::string& { return topic.name; }, append_topic);
 }
 
 void remove_topic(Call& call) {
-    RemoveTopic step{.name = call.last_segment(), .publisher = {}};
-    if (call.caller().kind == Caller::Kind::client) step.publisher = call.caller().token;
-    call.submit(std::move(step), call.now(), [](Call& done, Outcome& outcome) {
-        if (is_forbidden(outcome)) {
-            return done.answer_text(403, "only the publisher of a topic, or root, may delete it");
+    auto done = [self = call.shared_from_this()](const Result<Removal>& removal) {
+        if (!removal && removal.error().code() == Errc::forbidden) {
+            return self->answer_text(403, "only the publisher of a topic, or root, may delete it");
         }
-        const auto removal = reply_of<RemoveTopic>(outcome);
-        if (!removal) return done.refuse(removal.error());
-        *removal == Removal::removed ? done.answer(204) : done.answer_text(404, {});
-    });
+        if (!removal) return self->refuse(removal.error());
+        *removal == Removal::removed ? self->answer(204) : self->answer_text(404, {});
+    };
+    if (call.caller().kind == Caller::Kind::root) {
+        return call.bus().remove_topic(call.last_segment(), std::move(done));
+    }
+    call.bus().publisher(call.caller().token).remove_topic(call.last_segment(), std::move(done));
 }
 
 }  // namespace routemaster::api
