@@ -80,6 +80,8 @@ std::vector<CLI::ConfigItem> SettingsFile::from_config(std::istream& input) cons
         }
         auto values = texts_of(node);
         if (!values) throw refusal(at(line), name + ": no setting has such a value");
+        // A list without items is told as on the command line: by an empty text.
+        if (values->empty() && option->get_items_expected_max() > 1) values->emplace_back();
         entries.push_back({line, name, *std::move(values)});
     }
     std::sort(entries.begin(), entries.end(),

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,50 @@ constexpr Duration silence_of_the_original{30'000};
 /// Its web processes wake nobody. Its own workers look every 100 ms, but wait for some jobs without
 /// a pause: an event is to wait no longer for ours.
 constexpr Duration poll_beside_the_original{20};
+
+/// What stands for an empty list of statuses, which a variable of the environment cannot be.
+constexpr std::string_view no_statuses = "none";
+
+/// The statuses of a list: none for the word, and for a list without items, which comes as one
+/// empty text. Throws `CLI::ValidationError` for anything that is no status of a failure.
+std::vector<int> statuses_of(const std::vector<std::string>& texts) {
+    const bool none = texts.size() == 1 && (texts.front().empty() || texts.front() == no_statuses);
+    if (none) return {};
+    std::vector<int> statuses;
+    for (const auto& text : texts) {
+        constexpr int least = 300;
+        constexpr int most = 599;
+        int status = 0;
+        if (!CLI::detail::lexical_cast(text, status) || status < least || status > most) {
+            throw CLI::ValidationError(
+                "--permanent-statuses",
+                "'" + text + "' is neither a number from 300 to 599 nor, alone, the word none");
+        }
+        statuses.push_back(status);
+    }
+    return statuses;
+}
+
+std::string joined(const std::vector<int>& numbers) {
+    std::string text;
+    for (const int number : numbers) {
+        text.append(text.empty() ? "" : ",").append(std::to_string(number));
+    }
+    return text;
+}
+
+void declare_permanent_statuses(CLI::App& app, std::vector<int>& statuses) {
+    app.add_option_function<std::vector<std::string>>(
+           "--permanent-statuses",
+           [&statuses](const std::vector<std::string>& texts) { statuses = statuses_of(texts); },
+           "Statuses, with commas, after which a batch is DEAD at once if its subscriber has set "
+           "attempts_max or age_max; none: there are no such statuses")
+        ->delimiter(',')
+        ->type_name("STATUS,...|none")
+        ->envname("ROUTEMASTER_PERMANENT_STATUSES")
+        ->default_str(joined(statuses))
+        ->group("Delivery");
+}
 
 void declare_delivery(CLI::App& app, WorkerSettings& settings) {
     const auto* const group = "Delivery";
@@ -43,15 +89,7 @@ void declare_delivery(CLI::App& app, WorkerSettings& settings) {
         ->envname("ROUTEMASTER_DELIVERIES_MAX")
         ->capture_default_str()
         ->group(group);
-    app.add_option(
-           "--permanent-statuses", settings.permanent_statuses,
-           "Statuses, with commas, after which a batch is DEAD at once if its subscriber has "
-           "set attempts_max or age_max")
-        ->delimiter(',')
-        ->check(CLI::Range(300, 599))
-        ->envname("ROUTEMASTER_PERMANENT_STATUSES")
-        ->capture_default_str()
-        ->group(group);
+    declare_permanent_statuses(app, settings.permanent_statuses);
 }
 
 /// Declines what an `HttpTransport` would.

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -166,6 +167,57 @@ TEST_CASE("a receiver that cannot be connected to is given up in time") {
     const Seconds took = std::chrono::steady_clock::now() - began;
     CHECK(took >= 0.9 * limit);
     CHECK(took < limit + Seconds{1.5});
+}
+
+TEST_CASE("after which statuses a batch is given up at once, can be set, and can be none") {
+    // What is told by the flag, the variable and the file, as lists of each kind are.
+    struct Way {
+        std::string name;
+        std::vector<std::string> flags;
+        test::Process::Environment environment;
+        std::string file;
+        std::string attempts;  // Of a batch that is refused with 410, and given up after the third.
+    };
+    const std::vector<Way> ways{
+        {"by default", {}, {}, {}, "1"},
+        {"410 among others", {"--permanent-statuses", "404,410"}, {}, {}, "1"},
+        {"none", {"--permanent-statuses", "none"}, {}, {}, "3"},
+        {"an empty flag", {"--permanent-statuses", ""}, {}, {}, "3"},
+        {"a variable", {}, {{"ROUTEMASTER_PERMANENT_STATUSES", "none"}}, {}, "3"},
+        {"an empty list in the file", {}, {}, "permanent-statuses = []\n", "3"},
+        {"a list in the file", {}, {}, "permanent-statuses = [410, 422]\n", "1"},
+    };
+    for (const auto& way : ways) {
+        CAPTURE(way.name);
+        const test::TemporaryFolder folder;
+        const auto file = folder.path() / "settings.toml";
+        std::ofstream{file} << way.file;
+        auto flags = with(with(prompt, {"--config", file.string()}), way.flags);
+        const RunningBus bus{folder.path(), flags, way.environment};
+        test::BatchReceiver receiver;
+        receiver.answer({410, 410, 410});
+        REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(),
+                              R"("timeout":0,"max":1,"attempts_max":3)")
+                    .status == 204);
+        REQUIRE(bus.publish("orders", event_url).status == 200);
+        std::string dead;
+        REQUIRE(test::await([&] {
+            dead = bus.ask("GET", "/subscriber/dead", "billing").body;
+            return dead != "[]";
+        }));
+        CHECK(dead.find(R"("attempts":)" + way.attempts + ',') != std::string::npos);
+    }
+}
+
+TEST_CASE("what is no list of statuses is refused, and the setting is named") {
+    for (const std::string list : {"299", "600", "410,x", "none,410", "410,none", "4e2"}) {
+        CAPTURE(list);
+        test::Process bus{{test::routemaster_binary, "serve", "--store", "memory:", "--root-key",
+                           test::root_key, "--permanent-statuses", list}};
+        CHECK(bus.wait() == 2);
+        CHECK(bus.errors().find("--permanent-statuses") != std::string::npos);
+        CHECK(bus.errors().find("is neither a number from 300 to 599 nor") != std::string::npos);
+    }
 }
 
 TEST_CASE("a subscriber loses and gains health at the rates that are set") {
