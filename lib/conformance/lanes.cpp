@@ -142,7 +142,7 @@ void add_narrowed_lane_cases(StoreCases& add) {
         s.publish("orders", 2);
         unsigned begun = 0;
         for (const auto& lease : s.acquire().leases) {
-            begun += begin_within(s, 0, lease) == Verdict::deliver ? 1 : 0;
+            begun += begin_within(s, 0, lease) == Verdict::deliver ? 1U : 0U;
         }
         expect_equal(begun, 2U, "deliveries begun, one for each subscriber");
     });

@@ -28,7 +28,6 @@ public:
         return *this;
     }
     friend bool operator==(TrackedIterator a, TrackedIterator b) noexcept { return a.at_ == b.at_; }
-    friend bool operator!=(TrackedIterator a, TrackedIterator b) noexcept { return a.at_ != b.at_; }
 
 private:
     const char* at_;

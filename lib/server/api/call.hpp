@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "../complaints.hpp"
@@ -104,12 +103,7 @@ public:
     template <class Next>
     [[nodiscard]] auto then(Next next) {
         return [call = shared_from_this(), next = std::move(next)](auto result) {
-            if (!result) return call->refuse(result.error());
-            if constexpr (std::is_same_v<decltype(result), Result<void>>) {
-                next(*call);
-            } else {
-                next(*call, *std::move(result));
-            }
+            result ? hand_on(*call, next, std::move(result)) : call->refuse(result.error());
         };
     }
 
@@ -128,6 +122,15 @@ public:
     void refuse(const Error& error);
 
 private:
+    template <class Next, class T>
+    static void hand_on(Call& call, const Next& next, Result<T> result) {
+        next(call, *std::move(result));
+    }
+    template <class Next>
+    static void hand_on(Call& call, const Next& next, const Result<void>&) {
+        next(call);
+    }
+
     Context& context_;
     const HttpRequest request_;
     HttpResponder respond_;
