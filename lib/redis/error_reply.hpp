@@ -1,5 +1,5 @@
 /// @file
-/// What the server means when it answers a call with an error.
+/// The error replies of the server, and what to do about them.
 
 #pragma once
 
@@ -11,24 +11,24 @@
 
 namespace routemaster::redis {
 
-/// An error reply, understood.
-struct Refusal {
+/// An error reply to a call.
+struct ErrorReply {
     /// What to do about it.
     enum class Kind : std::uint8_t {
-        tell,            ///< Tell the caller.
-        look_again,      ///< Tell the caller; the server is not, or no longer, the one to talk to.
+        report,          ///< Report it to the caller.
+        reconnect,       ///< Report it; the server is not, or no longer, the one to talk to.
         unknown_script,  ///< Send the call with the script's source.
-        moved,           ///< Everything is at another server from now on.
-        ask,             ///< This call is to be sent to another server.
+        moved,           ///< All calls go to another server from now on.
+        ask,             ///< This call, this once, goes to another server.
     };
 
-    Kind kind = Kind::tell;
+    Kind kind = Kind::report;
     Error error;        ///< For the caller.
     RedisAddress to{};  ///< Of `moved` and `ask`.
 };
 
 /// Reads the text of an error reply that came from `server`: as of Redis 7, where a script that was
 /// refused for the server's state has changed nothing.
-[[nodiscard]] Refusal read_refusal(std::string_view text, const RedisAddress& server);
+[[nodiscard]] ErrorReply parse_error_reply(std::string_view text, const RedisAddress& server);
 
 }  // namespace routemaster::redis
