@@ -95,12 +95,12 @@ Scripts compose_all() {
         .put_token = compose("put_token", grows, {}, put_token),
         .find_token = compose("find_token", reads, {}, find_token),
         .list_tokens = compose("list_tokens", reads, {page}, list_tokens),
-        .push_job = compose("push_job", grows, {wake, job, lane, place}, push_job),
+        .push_job = compose("push_job", grows, {expect, wake, job, lane, place}, push_job),
         .acquire_jobs =
             compose("acquire_jobs", frees, {expect, wake, job, lane, place, turns}, acquire_jobs),
         .ack_job = compose("ack_job", frees, {expect, wake, job, lease}, ack_job),
         .nack_job = compose("nack_job", frees, {expect, wake, job, lane, place, lease}, nack_job),
-        .heartbeat = compose("heartbeat", frees, {}, heartbeat),
+        .heartbeat = compose("heartbeat", frees, {expect}, heartbeat),
         .retire_worker = compose("retire_worker", frees,
                                  {expect, wake, job, lane, place, worker, release}, retire_worker),
         .scrub_workers =

@@ -29,7 +29,9 @@ if in_turns then
 elseif q == 'main' then
     local token = redis.pcall('SRANDMEMBER', P .. 'routemaster:untidy')
     if type(token) == 'string' then
-        if tidy(token) then redis.call('SREM', P .. 'routemaster:untidy', token) end
+        -- A lane that cannot be read holds nobody back.
+        local read, done = pcall(tidy, token)
+        if done or not read then redis.call('SREM', P .. 'routemaster:untidy', token) end
         more = redis.call('EXISTS', P .. 'routemaster:untidy') == 1
     end
 end

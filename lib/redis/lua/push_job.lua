@@ -4,6 +4,8 @@
 -- Reply: 1, or 0 for a duplicate.
 -- Placed first: what fails then leaves no lock behind.
 if redis.call('SISMEMBER', KEYS[1], ARGV[5]) == 1 then return 0 end
+-- Where no lane is touched, what is placed either fails or is the first change.
+if batch_of(ARGV[4], ARGV[5]) then expect_queue(ARGV[4]) end
 place(ARGV[4], ARGV[5], tonumber(ARGV[6]))
 redis.call('SADD', KEYS[1], ARGV[5])
 return 1

@@ -7,7 +7,9 @@ local token = ARGV[4]
 local asked = dead_asked(token, ARGV[5], tonumber(ARGV[6]))
 expect_dead(token)
 expect_batch(token)
-for _, uid in ipairs(asked) do expect('LLEN', 'routemaster:dead_batch:' .. uid) end
+for _, uid in ipairs(asked) do
+    expect('LLEN', 'routemaster:dead_batch:' .. uid, 'batches:' .. uid)
+end
 local total = 0
 for _, uid in ipairs(asked) do
     local kept, list = P .. 'routemaster:dead_batch:' .. uid, P .. 'batches:' .. uid

@@ -5,6 +5,8 @@
 --         what is held, since this may be the last worker that knows of it.
 -- Reply: the number of jobs given back.
 expect('HLEN', 'workers')
-local total = retire(ARGV[4], 1000, function() end)
+local queues = all_queues()
+expect_workers(queues, {ARGV[4]})
+local total = retire(ARGV[4], queues, 1000, function() end)
 if mixed then total = total + release(1000 - total) end
 return total

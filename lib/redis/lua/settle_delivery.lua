@@ -17,6 +17,7 @@ expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
 expect('SCARD', 'subscribers')
 expect_batch(token)
 expect_dead(token)
+if ARGV[8] ~= '1' then expect('LLEN', 'routemaster:dead_batch:' .. uid) end
 if not let_go(q, job, worker, fence) then return 0 end
 
 local delivered, begun_at = ARGV[8] == '1', tonumber(ARGV[10])
