@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "index_repair.hpp"
 #include "link.hpp"
 #include "replies.hpp"
 #include "requests.hpp"
@@ -74,6 +75,9 @@ void RedisStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
                          const redis::CallResult& result) {
             submitted->settle(i, reader.read(result));
         };
+        if (const auto names = redis::listed_names(steps[i]); !names.empty()) {
+            *call = redis::with_index_repair(*std::move(call), link, options.prefix, names);
+        }
         calls.push_back(*std::move(call));
     }
     if (!calls.empty()) link.send(calls);

@@ -24,7 +24,8 @@ inline constexpr const char* busy_tools = R"(
         local keys, all = redis.call('KEYS', '*'), {}
         table.sort(keys)
         for _, key in ipairs(keys) do
-            all[#all + 1] = key .. redis.call('DUMP', key) .. (redis.call('TTL', key) < 0 and '' or 'expires')
+            local lasts = redis.call('TTL', key) < 0 and 'lasts' or 'expires'
+            all[#all + 1] = key .. redis.call('DUMP', key) .. lasts
         end
         return redis.sha1hex(table.concat(all))
     end

@@ -121,8 +121,8 @@ std::vector<Kind> kinds() {
     };
 }
 
-/// Performs a step on a bus with one wrong key; whether it was refused. A step that was not has left
-/// the key alone.
+/// Performs a step on a bus with one wrong key; whether it was refused. A step that was not has
+/// left the key alone.
 bool refused(BusyScene& s, const Kind& kind, const std::string& key, bool is_wrong_type) {
     CAPTURE(kind.name);
     CAPTURE(key);

@@ -5,8 +5,11 @@
 --       the original.
 -- Reply: 1.
 for i = 4, #ARGV, 2 do
-    if type(redis.pcall('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1])) == 'table' then
+    local value = redis.pcall('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1])
+    if type(value) == 'table' then
         redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+    elseif value == tonumber(ARGV[i + 1]) then
+        note_name('counters', ARGV[i])
     end
 end
 return 1

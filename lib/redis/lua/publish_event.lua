@@ -32,8 +32,8 @@ for _, token in ipairs(tokens) do
         local length = uid and redis.call('LLEN', P .. 'batches:' .. uid) or 0
         local target = {token = token, current = current, uid = uid, joins = length == 0}
         -- Also for a batch that exists: one whose job was lost on the way gets it back.
-        if target.joins or
-            redis.call('SISMEMBER', P .. 'jobs:index:main', '\146\165batch\145\180' .. uid) == 0 then
+        if target.joins or redis.call('SISMEMBER', P .. 'jobs:index:main',
+            '\146\165batch\145\180' .. uid) == 0 then
             target.due = math.min(tonumber(ARGV[7]), now) + (tonumber(wants[1]) or 500)
             some_wait = true
             some_move = some_move or target.due <= now
@@ -66,7 +66,7 @@ if claims then
     add(P .. 'routemaster:claims', publisher, 1)
     redis.call('HSET', KEYS[1], 'publisher', publisher)
 end
-if not owner then redis.call('SADD', P .. 'topics', topic) end
+if not owner and redis.call('SADD', P .. 'topics', topic) == 1 then note_name('topics', topic) end
 add(KEYS[1], 'counter', 1)
 for _, target in ipairs(targets) do
     local token, current = target.token, target.current

@@ -13,6 +13,7 @@ expect_queue('main')
 expect_dead(token)
 local removed = redis.call('SREM', P .. 'subscribers', token)
 if removed == 1 then
+    forget_name('subscribers', token)
     for _, topic in ipairs(topics) do
         redis.call('SREM', P .. 'subscribers:' .. topic, token)
         forget_if_idle(topic)
@@ -26,5 +27,6 @@ if removed == 1 then
 end
 if ARGV[5] == '1' then
     removed = math.max(removed, redis.call('HDEL', P .. 'api_tokens:by_token', token))
+    forget_name('api_tokens:by_token', token)
 end
 return removed

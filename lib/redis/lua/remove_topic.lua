@@ -14,6 +14,7 @@ for _, token in ipairs(tokens) do
 end
 redis.call('DEL', KEYS[1], P .. 'subscribers:' .. topic)
 redis.call('SREM', P .. 'topics', topic)
+forget_name('topics', topic)
 if owner then
     local claims = tonumber(redis.call('HGET', P .. 'routemaster:claims', owner)) or 0
     if claims > 1 then

@@ -11,7 +11,9 @@ local function expect_workers(queues, workers)
     for _, q in ipairs(queues) do
         expect_queue(q)
         expect('SCARD', 'jobs:pending:index:' .. q)
-        for _, worker in ipairs(workers) do expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker) end
+        for _, worker in ipairs(workers) do
+            expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
+        end
     end
     for _, worker in ipairs(workers) do expect('HLEN', 'routemaster:leases:' .. worker) end
 end
