@@ -38,21 +38,14 @@ void append_call(std::string& out, const PendingCall& pending) {
 
 }  // namespace
 
-CommandConnection::CommandConnection(const RedisAddress& address, LinkContext& context, Mode mode,
-                                     Instant now)
+CommandConnection::CommandConnection(const RedisAddress& address, LinkContext& context, Instant now)
     : context_{context},
-      mode_{mode},
       connection_{address, context.dial, now},
       handshake_{context.options, context.scripts} {}
 
 void CommandConnection::send(PendingCall pending, Instant now) {
     if (sent_.empty()) silent_since_ = now;
-    auto& out = connection_.write_buffer();
-    if (mode_ == Mode::asking) {
-        append_command(out, {"ASKING"});
-        sent_.push_back({Sent::Kind::asking, connection_.appended(), no_call()});
-    }
-    append_call(out, pending);
+    append_call(connection_.write_buffer(), pending);
     sent_.push_back({Sent::Kind::call, connection_.appended(), std::move(pending)});
 }
 
@@ -94,7 +87,6 @@ void CommandConnection::got(ServerReply reply, Instant now) {
     sent_.pop_front();
     if (expired_ > 0) --expired_;
     switch (sent.kind) {
-        case Sent::Kind::asking: break;  // An error is followed by one for the call.
         case Sent::Kind::time: got_time(*reply, now); break;
         case Sent::Kind::call:
             if (sent.pending.call.done) got_reply(std::move(sent.pending), std::move(reply));
@@ -108,8 +100,7 @@ void CommandConnection::got_handshake(const redisReply& reply) {
     redirect_ = handshake_.master();
     if (!*outcome) return connection_.lose(outcome->error());
     agreed_ = true;
-    // The clock that counts is that of the server that owns the slot.
-    if (mode_ == Mode::normal) context_.clock->changed();
+    context_.clock->changed();
     ask_time();
 }
 
@@ -126,8 +117,7 @@ void CommandConnection::got_time(const redisReply& reply, Instant now) {
     }
     const std::chrono::seconds seconds{number(reply, 0)};
     const ServerClock::Microseconds rest{number(reply, 1)};
-    if (mode_ == Mode::normal)
-        context_.clock->measured(time_asked_, ServerClock::uptime(), seconds + rest);
+    context_.clock->measured(time_asked_, ServerClock::uptime(), seconds + rest);
     time_due_ = now + context_.idle_max(time_interval);
     if (state_ == State::connecting) state_ = State::ready;
 }
@@ -146,18 +136,18 @@ void CommandConnection::got_error(PendingCall pending, const redisReply& reply) 
             pending.with_source = true;
             output_.retries.push_back(std::move(pending));
             return;
+        case Kind::slot_moving:
+            pending.with_source = false;
+            output_.slot_moving = true;
+            output_.retries.push_back(std::move(pending));
+            return;
         case Kind::moved:
-        case Kind::ask:
             if (pending.redirects >= redirects_max) break;
             ++pending.redirects;
-            pending.with_source = error_reply.kind == Kind::ask;
-            if (error_reply.kind == Kind::ask) {
-                output_.redirected.emplace_back(error_reply.to, std::move(pending));
-            } else {
-                redirect_ = error_reply.to;
-                drain(error_reply.error);
-                output_.retries.push_back(std::move(pending));
-            }
+            pending.with_source = false;
+            redirect_ = error_reply.to;
+            drain(error_reply.error);
+            output_.retries.push_back(std::move(pending));
             return;
         case Kind::reconnect: drain(error_reply.error); break;
         case Kind::report:

@@ -26,6 +26,7 @@ namespace routemaster::redis {
 /// A call that waits for its reply.
 struct PendingCall {
     Call call;
+    std::uint64_t number = 0;  ///< In the order of `Link::send`.
     Instant deadline;
     bool with_source = false;    ///< The server did not know the script.
     std::uint8_t redirects = 0;  ///< How often another server was named for it.
@@ -56,17 +57,10 @@ public:
     struct Output {
         std::vector<FinishedCall> finished;
         std::deque<PendingCall> retries;  ///< To be sent again, before all others.
-        /// To be sent to that server, this once (ASK).
-        std::vector<std::pair<RedisAddress, PendingCall>> redirected;
+        bool slot_moving = false;         ///< Some of them while their slot is being moved.
     };
 
-    /// How calls are sent.
-    enum class Mode {
-        normal,
-        asking,  ///< Behind ASKING: the server imports the slot and serves nobody else.
-    };
-
-    CommandConnection(const RedisAddress& address, LinkContext& context, Mode mode, Instant now);
+    CommandConnection(const RedisAddress& address, LinkContext& context, Instant now);
 
     [[nodiscard]] State state() const noexcept { return state_; }
     [[nodiscard]] const RedisAddress& address() const noexcept { return connection_.address(); }
@@ -102,7 +96,7 @@ public:
 private:
     /// What the server owes the next reply for.
     struct Sent {
-        enum class Kind : std::uint8_t { call, asking, time };
+        enum class Kind : std::uint8_t { call, time };
         Kind kind;
         std::uint64_t end;    ///< Of its bytes in the write buffer.
         PendingCall pending;  ///< Of a call. Its `done` is empty once its time was over.
@@ -121,7 +115,6 @@ private:
     static constexpr std::size_t unsent_max = 1U << 20U;  ///< Bytes; further calls wait unencoded.
 
     LinkContext& context_;
-    Mode mode_;
     Connection connection_;
     Handshake handshake_;
     State state_ = State::connecting;

@@ -97,8 +97,7 @@ void Connector::try_next(Instant now) {
 }
 
 void Connector::try_address(const RedisAddress& address, Instant now) {
-    candidate_ = std::make_unique<CommandConnection>(address, context_,
-                                                     CommandConnection::Mode::normal, now);
+    candidate_ = std::make_unique<CommandConnection>(address, context_, now);
 }
 
 void Connector::failed(const RedisAddress& address, const Error& reason, Instant now) {

@@ -52,11 +52,14 @@ ErrorReply parse_error_reply(std::string_view text, const RedisAddress& server) 
         return {Kind::report, {Errc::invalid, std::string{rest}}};
     }
     if (word == "NOSCRIPT") return {Kind::unknown_script, {Errc::unavailable, all}};
-    if (word == "MOVED" || word == "ASK") {
+    if (word == "MOVED") {
         const auto to = target(text, server);
         if (!to) return {Kind::report, {Errc::unavailable, all}};
-        return {word == "ASK" ? Kind::ask : Kind::moved, {Errc::unavailable, all}, *to};
+        return {Kind::moved, {Errc::unavailable, all}, *to};
     }
+    // ASK is for commands on one key. A script uses keys that may not have moved yet: where it is
+    // sent, it would find them absent. MOVING is what scripts reply that met a key that has moved.
+    if (word == "ASK" || word == "MOVING") return {Kind::slot_moving, {Errc::unavailable, all}};
     if (holds(wrong_server, word)) return {Kind::reconnect, {Errc::unavailable, all}};
     // A right that is missing in the middle of a script leaves half of it done.
     const bool is_inside = word == "NOPERM" && text.find(" script: ") != std::string_view::npos;

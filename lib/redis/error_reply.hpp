@@ -19,12 +19,12 @@ struct ErrorReply {
         reconnect,       ///< Report it; the server is not, or no longer, the one to talk to.
         unknown_script,  ///< Send the call with the script's source.
         moved,           ///< All calls go to another server from now on.
-        ask,             ///< This call, this once, goes to another server.
+        slot_moving,     ///< Nothing was done: send the call again when the slot has moved.
     };
 
     Kind kind = Kind::report;
     Error error;        ///< For the caller.
-    RedisAddress to{};  ///< Of `moved` and `ask`.
+    RedisAddress to{};  ///< Of `moved`.
 };
 
 /// Reads the text of an error reply that came from `server`: as of Redis 7, where a script that was

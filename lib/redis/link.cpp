@@ -18,6 +18,9 @@ namespace routemaster::redis {
 
 namespace {
 
+/// While the slot of a cluster is moved, a call is tried so often.
+constexpr Duration slot_pause{20};
+
 /// Starts a thread that leaves all signals to the application's own threads. SIGPIPE thereby
 /// becomes the error of the write that caused it.
 template <class Function>
@@ -44,7 +47,6 @@ Link::Link(RedisOptions options, std::vector<const Script*> scripts, std::string
       channel_{std::move(channel), std::move(heard)},
       connector_{context_, entropy()},
       master_watch_{context_, entropy()},
-      ask_redirects_{context_},
       listener_backoff_{entropy()} {
     thread_ = thread_without_signals([this] { run(); });
 }
@@ -101,7 +103,6 @@ void Link::run() {
             connection_->watch(polled_);
             master_watch_.watch(polled_);
         }
-        ask_redirects_.watch(polled_);
         if (listener_) listener_->watch(polled_);
         polled_.wait(poll_timeout(now));
         if (polled_.ready(context_.dial.waker->descriptor()) != 0) context_.dial.waker->rest();
@@ -122,7 +123,9 @@ bool Link::take_inbox(Instant now) {
         stopping = stopping_;
     }
     const auto deadline = now + context_.options.timeout;
-    for (auto& call : taken_) waiting_.push_back({.call = std::move(call), .deadline = deadline});
+    for (auto& call : taken_) {
+        waiting_.push_back({.call = std::move(call), .number = ++calls_, .deadline = deadline});
+    }
     taken_.clear();
     return !stopping;
 }
@@ -135,9 +138,10 @@ void Link::flush(Instant now) {
                 {std::move(queue->front().call.done), Error{Errc::unavailable, unsent_reason()}});
             queue->pop_front();
         }
-        while (!queue->empty() && connection_ && connection_->is_open()) {
+        while (!queue->empty() && connection_ && connection_->is_open() && now >= send_due_) {
             connection_->send(std::move(queue->front()), now);
             queue->pop_front();
+            if (slot_moving_) send_due_ = now + slot_pause;
         }
     }
     if (connection_) connection_->flush();
@@ -146,14 +150,13 @@ void Link::flush(Instant now) {
 /// Why a call could not be sent.
 std::string Link::unsent_reason() const {
     if (!connection_) return connector_.last_error().context();
-    return "redis " + to_text(connection_->address()) + ": takes no more";
+    return "redis " + to_text(connection_->address()) +
+           (slot_moving_ ? ": the slot is being moved" : ": takes no more");
 }
 
 void Link::work(Instant now) {
     if (auto connection = connector_.work(polled_, now)) connected(std::move(connection), now);
     if (connection_) work_connection(now);
-    ask_redirects_.work(polled_, now);
-    collect(ask_redirects_.output());
     work_listener(now);
     if (!connection_) publish_status();
 }
@@ -165,18 +168,27 @@ void Link::work_connection(Instant now) {
         connector_.prefer(master_watch_.sentinel());
     }
     connection_->work(polled_, now);
-    collect(connection_->output());
+    collect(connection_->output(), now);
     if (connection_->state() == CommandConnection::State::lost) lost(now);
 }
 
-void Link::collect(CommandConnection::Output& output) {
+void Link::collect(CommandConnection::Output& output, Instant now) {
+    if (output.slot_moving) {
+        slot_moving_ = true;
+        send_due_ = now + slot_pause;
+    } else if (!output.finished.empty()) {
+        slot_moving_ = false;
+        send_due_ = Instant::min();
+    }
     std::move(output.finished.begin(), output.finished.end(), std::back_inserter(finished_));
+    const auto middle = static_cast<std::ptrdiff_t>(retries_.size());
     std::move(output.retries.begin(), output.retries.end(), std::back_inserter(retries_));
-    for (auto& [address, pending] : output.redirected)
-        ask_redirects_.add(address, std::move(pending));
+    std::inplace_merge(
+        retries_.begin(), retries_.begin() + middle, retries_.end(),
+        [](const PendingCall& a, const PendingCall& b) { return a.number < b.number; });
     output.finished.clear();
     output.retries.clear();
-    output.redirected.clear();
+    output.slot_moving = false;
 }
 
 void Link::connected(std::unique_ptr<CommandConnection> connection, Instant now) {
@@ -257,12 +269,14 @@ void Link::publish_status() {
 
 /// How long to sleep, in milliseconds, and from then on `send` has to wake the loop.
 int Link::poll_timeout(Instant now) {
-    auto due = std::min(connector_.due(), ask_redirects_.due());
+    auto due = connector_.due();
     if (connection_) due = std::min({due, connection_->due(), master_watch_.due()});
     if (listener_) due = std::min(due, listener_->due());
     if (connection_ && !listener_) due = std::min(due, listener_due_);
     for (const auto* queue : {&retries_, &waiting_}) {
-        if (!queue->empty()) due = std::min(due, queue->front().deadline);
+        if (queue->empty()) continue;
+        due = std::min(due, queue->front().deadline);
+        if (slot_moving_) due = std::min(due, send_due_);
     }
     if (due <= now) return 0;
     const std::lock_guard lock{mutex_};
@@ -277,10 +291,8 @@ void Link::end() {
     const Error cancelled{Errc::cancelled, "the store was closed"};
     if (connection_) {
         connection_->lose(cancelled);
-        collect(connection_->output());
+        collect(connection_->output(), Instant::min());
     }
-    ask_redirects_.lose(cancelled);
-    collect(ask_redirects_.output());
     for (auto* queue : {&retries_, &waiting_}) {
         for (auto& pending : *queue) {
             finished_.push_back({std::move(pending.call.done), cancelled});

@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -17,7 +18,6 @@
 #include <thread>
 #include <vector>
 
-#include "ask_redirects.hpp"
 #include "backoff.hpp"
 #include "call.hpp"
 #include "command_connection.hpp"
@@ -81,7 +81,7 @@ private:
     void work_listener(Instant now);
     bool take_inbox(Instant now);
     void flush(Instant now);
-    void collect(CommandConnection::Output& output);
+    void collect(CommandConnection::Output& output, Instant now);
     void connected(std::unique_ptr<CommandConnection> connection, Instant now);
     void lost(Instant now);
     void listen(Instant now);
@@ -93,14 +93,16 @@ private:
 
     LinkContext context_;
     Channel channel_;
-    std::deque<PendingCall> retries_;  ///< Sent before, to be sent first.
+    std::uint64_t calls_ = 0;          ///< So many were taken from the inbox.
+    std::deque<PendingCall> retries_;  ///< Sent before, to be sent first, in their order.
     std::deque<PendingCall> waiting_;  ///< Not sent yet, as `retries_` bounded by `waiting_max`.
+    bool slot_moving_ = false;  ///< Then one call at a time is sent, to find out when it has moved.
+    Instant send_due_ = Instant::min();  ///< Nothing is sent before that.
     std::vector<FinishedCall> finished_;
     std::vector<FinishedCall> reporting_;  ///< Was `finished_`; keeps its memory.
     Connector connector_;
     std::unique_ptr<CommandConnection> connection_;  ///< None while `connector_` works.
     MasterWatch master_watch_;
-    AskRedirects ask_redirects_;
     std::unique_ptr<Listener> listener_;
     Backoff listener_backoff_;
     Instant listener_due_ = no_instant;  ///< When to listen again.

@@ -19,16 +19,25 @@ enum class Kind { grows, frees, reads };
 
 std::string_view shebang(Kind kind) {
     switch (kind) {
-        case Kind::grows: return "#!lua\n";
-        case Kind::frees: return "#!lua flags=allow-oom\n";
-        case Kind::reads: return "#!lua flags=no-writes\n";
+        case Kind::grows: return "#!lua";
+        case Kind::frees: return "#!lua flags=allow-oom";
+        case Kind::reads: return "#!lua flags=no-writes";
     }
     return {};
 }
 
-/// What every script begins with.
-constexpr std::string_view head =
-    "local P, now, mixed = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'\n";
+/// What every script begins with. While the slot of a cluster is moved, its keys leave one by one,
+/// and a script that meets one that has left, or was never there, ends at that command. So a key
+/// that never is there is looked for first. Only a prefix with a hash tag is in a cluster.
+constexpr std::string_view head = R"lua(
+local P, now, mixed = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
+if string.find(P, '{', 1, true) then
+    local found = redis.pcall('EXISTS', P .. 'routemaster:never')
+    if type(found) == 'table' and string.find(found.err, 'non local key', 1, true) then
+        return redis.error_reply('MOVING the slot is being moved')
+    end
+end
+)lua";
 
 std::string sha1_of(std::string_view text) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};

@@ -99,7 +99,7 @@ TEST_CASE("handshake: an error reply is told by its own words") {
           "unavailable: NOPERM this user may not");
 }
 
-TEST_CASE("refusal: what the server refuses for its state may be tried again") {
+TEST_CASE("error reply: what the server refuses for its state may be tried again") {
     for (const std::string word :
          {"OOM", "BUSY", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF", "UNKILLABLE",
           "EXECABORT", "NOPERM", "WRONGPASS", "DENIED"}) {
@@ -112,7 +112,7 @@ TEST_CASE("refusal: what the server refuses for its state may be tried again") {
     CHECK(read("ERR max number of clients reached").error.code() == Errc::unavailable);
 }
 
-TEST_CASE("refusal: a server that is the wrong one makes the link look again") {
+TEST_CASE("error reply: a server that is the wrong one makes the link look again") {
     for (const std::string word : {"READONLY", "LOADING", "MASTERDOWN", "NOAUTH"}) {
         CAPTURE(word);
         CHECK(read(word + " for some reason").kind == Kind::reconnect);
@@ -120,7 +120,7 @@ TEST_CASE("refusal: a server that is the wrong one makes the link look again") {
     }
 }
 
-TEST_CASE("refusal: everything else is the script's fault, but for what it calls invalid") {
+TEST_CASE("error reply: everything else is the script's fault, but for what it calls invalid") {
     CHECK(read("ERR something").error.code() == Errc::corrupted);
     CHECK(read("WRONGTYPE it is").error.code() == Errc::corrupted);
     CHECK(read("OOMPH").error.code() == Errc::corrupted);
@@ -132,16 +132,21 @@ TEST_CASE("refusal: everything else is the script's fault, but for what it calls
     CHECK(read("INVALIDATED").error.code() == Errc::corrupted);
 }
 
-TEST_CASE("refusal: a redirection says where to") {
+TEST_CASE("error reply: while a slot is moved the call waits, wherever its key is") {
+    for (const auto* text : {"ASK 3999 there.example:6381", "MOVING the slot is being moved"}) {
+        CHECK(read(text).kind == Kind::slot_moving);
+        CHECK(read(text).error.code() == Errc::unavailable);
+    }
+}
+
+TEST_CASE("error reply: a redirection says where to") {
     const auto moved = read("MOVED 3999 127.0.0.1:6381");
     CHECK(moved.kind == Kind::moved);
     CHECK(moved.to == RedisAddress{"127.0.0.1", 6'381});
-    CHECK(read("ASK 3999 there.example:6381").kind == Kind::ask);
-    CHECK(read("ASK 3999 there.example:6381").to == RedisAddress{"there.example", 6'381});
     CHECK(read("MOVED 3999 fe80::1:6381").to == RedisAddress{"fe80::1", 6'381});
     CHECK(read("MOVED 3999 :6381").to == RedisAddress{"here.example", 6'381});
     for (const auto* odd : {"MOVED", "MOVED 3999", "MOVED 3999 host",
-                            "MOVED 3999 host:", "MOVED 3999 host:66000", "ASK 1 host:6381x"}) {
+                            "MOVED 3999 host:", "MOVED 3999 host:66000", "MOVED 1 host:6381x"}) {
         CAPTURE(odd);
         CHECK(read(odd).kind == Kind::report);
         CHECK(read(odd).error.code() == Errc::unavailable);
