@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "requests.hpp"
 #include "scripts.hpp"
 #include "wire.hpp"
 
@@ -32,7 +33,11 @@ public:
 private:
     void repair(std::string_view cursor) {
         Call call{.script = &scripts().repair_index};
-        call.arguments.add(1).add(prefix_ + names_).add(prefix_).add(0).add("");
+        call.arguments.add(1)
+            .add(prefix_ + names_)
+            .add(prefix_)
+            .add(0)
+            .add(fleet_kind(prefix_, false));
         call.arguments.add(names_).add(cursor);
         call.done = [self = shared_from_this()](const CallResult& result) {
             self->repaired(result);

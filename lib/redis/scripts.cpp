@@ -28,10 +28,12 @@ std::string_view shebang(Kind kind) {
 
 /// What every script begins with. While the slot of a cluster is moved, its keys leave one by one,
 /// and a script that meets one that has left, or was never there, ends at that command. So a key
-/// that never is there is looked for first. Only a prefix with a hash tag is in a cluster.
+/// that never is there is looked for first. The fleet is 1 when it is mixed, 2 for a prefix with a
+/// hash tag, which may be in a cluster, 3 for both.
 constexpr std::string_view head = R"lua(
-local P, now, mixed = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
-if string.find(P, '{', 1, true) then
+local P, now, fleet = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local mixed = fleet == '1' or fleet == '3'
+if fleet == '2' or fleet == '3' then
     local found = redis.pcall('EXISTS', P .. 'routemaster:never')
     if type(found) == 'table' and string.find(found.err, 'non local key', 1, true) then
         return redis.error_reply('MOVING the slot is being moved')
@@ -76,20 +78,21 @@ Script compose(std::string_view name, Kind kind, Parts parts, std::string_view b
 Scripts compose_all() {
     using namespace lua;
     using enum Kind;
-    const auto lanes = lazily("lanes", {wake, job, lane, join, place, fresh_uid},
-                              "join, place, make_ready, fresh_uid");
+    const auto lanes = lazily("lanes", {expect, wake, job, lane, join, place, fresh_uid},
+                              "join, place, make_ready, fresh_uid, expect, expect_queue");
     const auto turns = lazily("turns", {turn, release}, "take_turns, take_turn, release");
     return {
-        .publish_event =
-            compose("publish_event", grows, {expect, index, counter, lanes}, publish_event),
-        .remove_topic = compose("remove_topic", frees, {expect, index}, remove_topic),
+        .publish_event = compose("publish_event", grows, {index, counter, lanes}, publish_event),
+        .remove_topic = compose("remove_topic", frees, {expect, unindex}, remove_topic),
         .list_topics = compose("list_topics", reads, {page}, list_topics),
-        .subscribe = compose("subscribe", grows,
-                             {expect, index, wake, job, lane, width, idle_topic}, subscribe),
-        .unsubscribe = compose("unsubscribe", frees, {expect, index, idle_topic}, unsubscribe),
-        .remove_subscriber = compose(
-            "remove_subscriber", frees,
-            {expect, index, wake, counter, job, lane, width, idle_topic, dead}, remove_subscriber),
+        .subscribe =
+            compose("subscribe", grows,
+                    {expect, index, unindex, wake, job, lane, width, idle_topic}, subscribe),
+        .unsubscribe = compose("unsubscribe", frees, {expect, unindex, idle_topic}, unsubscribe),
+        .remove_subscriber =
+            compose("remove_subscriber", frees,
+                    {expect, index, unindex, wake, counter, job, lane, width, idle_topic, dead},
+                    remove_subscriber),
         .list_subscribers =
             compose("list_subscribers", reads, {page, subscriber}, list_subscribers),
         .find_subscriber = compose("find_subscriber", reads, {subscriber}, find_subscriber),
@@ -105,7 +108,7 @@ Scripts compose_all() {
         .put_token = compose("put_token", grows, {index}, put_token),
         .find_token = compose("find_token", reads, {}, find_token),
         .list_tokens = compose("list_tokens", reads, {page}, list_tokens),
-        .push_job = compose("push_job", grows, {expect, wake, job, lane, place}, push_job),
+        .push_job = compose("push_job", grows, {wake, job, lane, place}, push_job),
         .acquire_jobs =
             compose("acquire_jobs", frees, {expect, wake, job, lane, place, turns}, acquire_jobs),
         .ack_job = compose("ack_job", frees, {expect, wake, job, lease}, ack_job),

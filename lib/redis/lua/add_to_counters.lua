@@ -1,6 +1,6 @@
 -- AddToCounters: adds to counters.
 -- KEYS  1 counters
--- ARGV  1 prefix, 2 now, 3 mixed, 4... field, increment
+-- ARGV  1 prefix, 2 now, 3 fleet, 4... field, increment
 -- Effect: a counter that cannot be added to, for want of room or of a number, begins anew, as in
 --       the original.
 -- Reply: 1.

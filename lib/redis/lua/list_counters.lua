@@ -1,6 +1,6 @@
 -- ListCounters: tells the counters, by their encoded keys.
 -- KEYS  1 counters
--- ARGV  1 prefix, 2 now, 3 mixed, 4 after, 5 limit, 6 "1" once the index was repaired
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
 -- Reply: field, value, and so on; or 0 when the index is behind.
 -- A field that does not begin like a key is nobody's counter.
 local names = page('counters', true, '\146')

@@ -1,6 +1,6 @@
 -- ListTopics: tells the topics, by name.
 -- KEYS  1 topics
--- ARGV  1 prefix, 2 now, 3 mixed, 4 after, 5 limit, 6 "1" once the index was repaired
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
 -- Reply: for each its name, publisher or nil, number of events or nil; or 0 when the index is
 --        behind.
 local names = page('topics', false)

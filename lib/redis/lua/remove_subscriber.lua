@@ -1,6 +1,6 @@
 -- RemoveSubscriber, and RemoveToken, which removes the subscriber of that name with the token.
 -- KEYS  1 subscriber:{token}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 "1" for the API token too
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 "1" for the API token too
 -- Effect: the batches stay, and end when they fall due; the DEAD ones are dropped.
 -- Reply: 1 removed, 0 unknown.
 local token = ARGV[4]

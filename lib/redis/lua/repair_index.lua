@@ -1,6 +1,6 @@
 -- Part of the listings: goes on with making the index of a set or hash equal to it.
 -- KEYS  1 the set or hash
--- ARGV  1 prefix, 2 now, 3 mixed, 4 its key without the prefix, 5 where to go on, at first
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 its key without the prefix, 5 where to go on, at first
 --       "source 0"
 -- Effect: looks at some 500 names: first at those of the set or hash, in the order of its own
 --         iteration, then at those of the index, in theirs.

@@ -1,6 +1,6 @@
 -- ScrubWorkers: takes silent workers for dead and gives back what they held.
 -- KEYS  1 workers
--- ARGV  1 prefix, 2 now, 3 mixed, 4 silence
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 silence
 -- Effect: gives back at most 1,000 jobs, so that the server is not kept long. In a mixed fleet also
 --         what is held; else looks at a few held jobs whose lane may have been opened by another
 --         program.

@@ -1,6 +1,6 @@
 -- Subscribe: creates or changes a subscriber; its topics become exactly those given.
 -- KEYS  1 subscriber:{token}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 callback, 6 uuid, 7 timeout or "", 8 max_events or "",
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 callback, 6 uuid, 7 timeout or "", 8 max_events or "",
 --       9 max_in_flight or "", 10 attempts_max or "", 11 age_max or "", 12 dead_max or "",
 --       13... topics
 -- Reply: 1.

@@ -7,8 +7,9 @@ local function add(key, field, increment)
 end
 
 -- Adds to a counter. One that is only what was added may be new.
+local counters = P .. 'counters'
 local function tally(field, increment)
-    if add(P .. 'counters', field, increment) == increment then note_name('counters', field) end
+    if add(counters, field, increment) == increment then note_name('counters', field) end
 end
 
 -- Counters, in the original's encoding: field = MessagePack [name, [[tag, value]...]].

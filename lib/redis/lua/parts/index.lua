@@ -7,7 +7,3 @@ local function note_name(key, name)
     local index = P .. 'routemaster:index:' .. key
     if redis.call('EXISTS', index) == 1 then redis.pcall('ZADD', index, 0, name) end
 end
-
-local function forget_name(key, name)
-    redis.pcall('ZREM', P .. 'routemaster:index:' .. key, name)
-end
