@@ -1,5 +1,5 @@
 /// @file
-/// One run of a script: what travels to the server, and who gets the answer.
+/// One run of a script: what travels to the server, and who gets the result.
 
 #pragma once
 
@@ -27,7 +27,7 @@ using ServerReply = std::unique_ptr<redisReply, FreeReply>;
 /// What became of a call: the reply; `unavailable` when it was certainly not done; `timed_out` when
 /// it may have been; `invalid` when the script refused it, having changed nothing; `corrupted` when
 /// the script failed on what it found.
-using Answer = Result<ServerReply>;
+using CallResult = Result<ServerReply>;
 
 /// The arguments of a command as they travel: RESP bulk strings, one after the other.
 class Arguments {
@@ -60,7 +60,7 @@ struct Call {
     Arguments arguments{};
     /// Called once: from the link's thread, or inside `send` when the call is refused at once. Must
     /// not block.
-    std::function<void(Answer)> done;
+    std::function<void(CallResult)> done;
 };
 
 }  // namespace routemaster::redis

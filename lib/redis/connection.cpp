@@ -48,7 +48,7 @@ ServerReply Connection::next() {
 void Connection::flush() {
     if (!is_open() || blocked_ || write_failure_) return;
     while (unsent() > 0) {
-        const auto size = stream_->write(std::string_view{output_}.substr(begin_));
+        const auto size = stream_->write(std::string_view{write_buffer_}.substr(begin_));
         if (!size) {
             write_failure_ = size.error();
             return;
@@ -63,13 +63,13 @@ void Connection::flush() {
     forget_sent();
 }
 
-/// Gives back what was sent, so that the output does not grow for ever under a load that never lets
-/// it become empty.
+/// Frees what was sent, so that the buffer does not grow for ever under a load that never lets it
+/// become empty.
 void Connection::forget_sent() {
     if (unsent() > 0 && begin_ < std::max(kept_max, unsent())) return;
-    output_.erase(0, begin_);
+    write_buffer_.erase(0, begin_);
     begin_ = 0;
-    if (output_.empty() && output_.capacity() > kept_max) output_ = {};
+    if (write_buffer_.empty() && write_buffer_.capacity() > kept_max) write_buffer_ = {};
 }
 
 }  // namespace routemaster::redis

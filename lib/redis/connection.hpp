@@ -70,13 +70,13 @@ public:
     }
 
     /// What is appended here is sent by the next `flush`.
-    [[nodiscard]] std::string& output() noexcept { return output_; }
-    /// How many bytes were appended to the output so far.
+    [[nodiscard]] std::string& write_buffer() noexcept { return write_buffer_; }
+    /// How many bytes were appended so far.
     [[nodiscard]] std::uint64_t appended() const noexcept { return sent_ + unsent(); }
     /// How many of them the server may have got.
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
     /// How many it cannot have got.
-    [[nodiscard]] std::size_t unsent() const noexcept { return output_.size() - begin_; }
+    [[nodiscard]] std::size_t unsent() const noexcept { return write_buffer_.size() - begin_; }
 
     /// Sends what can be sent without waiting. What goes wrong is found by the next `work`, after
     /// it has read what the server had to say before.
@@ -86,7 +86,7 @@ private:
     static constexpr std::size_t room_size = 65'536;
     static constexpr std::size_t slice_size = 16'384;
     static constexpr int reads_max = 4;
-    static constexpr std::size_t kept_max = 4U << 20U;  ///< Bytes of an output that is not used.
+    static constexpr std::size_t kept_max = 4U << 20U;  ///< Bytes of a buffer that is not used.
 
     void dial(const PollSet& polled, Instant now);
     [[nodiscard]] std::string_view read();
@@ -98,8 +98,8 @@ private:
     std::unique_ptr<Stream> stream_;
     std::optional<Error> lost_;
     std::optional<Error> write_failure_;
-    std::string output_;
-    std::size_t begin_ = 0;  ///< How much of the output was sent.
+    std::string write_buffer_;
+    std::size_t begin_ = 0;  ///< How much of it was sent.
     std::uint64_t sent_ = 0;
     bool blocked_ = false;  ///< The stream took no more.
     bool more_ = false;     ///< There may be more to read than `poll` knows of.

@@ -9,7 +9,7 @@ namespace {
 
 /// A host that is not there must not keep us from the next one for long, and from itself: a machine
 /// that comes back is reached by the next attempt sooner than by the kernel's repetitions.
-constexpr Duration connect_patience{2'000};
+constexpr Duration connect_timeout{2'000};
 
 Error unavailable(std::string why) { return {Errc::unavailable, std::move(why)}; }
 
@@ -28,17 +28,17 @@ void Dial::watch(PollSet& polled) const {
 
 Dial::Outcome Dial::work(const PollSet& polled, Instant now) {
     if (lookup_) {
-        auto answer = lookup_->answer();
-        if (!answer) {
+        auto found = lookup_->result();
+        if (!found) {
             if (now < deadline_) return std::nullopt;
-            return unavailable("no answer to the question for its address");
+            return unavailable("no reply to the lookup of its name");
         }
         lookup_.reset();
-        if (!*answer) return answer->error();
-        candidates_ = **std::move(answer);
+        if (!*found) return found->error();
+        candidates_ = **std::move(found);
         return try_next(now);
     }
-    if (now >= deadline_) return give_up("no answer", now);
+    if (now >= deadline_) return give_up("no reply", now);
     const int descriptor = stream_ ? stream_->descriptor() : socket_->descriptor();
     if (polled.ready(descriptor) == 0) return std::nullopt;
     return go_on(now);
@@ -49,7 +49,7 @@ Dial::Outcome Dial::try_next(Instant now) {
         auto socket = Socket::connect(candidates_[next_++], options_.timeout);
         if (socket) {
             socket_ = *std::move(socket);
-            deadline_ = now + std::min(options_.timeout, connect_patience);
+            deadline_ = now + std::min(options_.timeout, connect_timeout);
             return go_on(now);
         }
         why_ = socket.error().context();

@@ -42,7 +42,7 @@ public:
 
     /// When to go on at the latest.
     [[nodiscard]] Instant due() const {
-        return lookup_ && lookup_->answer() ? Instant::min() : deadline_;
+        return lookup_ && lookup_->result() ? Instant::min() : deadline_;
     }
 
 private:

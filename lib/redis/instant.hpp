@@ -1,5 +1,5 @@
 /// @file
-/// The time by which the link counts its patience.
+/// The time by which the link measures its timeouts.
 
 #pragma once
 

@@ -1,44 +1,307 @@
 #include "link.hpp"
 
-#include <memory>
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <iterator>
+#include <string>
+#include <system_error>
 #include <utility>
 
-#include "link_context.hpp"
-#include "link_loop.hpp"
+#include "routemaster/completion_thread.hpp"
+#include "routemaster/entropy.hpp"
 
 namespace routemaster::redis {
 
 namespace {
 
-LinkContext context(RedisOptions options, std::vector<const Script*> scripts) {
-    if (options.addresses.empty()) throw Failure{{Errc::invalid, "addresses: there are none"}};
-    if (options.timeout <= Duration::zero()) {
-        throw Failure{{Errc::invalid, "timeout: must be positive"}};
+/// While the slot of a cluster is moved, a call is tried so often.
+constexpr Duration slot_pause{20};
+
+/// Starts a thread that leaves all signals to the application's own threads. SIGPIPE thereby
+/// becomes the error of the write that caused it.
+template <class Function>
+std::thread thread_without_signals(Function function) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        std::thread thread{std::move(function)};
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        return thread;
+    } catch (const std::system_error& error) {
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        throw Failure{{Errc::unavailable, std::string{"thread: "} + error.what()}};
     }
-    DialOptions dial{.timeout = options.timeout, .waker = std::make_shared<Waker>()};
-    if (options.tls) dial.tls = std::make_shared<const Tls>(options.tls_ca_file);
-    return {.options = std::move(options), .scripts = std::move(scripts), .dial = std::move(dial)};
 }
 
 }  // namespace
 
-struct Link::Impl {
-    LinkLoop loop;
-};
-
 Link::Link(RedisOptions options, std::vector<const Script*> scripts, std::string channel,
            std::function<void(std::string_view)> heard)
-    : impl_{new Impl{LinkLoop{context(std::move(options), std::move(scripts)),
-                              {std::move(channel), std::move(heard)}}}} {}
+    : context_{make_link_context(std::move(options), std::move(scripts))},
+      channel_{std::move(channel), std::move(heard)},
+      connector_{context_, entropy()},
+      master_watch_{context_, entropy()},
+      listener_backoff_{entropy()} {
+    thread_ = thread_without_signals([this] { run(); });
+}
 
-Link::~Link() = default;
+Link::~Link() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopping_ = true;
+    }
+    context_.dial.waker->wake();
+    thread_.join();
+}
 
-void Link::send(std::span<Call> calls) { impl_->loop.send(calls); }
+void Link::send(std::span<Call> calls) {
+    std::size_t accepted = 0;
+    bool wake = false;
+    bool stopping = false;
+    {
+        const std::lock_guard lock{mutex_};
+        stopping = stopping_;
+        if (!stopping) {
+            accepted = std::min(calls.size(), context_.options.waiting_max - unanswered_);
+            unanswered_ += accepted;
+            const auto begin = std::make_move_iterator(calls.begin());
+            inbox_.insert(inbox_.end(), begin, begin + static_cast<std::ptrdiff_t>(accepted));
+            wake = std::exchange(sleeping_, false);
+        }
+    }
+    if (wake) context_.dial.waker->wake();
+    for (auto& call : calls.subspan(accepted)) {
+        call.done(stopping ? Error{Errc::cancelled, "the store was closed"}
+                           : Error{Errc::unavailable, "too many steps wait"});
+    }
+}
 
-Duration Link::clock_offset() const { return impl_->loop.clock_offset(); }
+Result<void> Link::wait_until_connected(Duration timeout) {
+    std::unique_lock lock{mutex_};
+    status_changed_.wait_for(lock, timeout,
+                             [this] { return was_connected_ || permanent_failure_; });
+    if (was_connected_) return {};
+    return last_error_;
+}
 
-Result<void> Link::wait_until_connected(Duration patience) {
-    return impl_->loop.wait_until_connected(patience);
+void Link::run() {
+    const CompletionThread marked;
+    auto now = Steady::now();
+    while (take_inbox(now)) {
+        flush(now);
+        report_results();
+        polled_.clear();
+        polled_.add(context_.dial.waker->descriptor(), POLLIN);
+        connector_.watch(polled_);
+        if (connection_) {
+            connection_->watch(polled_);
+            master_watch_.watch(polled_);
+        }
+        if (listener_) listener_->watch(polled_);
+        polled_.wait(poll_timeout(now));
+        if (polled_.ready(context_.dial.waker->descriptor()) != 0) context_.dial.waker->rest();
+        now = Steady::now();
+        work(now);
+        report_results();
+    }
+    end();
+}
+
+/// Moves what was sent to where it waits for a connection. False when the loop shall end.
+bool Link::take_inbox(Instant now) {
+    bool stopping = false;
+    {
+        const std::lock_guard lock{mutex_};
+        sleeping_ = false;
+        taken_.swap(inbox_);
+        stopping = stopping_;
+    }
+    const auto deadline = now + context_.options.timeout;
+    for (auto& call : taken_) {
+        waiting_.push_back({.call = std::move(call), .number = ++calls_, .deadline = deadline});
+    }
+    taken_.clear();
+    return !stopping;
+}
+
+/// Sends what waits, as much as the connection takes, and gives up what waited too long.
+void Link::flush(Instant now) {
+    for (auto* queue : {&retries_, &waiting_}) {
+        while (!queue->empty() && queue->front().deadline <= now) {
+            finished_.push_back(
+                {std::move(queue->front().call.done), Error{Errc::unavailable, unsent_reason()}});
+            queue->pop_front();
+        }
+        while (!queue->empty() && connection_ && connection_->is_open() && now >= send_due_) {
+            connection_->send(std::move(queue->front()), now);
+            queue->pop_front();
+            if (slot_moving_) send_due_ = now + slot_pause;
+        }
+    }
+    if (connection_) connection_->flush();
+}
+
+/// Why a call could not be sent.
+std::string Link::unsent_reason() const {
+    if (!connection_) return connector_.last_error().context();
+    return "redis " + to_text(connection_->address()) +
+           (slot_moving_ ? ": the slot is being moved" : ": takes no more");
+}
+
+void Link::work(Instant now) {
+    if (auto connection = connector_.work(polled_, now)) connected(std::move(connection), now);
+    if (connection_) work_connection(now);
+    work_listener(now);
+    if (!connection_) publish_status();
+}
+
+void Link::work_connection(Instant now) {
+    if (const auto master = master_watch_.work(connection_->address(), polled_, now)) {
+        connection_->drain({Errc::unavailable, "the master is " + to_text(*master) + " now"});
+        // The other sentinels may not know it yet.
+        connector_.prefer(master_watch_.sentinel());
+    }
+    connection_->work(polled_, now);
+    collect(connection_->output(), now);
+    if (connection_->state() == CommandConnection::State::lost) lost(now);
+}
+
+void Link::collect(CommandConnection::Output& output, Instant now) {
+    if (output.slot_moving) {
+        slot_moving_ = true;
+        send_due_ = now + slot_pause;
+    } else if (!output.finished.empty()) {
+        slot_moving_ = false;
+        send_due_ = Instant::min();
+    }
+    std::move(output.finished.begin(), output.finished.end(), std::back_inserter(finished_));
+    const auto middle = static_cast<std::ptrdiff_t>(retries_.size());
+    std::move(output.retries.begin(), output.retries.end(), std::back_inserter(retries_));
+    std::inplace_merge(
+        retries_.begin(), retries_.begin() + middle, retries_.end(),
+        [](const PendingCall& a, const PendingCall& b) { return a.number < b.number; });
+    output.finished.clear();
+    output.retries.clear();
+    output.slot_moving = false;
+}
+
+void Link::connected(std::unique_ptr<CommandConnection> connection, Instant now) {
+    connection_ = std::move(connection);
+    auto line = to_text(connection_->address()) + ": connected";
+    if (lost_at_) {
+        const auto away = std::chrono::duration_cast<Duration>(now - *lost_at_);
+        line += " again, after " + std::to_string(away.count()) + " ms";
+    }
+    context_.log(LogLevel::info, line);
+    master_watch_.check();
+    // Where the calls go is where the messages come from; and when one connection broke, the other
+    // may be as dead without showing it.
+    listen(now);
+    const std::lock_guard lock{mutex_};
+    was_connected_ = true;
+    status_changed_.notify_all();
+}
+
+void Link::lost(Instant now) {
+    lost_at_ = now;
+    const bool moved = connection_->redirect().has_value();
+    context_.log(moved ? LogLevel::info : LogLevel::warning,
+                 to_text(connection_->address()) +
+                     ": connection given up: " + connection_->reason().context());
+    connector_.begin(*connection_, now);
+    connection_.reset();
+}
+
+void Link::listen(Instant now) {
+    listener_due_ = no_instant;
+    listener_ = std::make_unique<Listener>(connection_->address(), context_, channel_,
+                                           Handshake::Peer::server, now);
+}
+
+void Link::work_listener(Instant now) {
+    if (!listener_) {
+        if (connection_ && now >= listener_due_) listen(now);
+        return;
+    }
+    const bool was_listening = listener_->is_listening();
+    listener_->work(polled_, now);
+    const auto where = to_text(listener_->address()) + ": ";
+    if (const auto& reason = listener_->lost()) {
+        // One connection tells of a server that is gone; the other need not.
+        if (connection_ && (!listen_error_ || listen_error_->context() != reason->context())) {
+            listen_error_ = reason;
+            context_.log(LogLevel::warning, where + "cannot listen: " + reason->context());
+        }
+        listener_due_ = now + listener_backoff_.next();
+        listener_.reset();
+    } else if (!was_listening && listener_->is_listening()) {
+        listener_backoff_.reset();
+        if (std::exchange(listen_error_, std::nullopt)) {
+            context_.log(LogLevel::info, where + "listening again");
+        }
+    }
+}
+
+/// Calls back whoever waits for a result, without any lock.
+void Link::report_results() {
+    if (finished_.empty()) return;
+    {
+        const std::lock_guard lock{mutex_};
+        unanswered_ -= finished_.size();
+    }
+    reporting_.swap(finished_);
+    for (auto& [done, result] : reporting_) done(std::move(result));
+    reporting_.clear();
+}
+
+void Link::publish_status() {
+    const std::lock_guard lock{mutex_};
+    last_error_ = connector_.last_error();
+    permanent_failure_ = connector_.is_permanent_failure();
+    if (permanent_failure_) status_changed_.notify_all();
+}
+
+/// How long to sleep, in milliseconds, and from then on `send` has to wake the loop.
+int Link::poll_timeout(Instant now) {
+    auto due = connector_.due();
+    if (connection_) due = std::min({due, connection_->due(), master_watch_.due()});
+    if (listener_) due = std::min(due, listener_->due());
+    if (connection_ && !listener_) due = std::min(due, listener_due_);
+    for (const auto* queue : {&retries_, &waiting_}) {
+        if (queue->empty()) continue;
+        due = std::min(due, queue->front().deadline);
+        if (slot_moving_) due = std::min(due, send_due_);
+    }
+    if (due <= now) return 0;
+    const std::lock_guard lock{mutex_};
+    if (!inbox_.empty() || stopping_) return 0;
+    sleeping_ = true;
+    if (due == no_instant) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - now).count();
+    return static_cast<int>(std::min<decltype(left)>(left, INT_MAX));
+}
+
+void Link::end() {
+    const Error cancelled{Errc::cancelled, "the store was closed"};
+    if (connection_) {
+        connection_->lose(cancelled);
+        collect(connection_->output(), Instant::min());
+    }
+    for (auto* queue : {&retries_, &waiting_}) {
+        for (auto& pending : *queue) {
+            finished_.push_back({std::move(pending.call.done), cancelled});
+        }
+        queue->clear();
+    }
+    report_results();
+    listener_.reset();
+    connection_.reset();
 }
 
 }  // namespace routemaster::redis

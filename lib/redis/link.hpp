@@ -1,19 +1,33 @@
 /// @file
-/// The link to a Redis server: one connection that carries the calls of all threads, and one that
-/// listens.
+/// The link to a Redis server: one connection that carries the calls of all threads, one that
+/// listens, and the thread that drives both.
 
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "backoff.hpp"
 #include "call.hpp"
-#include "routemaster/log.hpp"
+#include "command_connection.hpp"
+#include "connector.hpp"
+#include "instant.hpp"
+#include "link_context.hpp"
+#include "listener.hpp"
+#include "master_watch.hpp"
+#include "poll_set.hpp"
+#include "routemaster/result.hpp"
 #include "routemaster/store/redis.hpp"
 #include "routemaster/time.hpp"
 #include "script.hpp"
@@ -23,22 +37,29 @@ namespace routemaster::redis {
 /// Runs scripts on the server that the options name, over one pipelined connection, and listens to
 /// one channel over another. It finds the server again after whatever happened to it.
 ///
-/// Calls travel in the order of `send`, as many together as are waiting. A call that was not yet
-/// sent when the connection broke waits for the next connection until its time is over
-/// (`unavailable`); one that was sent is in doubt (`timed_out`). Beyond `waiting_max` calls a call
-/// is answered `unavailable` at once.
+///     send ──► inbox_ ──► waiting_ ──► connection_ ──► finished_ ──► done
+///              any thread │ the link's thread from here on
 ///
-/// Thread safety: all members may be called from any thread.
+/// Calls travel in the order of `send`, as many together as are waiting. A call that was not yet
+/// sent when the connection broke waits for the next connection until its timeout (`unavailable`);
+/// one that was sent is in doubt (`timed_out`). Beyond `waiting_max` calls a call is answered
+/// `unavailable` at once.
+///
+/// Thread safety: all public members may be called from any thread.
 class Link {
 public:
     /// Begins to connect; does not wait for it. `scripts` are loaded with each connection and must
     /// outlive the link. `heard` is called with each message of `channel`, and with an empty text
     /// whenever messages may have been missed (the listening connection is new); it must not block.
+    /// Throws `Failure`: `invalid` when the options make no sense.
     Link(RedisOptions options, std::vector<const Script*> scripts, std::string channel,
          std::function<void(std::string_view)> heard);
 
     /// Answers what waits `cancelled`, what is in doubt `timed_out`, and closes both connections.
     ~Link();
+
+    Link(const Link&) = delete;
+    Link& operator=(const Link&) = delete;
 
     /// Sends calls, one right after the other. They are moved from.
     void send(std::span<Call> calls);
@@ -46,14 +67,61 @@ public:
     /// What to add to the system clock's time of this moment to get the server's. Zero when the two
     /// differ by no more than the uncertainty of the measurement. Refreshed in the background;
     /// steps of this machine's clock are noticed at once.
-    [[nodiscard]] Duration clock_offset() const;
+    [[nodiscard]] Duration clock_offset() const { return context_.clock->offset(); }
 
     /// Waits for the first connection: nothing once it stands, else why there is none yet.
-    [[nodiscard]] Result<void> wait_until_connected(Duration patience);
+    [[nodiscard]] Result<void> wait_until_connected(Duration timeout);
 
 private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
+    // One turn of the loop reads what has come, reports results, sends what has accumulated
+    // meanwhile with one system call, and sleeps when nothing is left to do.
+    void run();
+    void work(Instant now);
+    void work_connection(Instant now);
+    void work_listener(Instant now);
+    bool take_inbox(Instant now);
+    void flush(Instant now);
+    void collect(CommandConnection::Output& output, Instant now);
+    void connected(std::unique_ptr<CommandConnection> connection, Instant now);
+    void lost(Instant now);
+    void listen(Instant now);
+    void report_results();
+    void publish_status();
+    [[nodiscard]] std::string unsent_reason() const;
+    [[nodiscard]] int poll_timeout(Instant now);
+    void end();
+
+    LinkContext context_;
+    Channel channel_;
+    std::uint64_t calls_ = 0;          ///< So many were taken from the inbox.
+    std::deque<PendingCall> retries_;  ///< Sent before, to be sent first, in their order.
+    std::deque<PendingCall> waiting_;  ///< Not sent yet, as `retries_` bounded by `waiting_max`.
+    bool slot_moving_ = false;  ///< Then one call at a time is sent, to find out when it has moved.
+    Instant send_due_ = Instant::min();  ///< Nothing is sent before that.
+    std::vector<FinishedCall> finished_;
+    std::vector<FinishedCall> reporting_;  ///< Was `finished_`; keeps its memory.
+    Connector connector_;
+    std::unique_ptr<CommandConnection> connection_;  ///< None while `connector_` works.
+    MasterWatch master_watch_;
+    std::unique_ptr<Listener> listener_;
+    Backoff listener_backoff_;
+    Instant listener_due_ = no_instant;  ///< When to listen again.
+    std::optional<Error> listen_error_;  ///< Why nobody listens, as far as it was logged.
+    std::optional<Instant> lost_at_;     ///< When the last connection was lost.
+    PollSet polled_;
+    std::vector<Call> taken_;  ///< What was the inbox; keeps its memory.
+
+    std::mutex mutex_;  ///< Guards what follows, up to the thread.
+    std::condition_variable status_changed_;
+    std::vector<Call> inbox_;
+    std::size_t unanswered_ = 0;  ///< Calls that wait for their result.
+    bool sleeping_ = false;
+    bool stopping_ = false;
+    bool was_connected_ = false;
+    bool permanent_failure_ = false;
+    Error last_error_{Errc::unavailable, "not connected yet"};
+
+    std::thread thread_;
 };
 
 }  // namespace routemaster::redis

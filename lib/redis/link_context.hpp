@@ -36,6 +36,10 @@ struct LinkContext {
     }
 };
 
+/// Throws `Failure`: `invalid` when the options make no sense or the authorities cannot be read.
+[[nodiscard]] LinkContext make_link_context(RedisOptions options,
+                                            std::vector<const Script*> scripts);
+
 /// `host:port`, as in logs.
 [[nodiscard]] inline std::string to_text(const RedisAddress& address) {
     const bool is_ipv6 = address.host.find(':') != std::string::npos;

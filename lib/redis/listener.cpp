@@ -35,12 +35,12 @@ void Listener::work(const PollSet& polled, Instant now) {
         asked_at_ = now;
     }
     if (stage_ == Stage::listening && !owed_ && now - heard_at_ >= context_.idle_max(quiet_max)) {
-        append_command(connection_.output(), {"PING"});
+        append_command(connection_.write_buffer(), {"PING"});
         owed_ = true;
         asked_at_ = now;
     }
     if (owed_ && now - asked_at_ >= context_.options.timeout) {
-        return connection_.lose({Errc::unavailable, "no answer"});
+        return connection_.lose({Errc::unavailable, "no reply"});
     }
     connection_.flush();
 }
@@ -55,12 +55,12 @@ Instant Listener::due() const {
 void Listener::greet() {
     stage_ = Stage::greeting;
     if (!handshake_.is_needed()) return subscribe();
-    handshake_.ask(connection_.output());
+    handshake_.ask(connection_.write_buffer());
 }
 
 void Listener::subscribe() {
     stage_ = Stage::subscribing;
-    append_command(connection_.output(), {"SUBSCRIBE", channel_.name});
+    append_command(connection_.write_buffer(), {"SUBSCRIBE", channel_.name});
 }
 
 void Listener::got(const redisReply& reply) {

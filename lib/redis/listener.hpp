@@ -61,7 +61,7 @@ private:
     Stage stage_ = Stage::dialing;
     Instant heard_at_;    ///< When the server last said anything.
     Instant asked_at_{};  ///< When it was last asked to.
-    bool owed_ = false;   ///< It was asked, and has not answered.
+    bool owed_ = false;   ///< A reply.
 };
 
 }  // namespace routemaster::redis

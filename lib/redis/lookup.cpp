@@ -40,27 +40,27 @@ Lookup::Lookup(const RedisAddress& address, std::shared_ptr<Waker> waker) {
     int code = 0;
     auto digits = ask(address, AI_NUMERICHOST, code);
     if (code != EAI_NONAME) {
-        question_->answer = std::move(digits);
+        query_->result = std::move(digits);
         return;
     }
     try {
-        std::thread{[question = question_, address, waker = std::move(waker)] {
+        std::thread{[query = query_, address, waker = std::move(waker)] {
             int ignored = 0;
-            auto answer = ask(address, 0, ignored);
+            auto result = ask(address, 0, ignored);
             {
-                const std::lock_guard lock{question->mutex};
-                question->answer = std::move(answer);
+                const std::lock_guard lock{query->mutex};
+                query->result = std::move(result);
             }
             waker->wake();
         }}.detach();
     } catch (const std::system_error& error) {
-        question_->answer = Error{Errc::unavailable, std::string{"thread: "} + error.what()};
+        query_->result = Error{Errc::unavailable, std::string{"thread: "} + error.what()};
     }
 }
 
-std::optional<Result<std::vector<SocketAddress>>> Lookup::answer() const {
-    const std::lock_guard lock{question_->mutex};
-    return question_->answer;
+std::optional<Result<std::vector<SocketAddress>>> Lookup::result() const {
+    const std::lock_guard lock{query_->mutex};
+    return query_->result;
 }
 
 }  // namespace routemaster::redis

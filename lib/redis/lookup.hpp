@@ -15,23 +15,24 @@
 
 namespace routemaster::redis {
 
-/// One question to the system's resolver, which may take its time and cannot be called off: it is
+/// One query to the system's resolver, which may take its time and cannot be called off: it is
 /// asked on a thread of its own, which outlives this object when nobody waits for it any more.
 class Lookup {
 public:
-    /// Begins to ask. An address in digits is answered at once. `waker` is called with the answer.
+    /// Begins to ask. The result of an address in digits is there at once. `waker` is called when
+    /// it is there.
     Lookup(const RedisAddress& address, std::shared_ptr<Waker> waker);
 
-    /// The addresses, at least one; nothing as long as there is no answer.
-    [[nodiscard]] std::optional<Result<std::vector<SocketAddress>>> answer() const;
+    /// The addresses, at least one; nothing as long as there is none.
+    [[nodiscard]] std::optional<Result<std::vector<SocketAddress>>> result() const;
 
 private:
-    struct Question {
-        std::mutex mutex;  ///< Guards the answer.
-        std::optional<Result<std::vector<SocketAddress>>> answer;
+    struct Query {
+        std::mutex mutex;  ///< Guards the result.
+        std::optional<Result<std::vector<SocketAddress>>> result;
     };
 
-    std::shared_ptr<Question> question_ = std::make_shared<Question>();
+    std::shared_ptr<Query> query_ = std::make_shared<Query>();
 };
 
 }  // namespace routemaster::redis

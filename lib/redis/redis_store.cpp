@@ -2,10 +2,12 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/store/watchers.hpp"
+#include "index_repair.hpp"
 #include "link.hpp"
 #include "replies.hpp"
 #include "requests.hpp"
@@ -15,8 +17,8 @@
 namespace routemaster {
 namespace {
 
-/// Steps that were submitted together, until the last is answered.
-struct Submission {
+/// Steps that were submitted together, until the last has its outcome.
+struct SubmittedSteps {
     std::vector<Outcome> outcomes;
     std::atomic<std::size_t> open;
     Completion done;
@@ -33,54 +35,52 @@ struct RedisStore::Impl {
     explicit Impl(RedisOptions settings)
         : options{std::move(settings)},
           link{options, redis::all_scripts(), options.prefix + "routemaster:wake",
-               [this](std::string_view queue) { wake(queue); }} {
-        link.wait_until_connected(options.timeout).value();
-    }
-
-    void submit(std::span<Step> steps, TimePoint now, Completion done) {
-        if (steps.empty()) return done({});
-        auto submission = std::make_shared<Submission>();
-        submission->outcomes.assign(steps.size(), Outcome{Error{Errc::cancelled, {}}});
-        submission->open = steps.size();
-        submission->done = std::move(done);
-
-        const redis::RequestContext context{options.prefix, options.mixed_fleet,
-                                            link.clock_offset(), now};
-        std::vector<redis::Call> calls;
-        calls.reserve(steps.size());
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            auto call = redis::request(steps[i], context);
-            if (!call) {
-                submission->settle(i, call.error());
-                continue;
-            }
-            call->done =
-                [submission, i, reader = redis::ReplyReader{steps[i], context.clock_offset}](
-                    const redis::Answer& answer) { submission->settle(i, reader.read(answer)); };
-            calls.push_back(*std::move(call));
-        }
-        if (!calls.empty()) link.send(calls);
-    }
-
-    /// No queue stands for messages that may have been missed.
-    void wake(std::string_view queue) {
-        if (queue.empty()) {
-            watchers.wake_all();
-        } else {
-            watchers.wake({std::string{queue}});
-        }
-    }
+               [this](std::string_view queue) {
+                   // No queue stands for messages that may have been missed.
+                   if (queue.empty()) return watchers.wake_all();
+                   watchers.wake({std::string{queue}});
+               }} {}
 
     const RedisOptions options;
     detail::Watchers watchers;
     redis::Link link;  // Last: its thread uses the rest.
 };
 
-RedisStore::RedisStore(RedisOptions options) : impl_{std::make_unique<Impl>(std::move(options))} {}
+RedisStore::RedisStore(RedisOptions options) : impl_{std::make_unique<Impl>(std::move(options))} {
+    impl_->link.wait_until_connected(impl_->options.timeout).value();
+}
+
 RedisStore::~RedisStore() = default;
 
 void RedisStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
-    impl_->submit(steps, now, std::move(done));
+    if (steps.empty()) return done({});
+    auto submitted = std::make_shared<SubmittedSteps>();
+    submitted->outcomes.assign(steps.size(), Outcome{Error{Errc::cancelled, {}}});
+    submitted->open = steps.size();
+    submitted->done = std::move(done);
+
+    const auto& options = impl_->options;
+    auto& link = impl_->link;
+    const redis::RequestContext context{options.prefix, options.mixed_fleet, link.clock_offset(),
+                                        now};
+    std::vector<redis::Call> calls;
+    calls.reserve(steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        auto call = redis::request(steps[i], context);
+        if (!call) {
+            submitted->settle(i, call.error());
+            continue;
+        }
+        call->done = [submitted, i, reader = redis::ReplyReader{steps[i], context.clock_offset}](
+                         const redis::CallResult& result) {
+            submitted->settle(i, reader.read(result));
+        };
+        if (const auto names = redis::listed_names(steps[i]); !names.empty()) {
+            *call = redis::with_index_repair(*std::move(call), link, options.prefix, names);
+        }
+        calls.push_back(*std::move(call));
+    }
+    if (!calls.empty()) link.send(calls);
 }
 
 Watch RedisStore::watch(const std::string& queue, std::function<void()> wake) {

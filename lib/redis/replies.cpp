@@ -78,8 +78,8 @@ Uid uid(const redisReply& reply) {
 /// Reads the reply to each kind of step.
 class Reader {
 public:
-    Reader(const Lease& lease, Duration clock_offset)
-        : lease_{lease}, clock_offset_{clock_offset} {}
+    Reader(const AskedFor& asked_for, Duration clock_offset)
+        : asked_for_{asked_for}, clock_offset_{clock_offset} {}
 
     // One overload for each kind of step, in their order; the pointer only names the kind.
 
@@ -128,7 +128,7 @@ public:
         return list<BatchStatus>(r, [&](const redisReply& one) {
             const auto parts = items(one, 5);
             return BatchStatus{uid(*parts[0]),
-                               lease_.queue,
+                               asked_for_.subscriber,
                                time(*parts[1]),
                                within<std::uint32_t>(*parts[2], 0),
                                static_cast<std::uint64_t>(number(*parts[3])),
@@ -156,8 +156,8 @@ public:
         if (!absent(*parts[0])) acquired.next_due = time(*parts[0]);
         acquired.leases.reserve(parts.size() / 2);
         for (std::size_t i = 1; i + 1 < parts.size(); i += 2) {
-            acquired.leases.push_back({lease_.queue, std::string{text(*parts[i + 1])},
-                                       lease_.worker,
+            acquired.leases.push_back({asked_for_.queue, std::string{text(*parts[i + 1])},
+                                       asked_for_.worker,
                                        static_cast<std::uint64_t>(number(*parts[i]))});
         }
         return acquired;
@@ -289,7 +289,7 @@ private:
         return told;
     }
 
-    const Lease& lease_;
+    const AskedFor& asked_for_;
     Duration clock_offset_;
 };
 
@@ -312,17 +312,17 @@ Outcome read_kind(std::size_t kind, const Reader& reader, const redisReply& repl
 ReplyReader::ReplyReader(const Step& step, Duration clock_offset)
     : kind_{step.index()}, clock_offset_{clock_offset} {
     if (const auto* acquire = std::get_if<AcquireJobs>(&step)) {
-        lease_.queue = acquire->queue;
-        lease_.worker = acquire->worker;
+        asked_for_.queue = acquire->queue;
+        asked_for_.worker = acquire->worker;
     } else if (const auto* batches = std::get_if<ListBatches>(&step)) {
-        lease_.queue = batches->token;
+        asked_for_.subscriber = batches->token;
     }
 }
 
-Outcome ReplyReader::read(const Answer& answer) const {
-    if (!answer) return answer.error();
+Outcome ReplyReader::read(const CallResult& result) const {
+    if (!result) return result.error();
     try {
-        return read_kind(kind_, Reader{lease_, clock_offset_}, **answer,
+        return read_kind(kind_, Reader{asked_for_, clock_offset_}, **result,
                          std::make_index_sequence<std::variant_size_v<Step>>{});
     } catch (const Unexpected&) {
         return Error{Errc::corrupted, "the server's reply is not what the script promises"};

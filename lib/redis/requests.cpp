@@ -225,7 +225,7 @@ private:
             .add(whole)
             .add(context_.prefix)
             .add(wire(context_.now))
-            .add(context_.mixed_fleet ? "1" : "");
+            .add(fleet_kind(context_.prefix, context_.mixed_fleet));
     }
     Arguments& begin(const Script& script, const Lease& lease) {
         return begin(script, "jobs:index:", lease.queue)

@@ -21,6 +21,12 @@ struct RequestContext {
     TimePoint now;             ///< In the caller's time.
 };
 
+/// The argument that tells scripts of the fleet: 1 when it is mixed, 2 for a prefix with a hash
+/// tag, which may be in a cluster, 3 for both, else 0.
+[[nodiscard]] constexpr int fleet_kind(std::string_view prefix, bool mixed_fleet) noexcept {
+    return (mixed_fleet ? 1 : 0) + (prefix.find('{') != std::string_view::npos ? 2 : 0);
+}
+
 /// The call that performs a step; `done` is left to the caller. `invalid` when something is wrong
 /// with the step itself, so that the server need not be asked.
 [[nodiscard]] Result<Call> request(const Step& step, const RequestContext& context);

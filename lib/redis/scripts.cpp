@@ -19,16 +19,27 @@ enum class Kind { grows, frees, reads };
 
 std::string_view shebang(Kind kind) {
     switch (kind) {
-        case Kind::grows: return "#!lua\n";
-        case Kind::frees: return "#!lua flags=allow-oom\n";
-        case Kind::reads: return "#!lua flags=no-writes\n";
+        case Kind::grows: return "#!lua";
+        case Kind::frees: return "#!lua flags=allow-oom";
+        case Kind::reads: return "#!lua flags=no-writes";
     }
     return {};
 }
 
-/// What every script begins with.
-constexpr std::string_view head =
-    "local P, now, mixed = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'\n";
+/// What every script begins with. While the slot of a cluster is moved, its keys leave one by one,
+/// and a script that meets one that has left, or was never there, ends at that command. So a key
+/// that never is there is looked for first. The fleet is 1 when it is mixed, 2 for a prefix with a
+/// hash tag, which may be in a cluster, 3 for both.
+constexpr std::string_view head = R"lua(
+local P, now, fleet = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local mixed = fleet == '1' or fleet == '3'
+if fleet == '2' or fleet == '3' then
+    local found = redis.pcall('EXISTS', P .. 'routemaster:never')
+    if type(found) == 'table' and string.find(found.err, 'non local key', 1, true) then
+        return redis.error_reply('MOVING the slot is being moved')
+    end
+end
+)lua";
 
 std::string sha1_of(std::string_view text) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -67,19 +78,21 @@ Script compose(std::string_view name, Kind kind, Parts parts, std::string_view b
 Scripts compose_all() {
     using namespace lua;
     using enum Kind;
-    const auto lanes = lazily("lanes", {wake, job, lane, join, place, fresh_uid},
-                              "join, place, make_ready, fresh_uid");
+    const auto lanes = lazily("lanes", {expect, wake, job, lane, join, place, fresh_uid},
+                              "join, place, make_ready, fresh_uid, expect, expect_queue");
     const auto turns = lazily("turns", {turn, release}, "take_turns, take_turn, release");
     return {
-        .publish_event = compose("publish_event", grows, {expect, counter, lanes}, publish_event),
-        .remove_topic = compose("remove_topic", frees, {expect}, remove_topic),
+        .publish_event = compose("publish_event", grows, {index, counter, lanes}, publish_event),
+        .remove_topic = compose("remove_topic", frees, {expect, unindex}, remove_topic),
         .list_topics = compose("list_topics", reads, {page}, list_topics),
         .subscribe =
-            compose("subscribe", grows, {expect, wake, job, lane, width, idle_topic}, subscribe),
-        .unsubscribe = compose("unsubscribe", frees, {expect, idle_topic}, unsubscribe),
+            compose("subscribe", grows,
+                    {expect, index, unindex, wake, job, lane, width, idle_topic}, subscribe),
+        .unsubscribe = compose("unsubscribe", frees, {expect, unindex, idle_topic}, unsubscribe),
         .remove_subscriber =
             compose("remove_subscriber", frees,
-                    {expect, wake, counter, job, lane, width, idle_topic, dead}, remove_subscriber),
+                    {expect, index, unindex, wake, counter, job, lane, width, idle_topic, dead},
+                    remove_subscriber),
         .list_subscribers =
             compose("list_subscribers", reads, {page, subscriber}, list_subscribers),
         .find_subscriber = compose("find_subscriber", reads, {subscriber}, find_subscriber),
@@ -88,11 +101,11 @@ Scripts compose_all() {
         .find_dead_batch = compose("find_dead_batch", reads, {}, find_dead_batch),
         .redeliver_dead_batches =
             compose("redeliver_dead_batches", grows,
-                    {expect, wake, counter, job, lane, join, place, batch, dead, dead_asked},
+                    {expect, index, wake, counter, job, lane, join, place, batch, dead, dead_asked},
                     redeliver_dead_batches),
         .drop_dead_batches = compose("drop_dead_batches", frees,
-                                     {expect, counter, dead, dead_asked}, drop_dead_batches),
-        .put_token = compose("put_token", grows, {}, put_token),
+                                     {expect, index, counter, dead, dead_asked}, drop_dead_batches),
+        .put_token = compose("put_token", grows, {index}, put_token),
         .find_token = compose("find_token", reads, {}, find_token),
         .list_tokens = compose("list_tokens", reads, {page}, list_tokens),
         .push_job = compose("push_job", grows, {wake, job, lane, place}, push_job),
@@ -100,26 +113,28 @@ Scripts compose_all() {
             compose("acquire_jobs", frees, {expect, wake, job, lane, place, turns}, acquire_jobs),
         .ack_job = compose("ack_job", frees, {expect, wake, job, lease}, ack_job),
         .nack_job = compose("nack_job", frees, {expect, wake, job, lane, place, lease}, nack_job),
-        .heartbeat = compose("heartbeat", frees, {}, heartbeat),
+        .heartbeat = compose("heartbeat", frees, {expect}, heartbeat),
         .retire_worker = compose("retire_worker", frees,
                                  {expect, wake, job, lane, place, worker, release}, retire_worker),
-        .scrub_workers =
-            compose("scrub_workers", frees,
-                    {expect, wake, counter, job, lane, place, worker, release}, scrub_workers),
+        .scrub_workers = compose("scrub_workers", frees,
+                                 {expect, index, wake, counter, job, lane, place, worker, release},
+                                 scrub_workers),
         .count_jobs = compose("count_jobs", reads, {}, count_jobs),
-        .begin_delivery = compose("begin_delivery", frees,
-                                  {expect, wake, counter, status, job, lane, place, lease, batch},
-                                  begin_delivery),
-        .settle_delivery =
-            compose("settle_delivery", frees,
-                    {expect, wake, counter, status, job, lane, window, place, lease, batch, dead},
-                    settle_delivery),
+        .begin_delivery = compose(
+            "begin_delivery", frees,
+            {expect, index, wake, counter, status, job, lane, place, lease, batch}, begin_delivery),
+        .settle_delivery = compose(
+            "settle_delivery", frees,
+            {expect, index, wake, counter, status, job, lane, window, place, lease, batch, dead},
+            settle_delivery),
         .measure_use = compose("measure_use", reads, {}, measure_use),
         .drop_oldest_batches =
-            compose("drop_oldest_batches", frees, {expect, wake, counter, job, lane, batch, dead},
-                    drop_oldest_batches),
-        .add_to_counters = compose("add_to_counters", grows, {}, add_to_counters),
+            compose("drop_oldest_batches", frees,
+                    {expect, index, wake, counter, job, lane, batch, dead}, drop_oldest_batches),
+        .add_to_counters = compose("add_to_counters", grows, {index}, add_to_counters),
         .list_counters = compose("list_counters", reads, {page}, list_counters),
+        // Whoever looks for what fills the memory must get a list.
+        .repair_index = compose("repair_index", frees, {}, repair_index),
     };
 }
 
@@ -132,35 +147,16 @@ const Scripts& scripts() {
 
 std::vector<const Script*> all_scripts() {
     const auto& all = scripts();
-    return {&all.publish_event,
-            &all.remove_topic,
-            &all.list_topics,
-            &all.subscribe,
-            &all.unsubscribe,
-            &all.remove_subscriber,
-            &all.list_subscribers,
-            &all.find_subscriber,
-            &all.list_batches,
-            &all.put_token,
-            &all.find_token,
-            &all.list_tokens,
-            &all.push_job,
-            &all.acquire_jobs,
-            &all.ack_job,
-            &all.nack_job,
-            &all.heartbeat,
-            &all.retire_worker,
-            &all.scrub_workers,
-            &all.count_jobs,
-            &all.begin_delivery,
-            &all.settle_delivery,
-            &all.measure_use,
-            &all.drop_oldest_batches,
-            &all.add_to_counters,
-            &all.list_counters,
-            &all.list_dead_batches,
-            &all.find_dead_batch,
-            &all.redeliver_dead_batches,
+    return {&all.publish_event,     &all.remove_topic,    &all.list_topics,
+            &all.subscribe,         &all.unsubscribe,     &all.remove_subscriber,
+            &all.list_subscribers,  &all.find_subscriber, &all.list_batches,
+            &all.put_token,         &all.find_token,      &all.list_tokens,
+            &all.push_job,          &all.acquire_jobs,    &all.ack_job,
+            &all.nack_job,          &all.heartbeat,       &all.retire_worker,
+            &all.scrub_workers,     &all.count_jobs,      &all.begin_delivery,
+            &all.settle_delivery,   &all.measure_use,     &all.drop_oldest_batches,
+            &all.add_to_counters,   &all.list_counters,   &all.repair_index,
+            &all.list_dead_batches, &all.find_dead_batch, &all.redeliver_dead_batches,
             &all.drop_dead_batches};
 }
 

@@ -1,5 +1,6 @@
 /// @file
-/// All scripts: one for each kind of step. They stand in lua/, each beginning with its contract.
+/// All scripts: one for each kind of step, and one for listings. They stand in lua/, each beginning
+/// with its contract.
 
 #pragma once
 
@@ -21,6 +22,7 @@ struct Scripts {
     Script begin_delivery, settle_delivery;
     Script measure_use, drop_oldest_batches;
     Script add_to_counters, list_counters;
+    Script repair_index;
 };
 
 /// The one set of scripts, composed at first use. Thread safe.

@@ -11,7 +11,7 @@ namespace routemaster::redis {
 namespace {
 
 /// Sentinels do little else than answer: one that takes longer is of no use.
-constexpr Duration patience_max{2'000};
+constexpr Duration timeout_max{2'000};
 
 Error unavailable(std::string text) { return {Errc::unavailable, std::move(text)}; }
 
@@ -31,7 +31,7 @@ std::optional<Result<RedisAddress>> SentinelInquiry::work(const PollSet& polled,
     if (outcome_) return outcome_;
     if (connection_.lost()) return *connection_.lost();
     if (connection_.is_open() && deadline_ == no_instant) ask(now);
-    if (now >= deadline_) return unavailable("no answer");
+    if (now >= deadline_) return unavailable("no reply");
     connection_.flush();
     return std::nullopt;
 }
@@ -39,9 +39,9 @@ std::optional<Result<RedisAddress>> SentinelInquiry::work(const PollSet& polled,
 Instant SentinelInquiry::due() const { return std::min(deadline_, connection_.due()); }
 
 void SentinelInquiry::ask(Instant now) {
-    deadline_ = now + std::min(context_.options.timeout, patience_max);
-    handshake_.ask(connection_.output());
-    append_command(connection_.output(),
+    deadline_ = now + std::min(context_.options.timeout, timeout_max);
+    handshake_.ask(connection_.write_buffer());
+    append_command(connection_.write_buffer(),
                    {"SENTINEL", "get-master-addr-by-name", context_.options.sentinel_master});
 }
 

@@ -39,7 +39,7 @@ private:
     Connection connection_;
     Handshake handshake_;
     bool agreed_ = false;
-    Instant deadline_ = no_instant;  ///< Of the answer, once the question was asked.
+    Instant deadline_ = no_instant;  ///< Of the reply, once the question was sent.
     std::optional<Result<RedisAddress>> outcome_;
 };
 

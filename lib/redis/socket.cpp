@@ -20,7 +20,7 @@ bool same(const SocketAddress& a, const SocketAddress& b) {
 
 }  // namespace
 
-Result<Socket> Socket::connect(const SocketAddress& address, Duration patience) {
+Result<Socket> Socket::connect(const SocketAddress& address, Duration timeout) {
     Socket socket{
         ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     const int descriptor = socket.descriptor_;
@@ -30,7 +30,7 @@ Result<Socket> Socket::connect(const SocketAddress& address, Duration patience) 
     set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, 15);
     set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, 5);
     set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, 3);
-    set(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(patience.count()));
+    set(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(timeout.count()));
     if (::connect(descriptor, address.get(), address.size) != 0 && errno != EINPROGRESS) {
         return Error{Errc::unavailable, errno_text()};
     }

@@ -35,8 +35,8 @@ struct SocketAddress {
 class Socket {
 public:
     /// Begins to connect. Small writes are sent at once, and a peer that is gone is noticed: by
-    /// keep-alive probes when idle, after `patience` when it does not confirm what it was sent.
-    [[nodiscard]] static Result<Socket> connect(const SocketAddress& address, Duration patience);
+    /// keep-alive probes when idle, after `timeout` when it does not confirm what it was sent.
+    [[nodiscard]] static Result<Socket> connect(const SocketAddress& address, Duration timeout);
 
     Socket(Socket&& other) noexcept : descriptor_{std::exchange(other.descriptor_, -1)} {}
     Socket& operator=(Socket&& other) noexcept {

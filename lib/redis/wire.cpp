@@ -31,7 +31,7 @@ void ReplyParser::feed(std::string_view bytes) {
 Result<ServerReply> ReplyParser::next() {
     void* reply = nullptr;
     if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
-        return Error{Errc::corrupted, std::string{"no answer of Redis: "} + reader_->errstr};
+        return Error{Errc::corrupted, std::string{"no reply of Redis: "} + reader_->errstr};
     }
     return ServerReply{static_cast<redisReply*>(reply)};
 }

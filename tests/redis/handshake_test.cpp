@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "redis/address_rotation.hpp"
 #include "redis/backoff.hpp"
-#include "redis/itinerary.hpp"
-#include "redis/refusal.hpp"
+#include "redis/error_reply.hpp"
 #include "redis/wire.hpp"
 #include "routemaster/store/redis.hpp"
 #include "routemaster/time.hpp"
@@ -57,10 +57,10 @@ std::string refusal(const std::string& replies) {
     return greeting.outcome->error().code().message() + ": " + greeting.outcome->error().context();
 }
 
-using Kind = redis::Refusal::Kind;
+using Kind = redis::ErrorReply::Kind;
 
-redis::Refusal read(std::string_view text) {
-    return redis::read_refusal(text, {"here.example", 7'000});
+redis::ErrorReply read(std::string_view text) {
+    return redis::parse_error_reply(text, {"here.example", 7'000});
 }
 
 }  // namespace
@@ -99,28 +99,28 @@ TEST_CASE("handshake: an error reply is told by its own words") {
           "unavailable: NOPERM this user may not");
 }
 
-TEST_CASE("refusal: what the server refuses for its state may be tried again") {
+TEST_CASE("error reply: what the server refuses for its state may be tried again") {
     for (const std::string word :
          {"OOM", "BUSY", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF", "UNKILLABLE",
           "EXECABORT", "NOPERM", "WRONGPASS", "DENIED"}) {
         CAPTURE(word);
         const auto refused = read(word + " for some reason");
-        CHECK(refused.kind == Kind::tell);
+        CHECK(refused.kind == Kind::report);
         CHECK(refused.error.code() == Errc::unavailable);
         CHECK(refused.error.context() == word + " for some reason");
     }
     CHECK(read("ERR max number of clients reached").error.code() == Errc::unavailable);
 }
 
-TEST_CASE("refusal: a server that is the wrong one makes the link look again") {
+TEST_CASE("error reply: a server that is the wrong one makes the link look again") {
     for (const std::string word : {"READONLY", "LOADING", "MASTERDOWN", "NOAUTH"}) {
         CAPTURE(word);
-        CHECK(read(word + " for some reason").kind == Kind::look_again);
+        CHECK(read(word + " for some reason").kind == Kind::reconnect);
         CHECK(read(word + " for some reason").error.code() == Errc::unavailable);
     }
 }
 
-TEST_CASE("refusal: everything else is the script's fault, but for what it calls invalid") {
+TEST_CASE("error reply: everything else is the script's fault, but for what it calls invalid") {
     CHECK(read("ERR something").error.code() == Errc::corrupted);
     CHECK(read("WRONGTYPE it is").error.code() == Errc::corrupted);
     CHECK(read("OOMPH").error.code() == Errc::corrupted);
@@ -132,51 +132,56 @@ TEST_CASE("refusal: everything else is the script's fault, but for what it calls
     CHECK(read("INVALIDATED").error.code() == Errc::corrupted);
 }
 
-TEST_CASE("refusal: a redirection says where to") {
+TEST_CASE("error reply: while a slot is moved the call waits, wherever its key is") {
+    for (const auto* text : {"ASK 3999 there.example:6381", "MOVING the slot is being moved"}) {
+        CHECK(read(text).kind == Kind::slot_moving);
+        CHECK(read(text).error.code() == Errc::unavailable);
+    }
+}
+
+TEST_CASE("error reply: a redirection says where to") {
     const auto moved = read("MOVED 3999 127.0.0.1:6381");
     CHECK(moved.kind == Kind::moved);
     CHECK(moved.to == RedisAddress{"127.0.0.1", 6'381});
-    CHECK(read("ASK 3999 there.example:6381").kind == Kind::ask);
-    CHECK(read("ASK 3999 there.example:6381").to == RedisAddress{"there.example", 6'381});
     CHECK(read("MOVED 3999 fe80::1:6381").to == RedisAddress{"fe80::1", 6'381});
     CHECK(read("MOVED 3999 :6381").to == RedisAddress{"here.example", 6'381});
     for (const auto* odd : {"MOVED", "MOVED 3999", "MOVED 3999 host",
-                            "MOVED 3999 host:", "MOVED 3999 host:66000", "ASK 1 host:6381x"}) {
+                            "MOVED 3999 host:", "MOVED 3999 host:66000", "MOVED 1 host:6381x"}) {
         CAPTURE(odd);
-        CHECK(read(odd).kind == Kind::tell);
+        CHECK(read(odd).kind == Kind::report);
         CHECK(read(odd).error.code() == Errc::unavailable);
     }
 }
 
-TEST_CASE("itinerary: what is known comes first, what turns up next, and nothing twice") {
+TEST_CASE("address rotation: what is known comes first, what turns up next, and nothing twice") {
     const auto at = [](std::uint16_t port) { return RedisAddress{"host", port}; };
-    redis::Itinerary itinerary{{at(1), at(2), at(3)}};
-    itinerary.begin({at(9), at(2)});
-    CHECK(itinerary.next() == at(9));
-    CHECK(itinerary.next() == at(2));
-    itinerary.suggest(at(9));
-    itinerary.suggest(at(8));
-    CHECK(itinerary.next() == at(8));
-    CHECK(itinerary.next() == at(1));
-    CHECK(itinerary.next() == at(3));
-    CHECK_FALSE(itinerary.next());
+    redis::AddressRotation rotation{{at(1), at(2), at(3)}};
+    rotation.begin({at(9), at(2)});
+    CHECK(rotation.next() == at(9));
+    CHECK(rotation.next() == at(2));
+    rotation.suggest(at(9));
+    rotation.suggest(at(8));
+    CHECK(rotation.next() == at(8));
+    CHECK(rotation.next() == at(1));
+    CHECK(rotation.next() == at(3));
+    CHECK_FALSE(rotation.next());
 
-    itinerary.prefer(at(3));
-    itinerary.prefer(at(7));
-    itinerary.begin({});
-    CHECK(itinerary.next() == at(3));
-    CHECK(itinerary.next() == at(1));
-    CHECK(itinerary.next() == at(2));
-    CHECK_FALSE(itinerary.next());
+    rotation.prefer(at(3));
+    rotation.prefer(at(7));
+    rotation.begin({});
+    CHECK(rotation.next() == at(3));
+    CHECK(rotation.next() == at(1));
+    CHECK(rotation.next() == at(2));
+    CHECK_FALSE(rotation.next());
 }
 
-TEST_CASE("itinerary: servers that point to one another do not keep it going for ever") {
-    redis::Itinerary itinerary{{{"host", 1}}};
-    itinerary.begin({});
+TEST_CASE("address rotation: servers that point to one another do not keep it going for ever") {
+    redis::AddressRotation rotation{{{"host", 1}}};
+    rotation.begin({});
     int tried = 0;
-    for (std::uint16_t port = 2; itinerary.next(); ++port) {
+    for (std::uint16_t port = 2; rotation.next(); ++port) {
         ++tried;
-        itinerary.suggest({"host", port});
+        rotation.suggest({"host", port});
         REQUIRE(tried < 100);
     }
     CHECK(tried < 10);

@@ -302,7 +302,7 @@ TEST_CASE("link faults: a listener notices by itself that the server is gone wit
     constexpr std::size_t listener = 1;
     gate.fall_silent(listener);
     CHECK(scene.heard.await(2) == std::vector<std::string>{"", ""});
-    CHECK(scene.log.count(LogLevel::warning, "cannot listen: no answer") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "cannot listen: no reply") == 1);
     CHECK(losses(scene) == 0);
     server.command({"PUBLISH", "wake", "orders"});
     CHECK(scene.heard.await(3).back() == "orders");

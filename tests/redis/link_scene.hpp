@@ -68,7 +68,7 @@ inline std::string dump(const redisReply& reply) {
 }
 
 /// The answer as text: the reply, or `code: context`.
-inline std::string dump(const redis::Answer& answer) {
+inline std::string dump(const redis::CallResult& answer) {
     if (answer) return dump(**answer);
     return answer.error().code().message() + ": " + answer.error().context();
 }
@@ -114,7 +114,8 @@ public:
     }
 
     static redis::Call call(const redis::Script& script, std::string_view key,
-                            std::string_view argument, std::function<void(redis::Answer)> done) {
+                            std::string_view argument,
+                            std::function<void(redis::CallResult)> done) {
         redis::Call call{.script = &script, .done = std::move(done)};
         if (key.empty()) {
             call.arguments.add(0);
@@ -129,7 +130,7 @@ public:
     std::future<std::string> begin(const redis::Script& script, std::string_view key,
                                    std::string_view argument) {
         auto promise = std::make_shared<std::promise<std::string>>();
-        auto one = call(script, key, argument, [promise](const redis::Answer& answer) {
+        auto one = call(script, key, argument, [promise](const redis::CallResult& answer) {
             promise->set_value(dump(answer));
         });
         auto answer = promise->get_future();

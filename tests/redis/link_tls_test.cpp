@@ -72,7 +72,7 @@ RedisOptions options(const std::string& host, std::uint16_t port, const std::str
 }
 
 /// Why there is no connection.
-std::string obstacle(RedisOptions settings) {
+std::string last_error(RedisOptions settings) {
     settings.timeout = Duration{300};
     LinkScene scene{std::move(settings)};
     return scene.ask_echo("x");
@@ -153,16 +153,16 @@ TEST_CASE("link over TLS: a certificate of an address is for that address") {
     TlsServer server{authority};
     LinkScene scene{options("127.0.0.1", server.port(), authority.file("ca.pem"))};
     CHECK(scene.ask_echo("x") == "x");
-    const auto why = obstacle(options("localhost", server.port(), authority.file("ca.pem")));
+    const auto why = last_error(options("localhost", server.port(), authority.file("ca.pem")));
     CHECK(why.find("TLS: hostname mismatch") != std::string::npos);
 }
 
 TEST_CASE("link over TLS: a server with the name of another is refused") {
     const Authority authority{"DNS:other.example"};
     TlsServer server{authority};
-    CHECK(obstacle(options("localhost", server.port(), authority.file("ca.pem")))
+    CHECK(last_error(options("localhost", server.port(), authority.file("ca.pem")))
               .find("TLS: hostname mismatch") != std::string::npos);
-    CHECK(obstacle(options("127.0.0.1", server.port(), authority.file("ca.pem")))
+    CHECK(last_error(options("127.0.0.1", server.port(), authority.file("ca.pem")))
               .find("TLS: IP address mismatch") != std::string::npos);
 }
 
@@ -170,15 +170,15 @@ TEST_CASE("link over TLS: a server of an unknown authority is refused") {
     const Authority authority{"DNS:localhost"};
     const Authority other{"DNS:localhost"};
     TlsServer server{authority};
-    CHECK(obstacle(options("localhost", server.port(), other.file("ca.pem"))).find("TLS: ") !=
+    CHECK(last_error(options("localhost", server.port(), other.file("ca.pem"))).find("TLS: ") !=
           std::string::npos);
-    CHECK(obstacle(options("localhost", server.port(), "")).find("TLS: ") != std::string::npos);
+    CHECK(last_error(options("localhost", server.port(), "")).find("TLS: ") != std::string::npos);
 }
 
 TEST_CASE("link over TLS: a server without TLS is refused") {
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
     const auto why =
-        obstacle(options("localhost", server.plain().port(), authority.file("ca.pem")));
+        last_error(options("localhost", server.plain().port(), authority.file("ca.pem")));
     CHECK(why.starts_with("unavailable: "));
 }

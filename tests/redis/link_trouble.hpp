@@ -29,8 +29,8 @@ struct GatedScene {
 };
 
 /// Asks until there is an answer that is not an error; false when it does not come in time.
-inline bool recovers(LinkScene& scene, Duration patience = recovery_max) {
-    return await([&] { return scene.ask_echo("well") == "well"; }, patience);
+inline bool recovers(LinkScene& scene, Duration timeout = recovery_max) {
+    return await([&] { return scene.ask_echo("well") == "well"; }, timeout);
 }
 
 /// What an answer, as text, says about its call.

@@ -1,6 +1,6 @@
 -- AckJob: forgets a job that was done.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 job, 6 worker, 7 fence
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence
 -- Reply: 1, or 0 when the lease is lost.
 local q, job = ARGV[4], ARGV[5]
 if not holds(q, job, ARGV[6], ARGV[7]) then return 0 end

@@ -1,6 +1,6 @@
 -- AcquireJobs: promotes what is due, at most 1,000 jobs, then gives READY jobs to a worker.
 -- KEYS  1 jobs:instant:{q}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows
 -- Parts: turns() gives those that only a mixed fleet needs.
 -- Effect: also a heartbeat. A delivery job whose lane is closed is held instead of given. In a
 --         mixed fleet, what is held comes back, and jobs wait for their turn where they are.
@@ -29,7 +29,9 @@ if in_turns then
 elseif q == 'main' then
     local token = redis.pcall('SRANDMEMBER', P .. 'routemaster:untidy')
     if type(token) == 'string' then
-        if tidy(token) then redis.call('SREM', P .. 'routemaster:untidy', token) end
+        -- A lane that cannot be read holds nobody back.
+        local read, done = pcall(tidy, token)
+        if done or not read then redis.call('SREM', P .. 'routemaster:untidy', token) end
         more = redis.call('EXISTS', P .. 'routemaster:untidy') == 1
     end
 end

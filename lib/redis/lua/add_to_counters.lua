@@ -1,12 +1,15 @@
 -- AddToCounters: adds to counters.
 -- KEYS  1 counters
--- ARGV  1 prefix, 2 now, 3 mixed, 4... field, increment
+-- ARGV  1 prefix, 2 now, 3 fleet, 4... field, increment
 -- Effect: a counter that cannot be added to, for want of room or of a number, begins anew, as in
 --       the original.
 -- Reply: 1.
 for i = 4, #ARGV, 2 do
-    if type(redis.pcall('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1])) == 'table' then
+    local value = redis.pcall('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1])
+    if type(value) == 'table' then
         redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+    elseif value == tonumber(ARGV[i + 1]) then
+        note_name('counters', ARGV[i])
     end
 end
 return 1

@@ -1,6 +1,6 @@
 -- BeginDelivery: begins the delivery of the batch that a leased delivery job names.
 -- KEYS  1 jobs:index:main
--- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 job, 6 worker, 7 fence, 8 backoff_max, 9 jitter,
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 backoff_max, 9 jitter,
 --       10 lane_max, 11 pause
 -- Effect: seals the batch, counts an attempt and notes it; or gives the job back for the
 --       throttle's wait, or until there is room in its lane; or ends a batch that nobody wants.

@@ -1,6 +1,6 @@
 -- CountJobs: tells how many jobs a queue holds in which state.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 queue
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue
 -- Reply: scheduled, ready, pending. A scheduled job that is due counts as ready.
 local q = ARGV[4]
 local due = redis.call('ZCOUNT', P .. 'jobs:scheduled:' .. q, '-inf', now)

@@ -1,6 +1,6 @@
 -- DropDeadBatches: drops DEAD batches.
 -- KEYS  1 routemaster:dead:{token}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 uid or "" for all, 6 limit
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid or "" for all, 6 limit
 -- Reply: batches dropped, events dropped.
 local asked = dead_asked(ARGV[4], ARGV[5], tonumber(ARGV[6]))
 expect_dead(ARGV[4])

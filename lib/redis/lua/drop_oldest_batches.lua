@@ -1,7 +1,7 @@
 -- DropOldestBatches: ends the DEAD batches that died first, then the oldest others and their jobs,
 --                    passing over those under delivery.
 -- KEYS  1 batches:index
--- ARGV  1 prefix, 2 now, 3 mixed, 4 limit
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 limit
 -- Effect: looks at no more than 1,000 batches beyond the limit.
 -- Reply: batches dropped, events dropped.
 

@@ -1,6 +1,6 @@
 -- FindDeadBatch: tells a DEAD batch of a subscriber whole.
 -- KEYS  1 routemaster:dead:{token}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 uid
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid
 -- Reply: as ListDeadBatches for one, and then its messages; or nil.
 local died_at = redis.call('ZSCORE', KEYS[1], ARGV[5])
 if not died_at then return nil end

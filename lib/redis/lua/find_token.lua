@@ -1,5 +1,5 @@
 -- FindToken: tells the name that a token was given to.
 -- KEYS  1 api_tokens:by_token
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token
 -- Reply: the name, or nil.
 return redis.call('HGET', KEYS[1], ARGV[4])

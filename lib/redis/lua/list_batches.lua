@@ -1,6 +1,6 @@
 -- ListBatches: tells the batches of a subscriber in the order of their lane.
 -- KEYS  1 routemaster:lane:{token}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 limit
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 limit
 -- Effect: in a mixed fleet there are no lanes; then it looks through the 10,000 oldest batches.
 -- Reply: for each its uid, creation time, attempts, events, 1 when CURRENT.
 local token, limit = ARGV[4], tonumber(ARGV[5])

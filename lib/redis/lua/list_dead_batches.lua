@@ -1,6 +1,6 @@
 -- ListDeadBatches: tells the DEAD batches of a subscriber, those that died first at the front.
 -- KEYS  1 routemaster:dead:{token}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 limit
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 limit
 -- Reply: for each its uid, when it died, error, token, creation time, attempts, events.
 local dead = redis.call('ZRANGE', KEYS[1], 0, ARGV[5] - 1, 'WITHSCORES')
 local told = {}

@@ -1,9 +1,9 @@
 -- ListSubscribers: tells the subscribers, by token.
 -- KEYS  1 subscribers
--- ARGV  1 prefix, 2 now, 3 mixed, 4 after, 5 limit
--- Reply: for each what `status_of` tells.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
+-- Reply: for each what `status_of` tells; or 0 when the index is behind.
+local names = page('subscribers', false)
+if not names then return 0 end
 local told = {}
-for i, token in ipairs(page(redis.call('SMEMBERS', KEYS[1]), ARGV[4], tonumber(ARGV[5]))) do
-    told[i] = status_of(token)
-end
+for i, token in ipairs(names) do told[i] = status_of(token) end
 return told

@@ -1,9 +1,12 @@
 -- ListTopics: tells the topics, by name.
 -- KEYS  1 topics
--- ARGV  1 prefix, 2 now, 3 mixed, 4 after, 5 limit
--- Reply: for each its name, publisher or nil, number of events or nil.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
+-- Reply: for each its name, publisher or nil, number of events or nil; or 0 when the index is
+--        behind.
+local names = page('topics', false)
+if not names then return 0 end
 local told = {}
-for i, name in ipairs(page(redis.call('SMEMBERS', KEYS[1]), ARGV[4], tonumber(ARGV[5]))) do
+for i, name in ipairs(names) do
     local known = redis.call('HMGET', P .. 'topic:' .. name, 'publisher', 'counter')
     told[i] = {name, known[1], known[2]}
 end

@@ -1,6 +1,6 @@
 -- NackJob: gives a job back, to run again at an instant.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 queue, 5 job, 6 worker, 7 fence, 8 run_at
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 run_at
 -- Reply: 1, or 0 when the lease is lost.
 local q, job = ARGV[4], ARGV[5]
 if not holds(q, job, ARGV[6], ARGV[7]) then return 0 end

@@ -1,6 +1,6 @@
 -- PublishEvent: takes in one event for all subscribers of its topic.
 -- KEYS  1 topic:{topic}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 topic, 5 publisher or "", 6 message, 7 timestamp,
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 message, 7 timestamp,
 --       8 the first 17 characters of fresh batch ids, 9 and 10 the fields of the counters
 --       events.published and events.bytes, 11 topics that the publisher may have claimed,
 --       12 "1" if the publisher must be a valid token
@@ -14,69 +14,110 @@ if ARGV[12] == '1' and redis.call('HEXISTS', P .. 'api_tokens:by_token', publish
     return -2
 end
 local owner = redis.call('HGET', KEYS[1], 'publisher')
-if owner then
-    if owner ~= publisher then return 0 end
-else
-    if publisher ~= '' then
-        local claims = redis.call('HGET', P .. 'routemaster:claims', publisher)
-        if (tonumber(claims) or 0) >= tonumber(ARGV[11]) then return -1 end
-        add(P .. 'routemaster:claims', publisher, 1)
-        redis.call('HSET', KEYS[1], 'publisher', publisher)
-    end
-    redis.call('SADD', P .. 'topics', topic)
+if owner and owner ~= publisher then return 0 end
+local claims = not owner and publisher ~= ''
+if claims then
+    local claimed = redis.call('HGET', P .. 'routemaster:claims', publisher)
+    if (tonumber(claimed) or 0) >= tonumber(ARGV[11]) then return -1 end
 end
-redis.call('HINCRBY', KEYS[1], 'counter', 1)
-add(P .. 'counters', ARGV[9], 1)
-add(P .. 'counters', ARGV[10], #message)
+if not owner then redis.call('SCARD', P .. 'topics') end
 
--- Most publications begin no batch and fill none.
-local join, place, make_ready, fresh_uid
-local function need_lanes()
-    if not join then join, place, make_ready, fresh_uid = lanes() end
-end
-
+-- Everything is read before anything is changed. Most publications begin no batch and fill none.
+local join, place, make_ready, fresh_uid, expect, expect_queue
+local jobs, gauge = P .. 'jobs:index:main', P .. 'batches:gauges:event'
 local tokens = redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
 if #tokens > 1 then table.sort(tokens) end
-local full = {}
+-- For each subscriber its token; its CURRENT batch, or false for one to be begun; when the batch's
+-- job falls due, or false for one that exists; whether the batch will be full.
+local targets = {}
+local stale, some_join, some_wait, some_move
 for _, token in ipairs(tokens) do
     local wants = redis.call('HMGET', P .. 'subscriber:' .. token, 'timeout', 'max_events', 'uuid')
     -- Every subscriber has a uuid, be it empty; without one this is what a late write left behind.
     if wants[3] then
-        local current = P .. 'batches:current:' .. token
-        local uid = redis.call('SRANDMEMBER', current)
-        local length = 0
+        local uid = redis.call('SRANDMEMBER', P .. 'batches:current:' .. token)
+        local events = 1
         if uid then
-            length = redis.call('RPUSHX', P .. 'batches:' .. uid, message)
-            if length == 0 then redis.call('SREM', current, uid) end
+            local length = redis.call('LLEN', P .. 'batches:' .. uid)
+            if length > 3 then events = length - 2 end
+            if length == 0 then
+                stale = stale or {}
+                stale[token] = uid
+                uid = false
+            end
         end
-        if length == 0 then
-            need_lanes()
-            uid = fresh_uid()
-            length = redis.call('RPUSH', P .. 'batches:' .. uid, token, now, 0, message)
-            redis.call('SADD', current, uid)
-            redis.call('ZADD', P .. 'batches:index', now, uid)
-            add(P .. 'batches:gauges:batch', token, 1)
-            join(token, uid)
-        end
+        local due = false
         -- Also for a batch that exists: one whose job was lost on the way gets it back.
-        local job = '\146\165batch\145\180' .. uid
-        if redis.call('SADD', P .. 'jobs:index:main', job) == 1 then
-            need_lanes()
-            place('main', job, math.min(tonumber(ARGV[7]), now) + (wants[1] or 500))
+        if not uid or redis.call('SISMEMBER', jobs, '\146\165batch\145\180' .. uid) == 0 then
+            due = math.min(tonumber(ARGV[7]), now) + (tonumber(wants[1]) or 500)
+            some_wait = true
+            if due <= now then some_move = true end
         end
-        add(P .. 'batches:gauges:event', token, 1)
-        count('events.added', token, 1)
-        if length - 3 >= tonumber(wants[2] or 100) then
-            full[#full + 1] = {current, uid, job}
+        if not uid then
+            some_join = true
+            redis.call('ZCARD', P .. 'routemaster:lane:' .. token)
         end
+        local is_full = events >= (tonumber(wants[2]) or 100)
+        if is_full then some_move = true end
+        targets[#targets + 1] = {token, uid, due, is_full}
     end
 end
-for _, batch in ipairs(full) do
-    need_lanes()
+if some_wait or some_move then
+    join, place, make_ready, fresh_uid, expect, expect_queue = lanes()
+end
+if some_join then
+    expect('HLEN', 'batches:gauges:batch')
+    expect('ZCARD', 'batches:index')
+end
+if some_move then
     expect_queue('main')
-    redis.call('SREM', batch[1], batch[2])
-    if redis.call('ZREM', P .. 'jobs:scheduled:main', batch[3]) == 1 then
-        make_ready('main', batch[3])
+elseif some_wait then
+    expect('ZCARD', 'jobs:scheduled:main')
+    expect('SCARD', 'jobs:index:main')
+end
+if #targets > 0 then redis.call('HLEN', gauge) end
+
+-- The first change: where it fails, it is the only one.
+tally(ARGV[9], 1)
+tally(ARGV[10], #message)
+if claims then
+    add(P .. 'routemaster:claims', publisher, 1)
+    redis.call('HSET', KEYS[1], 'publisher', publisher)
+end
+if not owner and redis.call('SADD', P .. 'topics', topic) == 1 then note_name('topics', topic) end
+add(KEYS[1], 'counter', 1)
+for _, target in ipairs(targets) do
+    local token, uid, due = target[1], target[2], target[3]
+    if uid then
+        redis.call('RPUSH', P .. 'batches:' .. uid, message)
+    else
+        local current = P .. 'batches:current:' .. token
+        if stale and stale[token] then redis.call('SREM', current, stale[token]) end
+        uid = fresh_uid()
+        target[2] = uid
+        redis.call('RPUSH', P .. 'batches:' .. uid, token, now, 0, message)
+        redis.call('SADD', current, uid)
+        redis.call('ZADD', P .. 'batches:index', now, uid)
+        add(P .. 'batches:gauges:batch', token, 1)
+        join(token, uid)
+    end
+    if due then
+        local job = '\146\165batch\145\180' .. uid
+        redis.call('SADD', jobs, job)
+        place('main', job, due)
+    end
+    add(gauge, token, 1)
+    tally('\146\172events.added\145\146\165queue' .. str(token), 1)
+end
+if some_move then
+    for _, target in ipairs(targets) do
+        if target[4] then
+            local job = '\146\165batch\145\180' .. target[2]
+            redis.call('SREM', P .. 'batches:current:' .. target[1], target[2])
+            if redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 then
+                make_ready('main', job)
+            end
+        end
     end
 end
 return 1

@@ -1,13 +1,15 @@
 -- RedeliverDeadBatches: puts DEAD batches back at the end of their lane, as if they began now.
 -- KEYS  1 routemaster:dead:{token}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 uid or "" for all, 6 limit
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid or "" for all, 6 limit
 -- Effect: each gets a delivery job, which is READY; one whose job somebody pushed is passed over.
 -- Reply: how many.
 local token = ARGV[4]
 local asked = dead_asked(token, ARGV[5], tonumber(ARGV[6]))
 expect_dead(token)
 expect_batch(token)
-for _, uid in ipairs(asked) do expect('LLEN', 'routemaster:dead_batch:' .. uid) end
+for _, uid in ipairs(asked) do
+    expect('LLEN', 'routemaster:dead_batch:' .. uid, 'batches:' .. uid)
+end
 local total = 0
 for _, uid in ipairs(asked) do
     local kept, list = P .. 'routemaster:dead_batch:' .. uid, P .. 'batches:' .. uid

@@ -1,6 +1,6 @@
 -- RemoveSubscriber, and RemoveToken, which removes the subscriber of that name with the token.
 -- KEYS  1 subscriber:{token}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 "1" for the API token too
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 "1" for the API token too
 -- Effect: the batches stay, and end when they fall due; the DEAD ones are dropped.
 -- Reply: 1 removed, 0 unknown.
 local token = ARGV[4]
@@ -13,6 +13,7 @@ expect_queue('main')
 expect_dead(token)
 local removed = redis.call('SREM', P .. 'subscribers', token)
 if removed == 1 then
+    forget_name('subscribers', token)
     for _, topic in ipairs(topics) do
         redis.call('SREM', P .. 'subscribers:' .. topic, token)
         forget_if_idle(topic)
@@ -26,5 +27,6 @@ if removed == 1 then
 end
 if ARGV[5] == '1' then
     removed = math.max(removed, redis.call('HDEL', P .. 'api_tokens:by_token', token))
+    forget_name('api_tokens:by_token', token)
 end
 return removed

@@ -1,6 +1,6 @@
 -- RemoveTopic: forgets a topic and its subscriptions.
 -- KEYS  1 topic:{topic}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 topic, 5 publisher or "" for the operator
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "" for the operator
 -- Reply: 1 removed, 0 unknown, -1 when it belongs to another.
 local topic, publisher = ARGV[4], ARGV[5]
 if redis.call('SISMEMBER', P .. 'topics', topic) == 0 then return 0 end
@@ -14,6 +14,7 @@ for _, token in ipairs(tokens) do
 end
 redis.call('DEL', KEYS[1], P .. 'subscribers:' .. topic)
 redis.call('SREM', P .. 'topics', topic)
+forget_name('topics', topic)
 if owner then
     local claims = tonumber(redis.call('HGET', P .. 'routemaster:claims', owner)) or 0
     if claims > 1 then

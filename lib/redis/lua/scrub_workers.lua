@@ -1,50 +1,56 @@
 -- ScrubWorkers: takes silent workers for dead and gives back what they held.
 -- KEYS  1 workers
--- ARGV  1 prefix, 2 now, 3 mixed, 4 silence
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 silence
 -- Effect: gives back at most 1,000 jobs, so that the server is not kept long. In a mixed fleet also
 --         what is held; else looks at a few held jobs whose lane may have been opened by another
 --         program.
 -- Reply: the number of jobs given back.
 expect('HLEN', 'counters')
-expect_queue('main')
 local silence = tonumber(ARGV[4])
+local queues = all_queues()
 local workers = redis.call('HKEYS', KEYS[1])
 table.sort(workers)
 
 -- A worker of the original that ended by a mistake is forgotten, and what it held is not.
 local known, strays = {}, {}
 for _, worker in ipairs(workers) do known[worker] = true end
-for _, q in ipairs(all_queues()) do
+for _, q in ipairs(queues) do
     for _, worker in ipairs(redis.call('SMEMBERS', P .. 'jobs:pending:index:' .. q)) do
         if not known[worker] then strays[#strays + 1] = worker end
     end
 end
 
-local total = 0
-local function count_scrubbed(q, jobs) count('jobs.scrubbed', q, jobs) end
-for _, worker in ipairs(strays) do
-    if total < 1000 then total = total + retire(worker, 1000 - total, count_scrubbed) end
-end
+-- When the clock was set back, the silence of the dead counts from now.
+local silent, undated = {}, {}
 for _, worker in ipairs(workers) do
     local seen = tonumber(redis.call('HGET', KEYS[1], worker))
     if not seen or seen > now then
-        -- When the clock was set back, the silence of the dead counts from now.
         seen = now
-        redis.call('HSET', KEYS[1], worker, now)
+        undated[#undated + 1] = worker
     end
-    if seen + silence <= now then
-        local jobs, gone = retire(worker, 1000 - total, count_scrubbed)
-        total = total + jobs
-        if not gone then break end
-        add(P .. 'counters', '\146\176workers.scrubbed\144', 1)
-    end
+    if seen + silence <= now then silent[#silent + 1] = worker end
+end
+expect_workers(queues, strays)
+expect_workers(queues, silent)
+
+local total = 0
+local function count_scrubbed(q, jobs) count('jobs.scrubbed', q, jobs) end
+for _, worker in ipairs(undated) do redis.call('HSET', KEYS[1], worker, now) end
+for _, worker in ipairs(strays) do
+    if total < 1000 then total = total + retire(worker, queues, 1000 - total, count_scrubbed) end
+end
+for _, worker in ipairs(silent) do
+    local jobs, gone = retire(worker, queues, 1000 - total, count_scrubbed)
+    total = total + jobs
+    if not gone then break end
+    tally('\146\176workers.scrubbed\144', 1)
 end
 
 if mixed then return total + release(1000 - total) end
 local seen = {}
 for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:held:main', 100)) do
     local uid = batch_of('main', job)
-    local token = subscriber_of(uid)
+    local token = uid and subscriber_of(uid)
     if not token then
         let_in(job)
     elseif not seen[token] then

@@ -1,6 +1,6 @@
 -- Subscribe: creates or changes a subscriber; its topics become exactly those given.
 -- KEYS  1 subscriber:{token}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 callback, 6 uuid, 7 timeout or "", 8 max_events or "",
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 callback, 6 uuid, 7 timeout or "", 8 max_events or "",
 --       9 max_in_flight or "", 10 attempts_max or "", 11 age_max or "", 12 dead_max or "",
 --       13... topics
 -- Reply: 1.
@@ -14,7 +14,7 @@ for topic in pairs(wanted) do expect('SCARD', 'subscribers:' .. topic) end
 expect('SCARD', 'subscribers', 'topics')
 expect('ZCARD', 'routemaster:lane:' .. token)
 expect_queue('main')
-redis.call('SADD', P .. 'subscribers', token)
+if redis.call('SADD', P .. 'subscribers', token) == 1 then note_name('subscribers', token) end
 redis.call('HSET', KEYS[1], 'callback', ARGV[5], 'uuid', ARGV[6])
 if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'timeout', ARGV[7]) end
 if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], 'max_events', ARGV[8]) end
@@ -33,7 +33,7 @@ for _, topic in ipairs(present) do
     end
 end
 for topic in pairs(wanted) do
-    redis.call('SADD', P .. 'topics', topic)
+    if redis.call('SADD', P .. 'topics', topic) == 1 then note_name('topics', topic) end
     redis.call('SADD', P .. 'topics:' .. token, topic)
     redis.call('SADD', P .. 'subscribers:' .. topic, token)
 end

@@ -1,6 +1,6 @@
 -- Unsubscribe: ends one subscription.
 -- KEYS  1 topics:{token}
--- ARGV  1 prefix, 2 now, 3 mixed, 4 token, 5 topic
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 topic
 -- Reply: 0 done, 1 unknown subscriber, 2 unknown topic, 3 not subscribed.
 local token, topic = ARGV[4], ARGV[5]
 if redis.call('SISMEMBER', P .. 'subscribers', token) == 0 then return 1 end

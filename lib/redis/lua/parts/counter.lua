@@ -1,9 +1,15 @@
--- Adds to a number in a hash. One that cannot be added to, for want of room or of a number, begins
--- anew, as in the original.
+-- Adds to a number in a hash, and returns what it is then. One that cannot be added to, for want of
+-- room or of a number, begins anew, as in the original.
 local function add(key, field, increment)
-    if type(redis.pcall('HINCRBY', key, field, increment)) == 'table' then
-        redis.call('HSET', key, field, math.max(increment, 0))
-    end
+    local value = redis.pcall('HINCRBY', key, field, increment)
+    if type(value) ~= 'table' then return value end
+    redis.call('HSET', key, field, math.max(increment, 0))
+end
+
+-- Adds to a counter. One that is only what was added may be new.
+local counters = P .. 'counters'
+local function tally(field, increment)
+    if add(counters, field, increment) == increment then note_name('counters', field) end
 end
 
 -- Counters, in the original's encoding: field = MessagePack [name, [[tag, value]...]].
@@ -16,5 +22,5 @@ end
 
 -- Adds to the counter of that name with the tag `queue`.
 local function count(name, queue, increment)
-    add(P .. 'counters', '\146' .. str(name) .. '\145\146\165queue' .. str(queue), increment)
+    tally('\146' .. str(name) .. '\145\146\165queue' .. str(queue), increment)
 end

@@ -7,16 +7,17 @@ local function expect_dead(token)
     expect('HLEN', 'counters')
 end
 
--- How many events a DEAD batch has: none when its list is no list.
+-- How many events a DEAD batch has, and whether its list is one: else it has none.
 local function events_of_dead(uid)
     local length = redis.pcall('LLEN', P .. 'routemaster:dead_batch:' .. uid)
-    return type(length) == 'number' and math.max(length - 4, 0) or 0
+    if type(length) ~= 'number' then return 0, false end
+    return math.max(length - 4, 0), true
 end
 
--- Drops a DEAD batch; returns how many events it had.
+-- Drops a DEAD batch; returns how many events it had. What is no list stays where it is.
 local function drop_dead(uid, token)
-    local events = events_of_dead(uid)
-    redis.call('DEL', P .. 'routemaster:dead_batch:' .. uid)
+    local events, is_list = events_of_dead(uid)
+    if is_list then redis.call('DEL', P .. 'routemaster:dead_batch:' .. uid) end
     redis.call('ZREM', P .. 'routemaster:dead', uid)
     redis.call('ZREM', P .. 'routemaster:dead:' .. token, uid)
     count('events.dead_dropped', token, events)

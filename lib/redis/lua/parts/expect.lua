@@ -1,7 +1,23 @@
--- Refuses a step before it changes anything: fails when one of the keys is of another type than
--- the command that tells its size, which costs next to nothing.
+-- Refuses a step before it changes anything: fails when one of the keys is of another type than the
+-- command that tells its size, which costs next to nothing. An absent key may become of any type.
+-- The error names the key, but of a token, which is a password, only the public part.
 local function expect(measure, ...)
-    for _, key in ipairs({...}) do redis.call(measure, P .. key) end
+    for _, key in ipairs({...}) do
+        local size = redis.pcall(measure, P .. key)
+        if type(size) == 'table' then
+            if string.sub(size.err, 1, 10) ~= 'WRONGTYPE ' then error(size) end
+            local name = key
+            for _, family in ipairs({'subscriber:', 'topics:', 'batches:current:',
+                'routemaster:lane:', 'routemaster:dead:'}) do
+                if string.sub(key, 1, #family) == family then
+                    local token = string.sub(key, #family + 1)
+                    local public = string.match(token, '^(.-)%-%-') or string.sub(token, 1, 4)
+                    name = family .. public .. '...'
+                end
+            end
+            error({err = 'WRONGTYPE ' .. name .. ': ' .. measure .. ' does not apply to it'})
+        end
+    end
 end
 
 -- The same for all that a job of a queue may be moved between.

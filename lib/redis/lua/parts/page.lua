@@ -1,5 +1,10 @@
--- Pages of sorted names. Compared byte by byte: `<` would follow the locale of the server.
+-- Pages of the names of a set or hash, in the order of their bytes. ARGV[4] is `after`, ARGV[5]
+-- `limit`, and ARGV[6] "1" once the index was repaired.
 
+-- So many names are read and sorted; of more there is an index.
+local sorted_max = 100
+
+-- Compared byte by byte: `<` would follow the locale of the server.
 local function before(a, b)
     for i = 1, math.min(#a, #b) do
         local x, y = string.byte(a, i), string.byte(b, i)
@@ -8,13 +13,49 @@ local function before(a, b)
     return #a < #b
 end
 
--- The names after `after`, in order, at most `limit`.
-local function page(names, after, limit)
+-- A page of few names, of which only those count that begin with `head`.
+local function sorted_page(names, head)
     local wanted = {}
     for _, name in ipairs(names) do
-        if before(after, name) then wanted[#wanted + 1] = name end
+        if string.sub(name, 1, #head) == head and before(ARGV[4], name) then
+            wanted[#wanted + 1] = name
+        end
     end
     table.sort(wanted, before)
-    for i = #wanted, limit + 1, -1 do wanted[i] = nil end
+    for i = #wanted, ARGV[5] + 1, -1 do wanted[i] = nil end
     return wanted
+end
+
+-- A page from the index; nil when a name of the page is gone, which somebody removed who does not
+-- know the index. `head` is one byte, or none.
+local function indexed_page(key, index, is_hash, head)
+    local low = before(ARGV[4], head) and '[' .. head or '(' .. ARGV[4]
+    local high = head == '' and '+' or '(' .. string.char(string.byte(head) + 1)
+    local wanted, limit = {}, tonumber(ARGV[5])
+    local more = true
+    while more and #wanted < limit do
+        local count = math.min(limit - #wanted, 1000)
+        local names = redis.call('ZRANGE', index, low, high, 'BYLEX', 'LIMIT', 0, count)
+        for _, name in ipairs(names) do
+            if redis.call(is_hash and 'HEXISTS' or 'SISMEMBER', P .. key, name) == 1 then
+                wanted[#wanted + 1] = name
+            elseif ARGV[6] ~= '1' then
+                return nil
+            end
+        end
+        more = #names == count
+        if more then low = '(' .. names[count] end
+    end
+    return wanted
+end
+
+-- The page of names that the listing asks for; nil when the index is behind.
+local function page(key, is_hash, head)
+    local size = redis.call(is_hash and 'HLEN' or 'SCARD', P .. key)
+    if size <= sorted_max then
+        return sorted_page(redis.call(is_hash and 'HKEYS' or 'SMEMBERS', P .. key), head or '')
+    end
+    local index = P .. 'routemaster:index:' .. key
+    if ARGV[6] ~= '1' and redis.call('ZCARD', index) ~= size then return nil end
+    return indexed_page(key, index, is_hash, head or '')
 end

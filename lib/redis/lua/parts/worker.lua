@@ -6,16 +6,22 @@ local function all_queues()
     return queues
 end
 
--- Gives back what a worker holds in any queue, oldest first, as READY, at most `limit` jobs, and
--- forgets the worker once that was all. Calls `each(queue, count)` for a queue that got jobs back.
--- Returns how many those were, and whether the worker was forgotten.
-local function retire(worker, limit, each)
-    local queues = all_queues()
+-- Refuses a step before it changes anything of these queues and of what these workers hold.
+local function expect_workers(queues, workers)
     for _, q in ipairs(queues) do
         expect_queue(q)
-        expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
         expect('SCARD', 'jobs:pending:index:' .. q)
+        for _, worker in ipairs(workers) do
+            expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
+        end
     end
+    for _, worker in ipairs(workers) do expect('HLEN', 'routemaster:leases:' .. worker) end
+end
+
+-- Gives back what a worker holds in these queues, oldest first, as READY, at most `limit` jobs, and
+-- forgets the worker once that was all. Calls `each(queue, count)` for a queue that got jobs back.
+-- Returns how many those were, and whether the worker was forgotten.
+local function retire(worker, queues, limit, each)
     local total = 0
     for _, q in ipairs(queues) do
         local pending = P .. 'jobs:pending:' .. q .. ':' .. worker

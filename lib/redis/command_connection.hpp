@@ -1,5 +1,5 @@
 /// @file
-/// A connection that carries calls.
+/// A connection that sends commands and receives their replies.
 
 #pragma once
 
@@ -14,77 +14,70 @@
 
 #include "call.hpp"
 #include "connection.hpp"
+#include "error_reply.hpp"
 #include "handshake.hpp"
 #include "instant.hpp"
 #include "link_context.hpp"
 #include "poll_set.hpp"
-#include "refusal.hpp"
 #include "server_clock.hpp"
 
 namespace routemaster::redis {
 
-/// A call on its way to its answer.
-struct Pending {
+/// A call that waits for its reply.
+struct PendingCall {
     Call call;
+    std::uint64_t number = 0;  ///< In the order of `Link::send`.
     Instant deadline;
-    bool with_source = false;  ///< The server did not know the script.
-    std::uint8_t hops = 0;     ///< How often it was sent on to another server.
+    bool with_source = false;    ///< The server did not know the script.
+    std::uint8_t redirects = 0;  ///< How often another server was named for it.
 };
 
-/// An answer that is to be told.
-struct Answered {
-    std::function<void(Answer)> done;
-    Answer answer;
+/// A call whose result is known and not yet reported.
+struct FinishedCall {
+    std::function<void(CallResult)> done;
+    CallResult result;
 };
 
-/// Sends calls to one server and sorts what comes back. Nothing is called back from inside: what
-/// has to happen elsewhere is left in `Yield`.
+/// Sends calls to one server and matches replies with them. It calls nobody back: what has to
+/// happen elsewhere is left in `Output`.
 ///
-///     connecting ──► ready ──► leaving ──► lost
+///     connecting ──► ready ──► draining ──► lost
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
-class Carrier {
+class CommandConnection {
 public:
     enum class State {
         connecting,  ///< Dialing, shaking hands, or measuring the clock.
         ready,       ///< Takes calls.
-        leaving,     ///< Takes no more, and waits for the answers to those it took.
+        draining,    ///< Takes no more, and waits for the replies to those it took.
         lost,        ///< Has ended.
     };
 
-    /// What the calls came to since it was last emptied.
-    struct Yield {
-        std::vector<Answered> answers;
-        std::deque<Pending> again;  ///< To be sent again, before all others.
-        std::vector<std::pair<RedisAddress, Pending>> asked;  ///< To be sent once, to there.
+    /// What became of calls since it was last emptied.
+    struct Output {
+        std::vector<FinishedCall> finished;
+        std::deque<PendingCall> retries;  ///< To be sent again, before all others.
+        bool slot_moving = false;         ///< Some of them while their slot is being moved.
     };
 
-    /// How calls are sent.
-    enum class Manner {
-        plain,
-        asking,  ///< To a server that will only then serve what is being moved to it.
-    };
-
-    Carrier(const RedisAddress& address, LinkContext& context, Manner manner, Instant now);
+    CommandConnection(const RedisAddress& address, LinkContext& context, Instant now);
 
     [[nodiscard]] State state() const noexcept { return state_; }
     [[nodiscard]] const RedisAddress& address() const noexcept { return connection_.address(); }
-    /// Why it is leaving or lost.
+    /// Why it is draining or lost.
     [[nodiscard]] const Error& reason() const noexcept { return reason_; }
-    /// Where to go instead: the server that a call was moved to, or the master of this replica.
-    [[nodiscard]] const std::optional<RedisAddress>& elsewhere() const noexcept {
-        return elsewhere_;
-    }
+    /// Where to connect instead: the server that owns the slot now, or the master of this replica.
+    [[nodiscard]] const std::optional<RedisAddress>& redirect() const noexcept { return redirect_; }
 
     /// Whether it can take a call now.
     [[nodiscard]] bool is_open() const noexcept {
-        return state_ == State::ready && connection_.unsent() < backlog_max;
+        return state_ == State::ready && connection_.unsent() < unsent_max;
     }
-    /// Whether no answers are owed.
+    /// Whether no replies are owed.
     [[nodiscard]] bool is_idle() const noexcept { return sent_.empty(); }
 
     /// Takes a call; `flush` sends it.
-    void send(Pending pending, Instant now);
+    void send(PendingCall pending, Instant now);
     void flush() { connection_.flush(); }
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
@@ -94,49 +87,48 @@ public:
     [[nodiscard]] Instant due() const;
 
     /// Takes no more calls, and ends when those that were taken are answered.
-    void leave(const Error& reason);
+    void drain(const Error& reason);
     /// Ends it: what the server may have got is in doubt, the rest is to be sent again.
     void lose(Error reason);
 
-    [[nodiscard]] Yield& yield() noexcept { return yield_; }
+    [[nodiscard]] Output& output() noexcept { return output_; }
 
 private:
     /// What the server owes the next reply for.
     struct Sent {
-        enum class Kind : std::uint8_t { call, asking, time };
+        enum class Kind : std::uint8_t { call, time };
         Kind kind;
-        std::uint64_t end;  ///< Of its bytes in the output.
-        Pending pending;    ///< Of a call. Its `done` is empty once its time was over.
+        std::uint64_t end;    ///< Of its bytes in the write buffer.
+        PendingCall pending;  ///< Of a call. Its `done` is empty once its time was over.
     };
 
     void begin();
     void got(ServerReply reply, Instant now);
     void got_handshake(const redisReply& reply);
     void got_time(const redisReply& reply, Instant now);
-    void got_answer(Pending pending, ServerReply reply);
-    void refused(Pending pending, const redisReply& reply);
+    void got_reply(PendingCall pending, ServerReply reply);
+    void got_error(PendingCall pending, const redisReply& reply);
     void ask_time();
     void expire(Instant now);
     [[nodiscard]] bool is_owed() const noexcept { return !sent_.empty() || (greeted_ && !agreed_); }
 
-    static constexpr std::size_t backlog_max = 1U << 20U;  ///< Bytes; further calls wait unencoded.
+    static constexpr std::size_t unsent_max = 1U << 20U;  ///< Bytes; further calls wait unencoded.
 
     LinkContext& context_;
-    Manner manner_;
     Connection connection_;
     Handshake handshake_;
     State state_ = State::connecting;
     bool greeted_ = false;  ///< The handshake was sent.
     bool agreed_ = false;   ///< It was answered.
     Error reason_{Errc::unavailable, "not connected yet"};
-    std::optional<RedisAddress> elsewhere_;
-    bool complained_ = false;  ///< About a right that is missing.
+    std::optional<RedisAddress> redirect_;
+    bool permission_logged_ = false;  ///< That a right is missing.
     std::deque<Sent> sent_;
-    std::size_t expired_ = 0;  ///< So many at the front were told that their time was over.
-    Instant silent_since_ = no_instant;  ///< From when on an answer was owed and nothing came.
+    std::size_t expired_ = 0;            ///< So many at the front were reported as timed out.
+    Instant silent_since_ = no_instant;  ///< From when on a reply was owed and nothing came.
     Instant time_due_ = no_instant;      ///< When to ask for the time.
     ServerClock::Microseconds time_asked_{};
-    Yield yield_;
+    Output output_;
 };
 
 }  // namespace routemaster::redis

@@ -14,14 +14,14 @@
 
 namespace routemaster::redis {
 
-/// Rounds through addresses. What turns up on the way is tried before the rest; nothing is tried
-/// twice in a round.
+/// Rounds through addresses. What is suggested on the way is tried before the rest; nothing is
+/// tried twice in a round.
 ///
 /// Thread safety: one thread.
-class Itinerary {
+class AddressRotation {
 public:
     /// `seeds` are part of every round.
-    explicit Itinerary(std::vector<RedisAddress> seeds) : seeds_{std::move(seeds)} {}
+    explicit AddressRotation(std::vector<RedisAddress> seeds) : seeds_{std::move(seeds)} {}
 
     /// Begins a round: these in their order, then the seeds, the preferred one first.
     void begin(std::vector<RedisAddress> first) {

@@ -1,4 +1,4 @@
-#include "carrier.hpp"
+#include "command_connection.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +11,7 @@ namespace {
 
 /// How often the server is asked for the time; it thereby shows that it is there.
 constexpr Duration time_interval{10'000};
-constexpr int hops_max = 5;
+constexpr int redirects_max = 5;
 
 Error in_doubt(const std::string& why) { return {Errc::timed_out, why}; }
 
@@ -20,9 +20,9 @@ std::chrono::microseconds::rep number(const redisReply& reply, std::size_t eleme
     return std::strtoll(std::string{text_of(reply, element)}.c_str(), nullptr, 10);
 }
 
-Pending no_call() { return {.call = {}, .deadline = no_instant}; }
+PendingCall no_call() { return {.call = {}, .deadline = no_instant}; }
 
-void append_call(std::string& out, const Pending& pending) {
+void append_call(std::string& out, const PendingCall& pending) {
     const auto& [script, arguments, done] = pending.call;
     char count[24];
     const auto end = std::to_chars(count, count + sizeof count, arguments.count() + 2).ptr;
@@ -38,30 +38,24 @@ void append_call(std::string& out, const Pending& pending) {
 
 }  // namespace
 
-Carrier::Carrier(const RedisAddress& address, LinkContext& context, Manner manner, Instant now)
+CommandConnection::CommandConnection(const RedisAddress& address, LinkContext& context, Instant now)
     : context_{context},
-      manner_{manner},
       connection_{address, context.dial, now},
       handshake_{context.options, context.scripts} {}
 
-void Carrier::send(Pending pending, Instant now) {
+void CommandConnection::send(PendingCall pending, Instant now) {
     if (sent_.empty()) silent_since_ = now;
-    auto& out = connection_.output();
-    if (manner_ == Manner::asking) {
-        append_command(out, {"ASKING"});
-        sent_.push_back({Sent::Kind::asking, connection_.appended(), no_call()});
-    }
-    append_call(out, pending);
+    append_call(connection_.write_buffer(), pending);
     sent_.push_back({Sent::Kind::call, connection_.appended(), std::move(pending)});
 }
 
-void Carrier::work(const PollSet& polled, Instant now) {
+void CommandConnection::work(const PollSet& polled, Instant now) {
     if (state_ == State::lost) return;
     connection_.work(polled, now, [&](ServerReply reply) { got(std::move(reply), now); });
     if (connection_.is_open() && !greeted_) {
         greeted_ = true;
         silent_since_ = now;
-        handshake_.ask(connection_.output());
+        handshake_.ask(connection_.write_buffer());
     }
     if (state_ == State::ready && now >= time_due_) {
         if (sent_.empty()) silent_since_ = now;
@@ -69,11 +63,11 @@ void Carrier::work(const PollSet& polled, Instant now) {
     }
     expire(now);
     if (connection_.lost()) return lose(*connection_.lost());
-    if (state_ == State::leaving && sent_.empty()) return lose(reason_);
+    if (state_ == State::draining && sent_.empty()) return lose(reason_);
     flush();
 }
 
-Instant Carrier::due() const {
+Instant CommandConnection::due() const {
     if (state_ == State::lost) return no_instant;
     auto at = connection_.due();
     if (is_owed()) at = std::min(at, silent_since_ + context_.options.timeout);
@@ -82,124 +76,122 @@ Instant Carrier::due() const {
     return at;
 }
 
-void Carrier::got(ServerReply reply, Instant now) {
+void CommandConnection::got(ServerReply reply, Instant now) {
     silent_since_ = now;
     if (!agreed_) return got_handshake(*reply);
     if (sent_.empty()) {
         return connection_.lose(
-            {Errc::corrupted, "an answer to nothing: " + std::string{text_of(*reply)}});
+            {Errc::corrupted, "a reply to nothing: " + std::string{text_of(*reply)}});
     }
     Sent sent = std::move(sent_.front());
     sent_.pop_front();
     if (expired_ > 0) --expired_;
     switch (sent.kind) {
-        case Sent::Kind::asking: break;  // A refusal is followed by one of the call.
         case Sent::Kind::time: got_time(*reply, now); break;
         case Sent::Kind::call:
-            if (sent.pending.call.done) got_answer(std::move(sent.pending), std::move(reply));
+            if (sent.pending.call.done) got_reply(std::move(sent.pending), std::move(reply));
             break;
     }
 }
 
-void Carrier::got_handshake(const redisReply& reply) {
+void CommandConnection::got_handshake(const redisReply& reply) {
     const auto outcome = handshake_.take(reply);
     if (!outcome) return;
-    elsewhere_ = handshake_.master();
+    redirect_ = handshake_.master();
     if (!*outcome) return connection_.lose(outcome->error());
     agreed_ = true;
-    // Who is only asked in passing does not tell the time.
-    if (manner_ == Manner::plain) context_.clock->changed();
+    context_.clock->changed();
     ask_time();
 }
 
-void Carrier::ask_time() {
+void CommandConnection::ask_time() {
     time_due_ = no_instant;
-    append_command(connection_.output(), {"TIME"});
+    append_command(connection_.write_buffer(), {"TIME"});
     sent_.push_back({Sent::Kind::time, connection_.appended(), no_call()});
     time_asked_ = ServerClock::uptime();
 }
 
-void Carrier::got_time(const redisReply& reply, Instant now) {
+void CommandConnection::got_time(const redisReply& reply, Instant now) {
     if (reply.type == REDIS_REPLY_ERROR) {
         return connection_.lose({Errc::unavailable, std::string{text_of(reply)}});
     }
     const std::chrono::seconds seconds{number(reply, 0)};
     const ServerClock::Microseconds rest{number(reply, 1)};
-    if (manner_ == Manner::plain)
-        context_.clock->measured(time_asked_, ServerClock::uptime(), seconds + rest);
+    context_.clock->measured(time_asked_, ServerClock::uptime(), seconds + rest);
     time_due_ = now + context_.idle_max(time_interval);
     if (state_ == State::connecting) state_ = State::ready;
 }
 
-void Carrier::got_answer(Pending pending, ServerReply reply) {
-    if (reply->type == REDIS_REPLY_ERROR) return refused(std::move(pending), *reply);
-    yield_.answers.push_back({std::move(pending.call.done), std::move(reply)});
+void CommandConnection::got_reply(PendingCall pending, ServerReply reply) {
+    if (reply->type == REDIS_REPLY_ERROR) return got_error(std::move(pending), *reply);
+    output_.finished.push_back({std::move(pending.call.done), std::move(reply)});
 }
 
-void Carrier::refused(Pending pending, const redisReply& reply) {
-    using Kind = Refusal::Kind;
-    auto refusal = read_refusal(text_of(reply), address());
-    switch (refusal.kind) {
+void CommandConnection::got_error(PendingCall pending, const redisReply& reply) {
+    using Kind = ErrorReply::Kind;
+    auto error_reply = parse_error_reply(text_of(reply), address());
+    switch (error_reply.kind) {
         case Kind::unknown_script:
             if (pending.with_source) break;
             pending.with_source = true;
-            yield_.again.push_back(std::move(pending));
+            output_.retries.push_back(std::move(pending));
+            return;
+        case Kind::slot_moving:
+            pending.with_source = false;
+            output_.slot_moving = true;
+            output_.retries.push_back(std::move(pending));
             return;
         case Kind::moved:
-        case Kind::ask:
-            if (pending.hops >= hops_max) break;
-            ++pending.hops;
-            pending.with_source = refusal.kind == Kind::ask;
-            if (refusal.kind == Kind::ask) {
-                yield_.asked.emplace_back(refusal.to, std::move(pending));
-            } else {
-                elsewhere_ = refusal.to;
-                leave(refusal.error);
-                yield_.again.push_back(std::move(pending));
-            }
+            if (pending.redirects >= redirects_max) break;
+            ++pending.redirects;
+            pending.with_source = false;
+            redirect_ = error_reply.to;
+            drain(error_reply.error);
+            output_.retries.push_back(std::move(pending));
             return;
-        case Kind::look_again: leave(refusal.error); break;
-        case Kind::tell:
-            // This one does not pass by itself, and whoever can mend it reads the log.
-            if (text_of(reply).starts_with("NOPERM") && !std::exchange(complained_, true)) {
-                context_.log(LogLevel::error, to_text(address()) + ": " + refusal.error.context());
+        case Kind::reconnect: drain(error_reply.error); break;
+        case Kind::report:
+            // This does not pass by itself, and whoever can mend it reads the log.
+            if (text_of(reply).starts_with("NOPERM") && !std::exchange(permission_logged_, true)) {
+                context_.log(LogLevel::error,
+                             to_text(address()) + ": " + error_reply.error.context());
             }
             break;
     }
-    yield_.answers.push_back({std::move(pending.call.done), std::move(refusal.error)});
+    output_.finished.push_back({std::move(pending.call.done), std::move(error_reply.error)});
 }
 
-/// Tells those whose time is over, and ends a connection at which nothing happens.
-void Carrier::expire(Instant now) {
+/// Reports calls that timed out, and ends a connection on which nothing happens.
+void CommandConnection::expire(Instant now) {
     for (; expired_ < sent_.size(); ++expired_) {
         auto& [kind, end, pending] = sent_[expired_];
         if (kind != Sent::Kind::call) continue;
         if (pending.deadline > now) break;
-        // Also when it was not sent yet: nothing calls back what is in the output.
-        yield_.answers.push_back(
-            {std::exchange(pending.call.done, nullptr), in_doubt("no answer in time")});
+        // Also when it was not sent yet: what is in the write buffer cannot be taken back.
+        output_.finished.push_back(
+            {std::exchange(pending.call.done, nullptr), in_doubt("no reply in time")});
     }
     if (is_owed() && now - silent_since_ >= context_.options.timeout) {
-        connection_.lose({Errc::unavailable, "no answer"});
+        connection_.lose({Errc::unavailable, "no reply"});
     }
 }
 
-void Carrier::leave(const Error& reason) {
+void CommandConnection::drain(const Error& reason) {
     if (state_ != State::ready) return;
-    state_ = State::leaving;
+    state_ = State::draining;
     reason_ = reason;
 }
 
-void Carrier::lose(Error reason) {
-    if (state_ != State::leaving) reason_ = std::move(reason);
+void CommandConnection::lose(Error reason) {
+    if (state_ != State::draining) reason_ = std::move(reason);
     state_ = State::lost;
     connection_.lose(reason_);
     for (auto& [kind, end, pending] : sent_) {
         if (kind != Sent::Kind::call || !pending.call.done) continue;
         if (end > connection_.sent()) {
-            yield_.again.push_back(std::move(pending));
+            output_.retries.push_back(std::move(pending));
         } else {
-            yield_.answers.push_back({std::move(pending.call.done), in_doubt(reason_.context())});
+            output_.finished.push_back({std::move(pending.call.done), in_doubt(reason_.context())});
         }
     }
     sent_.clear();

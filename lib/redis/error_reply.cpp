@@ -1,4 +1,4 @@
-#include "refusal.hpp"
+#include "error_reply.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,13 +11,13 @@ namespace routemaster::redis {
 
 namespace {
 
-/// First words of refusals that pass. After the first write of a script Redis refuses none of its
+/// First words of errors that pass. After the first write of a script Redis refuses none of its
 /// commands any more for the server's sake, so these leave nothing half done.
 constexpr std::array<std::string_view, 11> passing{
     "OOM",        "BUSY",   "CLUSTERDOWN", "TRYAGAIN",  "NOREPLICAS", "MISCONF",
     "UNKILLABLE", "NOPERM", "EXECABORT",   "WRONGPASS", "DENIED"};
 
-/// Those that a new connection, or another server, may not give.
+/// Those that a new connection, or another server, need not give.
 constexpr std::array<std::string_view, 4> wrong_server{"READONLY", "LOADING", "MASTERDOWN",
                                                        "NOAUTH"};
 
@@ -43,27 +43,30 @@ std::optional<RedisAddress> target(std::string_view text, const RedisAddress& se
 
 }  // namespace
 
-Refusal read_refusal(std::string_view text, const RedisAddress& server) {
-    using Kind = Refusal::Kind;
+ErrorReply parse_error_reply(std::string_view text, const RedisAddress& server) {
+    using Kind = ErrorReply::Kind;
     const auto word = text.substr(0, text.find(' '));
     const std::string all{text};
     if (word == "INVALID") {
         const auto rest = text.size() > word.size() ? text.substr(word.size() + 1) : text;
-        return {Kind::tell, {Errc::invalid, std::string{rest}}};
+        return {Kind::report, {Errc::invalid, std::string{rest}}};
     }
     if (word == "NOSCRIPT") return {Kind::unknown_script, {Errc::unavailable, all}};
-    if (word == "MOVED" || word == "ASK") {
+    if (word == "MOVED") {
         const auto to = target(text, server);
-        if (!to) return {Kind::tell, {Errc::unavailable, all}};
-        return {word == "ASK" ? Kind::ask : Kind::moved, {Errc::unavailable, all}, *to};
+        if (!to) return {Kind::report, {Errc::unavailable, all}};
+        return {Kind::moved, {Errc::unavailable, all}, *to};
     }
-    if (holds(wrong_server, word)) return {Kind::look_again, {Errc::unavailable, all}};
+    // ASK is for commands on one key. A script uses keys that may not have moved yet: where it is
+    // sent, it would find them absent. MOVING is what scripts reply that met a key that has moved.
+    if (word == "ASK" || word == "MOVING") return {Kind::slot_moving, {Errc::unavailable, all}};
+    if (holds(wrong_server, word)) return {Kind::reconnect, {Errc::unavailable, all}};
     // A right that is missing in the middle of a script leaves half of it done.
     const bool is_inside = word == "NOPERM" && text.find(" script: ") != std::string_view::npos;
     const bool passes = (holds(passing, word) && !is_inside) ||
                         text.starts_with("ERR max number of clients") ||
                         text.find("Script killed by user") != std::string_view::npos;
-    return {Kind::tell, {passes ? Errc::unavailable : Errc::corrupted, all}};
+    return {Kind::report, {passes ? Errc::unavailable : Errc::corrupted, all}};
 }
 
 }  // namespace routemaster::redis

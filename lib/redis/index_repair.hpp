@@ -1,0 +1,26 @@
+/// @file
+/// Listings of names: the server keeps an index of many names, which may be behind.
+
+#pragma once
+
+#include <string_view>
+
+#include "call.hpp"
+#include "link.hpp"
+#include "routemaster/step.hpp"
+
+namespace routemaster::redis {
+
+/// The key, without its prefix, of the set or hash whose names a step lists; empty when it lists
+/// none.
+[[nodiscard]] std::string_view listed_names(const Step& step);
+
+/// Makes the call of such a step repair the index of `names` when its script replies that the index
+/// is behind: in as many calls as it takes, each of which has the server look at some 500 names.
+/// Then the listing is repeated, once, and the result is that of the repetition.
+///
+/// `call` must have its `done`. `link` must outlive the call, which is sent as any other.
+[[nodiscard]] Call with_index_repair(Call call, Link& link, std::string_view prefix,
+                                     std::string_view names);
+
+}  // namespace routemaster::redis

@@ -1,0 +1,174 @@
+/// @file
+/// A bus with something in nearly every key, of which one is spoilt at a time.
+
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "redis_scene.hpp"
+#include "support/redis_client.hpp"
+
+namespace routemaster::test {
+
+/// What scripts for the server begin with: a key is exchanged for one of another type that has the
+/// same name, and a fingerprint tells whether anything changed.
+inline constexpr const char* busy_tools = R"(
+    local function exchange(key)
+        local text = redis.call('TYPE', key).ok == 'string'
+        redis.call('DEL', key)
+        if text then redis.call('LPUSH', key, 'x') else redis.call('SET', key, 'x') end
+    end
+    local function fingerprint()
+        local keys, all = redis.call('KEYS', '*'), {}
+        table.sort(keys)
+        for _, key in ipairs(keys) do
+            local lasts = redis.call('TTL', key) < 0 and 'lasts' or 'expires'
+            all[#all + 1] = key .. redis.call('DUMP', key) .. lasts
+        end
+        return redis.sha1hex(table.concat(all))
+    end
+)";
+
+/// A bus with something in nearly every key that a step may meet. Database 1 keeps a copy of it.
+struct BusyScene : RedisScene {
+    explicit BusyScene(bool mixed_fleet = false) : RedisScene{mixed_fleet}, mixed{mixed_fleet} {
+        prepare();
+        script(R"(for _, key in ipairs(redis.call('KEYS', '*')) do
+                      redis.call('COPY', key, key, 'DB', 1)
+                  end)");
+    }
+
+    const bool mixed;
+    Uid second_worker = *Uid::parse("WORKERWORKERWORKER99");
+    std::vector<Lease> deliveries;  // The first of them has begun.
+    std::vector<Lease> work;
+
+    void prepare() {
+        for (const char* token : {"audit", "billing"}) {
+            perform(Subscribe{.token = token,
+                              .topics = {"cats"},
+                              .options = {.callback = "https://example.com/events",
+                                          .timeout = Duration{0},
+                                          .attempts_max = 1,
+                                          .dead_max = 1}});
+        }
+        publish("BATCHBATCHBATCHBZZAA");
+        for (const auto& lease : acquire_all()) {
+            begin(lease);
+            settle(lease, false);
+        }
+        for (const char* token : {"audit", "billing"}) {
+            perform(Subscribe{.token = token,
+                              .topics = {"cats", "dogs"},
+                              .options = {.callback = "https://example.com/events",
+                                          .timeout = Duration{500},
+                                          .max_events = 2,
+                                          .max_in_flight = 2,
+                                          .attempts_max = 1'000}});
+        }
+        perform(PutToken{"billing", "shop"});
+        perform(PutToken{"pub--secret", "pub"});
+        for (const char* uid : {"A", "B", "C", "D", "E", "F", "G"}) {
+            publish("BATCHBATCHBATCHB" + std::string{uid} + "AAA");
+        }
+        for (const char* job : {"a", "b", "c", "d"}) perform(PushJob{"work", job, now});
+        perform(PushJob{"work", "later", now + Duration{60'000}});
+        if (!mixed) perform(PushJob{"main", "now", now});
+        deliveries = perform(AcquireJobs{.queue = "main", .worker = worker, .limit = 3}).leases;
+        work = perform(AcquireJobs{.queue = "work", .worker = worker, .limit = 2}).leases;
+        perform(AcquireJobs{.queue = "work", .worker = second_worker, .limit = 1});
+        begin(deliveries.at(0));
+    }
+
+    RedisReply script(const std::string& text, const std::string& key = {}) {
+        return client_.command({"EVAL", busy_tools + text, "1", key});
+    }
+
+    /// Makes everything as it was prepared.
+    void reset() {
+        script(R"(for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('DEL', key) end
+                  redis.call('SELECT', 1)
+                  for _, key in ipairs(redis.call('KEYS', '*')) do
+                      redis.call('COPY', key, key, 'DB', 0)
+                  end)");
+    }
+
+    /// Exchanges a key for one of another type, or makes one that is absent.
+    void exchange(const std::string& key) { script("exchange(KEYS[1])", key); }
+
+    /// Makes all that a hash or text tells something that is no number.
+    void garble(const std::string& key) {
+        const auto type = other({"TYPE", key}).text;
+        if (type == "string") other({"SET", key, "x"});
+        if (type != "hash") return;
+        for (const auto& field : other({"HKEYS", key}).list) {
+            // The text of a lease is looked at whole, and the names of things are any text.
+            if (key.starts_with("routemaster:leases:") && field.text != "newest") continue;
+            other({"HSET", key, field.text, "x"});
+        }
+    }
+
+    [[nodiscard]] std::string fingerprint() { return script("return fingerprint()").text; }
+    [[nodiscard]] std::string content(const std::string& key) {
+        return script("return redis.call('DUMP', KEYS[1])", key).text;
+    }
+
+    [[nodiscard]] std::vector<std::string> names() {
+        std::vector<std::string> all;
+        for (const auto& key : other({"KEYS", "*"}).list) all.push_back(key.text);
+        return all;
+    }
+
+    /// All keys that the steps below could touch, whether they are there or not.
+    [[nodiscard]] std::set<std::string> possible_names() {
+        const auto present = names();
+        std::set<std::string> all{present.begin(), present.end()};
+        for (const char* key : {"topics", "subscribers", "counters", "workers", "batches:index",
+                                "batches:gauges:batch", "batches:gauges:event",
+                                "api_tokens:by_token", "routemaster:claims", "routemaster:dead",
+                                "routemaster:fence", "routemaster:queues", "routemaster:untidy"}) {
+            all.insert(key);
+        }
+        for (const std::string topic : {"cats", "dogs", "fish"}) {
+            for (const char* family : {"topic:", "subscribers:"}) all.insert(family + topic);
+        }
+        for (const std::string token : {"audit", "billing"}) {
+            for (const char* family :
+                 {"subscriber:", "topics:", "batches:current:", "routemaster:lane:",
+                  "routemaster:dead:", "routemaster:turns:"}) {
+                all.insert(family + token);
+            }
+        }
+        for (const std::string queue : {"main", "aux", "work"}) {
+            for (const char* family :
+                 {"jobs:index:", "jobs:scheduled:", "jobs:instant:", "jobs:pending:index:",
+                  "routemaster:held:", "routemaster:waiting:"}) {
+                all.insert(family + queue);
+            }
+            for (const Uid& one : {worker, second_worker}) {
+                all.insert("jobs:pending:" + queue + ":" + std::string{one.text()});
+            }
+        }
+        for (const Uid& one : {worker, second_worker}) {
+            all.insert("routemaster:leases:" + std::string{one.text()});
+        }
+        std::set<std::string> uids{"BATCHBATCHBATCHBZAAA"};
+        for (const auto& key : present) {
+            for (const std::string family : {"batches:", "routemaster:dead_batch:"}) {
+                if (key.starts_with(family + "BATCH")) uids.insert(key.substr(family.size()));
+            }
+        }
+        for (const auto& uid : uids) {
+            all.insert("batches:" + uid);
+            all.insert("routemaster:dead_batch:" + uid);
+        }
+        return all;
+    }
+
+private:
+    RedisClient client_{server.address()};
+};
+
+}  // namespace routemaster::test

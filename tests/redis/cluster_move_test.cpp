@@ -1,0 +1,173 @@
+// A bus in a cluster whose slot is moved from one node to another, key by key: no step is done by
+// half, nothing that was taken in is lost, and steps go on once the slot has moved.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "redis_scene.hpp"
+#include "support/redis_cluster.hpp"
+#include "support/redis_keys.hpp"
+
+using namespace routemaster;
+using test::RedisCluster;
+
+namespace {
+
+const std::string prefix = "{bus}:";
+constexpr TimePoint now = from_milliseconds(1'795'222'853'691);
+
+/// A bus with a subscriber of `cats`, in a cluster of two.
+struct Bus {
+    explicit Bus(Duration timeout = Duration{5'000})
+        : owner{cluster.owner(prefix)},
+          store{{.addresses = {cluster.node(owner).address()},
+                 .prefix = prefix,
+                 .timeout = timeout}} {
+        perform(store,
+                Subscribe{.token = "billing",
+                          .topics = {"cats"},
+                          .options = {.callback = "https://x.example/", .timeout = Duration{0}}},
+                now)
+            .value();
+    }
+
+    RedisCluster cluster{2};
+    std::size_t owner;
+    RedisStore store;
+
+    [[nodiscard]] std::size_t target() const { return 1 - owner; }
+
+    PublishEvent event(const std::string& topic) {
+        return {.topic = topic,
+                .publisher = "pub--secret",
+                .message = encode_message(
+                    {.topic = topic, .type = EventType::create, .url = "https://x.example/1"}, now),
+                .timestamp = now,
+                .uid = *Uid::parse("BATCHBATCHBATCHB" + std::string(1, next_letter()) + "AAA")};
+    }
+
+    /// Begins a step; its outcome.
+    std::future<Outcome> begin(Step step) {
+        auto promise = std::make_shared<std::promise<Outcome>>();
+        auto outcome = promise->get_future();
+        store.submit({&step, 1}, now, [promise](std::span<Outcome> outcomes) {
+            promise->set_value(std::move(outcomes.front()));
+        });
+        return outcome;
+    }
+
+    [[nodiscard]] std::vector<std::string> keys(std::size_t node) {
+        std::vector<std::string> all;
+        for (const auto& key : cluster.node(node).command({"KEYS", "*"}).list) {
+            all.push_back(key.text);
+        }
+        return all;
+    }
+    void move(const std::string& key) { cluster.move_key(key, owner, target()); }
+    void end_move() {
+        for (const auto& key : keys(owner)) move(key);
+        cluster.end_move(prefix, target());
+    }
+
+    /// Events that are delivered now.
+    std::size_t delivered() {
+        std::size_t events = 0;
+        const Uid worker = *Uid::parse("WORKERWORKERWORKER00");
+        for (;;) {
+            const auto got =
+                perform(store, AcquireJobs{.queue = "main", .worker = worker, .limit = 100}, now)
+                    .value();
+            if (got.leases.empty()) return events;
+            for (const auto& lease : got.leases) {
+                const auto start =
+                    perform(store, BeginDelivery{lease, Duration{60'000}, 0}, now).value();
+                events += start.messages.size();
+                perform(store, SettleDelivery{.lease = lease, .delivered = true, .begun_at = now},
+                        now)
+                    .value();
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] char next_letter() { return static_cast<char>('A' + letters_++ % 26); }
+
+    int letters_ = 0;
+};
+
+bool is_under_way(const std::future<Outcome>& outcome) {
+    return outcome.wait_for(std::chrono::milliseconds{200}) == std::future_status::timeout;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "redis cluster: an event that comes while the topic has moved and its subscribers have not") {
+    Bus bus;
+    perform(bus.store, bus.event("cats"), now).value();
+    bus.cluster.begin_move(prefix, bus.owner, bus.target());
+    bus.move(prefix + "topic:cats");
+    auto published = bus.begin(bus.event("cats"));
+    CHECK(is_under_way(published));
+    CHECK(bus.keys(bus.target()) == std::vector<std::string>{prefix + "topic:cats"});
+    bus.end_move();
+    CHECK(published.get());
+    CHECK(bus.delivered() == 2);
+}
+
+TEST_CASE(
+    "redis cluster: a step that needs a new key while the slot is moved changes nothing yet") {
+    Bus bus;
+    const auto before = test::keys_of(bus.cluster.node(bus.owner)).text();
+    bus.cluster.begin_move(prefix, bus.owner, bus.target());
+    std::vector<std::future<Outcome>> outcomes;
+    outcomes.push_back(bus.begin(bus.event("cats")));
+    outcomes.push_back(bus.begin(bus.event("dogs")));
+    outcomes.push_back(bus.begin(PushJob{"work", "job", now}));
+    outcomes.push_back(bus.begin(ListTopics{}));
+    for (auto& outcome : outcomes) CHECK(is_under_way(outcome));
+    CHECK(test::keys_of(bus.cluster.node(bus.owner)).text() == before);
+    bus.end_move();
+    for (auto& outcome : outcomes) CHECK(outcome.get());
+    CHECK(bus.delivered() == 1);
+}
+
+TEST_CASE(
+    "redis cluster: steps are unavailable when a slot is moved for longer than their timeout") {
+    Bus bus{Duration{300}};
+    const auto before = test::keys_of(bus.cluster.node(bus.owner)).text();
+    bus.cluster.begin_move(prefix, bus.owner, bus.target());
+    auto published = bus.begin(bus.event("cats"));
+    const auto outcome = published.get();
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code() == Errc::unavailable);
+    CHECK(outcome.error().context().find("the slot is being moved") != std::string::npos);
+    CHECK(test::keys_of(bus.cluster.node(bus.owner)).text() == before);
+    bus.end_move();
+    perform(bus.store, bus.event("cats"), now).value();
+    CHECK(bus.delivered() == 1);
+}
+
+TEST_CASE("redis cluster: events that come all the while a slot moves are delivered, each once") {
+    Bus bus;
+    constexpr std::size_t events = 3'000;
+    std::vector<std::future<Outcome>> outcomes;
+    for (std::size_t i = 0; i < events; ++i) {
+        if (i == events / 3) bus.cluster.begin_move(prefix, bus.owner, bus.target());
+        if (i == events / 2) bus.move(prefix + "topic:cats");
+        if (i == 2 * events / 3) bus.end_move();
+        outcomes.push_back(bus.begin(bus.event("cats")));
+    }
+    std::size_t done = 0;
+    for (auto& outcome : outcomes) done += outcome.get() ? 1 : 0;
+    CHECK(done == events);
+    CHECK(bus.delivered() == events);
+}
