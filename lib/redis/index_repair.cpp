@@ -32,16 +32,12 @@ public:
 
 private:
     void repair(std::string_view cursor) {
-        Call call{.script = &scripts().repair_index};
-        call.arguments.add(1)
-            .add(prefix_ + names_)
-            .add(prefix_)
-            .add(0)
-            .add(fleet_kind(prefix_, false));
-        call.arguments.add(names_).add(cursor);
-        call.done = [self = shared_from_this()](const CallResult& result) {
-            self->repaired(result);
-        };
+        Call call{.script = &scripts().repair_index,
+                  .done = [self = shared_from_this()](const CallResult& result) {
+                      self->repaired(result);
+                  }};
+        call.arguments.add(1).add(prefix_ + names_).add(prefix_).add(0);
+        call.arguments.add(fleet_kind(prefix_, false)).add(names_).add(cursor);
         link_.send({&call, 1});
     }
 

@@ -167,7 +167,7 @@ TEST_CASE("redis cluster: events that come all the while a slot moves are delive
         outcomes.push_back(bus.begin(bus.event("cats")));
     }
     std::size_t done = 0;
-    for (auto& outcome : outcomes) done += outcome.get() ? 1 : 0;
+    for (auto& outcome : outcomes) done += outcome.get() ? 1U : 0U;
     CHECK(done == events);
     CHECK(bus.delivered() == events);
 }

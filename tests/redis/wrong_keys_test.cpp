@@ -190,13 +190,15 @@ TEST_CASE("redis: the error names the key that holds something else, but no toke
     BusyScene scene;
     scene.exchange("jobs:scheduled:main");
     const auto lease = scene.deliveries.at(0);
-    auto outcome = scene.try_to(SettleDelivery{.lease = lease, .delivered = true});
+    auto outcome =
+        scene.try_to(SettleDelivery{.lease = lease, .delivered = true, .begun_at = scene.now});
     CHECK(outcome.error().context().starts_with("WRONGTYPE jobs:scheduled:main: "));
     scene.reset();
     scene.exchange("routemaster:lane:billing");
-    outcome = scene.try_to(SettleDelivery{.lease = lease, .delivered = true});
-    const auto other =
-        scene.try_to(SettleDelivery{.lease = scene.deliveries.at(1), .delivered = true});
+    outcome =
+        scene.try_to(SettleDelivery{.lease = lease, .delivered = true, .begun_at = scene.now});
+    const auto other = scene.try_to(
+        SettleDelivery{.lease = scene.deliveries.at(1), .delivered = true, .begun_at = scene.now});
     const auto& text = outcome ? other.error().context() : outcome.error().context();
     CHECK(text.starts_with("WRONGTYPE routemaster:lane:bill..."));
 }
