@@ -77,10 +77,11 @@ public:
 
     // --- DEAD batches, which failed for good, as `Subscription::attempts_max` tells --------------
 
-    /// Its DEAD batches, those that died first at the front, at most `limit`.
+    /// Its DEAD batches, those that died first at the front, at most `limit`: all, or those behind
+    /// `after`. `invalid` when that is not DEAD any more: begin again.
     [[nodiscard]] Result<std::vector<DeadBatchStatus>> dead_batches(
-        std::uint32_t limit = 1'000) const;
-    void dead_batches(std::uint32_t limit,
+        std::uint32_t limit = 1'000, std::optional<Uid> after = std::nullopt) const;
+    void dead_batches(std::uint32_t limit, std::optional<Uid> after,
                       std::function<void(Result<std::vector<DeadBatchStatus>>)> done) const;
 
     /// One of them, with its events; nothing when there is none of that id.

@@ -239,6 +239,17 @@ void add_dead_letter_cases(StoreCases& add) {
         const auto two = s.perform(ListDeadBatches{"billing", 2});
         expect_equal(two.size(), 2U, "DEAD batches of the first two");
         expect_equal(two.back().uid, ids[1], "the second");
+        const auto more = s.perform(ListDeadBatches{"billing", 2, ids[1]});
+        expect_equal(more.size(), 2U, "DEAD batches behind the second");
+        expect_equal(more.front().uid, ids[2], "the third");
+        expect_equal(s.perform(ListDeadBatches{"billing", 9, ids[4]}).size(), 0U,
+                     "behind the last");
+        s.expect_refused(ListDeadBatches{"billing", 9, Uid{}}, "after");
+        s.expect_refused(ListDeadBatches{"nobody", 9, ids[0]}, "after");
+        s.perform(DropDeadBatches{"billing", ids[1]});
+        s.expect_refused(ListDeadBatches{"billing", 9, ids[1]}, "after");
+        expect_equal(s.perform(ListDeadBatches{"billing", 1, ids[0]}).front().uid, ids[2],
+                     "behind the first, when the second is gone");
     });
 
     add("a batch is redelivered behind those that wait, as if it began now", [](Scenario& s) {

@@ -66,13 +66,15 @@ void Subscriber::status(std::function<void(Result<std::optional<SubscriberStatus
     submit(*store_, FindSubscriber{token_}, clock_->now(), std::move(done));
 }
 
-Result<std::vector<DeadBatchStatus>> Subscriber::dead_batches(std::uint32_t limit) const {
-    return perform(*store_, ListDeadBatches{token_, limit}, clock_->now());
+Result<std::vector<DeadBatchStatus>> Subscriber::dead_batches(std::uint32_t limit,
+                                                              std::optional<Uid> after) const {
+    return perform(*store_, ListDeadBatches{token_, limit, after}, clock_->now());
 }
 
 void Subscriber::dead_batches(
-    std::uint32_t limit, std::function<void(Result<std::vector<DeadBatchStatus>>)> done) const {
-    submit(*store_, ListDeadBatches{token_, limit}, clock_->now(), std::move(done));
+    std::uint32_t limit, std::optional<Uid> after,
+    std::function<void(Result<std::vector<DeadBatchStatus>>)> done) const {
+    submit(*store_, ListDeadBatches{token_, limit, after}, clock_->now(), std::move(done));
 }
 
 Result<std::optional<DeadBatch>> Subscriber::dead_batch(const Uid& batch) const {

@@ -194,6 +194,7 @@ public:
         return number(r) == 2 ? Settlement::dead : settlement(r);
     }
     std::vector<DeadBatchStatus> read(const ListDeadBatches*, const redisReply& r) const {
+        if (r.type == REDIS_REPLY_INTEGER) throw Failure{detail::not_dead()};
         return list<DeadBatchStatus>(r, [&](const redisReply& one) { return dead(one); });
     }
     std::optional<DeadMessages> read(const FindDeadBatch*, const redisReply& r) const {

@@ -169,7 +169,7 @@ public:
 
     Call operator()(const ListDeadBatches& step) {
         begin(scripts().list_dead_batches, "routemaster:dead:", step.token).add(step.token);
-        arguments().add(step.limit);
+        arguments().add(step.limit).add(step.after ? step.after->text() : std::string_view{});
         return take();
     }
     Call operator()(const FindDeadBatch& step) {

@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -39,20 +40,28 @@ std::string printed(const Value& value) {
     return text;
 }
 
+void print_status(const Value& batch) {
+    std::cout << printed(field(batch, "uid")) << " died_at=" << printed(field(batch, "died_at"))
+              << " attempts=" << printed(field(batch, "attempts"))
+              << " events=" << printed(field(batch, "event_count")) << " error=";
+    std::string error;
+    append_json(error, field(batch, "error"));
+    std::cout << error << '\n';
+}
+
 int list(const DeadSettings& settings) {
-    const auto answer = BusClient{settings.bus}.demand("GET", path_of(settings));
-    const auto batches = parse_json(answer.body).value();
-    const auto* entries = batches.get_if<Value::Array>();
-    if (entries == nullptr) throw std::runtime_error{"the bus answered something unknown"};
-    for (const auto& entry : *entries) {
-        std::cout << printed(field(entry, "uid")) << " died_at=" << printed(field(entry, "died_at"))
-                  << " attempts=" << printed(field(entry, "attempts"))
-                  << " events=" << printed(field(entry, "event_count")) << " error=";
-        std::string error;
-        append_json(error, field(entry, "error"));
-        std::cout << error << '\n';
+    constexpr std::size_t part = 1'000;
+    BusClient client{settings.bus};
+    const auto path = path_of(settings) + "?limit=" + std::to_string(part);
+    for (std::string after;;) {
+        const auto answer = client.demand("GET", path + after);
+        const auto batches = parse_json(answer.body).value();
+        const auto* entries = batches.get_if<Value::Array>();
+        if (entries == nullptr) throw std::runtime_error{"the bus answered something unknown"};
+        for (const auto& entry : *entries) print_status(entry);
+        if (entries->size() < part) return 0;
+        after = "&after=" + printed(field(entries->back(), "uid"));
     }
-    return 0;
 }
 
 int show(const DeadSettings& settings) {

@@ -46,6 +46,25 @@ rm::SubscriberStatus status(Scenario& bus) {
 
 }  // namespace
 
+TEST_CASE("http api: DEAD batches are told in parts") {
+    Scenario bus;
+    const auto ids = three_dead(bus);
+    const auto first = bus.get("/subscriber/dead?limit=2", billing);
+    CHECK(first.body == "[" + entry(ids[0], 1) + "}," + entry(ids[1], 2) + "}]");
+    CHECK(header(first, "Link") == "</subscriber/dead?after=" + ids[1] + "&limit=2>; rel=\"next\"");
+    const auto rest = bus.get("/subscriber/dead?limit=2&after=" + ids[1], billing);
+    CHECK(rest.body == "[" + entry(ids[2], 3) + "}]");
+    CHECK(header(rest, "Link").empty());
+    CHECK(bus.get(everybody + "?limit=3", root).body.size() > rest.body.size());
+    refused(bus, request("GET", "/subscriber/dead?limit=0", billing), 400,
+            "limit: must be an integer from 1 to 1000");
+    refused(bus, request("GET", "/subscriber/dead?after=x", billing), 400,
+            "after: must be the uid of a DEAD batch");
+    CHECK(bus.remove("/subscriber/dead/" + ids[1], billing).status == 204);
+    refused(bus, request("GET", "/subscriber/dead?after=" + ids[1], billing), 400,
+            "after: is no DEAD batch of the subscriber (any more)");
+}
+
 TEST_CASE("http api: a client sees its DEAD batches, and root those of anybody") {
     Scenario bus;
     CHECK(bus.get("/subscriber/dead", billing).body == "[]");

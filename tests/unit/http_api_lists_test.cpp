@@ -164,6 +164,56 @@ TEST_CASE("http api: subscribers and tokens are told in parts too") {
     CHECK(followed(ask, "/api_tokens", "token", 1000).size() == many + 2);
 }
 
+TEST_CASE("http api: a client learns no token from the parts of a list, and misses nobody") {
+    Scenario bus;
+    const std::vector<std::string> tokens{"ab",       "abcd",    "abcd--",   "abcd--2",  "abcd--30",
+                                          "abcd-zzz", "abcde",   "secret00", "secret01", "shop--aa",
+                                          "shop--ab", "shop--b", "shop-x",   "web--9"};
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        done(bus.store,
+             rm::Subscribe{
+                 tokens[i], {topic_name(i)}, {.callback = "https://s.example/", .uuid = "u"}});
+    }
+    const auto topics_of = [](const rm::HttpResponse& answer) {
+        std::string all;
+        const auto list = rm::parse_json(answer.body).value();
+        for (const auto& entry : *list.get_if<rm::Value::Array>()) {
+            const auto& topics = *entry.find("topics")->get_if<rm::Value::Array>();
+            all += *topics.front().get_if<std::string>() + ' ';
+        }
+        return all;
+    };
+    const auto expected = topics_of(bus.get("/subscribers", shop));
+    for (const unsigned limit : {1U, 2U, 3U, 5U, 13U, 14U}) {
+        CAPTURE(limit);
+        std::string told;
+        std::string target = "/subscribers?limit=" + std::to_string(limit);
+        for (int parts = 0; !target.empty(); ++parts) {
+            REQUIRE(parts < 20);
+            const auto answer = bus.get(target, shop);
+            REQUIRE(answer.status == 200);
+            told += topics_of(answer);
+            target = next_of(answer);
+            for (const auto& token : tokens) {
+                const auto secret = token.find("--") == std::string::npos
+                                        ? token
+                                        : token.substr(token.find("--") + 2);
+                if (secret.size() > 1) CHECK(target.find(secret) == std::string::npos);
+            }
+        }
+        CHECK(told == expected);
+    }
+    // Nobody finds a token by asking what comes behind it.
+    CHECK(bus.get("/subscribers?after=shop--a&limit=1", shop).body ==
+          bus.get("/subscribers?after=shop--b&limit=1", shop).body);
+    CHECK(bus.get("/subscribers?after=secret00&limit=1", shop).body ==
+          bus.get("/subscribers?limit=1", shop).body);
+    CHECK(bus.get("/subscribers?after=&skip=99", shop).body == "[]");
+    CHECK(bus.get("/subscribers?skip=x", shop).status == 400);
+    CHECK(next_of(bus.get("/subscribers?after=shop--a&limit=1", root)) ==
+          "/subscribers?after=shop--aa&limit=1");
+}
+
 TEST_CASE("http api: an answer that gets large ends before its limit") {
     Scenario bus;
     const std::string long_name(60, 'x');

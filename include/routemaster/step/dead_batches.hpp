@@ -22,6 +22,8 @@ struct ListDeadBatches {
     using Reply = std::vector<DeadBatchStatus>;
     std::string token;
     std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
+    /// Those that follow this one. `invalid` when it is not among them any more.
+    std::optional<Uid> after{};
 };
 
 /// Tells a DEAD batch of a subscriber whole; nothing when it has none of that id.

@@ -28,6 +28,11 @@ namespace routemaster::detail {
     return {Errc::unauthenticated, "publisher: is no valid token"};
 }
 
+/// Why a list cannot go on behind a batch.
+[[nodiscard]] inline Error not_dead() {
+    return {Errc::invalid, "after: is no DEAD batch of the subscriber (any more)"};
+}
+
 /// Nothing is wrong with most steps.
 template <class S>
 [[nodiscard]] Result<void> check_step(const S&) {

@@ -1,9 +1,12 @@
-#include <cstdint>
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "listing.hpp"
+#include "payload.hpp"
 #include "routemaster/codec/delivery_body.hpp"
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/time.hpp"
@@ -40,16 +43,32 @@ void append_status(std::string& json, const DeadBatchStatus& batch) {
 }  // namespace
 
 void list_dead(Call& call) {
-    constexpr std::uint32_t batches_max = 1'000;
+    const auto page = page_query(call.request().query);
+    if (!page) return call.refuse(page.error());
+    std::optional<Uid> after;
+    if (!page->after.empty()) {
+        after = Uid::parse(page->after);
+        if (!after) return call.refuse(bad("after", "must be the uid of a DEAD batch"));
+    }
+    // One more than is wanted tells whether there is a next part.
     owner_of(call).dead_batches(
-        batches_max, call.then([](Call& done, const std::vector<DeadBatchStatus>& batches) {
+        page->limit + 1, after,
+        call.then([limit = page->limit](Call& done, const std::vector<DeadBatchStatus>& batches) {
             std::string json;
-            for (const auto& batch : batches) {
+            const auto told = std::min<std::size_t>(batches.size(), limit);
+            for (std::size_t i = 0; i < told; ++i) {
                 json.push_back(json.empty() ? '[' : ',');
-                append_status(json, batch);
+                append_status(json, batches[i]);
                 json.push_back('}');
             }
-            done.answer_json(200, json.empty() ? "[]" : std::move(json) + "]");
+            HttpResponse response{
+                200, json.empty() ? "[]" : std::move(json) + "]", "application/json", {}};
+            if (told < batches.size()) {
+                response.headers.emplace_back(
+                    "Link", next_link(done.request().path,
+                                      "after=" + std::string{batches[told - 1].uid.text()}, limit));
+            }
+            done.answer_with(std::move(response));
         }));
 }
 

@@ -9,12 +9,20 @@
 namespace routemaster::api {
 namespace {
 
-Result<void> read(Page& page, std::string_view name, const std::string& value) {
+template <class Number>
+bool read_number(const std::string& text, Number& number) {
+    const auto* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc{} && stopped == end;
+}
+
+Result<void> read(PageQuery& page, std::string_view name, const std::string& value) {
     if (name == "after") page.after = value;
+    if (name == "skip" && !read_number(value, page.skip)) {
+        return bad("skip", "must be a number of items");
+    }
     if (name != "limit") return {};
-    const auto* const end = value.data() + value.size();
-    const auto [stopped, error] = std::from_chars(value.data(), end, page.limit);
-    if (error != std::errc{} || stopped != end || page.limit == 0 || page.limit > page_limit_max) {
+    if (!read_number(value, page.limit) || page.limit == 0 || page.limit > page_limit_max) {
         return bad("limit", "must be an integer from 1 to " + std::to_string(page_limit_max));
     }
     return {};
@@ -22,8 +30,8 @@ Result<void> read(Page& page, std::string_view name, const std::string& value) {
 
 }  // namespace
 
-Result<Page> page_query(std::string_view query) {
-    Page page{.after = {}, .limit = page_limit_max};
+Result<PageQuery> page_query(std::string_view query) {
+    PageQuery page;
     while (!query.empty()) {
         const auto parameter = query.substr(0, query.find('&'));
         query.remove_prefix(std::min(query.size(), parameter.size() + 1));
@@ -36,9 +44,9 @@ Result<Page> page_query(std::string_view query) {
     return page;
 }
 
-std::string next_link(std::string_view path, std::string_view last, std::uint32_t limit) {
-    return '<' + std::string{path} + "?after=" + detail::percent_encoded(last) +
-           "&limit=" + std::to_string(limit) + ">; rel=\"next\"";
+std::string next_link(std::string_view path, std::string_view where, std::uint32_t limit) {
+    return '<' + std::string{path} + '?' + std::string{where} + "&limit=" + std::to_string(limit) +
+           ">; rel=\"next\"";
 }
 
 }  // namespace routemaster::api

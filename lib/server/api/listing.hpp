@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "call.hpp"
+#include "page_cursor.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
 
@@ -27,12 +28,19 @@ inline constexpr std::uint32_t page_limit_max = 1'000;
 /// the memory of the bus.
 inline constexpr std::size_t page_bytes_max = 1U << 20U;
 
-/// Reads `after` and `limit` (1 to `page_limit_max`) from the query of a target; other parameters
-/// are ignored. `invalid`, naming the parameter, when one of them makes no sense.
-[[nodiscard]] Result<Page> page_query(std::string_view query);
+/// Which part of a list a client asks for.
+struct PageQuery {
+    std::string after{};
+    std::uint64_t skip = 0;  ///< See `PageCursor`.
+    std::uint32_t limit = page_limit_max;
+};
 
-/// The value of a `Link` header (RFC 8288) that leads to what comes after the item `last`.
-[[nodiscard]] std::string next_link(std::string_view path, std::string_view last,
+/// Reads `after`, `skip` and `limit` (1 to `page_limit_max`) from the query of a target; other
+/// parameters are ignored. `invalid`, naming the parameter, when one of them makes no sense.
+[[nodiscard]] Result<PageQuery> page_query(std::string_view query);
+
+/// The value of a `Link` header (RFC 8288) that leads to the next part, which begins `where`.
+[[nodiscard]] std::string next_link(std::string_view path, std::string_view where,
                                     std::uint32_t limit);
 
 /// Asks for as many items as the client wants, then answers. An answer ends early when it gets
@@ -51,9 +59,9 @@ public:
     /// Appends an item as `caller` may see it.
     using Print = void (*)(std::string& json, const Item&, const Caller& caller);
 
-    Listing(Call& call, Page page, Ask ask, Key key, Print print)
+    Listing(Call& call, const PageQuery& page, Keys keys, Ask ask, Key key, Print print)
         : call_{call.shared_from_this()},
-          after_{std::move(page.after)},
+          cursor_{page.after, page.skip, keys},
           limit_{page.limit},
           ask_{ask},
           key_{key},
@@ -68,7 +76,7 @@ public:
             passed_.store(false);
             // One item more than is wanted tells whether there is a next part.
             const auto wanted = std::min(limit_ - told_ + 1, items_per_step);
-            ask_(*call_, {.after = after_, .limit = wanted},
+            ask_(*call_, {.after = cursor_.after(), .limit = wanted},
                  [self = this->shared_from_this(), wanted](const Items& items) {
                      self->take(items, wanted);
                      if (self->passed_.exchange(true)) self->go_on();
@@ -91,9 +99,9 @@ private:
         }
         for (const auto& item : *items) {
             if (told_ == limit_ || json_.size() > page_bytes_max) return answer(true);
+            if (!cursor_.pass(key_(item))) continue;
             json_.push_back(json_.empty() ? '[' : ',');
             print_(json_, item, call_->caller());
-            after_ = key_(item);
             ++told_;
         }
         if (items->size() < wanted) answer(false);
@@ -104,13 +112,14 @@ private:
         HttpResponse response{
             200, json_.empty() ? "[]" : std::move(json_) + "]", "application/json", {}};
         if (more) {
-            response.headers.emplace_back("Link", next_link(call_->request().path, after_, limit_));
+            response.headers.emplace_back(
+                "Link", next_link(call_->request().path, cursor_.query(), limit_));
         }
         call_->answer_with(std::move(response));
     }
 
     const std::shared_ptr<Call> call_;
-    std::string after_;  ///< The key of the last item that was told.
+    PageCursor cursor_;
     const std::uint32_t limit_;
     const Ask ask_;
     const Key key_;
@@ -122,13 +131,15 @@ private:
     std::atomic<bool> passed_ = false;
 };
 
-/// Answers with the part of the list that the query asks for.
+/// Answers with the part of the list that the query asks for. Keys that are secret are open to
+/// root.
 template <class Item>
-void tell_page(Call& call, typename Listing<Item>::Ask ask, typename Listing<Item>::Key key,
-               typename Listing<Item>::Print print) {
-    auto page = page_query(call.request().query);
+void tell_page(Call& call, Keys keys, typename Listing<Item>::Ask ask,
+               typename Listing<Item>::Key key, typename Listing<Item>::Print print) {
+    const auto page = page_query(call.request().query);
     if (!page) return call.refuse(page.error());
-    std::make_shared<Listing<Item>>(call, *std::move(page), ask, key, print)->run();
+    if (call.caller().kind == Caller::Kind::root) keys = Keys::open;
+    std::make_shared<Listing<Item>>(call, *page, keys, ask, key, print)->run();
 }
 
 }  // namespace routemaster::api

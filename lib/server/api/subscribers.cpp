@@ -205,7 +205,7 @@ void subscribe(Call& call) {
 
 void list_subscribers(Call& call) {
     tell_page<SubscriberStatus>(
-        call,
+        call, Keys::secret,
         [](Call& asking, Page page, auto done) {
             asking.bus().subscribers(std::move(page), std::move(done));
         },

@@ -96,7 +96,7 @@ void append_token(std::string& json, const ApiToken& token, const Caller&) {
 
 void list_tokens(Call& call) {
     tell_page<ApiToken>(
-        call,
+        call, Keys::open,
         [](Call& asking, Page page, auto done) {
             asking.tokens().list(std::move(page), std::move(done));
         },

@@ -132,7 +132,7 @@ void publish_event(Call& call) {
 
 void list_topics(Call& call) {
     tell_page<Topic>(
-        call,
+        call, Keys::open,
         [](Call& asking, Page page, auto done) {
             asking.bus().topics(std::move(page), std::move(done));
         },

@@ -1,4 +1,5 @@
 #include "core/state/machine.hpp"
+#include "core/store/step_check.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -10,9 +11,15 @@ namespace routemaster::detail {
 Result<ListDeadBatches::Reply> Machine::apply(ListDeadBatches& step) {
     std::vector<DeadBatchStatus> all;
     const auto* outbox = outboxes_.find(step.token);
+    if (outbox == nullptr && step.after) return not_dead();
     if (outbox == nullptr) return all;
-    for (const auto* batch = outbox->dead.front(); batch != nullptr && all.size() < step.limit;
-         batch = outbox->dead.next(*batch)) {
+    const auto* batch = outbox->dead.front();
+    if (step.after) {
+        batch = dead(step.token, *step.after);
+        if (batch == nullptr) return not_dead();
+        batch = outbox->dead.next(*batch);
+    }
+    for (; batch != nullptr && all.size() < step.limit; batch = outbox->dead.next(*batch)) {
         all.push_back(status(*batch));
     }
     return all;
