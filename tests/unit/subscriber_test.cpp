@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "routemaster/bus.hpp"
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 
@@ -262,7 +263,7 @@ TEST_CASE("every call about DEAD batches has a form with a completion") {
     const auto dead = three_dead(billing);
     int told = 0;
     auto& subscriber = billing.subscriber;
-    subscriber.dead_batches(10, [&](Result<std::vector<DeadBatchStatus>> reply) {
+    subscriber.dead_batches(10, std::nullopt, [&](Result<std::vector<DeadBatchStatus>> reply) {
         told += reply.value() == dead ? 1 : 0;
     });
     subscriber.dead_batch(dead[0].uid, [&](Result<std::optional<DeadBatch>> reply) {
