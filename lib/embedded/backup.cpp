@@ -29,13 +29,6 @@ Error there_already(const std::filesystem::path& target) {
     return {Errc::invalid, target.string() + ": is there already; name a new file"};
 }
 
-/// Syncs the folder that a file stands in, and with that its name.
-bool sync_folder_of(const std::filesystem::path& file) {
-    const FileDescriptor folder{
-        ::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-    return folder && ::fsync(folder.get()) == 0;
-}
-
 /// Gives a file another name, at which nothing may stand.
 int rename_new(const std::filesystem::path& from, const std::filesystem::path& to) {
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;

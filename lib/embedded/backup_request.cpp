@@ -18,6 +18,7 @@
 
 #include "file_claim.hpp"
 #include "file_descriptor.hpp"
+#include "real_path.hpp"
 
 namespace routemaster::embedded {
 namespace {
@@ -53,9 +54,10 @@ Error cannot_ask(const std::filesystem::path& request, int number) {
             request.string() + ": cannot ask: " + std::generic_category().message(number)};
 }
 
-/// Whether another process has the journal open: SQLite's lock of it, as documented at
-/// https://sqlite.org/src/file/src/os.h, "locking". Throws `Failure` when this process has.
-bool in_use(const std::filesystem::path& journal) {
+/// The other process that has the journal open, by SQLite's lock of it, as documented at
+/// https://sqlite.org/src/file/src/os.h, "locking"; 0 when it cannot be seen from here. Throws
+/// `Failure` when this process has.
+std::optional<pid_t> user_of(const std::filesystem::path& journal) {
     // To open and close the file would end the locks of this process on it.
     const FileClaim claim{journal};
     const FileDescriptor file{::open(journal.c_str(), O_RDWR | O_CLOEXEC)};
@@ -66,14 +68,33 @@ bool in_use(const std::filesystem::path& journal) {
     lock.l_start = 0x40000000;
     lock.l_len = 512;
     if (::fcntl(file.get(), F_GETLK, &lock) != 0) throw Failure{cannot_ask(journal, errno)};
-    return lock.l_type != F_UNLCK;
+    return lock.l_type == F_UNLCK ? std::nullopt : std::optional{lock.l_pid};
+}
+
+/// Whom the process that has the journal open runs as: most likely the owner of the journal, when
+/// the process cannot be seen.
+std::optional<uid_t> runs_as(pid_t user, const std::filesystem::path& journal) {
+    struct stat about {};
+    const auto process = "/proc/" + std::to_string(user);
+    if (user > 0 && ::stat(process.c_str(), &about) == 0) return about.st_uid;
+    if (::stat(journal.c_str(), &about) == 0) return about.st_uid;
+    return std::nullopt;
+}
+
+std::string what_is(const struct stat& about) {
+    if (S_ISDIR(about.st_mode)) return "a folder";
+    if (S_ISLNK(about.st_mode)) return "a symbolic link";
+    if (S_ISFIFO(about.st_mode)) return "a FIFO";
+    if (S_ISSOCK(about.st_mode)) return "a socket";
+    if (S_ISREG(about.st_mode)) return "a file with another name besides";
+    return "a device";
 }
 
 /// The request of this process, which nobody else can make meanwhile.
 class Request {
 public:
     /// Throws `Failure`.
-    Request(const std::filesystem::path& journal, const std::filesystem::path& target)
+    Request(const std::filesystem::path& journal, pid_t user, const std::filesystem::path& target)
         : path_{request_of(journal)} {
         const auto deadline = SteadyClock::now() + lock_wait;
         while (!lock()) {
@@ -83,6 +104,7 @@ public:
             }
             std::this_thread::sleep_for(answer_poll);
         }
+        if (::geteuid() == 0) give_to(runs_as(user, journal));
         asked_ = target.string() + '\n';
         const auto written = ::pwrite(file_.get(), asked_.data(), asked_.size(), 0);
         if (written == static_cast<ssize_t>(asked_.size())) return;
@@ -105,15 +127,39 @@ public:
 
 private:
     bool lock() {
-        file_ =
-            FileDescriptor{::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+        look_for_others();
+        file_ = FileDescriptor{
+            ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)};
         if (!file_) throw Failure{cannot_ask(path_, errno)};
         if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
         // Who asked before may have removed it meanwhile.
         struct stat held {};
         struct stat found {};
-        return ::fstat(file_.get(), &held) == 0 && ::stat(path_.c_str(), &found) == 0 &&
-               held.st_ino == found.st_ino && ::ftruncate(file_.get(), 0) == 0;
+        if (::fstat(file_.get(), &held) != 0 || ::stat(path_.c_str(), &found) != 0 ||
+            held.st_ino != found.st_ino) {
+            return false;
+        }
+        // What it is may have changed since it was looked at, and would be overwritten now.
+        if (!S_ISREG(held.st_mode) || held.st_nlink != 1) return false;
+        if (::ftruncate(file_.get(), 0) != 0) throw Failure{cannot_ask(path_, errno)};
+        return true;
+    }
+
+    /// Nothing but a request, which is a file of one name, is written to.
+    void look_for_others() const {
+        struct stat about {};
+        if (::lstat(path_.c_str(), &about) != 0) return;
+        if (S_ISREG(about.st_mode) && about.st_nlink == 1) return;
+        throw Failure{{Errc::unavailable, path_.string() + ": " + what_is(about) +
+                                              " stands where backups are asked for; remove it"}};
+    }
+
+    /// Root may ask anybody, who has to read what it asks.
+    void give_to(std::optional<uid_t> user) const {
+        if (user && ::fchown(file_.get(), *user, static_cast<gid_t>(-1)) == 0) return;
+        const int number = errno;
+        ::unlink(path_.c_str());
+        throw Failure{cannot_ask(path_, number)};
     }
 
     std::filesystem::path path_;
@@ -186,11 +232,13 @@ void BackupRequests::look() {
 
 // --- Who asks -----------------------------------------------------------------------------------
 
-std::optional<Result<EmbeddedBackup>> ask_for_backup(const std::filesystem::path& file,
+std::optional<Result<EmbeddedBackup>> ask_for_backup(const std::filesystem::path& named,
                                                      const std::filesystem::path& target) {
+    const auto file = real_path(named);
     try {
-        if (!in_use(file)) return std::nullopt;
-        const Request request{file, target};
+        const auto user = user_of(file);
+        if (!user) return std::nullopt;
+        const Request request{file, *user, target};
         const auto asked_at = SteadyClock::now();
         auto looked_at = asked_at;
         while (true) {
@@ -206,7 +254,7 @@ std::optional<Result<EmbeddedBackup>> ask_for_backup(const std::filesystem::path
             }
             if (now - looked_at < owner_poll) continue;
             looked_at = now;
-            if (!in_use(file)) return std::nullopt;
+            if (!user_of(file)) return std::nullopt;
         }
     } catch (const Failure& failure) {
         return failure.error();

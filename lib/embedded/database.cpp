@@ -1,5 +1,6 @@
 #include "database.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -8,7 +9,9 @@
 
 #include <sqlite3.h>
 
+#include "file_descriptor.hpp"
 #include "gathered_log.hpp"
+#include "real_path.hpp"
 #include "write_ahead_log.hpp"
 
 namespace routemaster::embedded {
@@ -31,10 +34,11 @@ constexpr int brought_by_commit = 256;
 /// A log that has grown this long lets no commit go on before it begins anew: 48 MiB.
 constexpr int log_pages_max = 3 * gathered_pages;
 
-std::filesystem::path absolute_path(const std::filesystem::path& path) {
-    std::error_code unknown;
-    auto whole = absolute(path, unknown);
-    return unknown ? path : whole;
+/// A file that is not there is made for its owner alone: it holds tokens, which are passwords.
+/// Those that SQLite makes beside it are like it. Whoever cannot make it is told so by SQLite.
+void make_private(const std::filesystem::path& path) {
+    const FileDescriptor made{
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
 }
 
 Error moved(const std::string& file) {
@@ -58,7 +62,7 @@ void Database::Closer::operator()(sqlite3_stmt* statement) const noexcept {
 
 // --- Opening ------------------------------------------------------------------------------------
 
-Database::Database(const std::filesystem::path& file) : path_{absolute_path(file)} { open(); }
+Database::Database(const std::filesystem::path& file) : path_{real_path(file)} { open(); }
 
 // What the disk failed to take must stay in the log.
 Database::~Database() { (void)wait_for_checkpointer(); }
@@ -68,6 +72,7 @@ void Database::open() {
     if (claim_ && !claim_->stands_at(path_)) throw Failure{moved(name())};
     check_file();
     look_for_log();
+    make_private(path_);
     sqlite3* connection = nullptr;
     const int code = sqlite3_open_v2(
         path_.c_str(), &connection,

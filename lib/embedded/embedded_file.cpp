@@ -37,6 +37,7 @@ public:
         for (auto& problem : journal_.problems()) tell_damage(std::move(problem));
         const auto [first, last] = journal_.extent().value();
         for (auto row = first; first != 0 && row <= last; ++row) read(row);
+        tell_unread();
         machine_.settle_restored();
         if (damage_ > damage_told_max) {
             report.damage.push_back(std::to_string(damage_) + " problems in all");
@@ -51,13 +52,32 @@ public:
 private:
     void read(std::uint64_t row) {
         const auto effects = journal_.fetch(row);
-        if (!effects) return tell_damage(effects.error().context());
+        if (!effects) return note_unread(row, effects.error().context());
+        tell_unread();
         ++report.rows;
         report.bytes += effects->size();
         auto replayed = embedded::replay(*effects, row, machine_, writer_);
         writer_.let_go(row);
         if (replayed) return;
         tell_damage("row " + std::to_string(row) + ": " + replayed.error().context());
+    }
+
+    /// Rows whose pages are damaged are many, one behind the other, and all for one reason.
+    void note_unread(std::uint64_t row, const std::string& why) {
+        if (unread_ && why != unread_->why) tell_unread();
+        if (!unread_) unread_ = Unread{row, row, why};
+        unread_->last = row;
+    }
+
+    void tell_unread() {
+        const auto unread = std::exchange(unread_, std::nullopt);
+        if (!unread) return;
+        const auto which =
+            unread->first == unread->last
+                ? "row " + std::to_string(unread->first)
+                : "rows " + std::to_string(unread->first) + " to " + std::to_string(unread->last);
+        const bool named = unread->why.find(": row ") != std::string::npos;
+        tell_damage(named ? unread->why : which + ": " + unread->why);
     }
 
     void tell_damage(std::string what) {
@@ -68,6 +88,13 @@ private:
     embedded::RowCache rows_;
     embedded::JournalWriter writer_;
     detail::Machine machine_;
+    /// Rows that cannot be read, one behind the other, and why.
+    struct Unread {
+        std::uint64_t first;
+        std::uint64_t last;
+        std::string why;
+    };
+    std::optional<Unread> unread_;
     std::size_t damage_ = 0;
 };
 
@@ -212,6 +239,9 @@ Result<void> must_exist(const std::filesystem::path& file) {
     if (!std::filesystem::exists(file, failed)) {
         return Error{Errc::unavailable, file.string() + ": there is no such file"};
     }
+    if (std::filesystem::is_directory(file, failed)) {
+        return Error{Errc::invalid, file.string() + ": is a folder; name a file in it"};
+    }
     if (std::filesystem::file_size(file, failed) == 0 && !failed) {
         return Error{Errc::invalid, file.string() + ": is empty"};
     }
@@ -243,6 +273,10 @@ Result<EmbeddedFileReport> export_embedded_file(const std::filesystem::path& fil
 Result<EmbeddedBackup> backup_embedded_file(const std::filesystem::path& file,
                                             const std::filesystem::path& target) {
     if (auto there = must_exist(file); !there) return there.error();
+    // A request is one line.
+    if (target.native().find('\n') != std::string::npos) {
+        return Error{Errc::invalid, "the name of a backup must not contain a line feed"};
+    }
     std::error_code unknown;
     const auto whole = std::filesystem::absolute(target, unknown);
     // Whoever has it open may begin to, or end, at any time.

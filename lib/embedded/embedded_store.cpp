@@ -47,7 +47,7 @@ struct EmbeddedStore::Impl {
     Impl(const std::filesystem::path& path, EmbeddedStoreOptions options)
         : relaxed{options.durability == Durability::relaxed},
           file{path, options.accept_damage ? DamagedLog::accepted : DamagedLog::refused,
-               options.reserve},
+               options.reserve, options.log},
           requests{file.path(),
                    [this](const auto& target, const auto& stop) { return backup(target, stop); },
                    options.log},

@@ -27,8 +27,11 @@ bool only_tells(const Step& step) {
            std::holds_alternative<MeasureUse>(step);
 }
 
-/// Whether a step adds to what there is. The others lead to its end.
+/// Whether a step adds to what there is. The others lead to its end. To add to no counter asks
+/// whether the store takes changes, and it does not take all of them.
 bool adds(const Step& step) {
+    const auto* counters = std::get_if<AddToCounters>(&step);
+    if (counters != nullptr && counters->increments.empty()) return true;
     return std::holds_alternative<PublishEvent>(step) || std::holds_alternative<PushJob>(step) ||
            std::holds_alternative<Subscribe>(step) || std::holds_alternative<PutToken>(step) ||
            std::holds_alternative<RedeliverDeadBatches>(step);

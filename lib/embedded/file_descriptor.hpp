@@ -3,8 +3,10 @@
 
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <utility>
 
 namespace routemaster::embedded {
@@ -32,5 +34,12 @@ public:
 private:
     int descriptor_ = -1;
 };
+
+/// Syncs the folder that a file stands in, and with that its name. False says in `errno` why not.
+inline bool sync_folder_of(const std::filesystem::path& file) {
+    const FileDescriptor folder{
+        ::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    return folder && ::fsync(folder.get()) == 0;
+}
 
 }  // namespace routemaster::embedded

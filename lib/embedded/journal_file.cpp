@@ -10,6 +10,7 @@
 #include <libdeflate.h>
 #include <sqlite3.h>
 
+#include "log_copy.hpp"
 #include "write_ahead_log.hpp"
 
 namespace routemaster::embedded {
@@ -55,7 +56,8 @@ std::string_view blob(sqlite3_stmt* statement, int column) {
 
 }  // namespace
 
-JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std::uint64_t reserve)
+JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std::uint64_t reserve,
+                         const Log& told)
     : database_{file}, damaged_log_{log}, reserve_{database_.path(), reserve} {
     check_kind();
     damage_ = damage_of_log().value();
@@ -63,7 +65,7 @@ JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std:
     database_.begin_log();
     if (damage_) database_.keep_log();
     prepare_statements().value();
-    if (damage_ && damaged_log_ == DamagedLog::accepted) accept_damage();
+    if (damage_ && damaged_log_ == DamagedLog::accepted) accept_damage(told);
 }
 
 JournalFile::~JournalFile() { note_no_log(); }
@@ -191,23 +193,19 @@ Result<void> JournalFile::cut_log() {
 }
 
 /// The log begins anew, so that nothing of what stands behind the damage is taken for a part of it.
-void JournalFile::accept_damage() {
+void JournalFile::accept_damage(const Log& told) {
+    auto what = database_.name() + ": " + *std::exchange(damage_, std::nullopt) +
+                ": acknowledged events are missing, and are given up";
     if (database_.found_log()) {
-        const auto log = WriteAheadLog::path_of(database_.path());
-        std::error_code failed;
-        std::filesystem::copy_file(log, log.string() + ".damaged",
-                                   std::filesystem::copy_options::overwrite_existing, failed);
-        if (failed) {
-            throw Failure{
-                {Errc::unavailable, log.string() + ": cannot be copied: " + failed.message()}};
-        }
+        what += "; the damaged log is kept as " +
+                copy_damaged_log(WriteAheadLog::path_of(database_.path())).string();
     }
-    damage_.reset();
     read([](std::uint64_t, std::string_view) { return Result<void>{}; }).value();
     unreadable_ = true;  // Until it does.
     cut_log().value();
     unreadable_ = false;
     database_.empty_log_again();
+    if (told) told(LogLevel::warning, what);
 }
 
 Result<void> JournalFile::make_ready() {

@@ -18,6 +18,7 @@
 #include "database.hpp"
 #include "journal.hpp"
 #include "reserve.hpp"
+#include "routemaster/log.hpp"
 #include "routemaster/result.hpp"
 
 namespace routemaster::embedded {
@@ -37,8 +38,9 @@ class JournalFile final : public Journal {
 public:
     /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does.
     /// Sets `reserve` bytes of the disk aside by `begin`.
+    /// What is accepted is logged by `told`.
     explicit JournalFile(const std::filesystem::path& file, DamagedLog log = DamagedLog::refused,
-                         std::uint64_t reserve = 0);
+                         std::uint64_t reserve = 0, const Log& told = {});
     ~JournalFile() override;
 
     JournalFile(const JournalFile&) = delete;
@@ -121,7 +123,7 @@ private:
     Result<void> note_log();
     void note_no_log();
     Result<void> cut_log();
-    void accept_damage();
+    void accept_damage(const Log& told);
     void run_full();
     void reset_statements();
     [[nodiscard]] std::int64_t free_pages_kept() const noexcept;

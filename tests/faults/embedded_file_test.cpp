@@ -113,6 +113,31 @@ TEST_CASE("what stands around damage is told, and where the damage is") {
     CHECK_MESSAGE(refusal->code() == Errc::corrupted, "a store does not open such a file");
 }
 
+TEST_CASE("rows on a page that is damaged are told once, from where to where") {
+    FileScene scene;
+    for (int n = 0; n < 60; ++n) {
+        scene.must(scene.job(encode_job({std::string(2'000, 'x') + std::to_string(n), {}})));
+    }
+    scene.close();
+    constexpr std::streamoff page_bytes = 16 << 10;
+    {
+        std::fstream bytes{scene.file, std::ios::binary | std::ios::in | std::ios::out};
+        bytes.seekp(6 * page_bytes);
+        bytes << std::string(64, '\xff');
+    }
+    const auto report = check_embedded_file(scene.file).value();
+    std::vector<std::string> unread;
+    for (const auto& line : report.damage) {
+        if (contains(line, "cannot read it")) unread.push_back(line);
+    }
+    CAPTURE(joined(report.damage));
+    REQUIRE(unread.size() == 1);
+    CHECK(unread.front().starts_with("rows "));
+    CHECK(contains(unread.front(), " to "));
+    CHECK(report.rows > 40);
+    CHECK(report.rows < 60);
+}
+
 TEST_CASE("a damaged log is told of, and what stands before the damage is told") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";

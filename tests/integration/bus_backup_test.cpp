@@ -4,10 +4,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -196,5 +198,58 @@ TEST_CASE("when the bus is killed while it is backed up, the command does it its
     CHECK(process.wait() == 0);
     CHECK(events_in(copy) == 20);
     queueing.bus.start();
+    CHECK(queueing.bus.stop() == 0);
+}
+
+TEST_CASE("root backs up a bus that runs as another user") {
+    if (::geteuid() != 0) {
+        WARN_MESSAGE(false, "skipped: only root can be another user");
+        CHECK(::geteuid() != 0);
+        return;
+    }
+    const test::TemporaryFolder folder;
+    const test::TemporaryFolder other;
+    for (const auto& path : {folder.path(), other.path()}) {
+        REQUIRE(::chown(path.c_str(), 12'345, 12'345) == 0);
+    }
+    test::Process bus{{"setpriv", "--reuid=12345", "--regid=12345", "--clear-groups",
+                       test::routemaster_binary, "serve", "--listen", "127.0.0.1:0", "--data-dir",
+                       folder.path().string(), "--root-key", "r", "--clients", "shop"}};
+    REQUIRE(has(bus.line(), "listening"));
+    const auto copy = other.path() / "copy";
+    const auto made = back_up(folder.path() / "routemaster.db", copy);
+    CHECK_MESSAGE(made.status == 0, made.errors);
+    CHECK(has(made.output, "1 tokens"));
+    struct stat about {};
+    REQUIRE(::stat(copy.c_str(), &about) == 0);
+    CHECK_MESSAGE(about.st_uid == 12'345, "the bus made it");
+    bus.signal(SIGTERM);
+    CHECK(bus.wait() == 0);
+}
+
+TEST_CASE("a request for a backup that cannot be asked says why at once") {
+    QueueingBus queueing;
+    queueing.publish(1);
+    const auto folder = queueing.folder.path();
+    const auto begun = std::chrono::steady_clock::now();
+    const auto line = back_up(queueing.file, folder / "two\nlines");
+    CHECK(line.status == 1);
+    CHECK(has(line.errors, "must not contain a line feed"));
+    const auto whole = back_up(folder, folder / "copy");
+    CHECK(whole.status == 1);
+    CHECK(has(whole.errors, "is a folder; name a file in it"));
+    const auto request = queueing.file.string() + "-backup";
+    REQUIRE(::mkfifo(request.c_str(), 0600) == 0);
+    const auto fifo = back_up(queueing.file, folder / "copy");
+    CHECK(fifo.status == 1);
+    CHECK(has(fifo.errors, request + ": a FIFO stands where backups are asked for"));
+    fs::remove(request);
+    std::ofstream{folder / "note"} << "mine";
+    fs::create_hard_link(folder / "note", request);
+    const auto linked = back_up(queueing.file, folder / "copy");
+    CHECK(linked.status == 1);
+    CHECK(has(linked.errors, "a file with another name besides stands"));
+    CHECK(fs::file_size(folder / "note") == 4);
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{8});
     CHECK(queueing.bus.stop() == 0);
 }

@@ -76,7 +76,7 @@ TEST_CASE("a bus whose log is damaged is refused until somebody says to go on") 
         const auto repaired = run({"check", "--repair", damaged.file});
         CHECK(repaired.status == 0);
         CHECK(has(repaired.output, "whole"));
-        CHECK(has(repaired.errors, "damaged"));
+        CHECK(has(repaired.errors, "kept as " + damaged.file + "-wal.damaged\n"));
         damaged.bus.start();
     }
     SUBCASE("by a flag") {
@@ -86,12 +86,31 @@ TEST_CASE("a bus whose log is damaged is refused until somebody says to go on") 
         CHECK(has(accepted.line(), "listening"));
         accepted.signal(SIGTERM);
         CHECK(accepted.wait() == 0);
+        const auto log = accepted.errors();
+        const auto told = log.find("its log is damaged behind byte");
+        REQUIRE(told != std::string::npos);
+        CHECK(has(log.substr(0, told), "WARN"));
+        CHECK(has(log, "kept as " + damaged.file + "-wal.damaged\n"));
         damaged.bus.start();
     }
     CHECK(std::filesystem::exists(damaged.file + "-wal.damaged"));
     CHECK(damaged.bus.publish("orders", "https://shop.example/new").status == 200);
     CHECK(damaged.bus.stop() == 0);
     CHECK(run({"check", damaged.file}).status == 0);
+}
+
+TEST_CASE("a log is copied beside the copies that there are, and through no link") {
+    const DamagedBus damaged;
+    const auto copy = damaged.file + "-wal.damaged";
+    const auto elsewhere = (damaged.folder.path() / "elsewhere").string();
+    std::ofstream{copy} << "the first";
+    std::filesystem::create_symlink(elsewhere, copy + "-2");
+    const auto repaired = run({"check", "--repair", damaged.file});
+    CHECK(repaired.status == 0);
+    CHECK(has(repaired.errors, "kept as " + copy + "-3\n"));
+    CHECK(std::filesystem::file_size(copy) == 9);
+    CHECK_FALSE(std::filesystem::exists(elsewhere));
+    CHECK(std::filesystem::file_size(copy + "-3") > 4'096);
 }
 
 TEST_CASE(

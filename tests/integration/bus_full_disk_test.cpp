@@ -101,6 +101,30 @@ TEST_CASE("a full disk refuses events with 503, keeps what was acknowledged, and
     CHECK(bus.stop() == 0);
 }
 
+TEST_CASE("a bus starts on a full disk with the clients that it knows, and with no others") {
+    const test::SmallDisk disk{8};
+    REQUIRE_A_DISK(disk);
+    RunningBus bus{disk.path()};
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", "http://127.0.0.1:9/").status == 204);
+    Shop shop{bus};
+    REQUIRE(shop.publish(50) == 200);
+    disk.fill_up();
+    REQUIRE(shop.publish(too_many) == 503);
+    // The reserve is given back, and taken by others while the bus is away.
+    REQUIRE(bus.process().await_error("nothing is taken before"));
+    bus.kill();
+    disk.fill_up();
+    bus.start();
+    CHECK(bus.ask("GET", "/pulse", test::root_key).status == 503);
+    CHECK(counts(bus, shop.acknowledged().size()));
+    CHECK(bus.stop() == 0);
+    auto command = bus.command();
+    command.insert(command.end(), {"--clients", "newcomer"});
+    test::Process refused{command};
+    CHECK(refused.wait() == 1);
+    CHECK(refused.errors().find("the disk is full") != std::string::npos);
+}
+
 TEST_CASE("a bus whose disk is read-only says so in one line that names the file") {
     const test::SmallDisk disk{8};
     REQUIRE_A_DISK(disk);

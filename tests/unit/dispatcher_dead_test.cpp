@@ -86,6 +86,36 @@ TEST_CASE("a batch that is redelivered arrives behind the others, with the same 
     CHECK(deliveries.back().attempt == 1);
 }
 
+TEST_CASE("a batch of which all attempts were begun is DEAD without another one") {
+    DeliveryScene scene;
+    scene.subscribe("billing", {.max_events = 1, .attempts_max = 2});
+    scene.publish();
+    // Attempts of a worker that died with them.
+    for (std::uint32_t attempt = 1; attempt <= 2; ++attempt) {
+        const auto now = scene.clock.now();
+        const auto acquired =
+            perform(scene.store, AcquireJobs{delivery_queue, Uid{9, attempt}, 1}, now).value();
+        const auto& lease = acquired.leases.at(0);
+        CHECK(perform(scene.store, BeginDelivery{lease, Duration{0}}, now)->attempt == attempt);
+        CHECK(perform(scene.store, NackJob{lease, now}, now));
+    }
+    scene.run();
+    CHECK(scene.delivered_to("billing").empty());
+    CHECK(dead(scene).error.starts_with("no attempt of 2 is left"));
+    CHECK(scene.log.count(LogLevel::warning, "is DEAD") == 1);
+}
+
+TEST_CASE("a last attempt whose beginning was answered into the void is made") {
+    DeliveryScene scene;
+    scene.subscribe("billing", {.max_events = 1, .attempts_max = 1});
+    scene.publish();
+    scene.disturbed.lose_replies<BeginDelivery>(1);
+    scene.run_for(Duration{1'000});
+    CHECK(scene.delivered_to("billing") == "1");
+    scene.answer_all();
+    CHECK(scene.status("billing").batches_dead == 0);
+}
+
 TEST_CASE("a settlement whose reply was lost leaves a DEAD batch as it is") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1, .attempts_max = 1});

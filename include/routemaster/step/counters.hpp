@@ -10,7 +10,7 @@
 
 namespace routemaster {
 
-/// Adds to counters. Repeating it adds again.
+/// Adds to counters. Repeating it adds again. To add to none asks whether changes are taken.
 struct AddToCounters {
     using Reply = Done;
     std::vector<Counter> increments;

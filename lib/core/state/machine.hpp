@@ -98,6 +98,7 @@ private:
     [[nodiscard]] BatchState* delivered_by(const JobState& job) const;
 
     DeliveryStart begin(BatchState& batch, SubscriberState& subscriber, MessageList messages);
+    void count_begun(BatchState& batch, const Subscription& wants);
 
     /// How long the subscriber is still to be spared.
     [[nodiscard]] Duration throttle(const SubscriberState& subscriber,

@@ -50,6 +50,7 @@ struct BatchState : Entity {
     std::uint64_t order;  ///< That of its delivery job.
     std::uint32_t attempts = 0;
     bool current = true;
+    bool sealed_here = false;      ///< Since this state was made: no attempt was made before.
     JobState* job = nullptr;       ///< Null when it is DEAD.
     std::unique_ptr<Death> death;  ///< Null unless it is DEAD.
     bool whole = false;            ///< Its row tells all of it, at `offset`.
@@ -175,6 +176,7 @@ public:
     void seal(BatchState& batch) {
         batch.current = false;
         batch.outbox.current = nullptr;
+        batch.sealed_here = true;
         effects_.changed(batch);
     }
 

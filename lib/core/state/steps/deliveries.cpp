@@ -48,8 +48,7 @@ BatchState* Machine::delivered_by(const JobState& job) const {
 }
 
 DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, MessageList messages) {
-    if (batch.current) outboxes_.seal(batch);
-    ++batch.attempts;
+    count_begun(batch, subscriber.subscription);
     subscriber.last_attempted_at = now_;
     reveals_ = 0;
     reveal(batch);
@@ -61,6 +60,17 @@ DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, Mes
             .created_at = batch.created_at,
             .attempt = batch.attempts,
             .messages = std::move(messages)};
+}
+
+/// What is not told is not awaited. A journal tells of the attempt with the seal; that is missing
+/// when the batch was full, and then the first attempt is worth a commit only if they are limited
+/// or if an earlier process may have made one.
+void Machine::count_begun(BatchState& batch, const Subscription& wants) {
+    ++batch.attempts;
+    const bool first = batch.attempts == 1 && batch.sealed_here;
+    const bool told = !batch.current && (!first || wants.attempts_max > 0);
+    if (batch.current) outboxes_.seal(batch);
+    if (told) effects_.changed(batch);
 }
 
 Duration Machine::throttle(const SubscriberState& subscriber, const BeginDelivery& step) const {

@@ -23,6 +23,12 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
     auto report = [inbox = inbox_, id](DeliveryReport how) {
         inbox->put(Delivered{id, std::move(how)});
     };
+    if (none_left(flight, start.subscription)) {
+        const auto most = std::to_string(start.subscription.attempts_max);
+        report({.outcome = Error{Errc::timed_out, "no attempt of " + most +
+                                                      " is left; the last may not have ended"}});
+        return;
+    }
     auto* transport = serving(start.subscription.callback);
     if (transport == nullptr) {
         const std::string_view callback = start.subscription.callback;
@@ -39,6 +45,13 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
                         .created_at = start.created_at,
                         .messages = std::move(start.messages)},
                        std::move(report));
+}
+
+/// A delivery that ends the process that makes it never fails; what was begun is all that counts
+/// it. To begin again after a refusal may have counted without an attempt.
+bool Dispatcher::Impl::none_left(const Flight& flight, const Subscription& wants) {
+    return wants.attempts_max > 0 &&
+           flight.attempt > std::uint64_t{wants.attempts_max} + flight.refusals;
 }
 
 Transport* Dispatcher::Impl::serving(std::string_view callback) const {

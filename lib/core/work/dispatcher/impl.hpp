@@ -133,6 +133,9 @@ private:
     // --- Deliver --------------------------------------------------------------------------------
 
     void deliver(Id id, DeliveryStart start);
+
+    /// Whether all attempts that a subscriber wants at a batch were begun before this one.
+    [[nodiscard]] static bool none_left(const Flight& flight, const Subscription& wants);
     [[nodiscard]] Transport* serving(std::string_view callback) const;
     void on(Delivered& delivered);
     void tell(const Flight& flight, const DeliveryReport& report);

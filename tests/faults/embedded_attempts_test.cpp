@@ -1,0 +1,157 @@
+/// @file
+/// Attempts that end the process which makes them count, so that they come to an end.
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "file_scene.hpp"
+#include "routemaster/bus.hpp"
+#include "routemaster/dispatcher.hpp"
+#include "routemaster/runner.hpp"
+#include "routemaster/transport/local.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Makes the next attempt, which nobody ends.
+DeliveryStart begin(FileScene& scene) {
+    const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    return scene.must(BeginDelivery{lease, Duration{0}});
+}
+
+/// What a crash at this moment leaves is opened.
+void crash(FileScene& scene) {
+    const auto copy = scene.folder.path() / "copy";
+    fs::copy_file(scene.file, copy);
+    fs::copy_file(scene.file.string() + "-wal", copy.string() + "-wal");
+    scene.close();
+    fs::rename(copy, scene.file);
+    fs::rename(copy.string() + "-wal", scene.file.string() + "-wal");
+    scene.open();
+}
+
+void subscribe(FileScene& scene, std::uint32_t max_events, std::uint32_t attempts_max) {
+    scene.must(Subscribe{"billing",
+                         {"orders"},
+                         {.callback = "local:billing",
+                          .timeout = Duration{0},
+                          .max_events = max_events,
+                          .attempts_max = attempts_max}});
+}
+
+/// The process that dies of the only event of its bus; it ends by itself when that is DEAD.
+[[noreturn]] void deliver(const fs::path& file, std::uint32_t max_events, int attempts) noexcept {
+    EmbeddedStore store{file};
+    Bus bus{store, {.publisher = "shop"}};
+    LocalTransport transport{bus.callbacks()};
+    Dispatcher dispatcher{store, {.transports = {&transport}}};
+    auto billing = bus.subscriber("billing");
+    billing
+        .subscribe({"orders"},
+                   [attempts](const Batch& batch) {
+                       const auto attempt = static_cast<char>('0' + batch.attempt);
+                       if (::write(attempts, &attempt, 1) != 1) std::abort();
+                       ::raise(SIGKILL);
+                   },
+                   {.timeout = Duration{0}, .max_events = max_events, .attempts_max = 3})
+        .value();
+    if (!billing.status().value()->batches_dead && !billing.status().value()->batches_queued) {
+        bus.publish(
+               {.topic = "orders", .type = EventType::create, .url = "https://shop.example/poison"})
+            .value();
+    }
+    const Runner runner{dispatcher};
+    while (billing.status().value()->batches_dead == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    }
+    ::_exit(0);
+}
+
+/// The exit status, or 128 and the signal, of such a process.
+int run(const fs::path& file, std::uint32_t max_events, int attempts) {
+    const pid_t child = ::fork();
+    if (child == 0) deliver(file, max_events, attempts);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+TEST_CASE("an attempt that a crash ended counts") {
+    FileScene scene;
+    subscribe(scene, 100, 0);
+    scene.publish("1");
+    CHECK(begin(scene).attempt == 1);
+    for (std::uint32_t attempt = 2; attempt < 5; ++attempt) {
+        crash(scene);
+        CHECK(begin(scene).attempt == attempt);
+    }
+    scene.close();
+    scene.open();
+    CHECK_MESSAGE(begin(scene).attempt == 5, "an orderly end forgets none either");
+}
+
+TEST_CASE("an attempt at a batch that was full counts when attempts are limited") {
+    FileScene scene;
+    subscribe(scene, 1, 3);
+    scene.publish("1");
+    for (std::uint32_t attempt = 1; attempt < 4; ++attempt) {
+        CHECK(begin(scene).attempt == attempt);
+        crash(scene);
+    }
+}
+
+TEST_CASE("of attempts without a limit at a batch that was full, all count but the first") {
+    FileScene scene;
+    subscribe(scene, 1, 0);
+    scene.publish("1");
+    CHECK(begin(scene).attempt == 1);
+    crash(scene);
+    CHECK(begin(scene).attempt == 1);
+    crash(scene);
+    CHECK(begin(scene).attempt == 2);
+}
+
+TEST_CASE("a batch that ends each process which delivers it is DEAD after its attempts") {
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "bus.db";
+    std::uint32_t max_events = 0;
+    SUBCASE("sealed by its delivery") { max_events = 100; }
+    SUBCASE("sealed because it was full") { max_events = 1; }
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    for (int attempt = 1; attempt <= 3; ++attempt) {
+        REQUIRE(run(file, max_events, ends[1]) == 128 + SIGKILL);
+    }
+    CHECK(run(file, max_events, ends[1]) == 0);
+    ::close(ends[1]);
+    std::array<char, 16> attempts{};
+    const auto made = ::read(ends[0], attempts.data(), attempts.size());
+    ::close(ends[0]);
+    CHECK(std::string(attempts.data(), static_cast<std::size_t>(made)) == "123");
+}
+
+TEST_CASE("a first attempt without a limit writes nothing beyond the seal") {
+    FileScene scene;
+    subscribe(scene, 1, 0);
+    scene.publish("1");
+    const auto log = [&] { return fs::file_size(scene.file.string() + "-wal"); };
+    const auto before = log();
+    begin(scene);
+    scene.must(ListTopics{});
+    CHECK(log() == before);
+}
