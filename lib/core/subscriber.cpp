@@ -6,6 +6,11 @@
 #include "routemaster/url.hpp"
 
 namespace routemaster {
+namespace {
+
+Error no_handler() { return {Errc::invalid, "handler: is empty"}; }
+
+}  // namespace
 
 Subscriber::Subscriber(Store& store, const Clock& clock, Callbacks& callbacks, std::string token)
     : store_{&store}, clock_{&clock}, callbacks_{&callbacks}, token_{std::move(token)} {}
@@ -25,6 +30,7 @@ void Subscriber::subscribe(std::vector<std::string> topics, SubscribeOptions opt
 
 Result<void> Subscriber::subscribe_here(std::vector<std::string> topics, BatchHandler handler,
                                         const LocalSubscribeOptions& options) {
+    if (!handler) return no_handler();
     auto step = checked(std::move(topics), local(options));
     if (!step) return step.error();
     callbacks_->set(token_, std::move(handler));
@@ -34,6 +40,7 @@ Result<void> Subscriber::subscribe_here(std::vector<std::string> topics, BatchHa
 void Subscriber::subscribe_here(std::vector<std::string> topics, BatchHandler handler,
                                 const LocalSubscribeOptions& options,
                                 std::function<void(Result<void>)> done) {
+    if (!handler) return done(no_handler());
     auto step = checked(std::move(topics), local(options));
     if (!step) return done(step.error());
     callbacks_->set(token_, std::move(handler));
