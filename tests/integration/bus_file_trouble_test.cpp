@@ -68,22 +68,30 @@ TEST_CASE("a bus whose backlog fills the disk says so, and goes on once it is de
                 .status == 204);
     receiver.hold();
     std::vector<std::string> acknowledged;
-    int status = 200;
-    while (status == 200) {
+    const auto publish = [&] {
         const auto url = "https://shop.example/" + std::to_string(acknowledged.size());
         const auto event = R"({"type":"create","url":")" + url + R"(","data":{"x":")" +
                            std::string(100'000, 'x') + R"("}})";
-        status = bus.ask("POST", "/topics/orders", "shop", event).status;
+        const auto status = bus.ask("POST", "/topics/orders", "shop", event).status;
         if (status == 200) acknowledged.push_back(url);
-        REQUIRE(acknowledged.size() < 1'000);
+        return status;
+    };
+    // At first the log takes much of the disk, and gives it back when it has come home.
+    for (int refused = 0; refused < 25; ++refused) {
+        int status = 200;
+        while ((status = publish()) == 200) {
+            REQUIRE(acknowledged.size() < 1'000);
+            refused = 0;
+        }
+        REQUIRE(status == 503);
+        ::usleep(20'000);
     }
-    CHECK(status == 503);
     CHECK(acknowledged.size() > 50);
     // The reserve is given back within a moment, and events are refused all the same.
     int told = 0;
     for (int sample = 0; sample < 60; ++sample) {
         if (troubled(bus, "full")) ++told;
-        if (sample % 10 == 0) CHECK(bus.publish("orders", "https://a.example/").status == 503);
+        if (sample % 10 == 0) CHECK(publish() == 503);
         ::usleep(20'000);
     }
     CHECK(told == 60);
