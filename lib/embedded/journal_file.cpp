@@ -488,7 +488,7 @@ Result<JournalFile::Rows> JournalFile::copy_rows(std::uint64_t first, std::uint6
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(first));
     sqlite3_bind_int64(statement, 2, static_cast<sqlite3_int64>(last));
     auto copied = [&]() -> Result<Rows> {
-        Rows rows{.first = first};
+        Rows rows{.first = first, .effects = {}};
         std::uint64_t bytes = 0;
         for (auto row = first; row <= last && bytes < bytes_max; ++row) {
             const int code = sqlite3_step(statement);

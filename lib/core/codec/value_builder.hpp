@@ -47,7 +47,8 @@ public:
     }
     bool key(std::string_view name) { return key(std::string{name}); }
     bool key(std::string&& name) {
-        std::get<Value::Map>(open_.back()).emplace_back(std::move(name), Value{});
+        // Made in its place: of a value that is moved there GCC says it may be uninitialized.
+        std::get<Value::Map>(open_.back()).emplace_back().first = std::move(name);
         return true;
     }
     bool end_array() {
