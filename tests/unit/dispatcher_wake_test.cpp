@@ -54,3 +54,25 @@ TEST_CASE("who is woken in vain time and again rests for 20 ms") {
     scene.run_for(Duration{1});
     CHECK(lose() == 0);
 }
+
+TEST_CASE("who wins a job between is not woken in vain time and again") {
+    DeliveryScene scene{{.poll_interval = Duration{3'600'000}}};
+    scene.subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});
+    scene.run();
+    Dispatcher faster{scene.store, scene.complete({})};
+    HandRunner rival{faster};
+    rival.run(scene.clock.now());
+    for (int round = 0; round < 3; ++round) {
+        for (int n = 0; n < 3; ++n) {
+            const auto before = scene.disturbed.times_of<AcquireJobs>().size();
+            scene.publish();
+            rival.run(scene.clock.now());
+            scene.run();
+            CHECK(scene.disturbed.times_of<AcquireJobs>().size() == before + 1);
+        }
+        const auto begun = scene.deliveries();
+        scene.publish();
+        scene.run();
+        CHECK(scene.deliveries() == begun + 1);
+    }
+}
