@@ -16,12 +16,14 @@
 #include <system_error>
 #include <utility>
 
+#include "core/system/file_descriptor.hpp"
 #include "file_claim.hpp"
-#include "file_descriptor.hpp"
 #include "real_path.hpp"
 
 namespace routemaster::embedded {
 namespace {
+
+using detail::FileDescriptor;
 
 using SteadyClock = std::chrono::steady_clock;
 

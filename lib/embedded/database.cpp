@@ -9,13 +9,15 @@
 
 #include <sqlite3.h>
 
-#include "file_descriptor.hpp"
+#include "core/system/file_descriptor.hpp"
 #include "gathered_log.hpp"
 #include "real_path.hpp"
 #include "write_ahead_log.hpp"
 
 namespace routemaster::embedded {
 namespace {
+
+using detail::FileDescriptor;
 
 /// Of a new file. A row takes many pages, and each costs a call or two to write, to read and to
 /// forget.

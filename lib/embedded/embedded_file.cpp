@@ -285,7 +285,7 @@ Result<EmbeddedBackup> backup_embedded_file(const std::filesystem::path& file,
         JournalFile journal{file};
         if (auto begun = journal.begin(); !begun) return begun.error();
         journal.read([](std::uint64_t, std::string_view) { return Result<void>{}; }).value();
-        return embedded::back_up(journal, target);
+        return embedded::back_up(journal, whole);
     } catch (const Failure& failure) {
         return failure.error();
     }

@@ -80,12 +80,12 @@ Result<void> JournalFile::mend() {
         damage_ = *std::move(damage);
     }
     if (damage_ && damaged_log_ != DamagedLog::told) return damaged();
-    if (copy_) return {};
+    if (fetch_) return {};
     return prepare_statements();
 }
 
 void JournalFile::reset_statements() {
-    for (auto* statement : {&insert_, &sizes_, &forget_, &fetch_, &copy_}) statement->reset();
+    for (auto* statement : {&insert_, &sizes_, &forget_, &fetch_}) statement->reset();
 }
 
 void JournalFile::check_kind() {
@@ -270,8 +270,7 @@ Result<void> JournalFile::prepare_statements() {
         {&sizes_, "SELECT row, length(effects) FROM journal WHERE row < ?1 ORDER BY row LIMIT " +
                       std::to_string(forgotten_max)},
         {&forget_, "DELETE FROM journal WHERE row < ?1"},
-        {&fetch_, "SELECT checksum, effects FROM journal WHERE row = ?1"},
-        {&copy_,
+        {&fetch_,
          "SELECT row, checksum, effects FROM journal WHERE row BETWEEN ?1 AND ?2"
          " ORDER BY row"},
     };
@@ -319,24 +318,42 @@ Result<void> JournalFile::read_rows(const Reader& each) {
     return {};
 }
 
-Result<std::string> JournalFile::fetch(std::uint64_t row) {
-    const std::lock_guard lock{mutex_};
+/// Under the lock.
+Result<JournalFile::Rows> JournalFile::read_range(std::uint64_t first, std::uint64_t last,
+                                                  std::uint64_t bytes_max) {
     if (auto usable = mend(); !usable) return usable.error();
     auto* statement = fetch_.get();
-    sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
-    const int code = sqlite3_step(statement);
-    const auto fetched = [&]() -> Result<std::string> {
-        const auto which = database_.name() + ": row " + std::to_string(row);
-        if (code == SQLITE_DONE) return Error{Errc::corrupted, which + " is missing"};
-        if (code != SQLITE_ROW) return database_.error("cannot read it");
-        const auto effects = blob(statement, 1);
-        if (sqlite3_column_int64(statement, 0) != checksum(row, effects)) {
-            return Error{Errc::corrupted, which + " is damaged"};
+    sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(first));
+    sqlite3_bind_int64(statement, 2, static_cast<sqlite3_int64>(last));
+    auto fetched = [&]() -> Result<Rows> {
+        Rows rows{.first = first, .effects = {}};
+        std::uint64_t bytes = 0;
+        for (auto row = first; row <= last && bytes < bytes_max; ++row) {
+            const int code = sqlite3_step(statement);
+            const bool found = code == SQLITE_ROW;
+            if (!found && code != SQLITE_DONE) return database_.error("cannot read it");
+            const auto which = [&] { return database_.name() + ": row " + std::to_string(row); };
+            if (!found || sqlite3_column_int64(statement, 0) != static_cast<sqlite3_int64>(row)) {
+                return Error{Errc::corrupted, which() + " is missing"};
+            }
+            const auto effects = blob(statement, 2);
+            if (sqlite3_column_int64(statement, 1) != checksum(row, effects)) {
+                return Error{Errc::corrupted, which() + " is damaged"};
+            }
+            bytes += footprint(effects.size());
+            rows.effects.emplace_back(effects);
         }
-        return std::string{effects};
+        return rows;
     }();
     sqlite3_reset(statement);
     return fetched;
+}
+
+Result<std::string> JournalFile::fetch(std::uint64_t row) {
+    const std::lock_guard lock{mutex_};
+    auto rows = read_range(row, row, 1);
+    if (!rows) return rows.error();
+    return std::move(rows->effects.front());
 }
 
 std::vector<std::string> JournalFile::problems() {
@@ -368,7 +385,7 @@ Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed,
         return Error{Errc::unavailable, database_.name() + ": cannot write: the disk is full"};
     }
     // A disk that is full has no room for rows that are only kept.
-    if (!full_) needed = std::min(needed, kept_from_);
+    if (!full_) needed = std::min(needed, retained_from_);
     const auto garbage = needed - std::min(needed, first_row_);
     const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
     auto done = worthwhile ? insert_and_forget(effects, needed) : insert(last_row_ + 1, effects);
@@ -466,51 +483,24 @@ Result<bool> JournalFile::shrink(int pages) {
 
 // --- Copies -------------------------------------------------------------------------------------
 
-JournalFile::Extent JournalFile::keep_rows() {
+JournalFile::Extent JournalFile::retain_rows() {
     const std::lock_guard lock{mutex_};
-    kept_from_ = first_row_;
+    retained_from_ = first_row_;
     return {first_row_, last_row_};
 }
 
-void JournalFile::let_rows_go(std::uint64_t row) {
+void JournalFile::release_rows(std::uint64_t row) {
     const std::lock_guard lock{mutex_};
-    kept_from_ = row;
+    retained_from_ = row;
 }
 
 Result<JournalFile::Rows> JournalFile::copy_rows(std::uint64_t first, std::uint64_t last,
                                                  std::uint64_t bytes_max) {
     const std::lock_guard lock{mutex_};
-    if (auto usable = mend(); !usable) return usable.error();
     if (first < first_row_) {
         return Error{Errc::unavailable, database_.name() + ": its disk became full meanwhile"};
     }
-    auto* statement = copy_.get();
-    sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(first));
-    sqlite3_bind_int64(statement, 2, static_cast<sqlite3_int64>(last));
-    auto copied = [&]() -> Result<Rows> {
-        Rows rows{.first = first, .effects = {}};
-        std::uint64_t bytes = 0;
-        for (auto row = first; row <= last && bytes < bytes_max; ++row) {
-            const int code = sqlite3_step(statement);
-            if (code != SQLITE_ROW && code != SQLITE_DONE) {
-                return database_.error("cannot read it");
-            }
-            const auto which = database_.name() + ": row " + std::to_string(row);
-            if (code == SQLITE_DONE ||
-                sqlite3_column_int64(statement, 0) != static_cast<sqlite3_int64>(row)) {
-                return Error{Errc::corrupted, which + " is missing"};
-            }
-            const auto effects = blob(statement, 2);
-            if (sqlite3_column_int64(statement, 1) != checksum(row, effects)) {
-                return Error{Errc::corrupted, which + " is damaged"};
-            }
-            bytes += footprint(effects.size());
-            rows.effects.emplace_back(effects);
-        }
-        return rows;
-    }();
-    sqlite3_reset(statement);
-    return copied;
+    return read_range(first, last, bytes_max);
 }
 
 Result<void> JournalFile::append_copies(const Rows& rows) {

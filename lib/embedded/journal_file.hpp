@@ -92,10 +92,10 @@ public:
         std::vector<std::string> effects;
     };
 
-    /// Keeps all rows that stand there now, until `let_rows_go`, and says which these are.
-    [[nodiscard]] Extent keep_rows();
+    /// Keeps all rows that stand there now, until `release_rows`, and says which these are.
+    [[nodiscard]] Extent retain_rows();
     /// What stands before `row` may be forgotten again. May be called from any thread.
-    void let_rows_go(std::uint64_t row = std::numeric_limits<std::uint64_t>::max());
+    void release_rows(std::uint64_t row = std::numeric_limits<std::uint64_t>::max());
     /// The rows from `first` on to `last`, but not many more bytes than `bytes_max`. `corrupted`
     /// when one is damaged or missing. May be called from any thread.
     [[nodiscard]] Result<Rows> copy_rows(std::uint64_t first, std::uint64_t last,
@@ -133,6 +133,8 @@ private:
     Result<void> prepare_statements();
     [[nodiscard]] Result<void> mend();
 
+    [[nodiscard]] Result<Rows> read_range(std::uint64_t first, std::uint64_t last,
+                                          std::uint64_t bytes_max);
     Result<void> insert(std::uint64_t row, std::string_view effects);
     Result<void> insert_and_forget(std::string_view effects, std::uint64_t needed);
     [[nodiscard]] std::uint64_t footprint(std::uint64_t effects) const noexcept;
@@ -146,7 +148,6 @@ private:
     Database::Statement sizes_;
     Database::Statement forget_;
     Database::Statement fetch_;
-    Database::Statement copy_;
     DamagedLog damaged_log_;
     std::optional<std::string> damage_;
     bool log_noted_ = false;
@@ -155,7 +156,7 @@ private:
     std::atomic<bool> full_ = false;
     bool wants_room_ = false;  // The last row was not written for want of it.
     bool shrunk_ = false;      // Since the file was last cut.
-    std::uint64_t kept_from_ = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t retained_from_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;
     std::uint64_t bytes_ = 0;  ///< The footprints of all rows.

@@ -10,11 +10,14 @@
 #include <system_error>
 #include <vector>
 
-#include "file_descriptor.hpp"
+#include "core/system/file_descriptor.hpp"
+#include "folder_sync.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster::embedded {
 namespace {
+
+using detail::FileDescriptor;
 
 constexpr std::size_t copied_at_a_time = 1U << 20U;
 

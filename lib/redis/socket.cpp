@@ -23,7 +23,7 @@ bool same(const SocketAddress& a, const SocketAddress& b) {
 Result<Socket> Socket::connect(const SocketAddress& address, Duration timeout) {
     Socket socket{
         ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    const int descriptor = socket.descriptor_;
+    const int descriptor = socket.descriptor();
     if (descriptor < 0) return Error{Errc::unavailable, "socket: " + errno_text()};
     set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
     set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -40,17 +40,17 @@ Result<Socket> Socket::connect(const SocketAddress& address, Duration timeout) {
 Result<bool> Socket::is_connected() const {
     int failure = 0;
     socklen_t size = sizeof failure;
-    if (::getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &failure, &size) != 0) failure = errno;
+    if (::getsockopt(descriptor(), SOL_SOCKET, SO_ERROR, &failure, &size) != 0) failure = errno;
     if (failure != 0) return Error{Errc::unavailable, errno_text(failure)};
 
     SocketAddress here;
     SocketAddress there;
     here.size = there.size = sizeof here.storage;
     const auto any = [](SocketAddress& a) { return reinterpret_cast<sockaddr*>(&a.storage); };
-    if (::getpeername(descriptor_, any(there), &there.size) != 0) return false;
+    if (::getpeername(descriptor(), any(there), &there.size) != 0) return false;
     // Connecting to a port of this machine at which nobody listens may meet the very socket that
     // connects, when the kernel happened to give it that port.
-    if (::getsockname(descriptor_, any(here), &here.size) == 0 && same(here, there)) {
+    if (::getsockname(descriptor(), any(here), &here.size) == 0 && same(here, there)) {
         return Error{Errc::unavailable, errno_text(ECONNREFUSED)};
     }
     return true;

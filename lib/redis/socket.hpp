@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/system/file_descriptor.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/time.hpp"
 
@@ -38,24 +39,15 @@ public:
     /// keep-alive probes when idle, after `timeout` when it does not confirm what it was sent.
     [[nodiscard]] static Result<Socket> connect(const SocketAddress& address, Duration timeout);
 
-    Socket(Socket&& other) noexcept : descriptor_{std::exchange(other.descriptor_, -1)} {}
-    Socket& operator=(Socket&& other) noexcept {
-        std::swap(descriptor_, other.descriptor_);
-        return *this;
-    }
-    ~Socket() {
-        if (descriptor_ >= 0) ::close(descriptor_);
-    }
-
     /// Whether it is connected by now; else the reason why it never will be.
     [[nodiscard]] Result<bool> is_connected() const;
 
-    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
 
 private:
     explicit Socket(int descriptor) noexcept : descriptor_{descriptor} {}
 
-    int descriptor_;
+    detail::FileDescriptor descriptor_;
 };
 
 }  // namespace routemaster::redis

@@ -10,12 +10,12 @@
 #include <string>
 #include <string_view>
 
+#include "core/system/file_descriptor.hpp"
 #include "http_server_chunks.hpp"
 #include "http_server_head.hpp"
 #include "http_server_input.hpp"
 #include "http_server_mailbox.hpp"
 #include "http_server_service.hpp"
-#include "http_server_socket.hpp"
 #include "routemaster/server/http_server.hpp"
 
 namespace routemaster::detail {
@@ -52,7 +52,7 @@ public:
     };
     static constexpr std::size_t states = 9;
 
-    Connection(Service& service, Socket socket) noexcept
+    Connection(Service& service, FileDescriptor socket) noexcept
         : service_{&service}, socket_{std::move(socket)} {}
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -123,7 +123,7 @@ private:
     bool discard();
 
     Service* service_;
-    Socket socket_;
+    FileDescriptor socket_;
     State state_ = State::fresh;
     bool readable_ = false;     ///< There may be something to read.
     bool half_closed_ = false;  ///< The client sends nothing after what is there.

@@ -71,8 +71,8 @@ Listener::Listener(const std::string& address, std::uint16_t port, unsigned conn
         throw Failure{
             {Errc::unavailable, "cannot listen at " + name_of(address, port) + ": " + reason}};
     };
-    socket_ =
-        Socket{::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    socket_ = FileDescriptor{
+        ::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     refuse_unless(static_cast<bool>(socket_));
     const int on = 1;
     // Without it a restart would find the port taken by connections that are long closed.
@@ -86,8 +86,8 @@ Listener::Listener(const std::string& address, std::uint16_t port, unsigned conn
     port_ = bound_port(socket_.get());
 }
 
-Socket Listener::accept() {
-    Socket client{accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+FileDescriptor Listener::accept() {
+    FileDescriptor client{accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
     exhausted_ = !client && out_of_resources(errno);
     if (client) open_.fetch_add(1, std::memory_order_relaxed);
     return client;

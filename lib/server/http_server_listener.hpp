@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "http_server_socket.hpp"
+#include "core/system/file_descriptor.hpp"
 
 namespace routemaster::detail {
 
@@ -25,7 +25,7 @@ public:
 
     /// The next client; none when nobody waits, and when the process is `exhausted`. The caller
     /// minds whether the listener is `full`.
-    [[nodiscard]] Socket accept();
+    [[nodiscard]] FileDescriptor accept();
 
     /// Whether as many connections are open as may be.
     [[nodiscard]] bool full() const noexcept {
@@ -48,7 +48,7 @@ public:
     void close() noexcept { socket_.close(); }
 
 private:
-    Socket socket_;
+    FileDescriptor socket_;
     std::uint16_t port_ = 0;
     unsigned connections_max_;
     bool exhausted_ = false;

@@ -197,7 +197,7 @@ void Loop::read_mail() {
     mail_.stop_at.reset();
 }
 
-void Loop::adopt(Socket client) {
+void Loop::adopt(FileDescriptor client) {
     const int descriptor = client.get();
     auto& fresh = in(State::fresh);
     auto& connection = fresh.emplace_back(service_, std::move(client));

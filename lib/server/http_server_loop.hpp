@@ -13,11 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "core/system/file_descriptor.hpp"
 #include "http_server_connection.hpp"
 #include "http_server_listener.hpp"
 #include "http_server_mailbox.hpp"
 #include "http_server_service.hpp"
-#include "http_server_socket.hpp"
 
 namespace routemaster::detail {
 
@@ -69,7 +69,7 @@ private:
     void listen_again();
     [[nodiscard]] bool make_room();
     void read_mail();
-    void adopt(Socket client);
+    void adopt(FileDescriptor client);
     void stop(SteadyTime deadline);
 
     void advance(Connection& connection);
@@ -90,7 +90,7 @@ private:
     Mailboxes mailboxes_;
     std::size_t next_mailbox_ = 0;
 
-    Socket epoll_;
+    FileDescriptor epoll_;
     /// Bounded by `connections_max`, and the abandoned ones by the responders the handler keeps.
     std::array<Connections, Connection::states> connections_;
     std::vector<Connection*> queued_;  ///< Those that have more to do, each once.

@@ -28,7 +28,7 @@ void Mailbox::post(Answer answer) {
     post_with([&](Mail& mail) { mail.answers.push_back(std::move(answer)); });
 }
 
-void Mailbox::post(Socket client) {
+void Mailbox::post(FileDescriptor client) {
     post_with([&](Mail& mail) { mail.clients.push_back(std::move(client)); });
 }
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "http_server_socket.hpp"
+#include "core/system/file_descriptor.hpp"
 #include "routemaster/server/http_server.hpp"
 
 namespace routemaster::detail {
@@ -34,7 +34,7 @@ struct Answer {
 /// Everything that was left for a loop since it last looked.
 struct Mail {
     std::vector<Answer> answers;
-    std::vector<Socket> clients;
+    std::vector<FileDescriptor> clients;
     std::size_t evictions = 0;  ///< How many connections are to give way to those of other loops.
     std::optional<std::chrono::steady_clock::time_point> stop_at;
 };
@@ -53,7 +53,7 @@ public:
     [[nodiscard]] int wake_descriptor() const noexcept { return wake_.get(); }
 
     void post(Answer answer);
-    void post(Socket client);
+    void post(FileDescriptor client);
     /// Asks the loop to close the connection that `evictable_at` is about.
     void evict();
     /// Asks the loop to end when its requests are answered, at the latest at `deadline`.
@@ -74,7 +74,7 @@ private:
     template <class Put>
     void post_with(Put put);
 
-    Socket wake_;
+    FileDescriptor wake_;
     std::mutex mutex_;  ///< Guards everything below.
     Mail mail_;
     bool has_mail_ = false;

@@ -44,7 +44,15 @@ LAYERS = {
 }
 
 # The layers of what is private in lib/core, by folder.
-CORE_LAYERS = {"containers": 0, "codec": 1, "state": 2, "store": 2, "upkeep": 3, "work": 3}
+CORE_LAYERS = {
+    "containers": 0,
+    "system": 0,
+    "codec": 1,
+    "state": 2,
+    "store": 2,
+    "upkeep": 3,
+    "work": 3,
+}
 
 # Which folders of lib/ include private headers of others than lib/core.
 PRIVATE_INCLUDES = {"conformance": {"core"}, "simulation": {"conformance", "core", "embedded"}}

@@ -1,5 +1,5 @@
 /// @file
-/// A socket that is closed by whoever holds it last.
+/// `FileDescriptor`: a file or socket that is closed by whoever holds it last.
 
 #pragma once
 
@@ -10,16 +10,16 @@
 namespace routemaster::detail {
 
 /// Owns one file descriptor; -1 is none. Thread safety: a value.
-class Socket {
+class FileDescriptor {
 public:
-    Socket() = default;
-    explicit Socket(int descriptor) noexcept : descriptor_{descriptor} {}
-    Socket(Socket&& other) noexcept : descriptor_{other.release()} {}
-    Socket& operator=(Socket&& other) noexcept {
+    FileDescriptor() = default;
+    explicit FileDescriptor(int descriptor) noexcept : descriptor_{descriptor} {}
+    FileDescriptor(FileDescriptor&& other) noexcept : descriptor_{other.release()} {}
+    FileDescriptor& operator=(FileDescriptor&& other) noexcept {
         std::swap(descriptor_, other.descriptor_);
         return *this;
     }
-    ~Socket() { close(); }
+    ~FileDescriptor() { close(); }
 
     [[nodiscard]] int get() const noexcept { return descriptor_; }
     explicit operator bool() const noexcept { return descriptor_ >= 0; }

@@ -1,0 +1,22 @@
+/// @file
+/// Makes the name of a file as durable as what is in it.
+
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/system/file_descriptor.hpp"
+
+namespace routemaster::embedded {
+
+/// Syncs the folder that a file stands in, and with that its name. False says in `errno` why not.
+inline bool sync_folder_of(const std::filesystem::path& file) {
+    const detail::FileDescriptor folder{
+        ::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    return folder && ::fsync(folder.get()) == 0;
+}
+
+}  // namespace routemaster::embedded
