@@ -32,7 +32,8 @@ namespace routemaster {
 /// Settings of a `Bus`.
 struct BusOptions {
     /// Who publishes through this object: topics are claimed for it. Nobody: topics stay
-    /// unclaimed, and those that others claimed are closed to it.
+    /// unclaimed, and those that others claimed are closed to it. Must satisfy `is_user_name`, or
+    /// what is published is `invalid`.
     std::optional<std::string> publisher{};
     std::size_t event_data_max = event_data_max_default;  ///< Bytes of MessagePack.
     EventRules rules{};                                   ///< What is asked of events besides.

@@ -50,7 +50,7 @@ public:
 
     /// The same for a callback in this process, which a dispatcher with a `LocalTransport` calls.
     /// The callback is known before the first batch can come. The subscription outlives the
-    /// process, the callback does not: call this again after a restart.
+    /// process, the callback does not: call this again after a restart. An empty one is `invalid`.
     template <HandlesBatches Handler>
     Result<void> subscribe(std::vector<std::string> topics, Handler handler,
                            LocalSubscribeOptions options = {}) {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "routemaster/entropy.hpp"
-#include "routemaster/names.hpp"
 
 namespace routemaster {
 
@@ -96,9 +95,6 @@ void Bus::counters(Page page, std::function<void(Result<std::vector<Counter>>)> 
 }
 
 Result<PublishEvent> Bus::encoded(const Event& event, TimePoint now) {
-    if (options_.publisher && !is_user_name(*options_.publisher)) {
-        return Error{Errc::invalid, "publisher: must be 1 to 64 of a-z, 0-9, :, _ and -"};
-    }
     return publication(event, options_.rules, options_.publisher, options_.event_data_max,
                        uids_.next(), now);
 }

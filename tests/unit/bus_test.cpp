@@ -101,6 +101,13 @@ TEST_CASE("what is wrong with an event is told by the name of the field, and not
 
     Bus generous{shop.store, {.event_data_max = 200}};
     CHECK(generous.publish(event));
+
+    Bus misnamed{shop.store, {.publisher = "Bad Name"}};
+    const auto refused = misnamed.publish(order(1));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == Errc::invalid);
+    CHECK(refused.error().context().starts_with("publisher:"));
+    CHECK_FALSE(shop.bus.publisher("Bad Name").publish(order(1)));
 }
 
 TEST_CASE("many events are published in order, and invalid ones do not keep back the others") {

@@ -133,6 +133,14 @@ TEST_CASE("a subscription that is refused leaves the callback in the process as 
     CHECK(!told);
     billing.call("billing");
     CHECK(calls == "bb");
+    const auto empty = billing.subscriber.subscribe({"orders"}, BatchHandler{});
+    REQUIRE_FALSE(empty);
+    CHECK(empty.error().context() == "handler: is empty");
+    billing.subscriber.subscribe({"orders"}, BatchHandler{}, {},
+                                 [&](Result<void> reply) { told = std::move(reply); });
+    CHECK(told.error().code() == Errc::invalid);
+    billing.call("billing");
+    CHECK(calls == "bbb");
 }
 
 TEST_CASE("one topic can be left") {
