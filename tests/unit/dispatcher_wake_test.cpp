@@ -11,6 +11,34 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
+namespace {
+
+/// A dispatcher beside another, which gets every job that both are woken for.
+struct RivalScene : DeliveryScene {
+    RivalScene() : DeliveryScene{{.poll_interval = Duration{3'600'000}}} {
+        subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});
+        run();
+        rival.run(clock.now());
+    }
+
+    /// How often the slower one looked for jobs.
+    [[nodiscard]] std::size_t looks() { return disturbed.times_of<AcquireJobs>().size(); }
+
+    /// Publishes an event that the other gets. How often the slower one looked for it.
+    std::size_t lose() {
+        const auto before = looks();
+        publish();
+        rival.run(clock.now());
+        run();
+        return looks() - before;
+    }
+
+    Dispatcher faster{store, complete({})};
+    HandRunner rival{faster};
+};
+
+}  // namespace
+
 TEST_CASE("an event goes out at once while others fail") {
     DeliveryScene scene{{.poll_interval = Duration{3'600'000}}};
     for (int n = 0; n < 20; ++n) {
@@ -33,43 +61,20 @@ TEST_CASE("an event goes out at once while others fail") {
 }
 
 TEST_CASE("who is woken in vain time and again rests for 20 ms") {
-    DeliveryScene scene{{.poll_interval = Duration{3'600'000}}};
-    scene.subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});
-    scene.run();
-    Dispatcher faster{scene.store, scene.complete({})};
-    HandRunner rival{faster};
-    const auto looks = [&] { return scene.disturbed.times_of<AcquireJobs>().size(); };
-    const auto lose = [&] {
-        const auto before = looks();
-        scene.publish();
-        rival.run(scene.clock.now());
-        scene.run();
-        return looks() - before;
-    };
-    rival.run(scene.clock.now());
-    for (int n = 0; n < 4; ++n) CHECK(lose() == 1);
-    for (int n = 0; n < 3; ++n) CHECK(lose() == 0);
+    RivalScene scene;
+    for (int n = 0; n < 4; ++n) CHECK(scene.lose() == 1);
+    for (int n = 0; n < 3; ++n) CHECK(scene.lose() == 0);
+    const auto before = scene.looks();
     scene.run_for(Duration{19});
-    CHECK(lose() == 0);
+    CHECK(scene.looks() == before);
     scene.run_for(Duration{1});
-    CHECK(lose() == 0);
+    CHECK(scene.looks() == before + 1);
 }
 
 TEST_CASE("who wins a job between is not woken in vain time and again") {
-    DeliveryScene scene{{.poll_interval = Duration{3'600'000}}};
-    scene.subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});
-    scene.run();
-    Dispatcher faster{scene.store, scene.complete({})};
-    HandRunner rival{faster};
-    rival.run(scene.clock.now());
+    RivalScene scene;
     for (int round = 0; round < 3; ++round) {
-        for (int n = 0; n < 3; ++n) {
-            const auto before = scene.disturbed.times_of<AcquireJobs>().size();
-            scene.publish();
-            rival.run(scene.clock.now());
-            scene.run();
-            CHECK(scene.disturbed.times_of<AcquireJobs>().size() == before + 1);
-        }
+        for (int n = 0; n < 3; ++n) CHECK(scene.lose() == 1);
         const auto begun = scene.deliveries();
         scene.publish();
         scene.run();
