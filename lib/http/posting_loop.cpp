@@ -182,8 +182,10 @@ bool PostingLoop::can_start() const {
     return !waiting_.empty() && postings_->size() < options_.connections_max;
 }
 
+/// Few at a time: to open many connections in one turn would keep answers that have come waiting.
 void PostingLoop::start_waiting() {
-    while (can_start()) {
+    constexpr int starts_per_turn = 4;
+    for (int started = 0; started < starts_per_turn && can_start(); ++started) {
         Submission submission = std::move(waiting_.front());
         waiting_.pop_front();
         postings_->start(std::move(submission));
