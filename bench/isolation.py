@@ -21,12 +21,12 @@ SECONDS = 12
 DELIVERY_TIMEOUT = 5  # seconds; so that some of each round are over
 
 
-def run(build, receiver, *others):
+def run(build, receiver, broken, *others):
     """One run beside such others; returns what it tells."""
     with servers.folder(build) as folder:
         command = [build / "bench/bench_isolation", "--file", folder / "bus.db"]
-        command += ["--receiver", receiver.url, "--healthy", HEALTHY, "--rate", RATE]
-        command += ["--seconds", SECONDS, "--delivery-timeout", DELIVERY_TIMEOUT, *others]
+        command += ["--receiver", receiver.url, "--others", broken.url, "--healthy", HEALTHY]
+        command += ["--rate", RATE, "--seconds", SECONDS, "--delivery-timeout", DELIVERY_TIMEOUT, *others]
         words = [str(word) for word in command]
         told = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
     return json.loads(told)
@@ -37,10 +37,10 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     others = ["--silent", SILENT, "--failing", FAILING, "--greedy", GREEDY]
     measured, alone, beside = rounds.Rounds(), [], []
-    with servers.receiver(build) as receiver:
+    with servers.receiver(build) as receiver, servers.receiver(build) as broken:
         for _ in range(ROUNDS):
-            alone.append(run(build, receiver))
-            beside.append(run(build, receiver, *others))
+            alone.append(run(build, receiver, broken))
+            beside.append(run(build, receiver, broken, *others))
             measured.add(alone[-1]["p99_ms"], beside[-1]["p99_ms"])
 
     def median(runs, field):

@@ -1,7 +1,7 @@
 // Publishes at a steady pace to many subscribers, some of which are out of order, and tells how
 // long events take to the others. For benchmarks.
 //
-//   bench_isolation --file FILE --receiver URL [--healthy N] [--silent N] [--failing N]
+//   bench_isolation --file FILE --receiver URL --others URL [--healthy N] [--silent N] [--failing N]
 //                   [--greedy N] [--rate N] [--seconds N] [--warm-up N] [--delivery-timeout N]
 //
 // Every subscriber has a topic of its own and gets each event at once. Those that are out of order
@@ -46,6 +46,7 @@ using SteadyClock = std::chrono::steady_clock;
 struct Settings {
     std::string file;
     std::string receiver;
+    std::string others;  ///< The receiver of those that are silent or failing.
     unsigned healthy = 900;
     unsigned silent = 0;
     unsigned failing = 0;
@@ -140,8 +141,8 @@ class Crowd {
 public:
     Crowd(rm::Bus& bus, const Settings& settings) : bus_{bus} {
         add("healthy", settings.healthy, 0, settings.receiver);
-        add("silent", settings.silent, settings.greedy, settings.receiver);
-        add("failing", settings.failing, settings.greedy, settings.receiver);
+        add("silent", settings.silent, settings.greedy, settings.others);
+        add("failing", settings.failing, settings.greedy, settings.others);
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return topics_.size(); }
@@ -240,7 +241,8 @@ int main(int argc, char** argv) {
     Settings settings;
     CLI::App app{"How long events take to healthy subscribers beside others", "isolation"};
     app.add_option("--file", settings.file, "Of the store; must not exist")->required();
-    app.add_option("--receiver", settings.receiver, "URL")->required();
+    app.add_option("--receiver", settings.receiver, "URL of the healthy")->required();
+    app.add_option("--others", settings.others, "URL of the rest")->required();
     app.add_option("--healthy", settings.healthy)->capture_default_str();
     app.add_option("--silent", settings.silent, "Never answer")->capture_default_str();
     app.add_option("--failing", settings.failing, "Answer 500")->capture_default_str();
