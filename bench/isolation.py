@@ -26,7 +26,8 @@ def run(build, receiver, broken, *others):
     with servers.folder(build) as folder:
         command = [build / "bench/bench_isolation", "--file", folder / "bus.db"]
         command += ["--receiver", receiver.url, "--others", broken.url, "--healthy", HEALTHY]
-        command += ["--rate", RATE, "--seconds", SECONDS, "--delivery-timeout", DELIVERY_TIMEOUT, *others]
+        command += ["--rate", RATE, "--seconds", SECONDS]
+        command += ["--delivery-timeout", DELIVERY_TIMEOUT, *others]
         words = [str(word) for word in command]
         told = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
     return json.loads(told)

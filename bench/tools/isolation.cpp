@@ -1,8 +1,9 @@
 // Publishes at a steady pace to many subscribers, some of which are out of order, and tells how
 // long events take to the others. For benchmarks.
 //
-//   bench_isolation --file FILE --receiver URL --others URL [--healthy N] [--silent N] [--failing N]
-//                   [--greedy N] [--rate N] [--seconds N] [--warm-up N] [--delivery-timeout N]
+//   bench_isolation --file FILE --receiver URL --others URL [--healthy N] [--silent N]
+//                   [--failing N] [--greedy N] [--rate N] [--seconds N] [--warm-up N]
+//                   [--delivery-timeout N]
 //
 // Every subscriber has a topic of its own and gets each event at once. Those that are out of order
 // never answer (silent) or answer 500 (failing); of each kind as many as asked are greedy: they
