@@ -1,5 +1,5 @@
 /// @file
-/// `Autodrop`: gives up the oldest batches when the store has no room left.
+/// `Autodrop`: gives up the oldest batches when the store has no space left.
 ///
 ///     measure ──above the high mark──► drop 100 ──► measure ──► … ──below the low mark──► rest
 ///                                         └─ nothing to drop: rest, and tell a person
@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "routemaster/active.hpp"
+#include "routemaster/capacity.hpp"
 #include "routemaster/log.hpp"
-#include "routemaster/room.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 
@@ -19,16 +19,16 @@ namespace routemaster {
 
 /// Settings of an `Autodrop`.
 struct AutodropOptions {
-    RoomOptions room{};
+    CapacityOptions capacity{};
     Duration interval{10'000};  ///< From one look to the next.
     Log log{};
 };
 
-/// Looks every interval how much room the store takes. Above the high mark it drops the oldest
+/// Looks every interval how much space the store takes. Above the high mark it drops the oldest
 /// batches, 100 at a time, and measures again after each time, until the store is below the low
 /// mark. Every drop is logged, and counted by the store in `events.autodropped`.
 ///
-/// When there is nothing left to drop, the room is taken by something else. Then it says so once
+/// When there is nothing left to drop, the space is taken by something else. Then it says so once
 /// and looks again an interval later. What the store cannot do is tried again then, too.
 ///
 /// Any number of them may share a store: each may drop up to 100 batches beyond the low mark.

@@ -1,5 +1,5 @@
 /// @file
-/// How a subscriber's health slows down deliveries to it. Formulas of the original bus, and the
+/// How a subscriber's health slows down deliveries to it. Formulas of Ruby Routemaster, and the
 /// wait between attempts that it lacked.
 
 #pragma once
@@ -31,8 +31,8 @@ struct HealthOptions {
 
 /// The wait after the n-th attempt failed, `points` being the health after that failure:
 /// max(health_backoff, min(backoff_max, 100 ms · 2^(n-1))), and up to half of it more by `jitter`,
-/// a number in [0, 0.5). The original had the first term only, without jitter: 45 retries at full
-/// speed before any pause.
+/// a number in [0, 0.5). Ruby Routemaster had the first term only, without jitter: 45 retries at
+/// full speed before any pause.
 [[nodiscard]] Duration retry_wait(int points, std::uint32_t attempt, Duration backoff_max,
                                   double jitter) noexcept;
 

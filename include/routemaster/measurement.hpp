@@ -35,7 +35,7 @@ struct Measurement {
     return kind == Measurement::Kind::gauge ? "gauge" : "counter";
 }
 
-/// A line as the original bus prints it: `counter:events.published:3 (topic:cats,publisher:pub)`.
+/// A line as Ruby Routemaster prints it: `counter:events.published:3 (topic:cats,publisher:pub)`.
 [[nodiscard]] std::string to_string(const Measurement& measurement);
 
 }  // namespace routemaster

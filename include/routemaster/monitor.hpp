@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "routemaster/active.hpp"
+#include "routemaster/capacity.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/measurement.hpp"
-#include "routemaster/room.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 
@@ -23,8 +23,9 @@ struct MonitorOptions {
     Duration interval{10'000};                        ///< From one look to the next.
     std::vector<std::string> queues{delivery_queue};  ///< Whose jobs are counted.
     MeasurementTags tags{};                           ///< Put before those of each measurement.
-    std::optional<RoomOptions> room{};  ///< Told as `store.max_mem`, `.low_mark`, `.high_mark`.
-    /// What the gauges of the store begin with; each is told under every one. The original says
+    std::optional<CapacityOptions>
+        capacity{};  ///< Told as `store.max_mem`, `.low_mark`, `.high_mark`.
+    /// What the gauges of the store begin with; each is told under every one. Ruby Routemaster says
     /// `redis`.
     std::vector<std::string> store_names{"store"};
     /// Is given what was measured. Called from the polling thread; must not block for long.
@@ -32,7 +33,7 @@ struct MonitorOptions {
     Log log{};
 };
 
-/// Reports every interval what the store tells of itself, under the names of the original bus:
+/// Reports every interval what the store tells of itself, under the names of Ruby Routemaster:
 ///
 /// - gauges `subscriber.queue.batches`, `subscriber.queue.events`, `subscriber.dead.batches` (tag
 ///   `subscriber`), `jobs.count` (tags `queue`, and `status`: `instant` for READY, `scheduled`),

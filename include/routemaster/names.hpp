@@ -15,15 +15,15 @@ inline constexpr std::size_t name_length_max = 64;
 
 /// Which names topics may have.
 enum class TopicRule : std::uint8_t {
-    any,  ///< 1 to 64 of `a`–`z`, `0`–`9`, `_`, `-` and `.`, the first none of the last two.
-    original,  ///< 1 to 64 of `a`–`z` and `_`: the rule of the original bus.
+    any,   ///< 1 to 64 of `a`–`z`, `0`–`9`, `_`, `-` and `.`, the first none of the last two.
+    ruby,  ///< 1 to 64 of `a`–`z` and `_`: the rule of Ruby Routemaster.
 };
 
 /// What a name must be, for people.
 [[nodiscard]] constexpr std::string_view to_string(TopicRule rule) noexcept {
     switch (rule) {
         case TopicRule::any: return "1 to 64 of a-z, 0-9, _, - and ., the first no - or .";
-        case TopicRule::original: return "1 to 64 of a-z and _";
+        case TopicRule::ruby: return "1 to 64 of a-z and _";
     }
     return "?";
 }
@@ -40,7 +40,7 @@ enum class TopicRule : std::uint8_t {
 }
 
 /// Whether `name` may be a token, a subscriber, a publisher or a service: 1 to 64 of `a`–`z`,
-/// `0`–`9`, `:`, `_` and `-`. A rule of the original bus.
+/// `0`–`9`, `:`, `_` and `-`. A rule of Ruby Routemaster.
 [[nodiscard]] constexpr bool is_user_name(std::string_view name) noexcept {
     return !name.empty() && name.size() <= name_length_max &&
            std::all_of(name.begin(), name.end(), [](char c) {

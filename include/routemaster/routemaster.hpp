@@ -4,12 +4,14 @@
 #pragma once
 
 #include "routemaster/active.hpp"
+#include "routemaster/admission_control.hpp"
 #include "routemaster/api_tokens.hpp"
 #include "routemaster/autodrop.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/byte_size.hpp"
 #include "routemaster/callbacks.hpp"
+#include "routemaster/capacity.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/completion_thread.hpp"
 #include "routemaster/counter.hpp"
@@ -31,8 +33,6 @@
 #include "routemaster/reject.hpp"
 #include "routemaster/required.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/room.hpp"
-#include "routemaster/room_guard.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"

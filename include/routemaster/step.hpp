@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "routemaster/result.hpp"
+#include "routemaster/step/capacity.hpp"
 #include "routemaster/step/counters.hpp"
 #include "routemaster/step/dead_batches.hpp"
 #include "routemaster/step/deliveries.hpp"
 #include "routemaster/step/jobs.hpp"
 #include "routemaster/step/reply.hpp"
-#include "routemaster/step/room.hpp"
 #include "routemaster/step/subscribers.hpp"
 #include "routemaster/step/tokens.hpp"
 #include "routemaster/step/topics.hpp"

@@ -91,8 +91,8 @@ template <class S>
     return std::get<typename S::Reply>(std::move(*outcome));
 }
 
-/// How often the doors below do a repeatable step again whose reply was lost, before they tell that
-/// it is in doubt.
+/// How often the helpers below do a repeatable step again whose reply was lost, before they tell
+/// that it is in doubt.
 inline constexpr int repeats_max = 2;
 
 /// Performs one step; `done` gets its reply. See `Store::submit`. A step that is `repeatable` is
@@ -119,7 +119,7 @@ void submit(Store& store, S step, TimePoint now,
 /// from a thread of its own, each is refused as `invalid`: it would wait for itself.
 [[nodiscard]] std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint now);
 
-/// Performs one step and waits for its reply: the blocking door. Repeats as `submit` does, and is
+/// Performs one step and waits for its reply: the blocking helper. Repeats as `submit` does, and is
 /// refused inside completions as `perform_all` is.
 template <class S>
 [[nodiscard]] Result<typename S::Reply> perform(Store& store, S step, TimePoint now) {

@@ -17,7 +17,7 @@
 namespace routemaster {
 
 /// What a subscriber asks for. Settings that are left out keep the value they had, or begin with
-/// their default; `uuid` alone is emptied, as in the original.
+/// their default; `uuid` alone is emptied, as in Ruby Routemaster.
 struct SubscribeOptions {
     std::string callback;  ///< `https://…`, or `local:NAME` for a callback in the process.
     /// The user name that deliveries present: UTF-8 without control characters, at most 1,024

@@ -14,7 +14,7 @@ namespace routemaster {
 
 /// What a URL must be, besides well formed.
 enum class UrlRule : std::uint8_t {
-    https,  ///< `https://`, with a host, without a query: the rule of the original bus.
+    https,  ///< `https://`, with a host, without a query: the rule of Ruby Routemaster.
     http,   ///< The same, and plain `http://` too.
     any,    ///< Absolute: it has a scheme. Those of http and https need a host.
 };

@@ -48,7 +48,7 @@ void add_due_cases(StoreCases& add);
 /// Adds the cases about when a batch is sealed.
 void add_sealing_cases(StoreCases& add);
 /// Adds the cases about the order of a subscriber's batches.
-void add_lane_cases(StoreCases& add);
+void add_group_cases(StoreCases& add);
 /// Adds the cases about pushing.
 void add_push_cases(StoreCases& add);
 /// Adds the cases about acquiring.
@@ -68,7 +68,7 @@ void add_death_cases(StoreCases& add);
 /// Adds the cases about DEAD batches.
 void add_dead_letter_cases(StoreCases& add);
 /// Adds the cases about the last resort.
-void add_room_cases(StoreCases& add);
+void add_capacity_cases(StoreCases& add);
 /// Adds the cases about counters.
 void add_counter_cases(StoreCases& add);
 /// Adds the cases about wake-ups.

@@ -134,7 +134,7 @@ void add_death_cases(StoreCases& add) {
         s.expect_refused(ListDeadBatches{"billing", 0}, "limit");
     });
 
-    add("a death makes room in a lane of several", [](Scenario& s) {
+    add("a death makes room in a group of several", [](Scenario& s) {
         s.subscribe(
             "billing", {"orders"},
             {.timeout = Duration{0}, .max_events = 1, .max_in_flight = 2, .attempts_max = 1});

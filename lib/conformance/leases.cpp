@@ -156,34 +156,33 @@ void add_worker_cases(StoreCases& add) {
 
     add("a worker that holds very much gives it back in parts", [](Scenario& s) {
         const auto hold = [&](unsigned worker) {
-            for (std::uint64_t i = 0; i < given_back_max + 2; ++i) s.push(std::to_string(i));
+            for (std::uint64_t i = 0; i < released_max + 2; ++i) s.push(std::to_string(i));
             std::size_t held = 0;
-            while (held < given_back_max + 2) {
+            while (held < released_max + 2) {
                 held += s.acquire({.worker = worker, .limit = 1'000, .queue = work_queue})
                             .leases.size();
             }
         };
         hold(1);
         const RetireWorker retire{Scenario::worker(1)};
-        expect_equal(s.perform(retire), Count{given_back_max}, "jobs given back");
-        expect_equal(s.queue(work_queue), QueueStatus{.ready = given_back_max, .pending = 2},
-                     "jobs");
+        expect_equal(s.perform(retire), Count{released_max}, "jobs given back");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = released_max, .pending = 2}, "jobs");
         expect_equal(s.perform(retire), Count{2}, "jobs given back");
         expect_equal(s.perform(retire), Count{0}, "jobs given back");
-        for (std::uint64_t i = 0; i < given_back_max + 2; ++i) {
+        for (std::uint64_t i = 0; i < released_max + 2; ++i) {
             expect_equal(s.perform(AckJob{s.take_work(2)}), Settlement::settled, "ack");
         }
 
         hold(3);
         s.advance(Duration{30'000});
         const ScrubWorkers scrub{Duration{30'000}};
-        expect_equal(s.perform(scrub), Count{given_back_max}, "jobs given back");
+        expect_equal(s.perform(scrub), Count{released_max}, "jobs given back");
         expect_equal(s.counter({"workers.scrubbed", {}}).value_or(0), std::int64_t{1}, "workers");
         expect_equal(s.perform(scrub), Count{2}, "jobs given back");
         expect_equal(s.perform(scrub), Count{0}, "jobs given back");
         expect_equal(s.counter({"workers.scrubbed", {}}).value_or(0), std::int64_t{2}, "workers");
         expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}).value_or(0),
-                     static_cast<std::int64_t>(given_back_max + 2), "jobs.scrubbed");
+                     static_cast<std::int64_t>(released_max + 2), "jobs.scrubbed");
     });
 
     add("a worker is taken for dead after its silence and not one millisecond sooner",

@@ -13,7 +13,7 @@ std::vector<StoreCase> store_conformance() {
     add_publishing_cases(add);
     add_due_cases(add);
     add_sealing_cases(add);
-    add_lane_cases(add);
+    add_group_cases(add);
     add_push_cases(add);
     add_acquire_cases(add);
     add_lease_cases(add);
@@ -23,7 +23,7 @@ std::vector<StoreCase> store_conformance() {
     add_health_cases(add);
     add_death_cases(add);
     add_dead_letter_cases(add);
-    add_room_cases(add);
+    add_capacity_cases(add);
     add_counter_cases(add);
     add_watch_cases(add);
     add_submission_cases(add);

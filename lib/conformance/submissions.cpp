@@ -71,7 +71,7 @@ void add_submission_cases(StoreCases& add) {
                 }
                 answered->raise();
             });
-            expect(answered->wait_beyond(submissions++, s.traits().patience), "no answer came");
+            expect(answered->wait_beyond(submissions++, s.traits().timeout), "no answer came");
         }
         s.perform(ListTopics{});
         const std::lock_guard lock{answers->mutex};
@@ -89,7 +89,7 @@ void add_submission_cases(StoreCases& add) {
             *inside = perform(store, PutToken{"inner--key", "inner"}, now);
             answered->raise();
         });
-        expect(answered->wait_beyond(0, s.traits().patience), "the completion waits for itself");
+        expect(answered->wait_beyond(0, s.traits().timeout), "the completion waits for itself");
         const auto& reply = **inside;
         if (!reply) {
             expect(reply.error().code() == Errc::invalid,

@@ -55,10 +55,10 @@ public:
     }
 
     /// Waits until it was raised more than `seen` times. False when that takes longer than
-    /// `patience` of real time.
-    [[nodiscard]] bool wait_beyond(std::uint64_t seen, Duration patience) const {
+    /// `timeout` of real time.
+    [[nodiscard]] bool wait_beyond(std::uint64_t seen, Duration timeout) const {
         std::unique_lock lock{mutex_};
-        return raised_.wait_for(lock, patience, [&] { return count_ > seen; });
+        return raised_.wait_for(lock, timeout, [&] { return count_ > seen; });
     }
 
 private:

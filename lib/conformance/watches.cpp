@@ -18,7 +18,7 @@ void expect_woken(Scenario& s, const std::string& queue, const std::string& what
     expect(left.leases.empty(), "nothing may be there before " + what, at);
     const auto seen = signal.count();
     change();
-    expect(signal.wait_beyond(seen, s.traits().patience), "nobody was woken by " + what, at);
+    expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken by " + what, at);
 }
 
 }  // namespace
@@ -83,8 +83,8 @@ void add_watch_cases(StoreCases& add) {
         const auto two = s.store().watch(work_queue, [&] { second.raise(); });
         s.expect_idle_until(never, work_queue);
         s.push("a");
-        expect(first.wait_beyond(0, s.traits().patience), "the first was not woken");
-        expect(second.wait_beyond(0, s.traits().patience), "the second was not woken");
+        expect(first.wait_beyond(0, s.traits().timeout), "the first was not woken");
+        expect(second.wait_beyond(0, s.traits().timeout), "the second was not woken");
     });
 
     add("a watch that has ended is not woken", [](Scenario& s) {
@@ -96,7 +96,7 @@ void add_watch_cases(StoreCases& add) {
         watch = Watch{};
         const auto count = ended.count();
         s.push("a");
-        expect(lasting.wait_beyond(0, s.traits().patience), "the lasting watch was not woken");
+        expect(lasting.wait_beyond(0, s.traits().timeout), "the lasting watch was not woken");
         expect_equal(ended.count(), count, "wake-ups of the watch that has ended");
     });
 

@@ -134,10 +134,10 @@ Result<EmbeddedBackup> copy(JournalFile& journal, const std::filesystem::path& t
         const auto rows = journal.copy_rows(next, last, slice_bytes);
         if (!rows) return rows.error();
         if (auto done = copy.append_copies(*rows); !done) return done.error();
-        next += rows->effects.size();
+        next += rows->changes.size();
         journal.release_rows(next);
-        size.rows += rows->effects.size();
-        for (const auto& effects : rows->effects) size.bytes += effects.size();
+        size.rows += rows->changes.size();
+        for (const auto& changes : rows->changes) size.bytes += changes.size();
     }
     return size;
 }

@@ -120,7 +120,7 @@ public:
     Request& operator=(const Request&) = delete;
 
     /// The lines that were answered, each with its line feed.
-    [[nodiscard]] std::string answer() const {
+    [[nodiscard]] std::string reply() const {
         auto text = read_all(file_);
         text.erase(0, asked_.size());
         text.erase(text.rfind('\n') + 1);
@@ -170,8 +170,8 @@ private:
 };
 
 /// What the last line of an answer says; nothing as long as it is not the end.
-std::optional<Result<EmbeddedBackup>> outcome_of(const std::string& answer) {
-    std::istringstream lines{answer};
+std::optional<Result<EmbeddedBackup>> outcome_of(const std::string& reply) {
+    std::istringstream lines{reply};
     for (std::string line; std::getline(lines, line);) {
         std::istringstream words{line};
         std::string word;
@@ -245,10 +245,10 @@ std::optional<Result<EmbeddedBackup>> ask_for_backup(const std::filesystem::path
         auto looked_at = asked_at;
         while (true) {
             std::this_thread::sleep_for(answer_poll);
-            const auto answer = request.answer();
-            if (auto outcome = outcome_of(answer)) return outcome;
+            const auto reply = request.reply();
+            if (auto outcome = outcome_of(reply)) return outcome;
             const auto now = SteadyClock::now();
-            if (answer.empty() && now - asked_at > begin_wait) {
+            if (reply.empty() && now - asked_at > begin_wait) {
                 return Error{Errc::unavailable,
                              file.string() +
                                  ": the process that uses it does not answer; it must be of this "

@@ -48,7 +48,7 @@ void Checkpointer::work() {
         changed_.wait(lock, [this] { return busy_ || stopping_; });
         if (!busy_) return;
         lock.unlock();
-        const auto pages = bring_pages_home();
+        const auto pages = checkpoint();
         lock.lock();
         pages_ = pages;
         busy_ = false;
@@ -56,7 +56,7 @@ void Checkpointer::work() {
     }
 }
 
-std::optional<int> Checkpointer::bring_pages_home() {
+std::optional<int> Checkpointer::checkpoint() {
     if (!database_) database_ = open();
     if (!database_) return 0;
     int home = 0;

@@ -48,7 +48,7 @@ private:
     using Connection = std::unique_ptr<sqlite3, Closer>;
 
     void work();
-    [[nodiscard]] std::optional<int> bring_pages_home();
+    [[nodiscard]] std::optional<int> checkpoint();
     [[nodiscard]] bool sync();
     [[nodiscard]] Connection open() const;
 

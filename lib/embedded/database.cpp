@@ -9,8 +9,8 @@
 
 #include <sqlite3.h>
 
+#include "coalescing_vfs.hpp"
 #include "core/system/file_descriptor.hpp"
-#include "gathered_log.hpp"
 #include "real_path.hpp"
 #include "write_ahead_log.hpp"
 
@@ -78,7 +78,7 @@ void Database::open() {
     sqlite3* connection = nullptr;
     const int code = sqlite3_open_v2(
         path_.c_str(), &connection,
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, gathered_log());
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, coalescing_vfs());
     connection_.reset(connection);
     if (code != SQLITE_OK) throw Failure{opening_error()};
     sqlite3_extended_result_codes(connection, 1);
@@ -147,7 +147,7 @@ void Database::lock() {
 }
 
 void Database::begin_log() {
-    empty_log_when_closed(!suspect_);
+    empty_log_when_closed(!needs_reopen_);
     run("PRAGMA journal_mode=WAL").value();
     run("PRAGMA synchronous=FULL").value();
     run("PRAGMA wal_autocheckpoint=0").value();
@@ -173,7 +173,7 @@ Result<void> Database::reopen() {
     } catch (const Failure& failure) {
         return failure.error();
     }
-    suspect_ = false;
+    needs_reopen_ = false;
     empty_log_when_closed(true);
     return {};
 }
@@ -235,13 +235,13 @@ void Database::log_grew(int pages) {
     log_pages_ = pages;
 }
 
-void Database::bring_pages_home() {
+void Database::checkpoint() {
     const auto backlog = [this] {
         return static_cast<std::uint64_t>(log_pages_ - log_pages_home_) * page_size_;
     };
     if (log_pages_ < brought_at_a_time && backlog() < backlog_max_) return;
-    const bool crowded = log_pages_ >= log_pages_max || backlog() >= backlog_max_;
-    if (checkpointer_ && checkpointer_->busy() && !crowded) return;
+    const bool log_full = log_pages_ >= log_pages_max || backlog() >= backlog_max_;
+    if (checkpointer_ && checkpointer_->busy() && !log_full) return;
     if (!wait_for_checkpointer()) return;
     if (checkpointer_ && checkpointed_log_ == log_) log_pages_home_ = *checkpointer_->pages();
     const int left = log_pages_ - log_pages_home_;
@@ -256,7 +256,7 @@ void Database::bring_pages_home() {
 
 void Database::begin_checkpoint() {
     try {
-        if (!checkpointer_) checkpointer_.emplace(path_, gathered_log());
+        if (!checkpointer_) checkpointer_.emplace(path_, coalescing_vfs());
     } catch (const std::system_error&) {
         return;  // No thread for it: a commit brings all of it when the log is overlong.
     }
@@ -269,16 +269,16 @@ bool Database::wait_for_checkpointer() {
     if (!checkpointer_) return true;
     checkpointer_->wait();
     if (checkpointer_->pages()) return true;
-    become_suspect();
+    require_reopen();
     return false;
 }
 
-Result<void> Database::bring_all_home() {
+Result<void> Database::checkpoint_all() {
     if (wait_for_checkpointer()) return checkpoint();
     return Error{Errc::unavailable, name() + ": cannot write: a sync failed"};
 }
 
-bool Database::failed_for_room() const {
+bool Database::failed_for_space() const {
     return (sqlite3_errcode(connection_.get()) & 0xff) == SQLITE_FULL ||
            sqlite3_system_errno(connection_.get()) == EDQUOT;
 }
@@ -299,7 +299,7 @@ Result<void> Database::limit_log(std::uint64_t bytes) {
 }
 
 void Database::keep_log() { empty_log_when_closed(false); }
-void Database::empty_log_again() { empty_log_when_closed(!suspect_); }
+void Database::empty_log_again() { empty_log_when_closed(!needs_reopen_); }
 
 /// Nobody else reads the log or writes it now, so none of it is left behind.
 Result<void> Database::checkpoint() {
@@ -307,8 +307,8 @@ Result<void> Database::checkpoint() {
     int home = 0;
     const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr,
                                                SQLITE_CHECKPOINT_PASSIVE, &pages, &home);
-    full_ = code != SQLITE_OK && failed_for_room();
-    if ((code & 0xff) == SQLITE_IOERR) become_suspect();
+    full_ = code != SQLITE_OK && failed_for_space();
+    if ((code & 0xff) == SQLITE_IOERR) require_reopen();
     if (code != SQLITE_OK) return error("cannot write");
     log_pages_home_ = home;
     if (home == pages) return {};
@@ -316,8 +316,8 @@ Result<void> Database::checkpoint() {
 }
 
 /// From now on the log must not begin anew.
-void Database::become_suspect() {
-    suspect_ = true;
+void Database::require_reopen() {
+    needs_reopen_ = true;
     empty_log_when_closed(false);
 }
 

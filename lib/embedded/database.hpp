@@ -25,7 +25,7 @@ namespace routemaster::embedded {
 
 /// The connection to a database, which looks after its write-ahead log.
 ///
-/// What is committed is on disk, in the log first. Whoever commits calls `bring_pages_home` after
+/// What is committed is on disk, in the log first. Whoever commits calls `checkpoint` after
 /// it, so that the log does not grow without end.
 ///
 /// Used by one thread at a time. Its statements must be gone before it is, and before `reopen`.
@@ -70,10 +70,10 @@ public:
 
     /// Brings pages from the log to their places, beside the commits for as long as that will do.
     /// What fails is tried again at the next call: until then all is in the log.
-    void bring_pages_home();
+    void checkpoint();
 
     /// Brings all of them home, and cuts the file where its end is free. The log stays.
-    Result<void> bring_all_home();
+    Result<void> checkpoint_all();
 
     /// When the log begins anew, it is cut to this many bytes, or to what the commit needs that has
     /// it do so.
@@ -82,10 +82,10 @@ public:
     /// How many bytes may be in the log and not in their places; beyond it a commit brings them.
     void limit_backlog(std::uint64_t bytes) noexcept { backlog_max_ = bytes; }
 
-    /// Whether the disk had no room when pages were last brought to their places.
+    /// Whether the disk had no space when pages were last brought to their places.
     [[nodiscard]] bool full() const noexcept { return full_; }
-    /// Whether the last call failed because the disk has no room.
-    [[nodiscard]] bool failed_for_room() const;
+    /// Whether the last call failed because the disk has no space.
+    [[nodiscard]] bool failed_for_space() const;
 
     /// Why nobody would find what is written now: the file, or its log, is not where it was opened.
     [[nodiscard]] Result<void> look_for_files();
@@ -99,7 +99,7 @@ public:
     [[nodiscard]] bool found_log() const noexcept { return found_log_; }
 
     /// Whether what SQLite takes for written may be lost, until it is opened again.
-    [[nodiscard]] bool suspect() const noexcept { return suspect_; }
+    [[nodiscard]] bool needs_reopen() const noexcept { return needs_reopen_; }
 
     /// Opens the file again. It stays suspect when that fails.
     Result<void> reopen();
@@ -122,14 +122,14 @@ private:
     void begin_checkpoint();
     [[nodiscard]] bool wait_for_checkpointer();
     Result<void> checkpoint();
-    void become_suspect();
+    void require_reopen();
     void empty_log_when_closed(bool on);
 
     std::filesystem::path path_;  // Absolute: the folder of the process may change.
     std::optional<FileClaim> claim_;
     std::unique_ptr<sqlite3, Closer> connection_;
     std::uint64_t page_size_ = 0;
-    bool suspect_ = false;
+    bool needs_reopen_ = false;
     bool found_log_ = false;
 
     std::optional<std::pair<dev_t, ino_t>> log_identity_;

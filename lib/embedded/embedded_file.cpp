@@ -23,53 +23,53 @@ using embedded::JournalFile;
 /// Payloads that are kept in memory meanwhile.
 constexpr std::uint64_t memory_max = 64U << 20U;
 
-constexpr std::size_t damage_told_max = 100;
+constexpr std::size_t damage_reported_max = 100;
 
 /// What could be read of a file.
 class Reading {
 public:
     explicit Reading(const std::filesystem::path& file)
-        : journal_{file, embedded::DamagedLog::told},
+        : journal_{file, embedded::DamagedLog::entry},
           rows_{journal_},
           writer_{0, memory_max, rows_},
           machine_{writer_} {
-        if (journal_.damage()) tell_damage(*journal_.damage());
-        for (auto& problem : journal_.problems()) tell_damage(std::move(problem));
+        if (journal_.damage()) report_damage(*journal_.damage());
+        for (auto& problem : journal_.problems()) report_damage(std::move(problem));
         const auto [first, last] = journal_.extent().value();
         for (auto row = first; first != 0 && row <= last; ++row) read(row);
-        tell_unread();
+        report_unread();
         machine_.settle_restored();
-        if (damage_ > damage_told_max) {
+        if (damage_ > damage_reported_max) {
             report.damage.push_back(std::to_string(damage_) + " problems in all");
         }
     }
 
     [[nodiscard]] detail::Machine& machine() noexcept { return machine_; }
-    [[nodiscard]] detail::Effects& effects() noexcept { return writer_; }
+    [[nodiscard]] detail::ChangeLog& changes() noexcept { return writer_; }
 
     EmbeddedFileReport report;
 
 private:
     void read(std::uint64_t row) {
-        const auto effects = journal_.fetch(row);
-        if (!effects) return note_unread(row, effects.error().context());
-        tell_unread();
+        const auto changes = journal_.fetch(row);
+        if (!changes) return note_unread(row, changes.error().context());
+        report_unread();
         ++report.rows;
-        report.bytes += effects->size();
-        auto replayed = embedded::replay(*effects, row, machine_, writer_);
-        writer_.let_go(row);
+        report.bytes += changes->size();
+        auto replayed = embedded::replay(*changes, row, machine_, writer_);
+        writer_.evict(row);
         if (replayed) return;
-        tell_damage("row " + std::to_string(row) + ": " + replayed.error().context());
+        report_damage("row " + std::to_string(row) + ": " + replayed.error().context());
     }
 
     /// Rows whose pages are damaged are many, one behind the other, and all for one reason.
     void note_unread(std::uint64_t row, const std::string& why) {
-        if (unread_ && why != unread_->why) tell_unread();
+        if (unread_ && why != unread_->why) report_unread();
         if (!unread_) unread_ = Unread{row, row, why};
         unread_->last = row;
     }
 
-    void tell_unread() {
+    void report_unread() {
         const auto unread = std::exchange(unread_, std::nullopt);
         if (!unread) return;
         const auto which =
@@ -77,11 +77,11 @@ private:
                 ? "row " + std::to_string(unread->first)
                 : "rows " + std::to_string(unread->first) + " to " + std::to_string(unread->last);
         const bool named = unread->why.find(": row ") != std::string::npos;
-        tell_damage(named ? unread->why : which + ": " + unread->why);
+        report_damage(named ? unread->why : which + ": " + unread->why);
     }
 
-    void tell_damage(std::string what) {
-        if (++damage_ <= damage_told_max) report.damage.push_back(std::move(what));
+    void report_damage(std::string what) {
+        if (++damage_ <= damage_reported_max) report.damage.push_back(std::move(what));
     }
 
     JournalFile journal_;
@@ -122,21 +122,21 @@ public:
         auto& machine = reading_.machine();
         auto& report = reading_.report;
         const Page all{.limit = UINT32_MAX};
-        for (const auto& topic : machine.directory().topics(all)) {
+        for (const auto& topic : machine.registry().topics(all)) {
             ++report.topics;
             print("topic", [&] { return of(topic); });
         }
-        for (const auto& subscriber : machine.directory().subscribers(all)) {
+        for (const auto& subscriber : machine.registry().subscribers(all)) {
             ++report.subscribers;
             print("subscriber", [&] { return of(subscriber); });
         }
-        for (const auto& token : machine.directory().tokens(all)) {
+        for (const auto& token : machine.registry().tokens(all)) {
             ++report.tokens;
             print("token", [&] {
                 return Value::Map{{"token", token.token}, {"name", token.name}};
             });
         }
-        machine.outboxes().each([&](const detail::BatchState& batch) {
+        machine.subscriber_queues().each([&](const detail::BatchState& batch) {
             ++report.batches;
             if (batch.death != nullptr) ++report.dead;
             report.events += batch.messages.size();
@@ -189,18 +189,18 @@ private:
     /// The events are printed as JSON already.
     void print(const detail::BatchState& batch) {
         const auto body = delivery_body(batch.messages.resident() ? batch.messages.list()
-                                                                  : reading_.effects().read(batch));
-        Value::Map told{{"uid", batch.uid.text()},
-                        {"subscriber", batch.outbox.lane.name},
-                        {"created_at", to_milliseconds(batch.created_at)},
-                        {"attempts", batch.attempts}};
+                                                                  : reading_.changes().read(batch));
+        Value::Map entry{{"uid", batch.uid.text()},
+                         {"subscriber", batch.subscriber_queue.group.name},
+                         {"created_at", to_milliseconds(batch.created_at)},
+                         {"attempts", batch.attempts}};
         if (batch.death != nullptr) {
-            told.emplace_back("died_at", to_milliseconds(batch.death->at));
-            told.emplace_back("error", batch.death->error);
+            entry.emplace_back("died_at", to_milliseconds(batch.death->at));
+            entry.emplace_back("error", batch.death->error);
         }
-        told.emplace_back("undecodable", body.undecodable);
+        entry.emplace_back("undecodable", body.undecodable);
         std::string line{R"({"batch":)"};
-        append_json(line, Value{std::move(told)});
+        append_json(line, Value{std::move(entry)});
         line.pop_back();
         line.append(R"(,"events":)").append(body.json).append("}}");
         (*each_)(line);
@@ -208,18 +208,18 @@ private:
 
     Value::Map of(detail::JobState& job) {
         const bool away = !job.payload.resident();
-        if (away) reading_.effects().bring_back(job);
+        if (away) reading_.changes().load(job);
         const std::string bytes{job.payload.text()};
-        if (away) job.payload.let_go();
-        Value::Map told{{"queue", job.queue.name}, {"run_at", to_milliseconds(job.run_at)}};
+        if (away) job.payload.evict();
+        Value::Map entry{{"queue", job.queue.name}, {"run_at", to_milliseconds(job.run_at)}};
         const auto decoded = decode_job(bytes);
         if (decoded) {
-            told.emplace_back("name", decoded->name);
-            told.emplace_back("arguments", Value{decoded->arguments});
+            entry.emplace_back("name", decoded->name);
+            entry.emplace_back("arguments", Value{decoded->arguments});
         } else {
-            told.emplace_back("hex", hex(bytes));
+            entry.emplace_back("hex", hex(bytes));
         }
-        return told;
+        return entry;
     }
 
     static Value::Map of(const Counter& counter) {

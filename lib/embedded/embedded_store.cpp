@@ -18,27 +18,27 @@
 namespace routemaster {
 namespace {
 
-using embedded::Answer;
 using embedded::DamagedLog;
 using embedded::Engine;
 using embedded::JournalFile;
 using embedded::JournalWriter;
+using embedded::PendingReply;
 
-/// How long `relaxed` may keep effects off the disk.
+/// How long `relaxed` may keep changes off the disk.
 constexpr std::chrono::milliseconds relaxed_sync{50};
 
 /// How soon a disk that failed is tried again, and how often when it goes on failing.
 constexpr std::chrono::milliseconds probe_wait_min{10};
 constexpr std::chrono::milliseconds probe_wait_max{200};
 
-/// How often it is looked whether the files are where they were, and whether a full disk has room.
+/// How often it is looked whether the files are where they were, and whether a full disk has space.
 constexpr std::chrono::milliseconds look_wait{500};
 
 /// Room beside the reserve, in halves of it, that a disk must have to count as full no longer. With
 /// much of it, it has healed. With little, what was delivered made it: events are not to be taken
 /// and refused by turns.
-constexpr std::uint64_t room_at_once = 16;
-constexpr std::uint64_t room_later = 1;
+constexpr std::uint64_t space_at_once = 16;
+constexpr std::uint64_t space_later = 1;
 
 }  // namespace
 
@@ -54,7 +54,7 @@ struct EmbeddedStore::Impl {
           engine{file, std::move(options)} {
         // What a full disk does not take now is tried again by the first commit.
         (void)file.begin();
-        tell_whether_full();
+        log_whether_full();
         committer = std::thread{[this] { commit_until_stopped(); }};
     }
 
@@ -80,18 +80,18 @@ struct EmbeddedStore::Impl {
     // --- Submitting -----------------------------------------------------------------------------
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) {
-        Answer answer{std::move(done)};
-        answer.outcomes.reserve(steps.size());
+        PendingReply reply{std::move(done)};
+        reply.outcomes.reserve(steps.size());
         std::vector<std::string> woken;
         bool at_once = false;
         {
             const std::lock_guard lock{mutex};
-            at_once = engine.submit(steps, now, answer);
+            at_once = engine.submit(steps, now, reply);
             woken = engine.take_woken();
             if (committer_idle && engine.has_work()) changed.notify_one();
         }
         watchers.wake(woken);
-        if (at_once) answer.tell();
+        if (at_once) reply.send();
     }
 
     // --- Committing -----------------------------------------------------------------------------
@@ -103,8 +103,8 @@ struct EmbeddedStore::Impl {
             committer_idle = true;
             if (engine.failing()) {
                 changed.wait_for(lock, probe_wait, [this] { return stopping; });
-            } else if (room_to_give_back && !stopping && !engine.has_work()) {
-                give_back(lock);
+            } else if (space_to_release && !stopping && !engine.has_work()) {
+                shrink(lock);
             } else {
                 changed.wait_until(lock, next_look,
                                    [this] { return stopping || engine.has_work(); });
@@ -129,19 +129,19 @@ struct EmbeddedStore::Impl {
     void commit(std::unique_lock<std::mutex>& lock) {
         const auto row = engine.close_row();
         lock.unlock();
-        const auto written = file.append(row.effects, row.needed, row.crowded);
+        const auto written = file.append(row.changes, row.needed, row.needs_compaction);
         lock.lock();
-        room_to_give_back = true;
+        space_to_release = true;
         conclude(lock, row, written);
     }
 
     void conclude(std::unique_lock<std::mutex>& lock, const JournalWriter::Row& row,
                   const Result<void>& written) {
         if (!written) probe_wait = probe_wait_min;
-        auto answers = written ? engine.committed(row) : engine.failed(row, written.error());
+        auto replies = written ? engine.committed(row) : engine.failed(row, written.error());
         lock.unlock();
-        for (auto& answer : answers) answer.tell();
-        answers.clear();
+        for (auto& reply : replies) reply.send();
+        replies.clear();
         lock.lock();
     }
 
@@ -152,40 +152,40 @@ struct EmbeddedStore::Impl {
         next_look = now + look_wait;
         lock.unlock();
         const auto there = file.look_for_files();
-        if (there && file.full()) (void)file.take_reserve(room_later);
+        if (there && file.full()) (void)file.take_reserve(space_later);
         if (there) requests.look();
         lock.lock();
         if (!there) {
             conclude(lock, engine.close_row(), there);
             return false;
         }
-        tell_whether_full();
+        log_whether_full();
         return true;
     }
 
-    void tell_whether_full() {
+    void log_whether_full() {
         if (!file.full()) return engine.run_full(std::nullopt);
         engine.run_full(file.reserve_bytes() / 8);
     }
 
     /// While there is nothing else to do. What fails here may be tried again after a commit.
-    void give_back(std::unique_lock<std::mutex>& lock) {
+    void shrink(std::unique_lock<std::mutex>& lock) {
         lock.unlock();
-        const auto more = file.give_back();
+        const auto more = file.shrink();
         lock.lock();
-        room_to_give_back = more && *more;
+        space_to_release = more && *more;
     }
 
     void try_to_heal(std::unique_lock<std::mutex>& lock) {
         lock.unlock();
         const auto probed = file.probe();
-        if (probed && file.full()) (void)file.take_reserve(room_at_once);
+        if (probed && file.full()) (void)file.take_reserve(space_at_once);
         lock.lock();
         if (!engine.heal(probed)) {
             probe_wait = std::min(2 * probe_wait, probe_wait_max);
             return;
         }
-        tell_whether_full();
+        log_whether_full();
         lock.unlock();
         watchers.wake_all();
         lock.lock();
@@ -203,7 +203,7 @@ struct EmbeddedStore::Impl {
     std::chrono::milliseconds probe_wait{probe_wait_min};
     std::chrono::steady_clock::time_point next_look{};
     bool committer_idle = false;
-    bool room_to_give_back = false;
+    bool space_to_release = false;
     bool stopping = false;
     std::thread committer;
 };

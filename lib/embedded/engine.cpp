@@ -12,10 +12,10 @@ namespace routemaster::embedded {
 namespace {
 
 /// How much of a long journal is read between two lines that tell how far it got.
-constexpr std::uint64_t told_each = 256U << 20U;
+constexpr std::uint64_t logged_each = 256U << 20U;
 
 /// Whether a step only tells what there is: those are answered even while the disk fails.
-bool only_tells(const Step& step) {
+bool only_reads(const Step& step) {
     return std::holds_alternative<ListTopics>(step) ||
            std::holds_alternative<ListSubscribers>(step) ||
            std::holds_alternative<FindSubscriber>(step) ||
@@ -46,12 +46,12 @@ Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
 
 // --- Submitting ---------------------------------------------------------------------------------
 
-bool Engine::submit(std::span<Step> steps, TimePoint now, Answer& answer) {
+bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
     last_now_ = now;
-    const auto row = perform(steps, now, answer.outcomes);
+    const auto row = perform(steps, now, reply.outcomes);
     if (options_.durability == Durability::relaxed || row <= committed_row_) return true;
     auto& waiters = row <= in_flight_row_ ? in_flight_ : waiting_;
-    waiters.push_back(std::move(answer));
+    waiters.push_back(std::move(reply));
     return false;
 }
 
@@ -61,7 +61,7 @@ std::uint64_t Engine::perform(std::span<Step> steps, TimePoint now,
     auto& writer = state_->writer;
     std::uint64_t row = 0;
     for (auto& step : steps) {
-        if (failure_ && (stale_ || !only_tells(step))) {
+        if (failure_ && (stale_ || !only_reads(step))) {
             outcomes.emplace_back(*failure_);
             continue;
         }
@@ -69,12 +69,12 @@ std::uint64_t Engine::perform(std::span<Step> steps, TimePoint now,
             outcomes.emplace_back(Error{Errc::unavailable, "the disk is full"});
             continue;
         }
-        const auto told = writer.told();
+        const auto encoded = writer.encoded();
         outcomes.push_back(state_->machine.perform(step, now));
-        const auto newest = writer.open_row() - (writer.has_effects() ? 0 : 1);
-        const bool changed_something = writer.told() != told;
-        row =
-            std::max(row, changed_something ? newest : std::min(state_->machine.reveals(), newest));
+        const auto newest = writer.open_row() - (writer.has_changes() ? 0 : 1);
+        const bool changed_something = writer.encoded() != encoded;
+        row = std::max(
+            row, changed_something ? newest : std::min(state_->machine.depends_on_row(), newest));
     }
     return row;
 }
@@ -91,15 +91,15 @@ JournalWriter::Row Engine::close_row() {
     return row;
 }
 
-std::vector<Answer> Engine::committed(const JournalWriter::Row& row) {
+std::vector<PendingReply> Engine::committed(const JournalWriter::Row& row) {
     committed_row_ = row.number;
-    state_->writer.let_go(row.number);
+    state_->writer.evict(row.number);
     return std::exchange(in_flight_, {});
 }
 
 // --- When the disk fails ------------------------------------------------------------------------
 
-std::vector<Answer> Engine::failed(const JournalWriter::Row& row, const Error& error) {
+std::vector<PendingReply> Engine::failed(const JournalWriter::Row& row, const Error& error) {
     const Error refusal{Errc::unavailable, error.context()};
     failure_ = refusal;
     log(LogLevel::error, "cannot write the journal, steps are refused: " + error.message());
@@ -107,8 +107,8 @@ std::vector<Answer> Engine::failed(const JournalWriter::Row& row, const Error& e
     std::move(waiting_.begin(), waiting_.end(), std::back_inserter(refused));
     waiting_.clear();
     reload(known_leases(row.ended, refused));
-    for (auto& answer : refused) {
-        for (auto& outcome : answer.outcomes) outcome = refusal;
+    for (auto& reply : refused) {
+        for (auto& outcome : reply.outcomes) outcome = refusal;
     }
     return refused;
 }
@@ -117,15 +117,15 @@ std::vector<Answer> Engine::failed(const JournalWriter::Row& row, const Error& e
 /// not on disk, unless they were told so; but not those that were never told of. `ended` are those
 /// that ended in the row that failed.
 std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
-                                        const std::vector<Answer>& refused) const {
+                                        const std::vector<PendingReply>& refused) const {
     auto leases = state_->machine.jobs().leases();
     if (options_.durability == Durability::strict) {
         const auto& open = state_->writer.ended();
         leases.insert(leases.end(), ended.begin(), ended.end());
         leases.insert(leases.end(), open.begin(), open.end());
     }
-    for (const auto& answer : refused) {
-        for (const auto& outcome : answer.outcomes) {
+    for (const auto& reply : refused) {
+        for (const auto& outcome : reply.outcomes) {
             const auto* acquired = outcome ? std::get_if<Acquired>(&*outcome) : nullptr;
             if (acquired == nullptr) continue;
             for (const auto& lease : acquired->leases) std::erase(leases, lease);
@@ -179,9 +179,9 @@ void Engine::run_full(std::optional<std::uint64_t> slack) {
     if (slack) {
         log(LogLevel::error,
             "the disk is full: nothing is taken before some of what there is was delivered, or "
-            "there is room again");
+            "there is space again");
     } else {
-        log(LogLevel::info, "the disk has room again");
+        log(LogLevel::info, "the disk has space again");
     }
 }
 
@@ -192,22 +192,22 @@ Result<std::unique_ptr<Engine::State>> Engine::load() {
     loaded->writer.keep_small(full_slack_);
     std::uint64_t row = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t told = 0;
-    const auto tell = [&](const char* how_far) {
+    std::uint64_t encoded = 0;
+    const auto log_progress = [&](const char* how_far) {
         log(LogLevel::info,
             "reading the journal: " + std::to_string(bytes >> 20U) + " MiB" + how_far);
-        told = bytes;
+        encoded = bytes;
     };
-    auto read = journal_.read([&](std::uint64_t number, std::string_view effects) {
+    auto read = journal_.read([&](std::uint64_t number, std::string_view changes) {
         row = number;
-        auto replayed = replay(effects, number, loaded->machine, loaded->writer);
-        loaded->writer.let_go(number);
-        bytes += effects.size();
-        if (bytes - told >= told_each) tell(" so far");
+        auto replayed = replay(changes, number, loaded->machine, loaded->writer);
+        loaded->writer.evict(number);
+        bytes += changes.size();
+        if (bytes - encoded >= logged_each) log_progress(" so far");
         return replayed;
     });
     if (!read) return read.error();
-    if (told > 0) tell(", done");
+    if (encoded > 0) log_progress(", done");
     loaded->machine.settle_restored();
     loaded->writer.open(row + 1);
     return loaded;

@@ -27,17 +27,17 @@
 namespace routemaster::embedded {
 
 /// Whom to tell what steps came to.
-struct Answer {
+struct PendingReply {
     Completion done;
     std::vector<Outcome> outcomes{};
 
-    void tell() { done(outcomes); }
+    void send() { done(outcomes); }
 };
 
 /// Performs steps in memory, and says what has to be written down and who may be answered when.
 ///
 /// Whoever drives it writes the rows: that takes long and needs no lock, so steps can be submitted
-/// meanwhile. It is told how that went, and answers nobody before what the answer reveals is
+/// meanwhile. It is told how that went, and answers nobody before what the answer depends on is
 /// written. Answers are handed back, for the driver to tell outside of its lock.
 ///
 /// Not thread safe: its driver serialises.
@@ -51,26 +51,27 @@ public:
 
     /// Performs steps, which puts their outcomes into `answer`. True when it may be told at once;
     /// else it was taken, and comes back from `committed` or `failed`.
-    [[nodiscard]] bool submit(std::span<Step> steps, TimePoint now, Answer& answer);
+    [[nodiscard]] bool submit(std::span<Step> steps, TimePoint now, PendingReply& reply);
 
     /// Names of the queues whose watchers are to be woken, each once.
     [[nodiscard]] std::vector<std::string> take_woken();
 
     /// Whether there is a row to write.
     [[nodiscard]] bool has_work() const {
-        return state_->writer.has_effects() || !waiting_.empty();
+        return state_->writer.has_changes() || !waiting_.empty();
     }
 
-    /// Ends the row that effects went into. It must be written before the next one is closed, and
+    /// Ends the row that changes went into. It must be written before the next one is closed, and
     /// `committed` or `failed` be told of it.
     [[nodiscard]] JournalWriter::Row close_row();
 
     /// The row is on disk. Returns whom to answer.
-    [[nodiscard]] std::vector<Answer> committed(const JournalWriter::Row& row);
+    [[nodiscard]] std::vector<PendingReply> committed(const JournalWriter::Row& row);
 
     /// The row could not be written, so what is in memory is ahead of the disk, and stays so for
     /// ever: the state is made anew from what is on disk. Returns whom to refuse.
-    [[nodiscard]] std::vector<Answer> failed(const JournalWriter::Row& row, const Error& error);
+    [[nodiscard]] std::vector<PendingReply> failed(const JournalWriter::Row& row,
+                                                   const Error& error);
 
     /// Whether steps are refused because the disk failed.
     [[nodiscard]] bool failing() const noexcept { return failure_.has_value(); }
@@ -80,7 +81,7 @@ public:
     bool heal(const Result<void>& probed);
 
     /// The disk is full: what would add to what there is is refused, and the journal kept within
-    /// `slack` bytes of what is alive. Until it is told that there is room again, by nothing.
+    /// `slack` bytes of what is alive. Until it is told that there is space again, by nothing.
     void run_full(std::optional<std::uint64_t> slack);
 
 private:
@@ -96,7 +97,7 @@ private:
 
     std::uint64_t perform(std::span<Step> steps, TimePoint now, std::vector<Outcome>& outcomes);
     [[nodiscard]] std::vector<Lease> known_leases(const std::vector<Lease>& ended,
-                                                  const std::vector<Answer>& refused) const;
+                                                  const std::vector<PendingReply>& refused) const;
     void reload(const std::vector<Lease>& leases);
     void reinstate(const Lease& lease);
     [[nodiscard]] Result<std::unique_ptr<State>> load();
@@ -106,8 +107,8 @@ private:
     EmbeddedStoreOptions options_;
     std::optional<std::uint64_t> full_slack_;  // While the disk is full. Read when a state is made.
     std::unique_ptr<State> state_;
-    std::vector<Answer> waiting_;    // Reveal the open row.
-    std::vector<Answer> in_flight_;  // Reveal the row that is being written.
+    std::vector<PendingReply> waiting_;    // Reveal the open row.
+    std::vector<PendingReply> in_flight_;  // Reveal the row that is being written.
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
     std::optional<Error> failure_;

@@ -12,7 +12,7 @@
 
 namespace routemaster::embedded {
 
-/// Numbered rows of effects, of which the oldest may be forgotten.
+/// Numbered rows of changes, of which the oldest may be forgotten.
 ///
 /// Used by one thread at a time, but for `fetch`, which another may call at any time.
 class Journal {
@@ -20,20 +20,21 @@ public:
     virtual ~Journal() = default;
 
     /// Takes one row, by number. What it answers but success ends the reading.
-    using Reader = std::function<Result<void>(std::uint64_t row, std::string_view effects)>;
+    using Reader = std::function<Result<void>(std::uint64_t row, std::string_view changes)>;
 
     /// Hands over all rows from the oldest on. `corrupted` when one is damaged or missing.
     virtual Result<void> read(const Reader& each) = 0;
 
     /// Writes a row behind the last one and forgets rows before `needed`, when there are many or
     /// it is `urgent`; both or neither. When it returns, the row is on disk.
-    virtual Result<void> append(std::string_view effects, std::uint64_t needed, bool urgent) = 0;
+    virtual Result<void> append(std::string_view changes, std::uint64_t needed, bool urgent) = 0;
 
-    /// The effects of one row. `corrupted` when it is damaged or missing.
+    /// The changes of one row. `corrupted` when it is damaged or missing.
     virtual Result<std::string> fetch(std::uint64_t row) = 0;
 
-    /// Gives a bounded amount of room that nothing needs back to the disk. True when there is more.
-    virtual Result<bool> give_back() = 0;
+    /// Gives a bounded amount of space that nothing needs back to the disk. True when there is
+    /// more.
+    virtual Result<bool> shrink() = 0;
 
     /// Tries whether the disk takes data again.
     virtual Result<void> probe() = 0;

@@ -38,14 +38,14 @@ constexpr int pages_given_back_busy = 16;
 constexpr int pages_given_back_idle = 128;
 
 /// Guards against a row that was damaged, and against one that stands in another's place.
-std::int64_t checksum(std::uint64_t row, std::string_view effects) {
+std::int64_t checksum(std::uint64_t row, std::string_view changes) {
     std::array<unsigned char, sizeof row> number{};
     for (std::size_t i = 0; i < number.size(); ++i) {
         number[i] = static_cast<unsigned char>(row >> (8U * i));
     }
     auto sum = libdeflate_crc32(0, number.data(), number.size());
     // Given no address, which is what SQLite tells of an empty or missing value, it answers 0.
-    if (!effects.empty()) sum = libdeflate_crc32(sum, effects.data(), effects.size());
+    if (!changes.empty()) sum = libdeflate_crc32(sum, changes.data(), changes.size());
     return static_cast<std::int64_t>(sum);
 }
 
@@ -57,7 +57,7 @@ std::string_view blob(sqlite3_stmt* statement, int column) {
 }  // namespace
 
 JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std::uint64_t reserve,
-                         const Log& told)
+                         const Log& log)
     : database_{file}, damaged_log_{log}, reserve_{database_.path(), reserve} {
     check_kind();
     damage_ = damage_of_log().value();
@@ -65,21 +65,21 @@ JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std:
     database_.begin_log();
     if (damage_) database_.keep_log();
     prepare_statements().value();
-    if (damage_ && damaged_log_ == DamagedLog::accepted) accept_damage(told);
+    if (damage_ && damaged_log_ == DamagedLog::accepted) accept_damage(log);
 }
 
 JournalFile::~JournalFile() { note_no_log(); }
 
 /// Before every use: what the disk failed to take is found again.
 Result<void> JournalFile::mend() {
-    if (database_.suspect()) {
+    if (database_.needs_reopen()) {
         reset_statements();
         if (auto opened = database_.reopen(); !opened) return opened;
         auto damage = damage_of_log();
         if (!damage) return damage.error();
         damage_ = *std::move(damage);
     }
-    if (damage_ && damaged_log_ != DamagedLog::told) return damaged();
+    if (damage_ && damaged_log_ != DamagedLog::reported) return damaged();
     if (fetch_) return {};
     return prepare_statements();
 }
@@ -115,7 +115,7 @@ void JournalFile::create() {
     if (done) {
         done = database_.run(
             "CREATE TABLE journal (row INTEGER PRIMARY KEY, checksum INTEGER NOT NULL,"
-            " effects BLOB NOT NULL) STRICT");
+            " changes BLOB NOT NULL) STRICT");
     }
     if (done) {
         done = database_.run(
@@ -159,7 +159,7 @@ Result<void> JournalFile::note_log() {
     if (!version) return version.error();
     if (*stored != log_noted || *version != log_noted) {
         if (auto done = set_version(log_noted); !done) return done;
-        if (auto done = database_.bring_all_home(); !done) return done;
+        if (auto done = database_.checkpoint_all(); !done) return done;
     }
     log_noted_ = true;
     return {};
@@ -177,7 +177,7 @@ void JournalFile::note_no_log() {
     const auto stored = database_.stored_version();
     if (stored && (*stored & log_belongs) == 0 && !log_noted_) return;
     reset_statements();
-    if (!stored || unreadable_ || database_.suspect() || !set_version(format_version)) {
+    if (!stored || unreadable_ || database_.needs_reopen() || !set_version(format_version)) {
         database_.keep_log();
     }
 }
@@ -185,7 +185,7 @@ void JournalFile::note_no_log() {
 /// It is never without a commit while it is noted: that would look as if it had got lost. So
 /// another one, which has it begin anew, follows what came home.
 Result<void> JournalFile::cut_log() {
-    if (auto done = database_.bring_all_home(); !done) return done;
+    if (auto done = database_.checkpoint_all(); !done) return done;
     auto done = database_.limit_log(0);
     if (done) done = set_version(log_noted);
     const auto reset = database_.limit_log(Database::log_bytes_kept);
@@ -193,7 +193,7 @@ Result<void> JournalFile::cut_log() {
 }
 
 /// The log begins anew, so that nothing of what stands behind the damage is taken for a part of it.
-void JournalFile::accept_damage(const Log& told) {
+void JournalFile::accept_damage(const Log& log) {
     auto what = database_.name() + ": " + *std::exchange(damage_, std::nullopt) +
                 ": acknowledged events are missing, and are given up";
     if (database_.found_log()) {
@@ -205,13 +205,13 @@ void JournalFile::accept_damage(const Log& told) {
     cut_log().value();
     unreadable_ = false;
     database_.empty_log_again();
-    if (told) told(LogLevel::warning, what);
+    if (log) log(LogLevel::warning, what);
 }
 
 Result<void> JournalFile::make_ready() {
     if (auto usable = mend(); !usable || log_noted_) return usable;
     auto noted = note_log();
-    if (noted || !database_.suspect()) return noted;
+    if (noted || !database_.needs_reopen()) return noted;
     // What the disk failed to take is still in the log.
     if (auto usable = mend(); !usable) return usable;
     return note_log();
@@ -266,12 +266,12 @@ std::int64_t JournalFile::free_pages_kept() const noexcept {
 /// All of them or, when it fails, not the last.
 Result<void> JournalFile::prepare_statements() {
     const std::pair<Database::Statement*, std::string> all[] = {
-        {&insert_, "INSERT INTO journal (row, checksum, effects) VALUES (?1, ?2, ?3)"},
-        {&sizes_, "SELECT row, length(effects) FROM journal WHERE row < ?1 ORDER BY row LIMIT " +
+        {&insert_, "INSERT INTO journal (row, checksum, changes) VALUES (?1, ?2, ?3)"},
+        {&sizes_, "SELECT row, length(changes) FROM journal WHERE row < ?1 ORDER BY row LIMIT " +
                       std::to_string(forgotten_max)},
         {&forget_, "DELETE FROM journal WHERE row < ?1"},
         {&fetch_,
-         "SELECT row, checksum, effects FROM journal WHERE row BETWEEN ?1 AND ?2"
+         "SELECT row, checksum, changes FROM journal WHERE row BETWEEN ?1 AND ?2"
          " ORDER BY row"},
     };
     for (const auto& [statement, sql] : all) {
@@ -294,22 +294,22 @@ Result<void> JournalFile::read_rows(const Reader& each) {
     last_row_ = 0;
     bytes_ = 0;
     const auto statement =
-        database_.prepare("SELECT row, checksum, effects FROM journal ORDER BY row");
+        database_.prepare("SELECT row, checksum, changes FROM journal ORDER BY row");
     if (!statement) return statement.error();
     const auto& rows = *statement;
     int code = SQLITE_ROW;
     while ((code = sqlite3_step(rows.get())) == SQLITE_ROW) {
         const auto row = static_cast<std::uint64_t>(sqlite3_column_int64(rows.get(), 0));
-        const auto effects = blob(rows.get(), 2);
+        const auto changes = blob(rows.get(), 2);
         if (last_row_ == 0) first_row_ = row;
         const bool gap = last_row_ != 0 && row != last_row_ + 1;
-        if (gap || sqlite3_column_int64(rows.get(), 1) != checksum(row, effects)) {
+        if (gap || sqlite3_column_int64(rows.get(), 1) != checksum(row, changes)) {
             return Error{Errc::corrupted, database_.name() + ": row " + std::to_string(row) +
                                               (gap ? " follows a gap" : " is damaged")};
         }
         last_row_ = row;
-        bytes_ += footprint(effects.size());
-        if (auto taken = each(row, effects); !taken) {
+        bytes_ += footprint(changes.size());
+        if (auto taken = each(row, changes); !taken) {
             return Error{taken.error().code(), database_.name() + ": row " + std::to_string(row) +
                                                    ": " + taken.error().context()};
         }
@@ -326,7 +326,7 @@ Result<JournalFile::Rows> JournalFile::read_range(std::uint64_t first, std::uint
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(first));
     sqlite3_bind_int64(statement, 2, static_cast<sqlite3_int64>(last));
     auto fetched = [&]() -> Result<Rows> {
-        Rows rows{.first = first, .effects = {}};
+        Rows rows{.first = first, .changes = {}};
         std::uint64_t bytes = 0;
         for (auto row = first; row <= last && bytes < bytes_max; ++row) {
             const int code = sqlite3_step(statement);
@@ -336,12 +336,12 @@ Result<JournalFile::Rows> JournalFile::read_range(std::uint64_t first, std::uint
             if (!found || sqlite3_column_int64(statement, 0) != static_cast<sqlite3_int64>(row)) {
                 return Error{Errc::corrupted, which() + " is missing"};
             }
-            const auto effects = blob(statement, 2);
-            if (sqlite3_column_int64(statement, 1) != checksum(row, effects)) {
+            const auto changes = blob(statement, 2);
+            if (sqlite3_column_int64(statement, 1) != checksum(row, changes)) {
                 return Error{Errc::corrupted, which() + " is damaged"};
             }
-            bytes += footprint(effects.size());
-            rows.effects.emplace_back(effects);
+            bytes += footprint(changes.size());
+            rows.changes.emplace_back(changes);
         }
         return rows;
     }();
@@ -353,7 +353,7 @@ Result<std::string> JournalFile::fetch(std::uint64_t row) {
     const std::lock_guard lock{mutex_};
     auto rows = read_range(row, row, 1);
     if (!rows) return rows.error();
-    return std::move(rows->effects.front());
+    return std::move(rows->changes.front());
 }
 
 std::vector<std::string> JournalFile::problems() {
@@ -377,34 +377,34 @@ Result<JournalFile::Extent> JournalFile::extent() {
     return Extent{static_cast<std::uint64_t>(*first), static_cast<std::uint64_t>(*last)};
 }
 
-Result<void> JournalFile::append(std::string_view effects, std::uint64_t needed, bool urgent) {
+Result<void> JournalFile::append(std::string_view changes, std::uint64_t needed, bool urgent) {
     const std::lock_guard lock{mutex_};
     if (auto usable = make_ready(); !usable) return usable;
     if (database_.full() && reserve_.bytes() > 0 && !full_) {
-        wants_room_ = true;
+        wants_space_ = true;
         return Error{Errc::unavailable, database_.name() + ": cannot write: the disk is full"};
     }
-    // A disk that is full has no room for rows that are only kept.
+    // A disk that is full has no space for rows that are only kept.
     if (!full_) needed = std::min(needed, retained_from_);
     const auto garbage = needed - std::min(needed, first_row_);
     const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
-    auto done = worthwhile ? insert_and_forget(effects, needed) : insert(last_row_ + 1, effects);
+    auto done = worthwhile ? insert_and_forget(changes, needed) : insert(last_row_ + 1, changes);
     if (!done) {
-        wants_room_ = database_.failed_for_room();
+        wants_space_ = database_.failed_for_space();
         database_.roll_back();
         return done;
     }
     ++last_row_;
-    bytes_ += footprint(effects.size());
-    database_.bring_pages_home();
+    bytes_ += footprint(changes.size());
+    database_.checkpoint();
     return done;
 }
 
-Result<void> JournalFile::insert(std::uint64_t row, std::string_view effects) {
+Result<void> JournalFile::insert(std::uint64_t row, std::string_view changes) {
     auto* statement = insert_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
-    sqlite3_bind_int64(statement, 2, checksum(row, effects));
-    sqlite3_bind_blob64(statement, 3, effects.data(), effects.size(), SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 2, checksum(row, changes));
+    sqlite3_bind_blob64(statement, 3, changes.data(), changes.size(), SQLITE_STATIC);
     const int code = sqlite3_step(statement);
     auto result =
         code == SQLITE_DONE ? Result<void>{} : Result<void>{database_.error("cannot write")};
@@ -412,12 +412,12 @@ Result<void> JournalFile::insert(std::uint64_t row, std::string_view effects) {
     return result;
 }
 
-Result<void> JournalFile::insert_and_forget(std::string_view effects, std::uint64_t needed) {
+Result<void> JournalFile::insert_and_forget(std::string_view changes, std::uint64_t needed) {
     if (auto done = database_.run("BEGIN IMMEDIATE"); !done) return done;
-    if (auto done = insert(last_row_ + 1, effects); !done) return done;
+    if (auto done = insert(last_row_ + 1, changes); !done) return done;
     // More than is added, or the head would fall behind.
     const auto gone =
-        head(needed, std::max<std::uint64_t>(forgotten_bytes_max, 2 * effects.size()));
+        head(needed, std::max<std::uint64_t>(forgotten_bytes_max, 2 * changes.size()));
     if (!gone) return gone.error();
     if (auto done = forget(gone->end); !done) return done;
     if (auto done = shrink(pages_given_back_busy); !done) return done.error();
@@ -445,9 +445,9 @@ Result<JournalFile::Head> JournalFile::head(std::uint64_t needed, std::uint64_t 
 
 /// What a row takes in the file, with its share of a page that it leaves partly empty: what SQLite
 /// documents as the format of a table's leaf (https://sqlite.org/fileformat2.html#b_tree_pages).
-std::uint64_t JournalFile::footprint(std::uint64_t effects) const noexcept {
+std::uint64_t JournalFile::footprint(std::uint64_t changes) const noexcept {
     constexpr std::uint64_t row_bytes = 16;  // Its number, checksum and lengths.
-    const auto bytes = effects + row_bytes;
+    const auto bytes = changes + row_bytes;
     const auto local_max = database_.page_size() - 35;
     if (bytes <= local_max) return database_.page_size() / (database_.page_size() / bytes);
     // The rest fills pages of its own, but for what is left over at the end of them.
@@ -470,7 +470,7 @@ Result<void> JournalFile::forget(std::uint64_t before) {
     return result;
 }
 
-/// Moves pages from the end of the file to where there is room, if there is much.
+/// Moves pages from the end of the file to where there is space, if there is much.
 Result<bool> JournalFile::shrink(int pages) {
     const auto free = database_.number("PRAGMA freelist_count");
     if (!free) return free.error();
@@ -509,8 +509,8 @@ Result<void> JournalFile::append_copies(const Rows& rows) {
     if (last_row_ == 0) first_row_ = rows.first;
     auto row = rows.first;
     auto done = database_.run("BEGIN IMMEDIATE");
-    for (const auto& effects : rows.effects) {
-        if (done) done = insert(row++, effects);
+    for (const auto& changes : rows.changes) {
+        if (done) done = insert(row++, changes);
     }
     if (done) done = database_.run("COMMIT");
     if (!done) {
@@ -518,14 +518,14 @@ Result<void> JournalFile::append_copies(const Rows& rows) {
         return done;
     }
     last_row_ = row - 1;
-    for (const auto& effects : rows.effects) bytes_ += footprint(effects.size());
-    database_.bring_pages_home();
+    for (const auto& changes : rows.changes) bytes_ += footprint(changes.size());
+    database_.checkpoint();
     return done;
 }
 
 // --- Room ---------------------------------------------------------------------------------------
 
-Result<bool> JournalFile::give_back() {
+Result<bool> JournalFile::shrink() {
     const std::lock_guard lock{mutex_};
     if (auto usable = make_ready(); !usable) return usable.error();
     auto more = shrink(pages_given_back_idle);
@@ -538,9 +538,9 @@ Result<bool> JournalFile::give_back() {
 Result<void> JournalFile::probe() {
     const std::lock_guard lock{mutex_};
     if (auto there = database_.look_for_files(); !there) return there;
-    if (std::exchange(wants_room_, false) && reserve_.bytes() > 0) run_full();
+    if (std::exchange(wants_space_, false) && reserve_.bytes() > 0) run_full();
     if (auto usable = make_ready(); !usable) return usable;
-    // What the log takes is room, too.
+    // What the log takes is space, too.
     if (full_) {
         if (auto done = cut_log(); !done) return done;
     }

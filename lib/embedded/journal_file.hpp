@@ -26,7 +26,7 @@ namespace routemaster::embedded {
 /// What to do when acknowledged rows are missing because SQLite's log is damaged or gone.
 enum class DamagedLog {
     refused,   ///< Opening fails, and the files stay as they are.
-    told,      ///< It is only told of, by `damage`. Nothing may be written then.
+    reported,  ///< It is only reported, by `damage`. Nothing may be written then.
     accepted,  ///< The journal goes on from what stands before the damage; a copy of the log stays.
 };
 
@@ -40,16 +40,16 @@ public:
     /// Sets `reserve` bytes of the disk aside by `begin`.
     /// What is accepted is logged by `told`.
     explicit JournalFile(const std::filesystem::path& file, DamagedLog log = DamagedLog::refused,
-                         std::uint64_t reserve = 0, const Log& told = {});
+                         std::uint64_t reserve = 0, const Log& log = {});
     ~JournalFile() override;
 
     JournalFile(const JournalFile&) = delete;
     JournalFile& operator=(const JournalFile&) = delete;
 
     Result<void> read(const Reader& each) override;
-    Result<void> append(std::string_view effects, std::uint64_t needed, bool urgent) override;
+    Result<void> append(std::string_view changes, std::uint64_t needed, bool urgent) override;
     Result<std::string> fetch(std::uint64_t row) override;
-    Result<bool> give_back() override;
+    Result<bool> shrink() override;
     Result<void> probe() override;
 
     /// Makes it ready for rows, which the first one does otherwise.
@@ -63,7 +63,7 @@ public:
     /// what there is may be written until `take_reserve` succeeds. May be called from any thread.
     [[nodiscard]] bool full() const noexcept { return full_; }
 
-    /// Tries to set the reserve aside again. True when it is, with room left: as much as so many
+    /// Tries to set the reserve aside again. True when it is, with space left: as much as so many
     /// halves of it.
     bool take_reserve(std::uint64_t halves);
 
@@ -89,7 +89,7 @@ public:
     /// Rows that stand one behind the other.
     struct Rows {
         std::uint64_t first = 0;
-        std::vector<std::string> effects;
+        std::vector<std::string> changes;
     };
 
     /// Keeps all rows that stand there now, until `release_rows`, and says which these are.
@@ -123,7 +123,7 @@ private:
     Result<void> note_log();
     void note_no_log();
     Result<void> cut_log();
-    void accept_damage(const Log& told);
+    void accept_damage(const Log& log);
     void run_full();
     void reset_statements();
     [[nodiscard]] std::int64_t free_pages_kept() const noexcept;
@@ -135,9 +135,9 @@ private:
 
     [[nodiscard]] Result<Rows> read_range(std::uint64_t first, std::uint64_t last,
                                           std::uint64_t bytes_max);
-    Result<void> insert(std::uint64_t row, std::string_view effects);
-    Result<void> insert_and_forget(std::string_view effects, std::uint64_t needed);
-    [[nodiscard]] std::uint64_t footprint(std::uint64_t effects) const noexcept;
+    Result<void> insert(std::uint64_t row, std::string_view changes);
+    Result<void> insert_and_forget(std::string_view changes, std::uint64_t needed);
+    [[nodiscard]] std::uint64_t footprint(std::uint64_t changes) const noexcept;
     [[nodiscard]] Result<Head> head(std::uint64_t needed, std::uint64_t bytes_max);
     Result<void> forget(std::uint64_t before);
     Result<bool> shrink(int pages);
@@ -154,8 +154,8 @@ private:
     bool unreadable_ = false;  // The rows, when they were last read.
     Reserve reserve_;
     std::atomic<bool> full_ = false;
-    bool wants_room_ = false;  // The last row was not written for want of it.
-    bool shrunk_ = false;      // Since the file was last cut.
+    bool wants_space_ = false;  // The last row was not written for want of it.
+    bool shrunk_ = false;       // Since the file was last cut.
     std::uint64_t retained_from_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;

@@ -22,7 +22,7 @@ namespace {
 /// fall behind.
 constexpr std::uint64_t moved_max = 256U << 10U;
 
-/// How many times its own bytes a row moves at most while there is still room.
+/// How many times its own bytes a row moves at most while there is still space.
 constexpr std::uint64_t moved_share_max = 7;
 
 /// What a uid in the list of an event costs.
@@ -35,25 +35,25 @@ constexpr std::size_t appended_bytes = Uid::length + 1;
 JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
     for (auto* entity : dirty_) {
         entity->dirty = false;
-        tell(*entity);
+        encode(*entity);
     }
     dirty_.clear();
     const auto bound =
         small_slack_ ? live_bytes_ + live_bytes_ / 8 + *small_slack_ : 2 * live_bytes_ + slack_max_;
-    const bool crowded = journal_bytes > bound;
+    const bool needs_compaction = journal_bytes > bound;
     auto unread = move_oldest(allowance(journal_bytes, bound));
     const auto number = open_row_++;
     const auto* oldest = by_age_.front();
     const auto needed = oldest == nullptr ? number : oldest->row;
-    return {number,  std::exchange(buffer_, {}), needed,
-            crowded, std::exchange(ended_, {}),  std::move(unread)};
+    return {number,           std::exchange(buffer_, {}), needed,
+            needs_compaction, std::exchange(ended_, {}),  std::move(unread)};
 }
 
 /// Bytes to move with the open row. It begins before the bound is reached, with as much as the row
 /// has itself, and grows towards it, so that under a steady load no commit is much longer than the
 /// others.
 std::size_t JournalWriter::allowance(std::uint64_t journal_bytes, std::uint64_t bound) const {
-    // Little at a time: it takes room before it gives some back.
+    // Little at a time: it takes space before it gives some back.
     if (small_slack_) return journal_bytes > bound ? std::min(moved_max, *small_slack_) : 0;
     const auto margin = (live_bytes_ + slack_max_) / 4;
     const auto begin = bound - margin;
@@ -74,12 +74,12 @@ std::optional<Error> JournalWriter::move_oldest(std::size_t bytes) {
         } catch (const Failure& failure) {
             return failure.error();
         }
-        tell(*oldest);
+        encode(*oldest);
     }
     return std::nullopt;
 }
 
-void JournalWriter::tell(Entity& entity) {
+void JournalWriter::encode(Entity& entity) {
     switch (entity.kind) {
         case Entity::Kind::topic: return note(static_cast<TopicState&>(entity));
         case Entity::Kind::subscriber: return note(static_cast<SubscriberState&>(entity));
@@ -93,12 +93,13 @@ void JournalWriter::tell(Entity& entity) {
 template <class State>
 void JournalWriter::note(State& state) {
     const auto begun = buffer_.size();
-    tell(state);
+    encode(state);
     restored(state, open_row_, buffer_.size() - begun, true);
 }
 
-void JournalWriter::restored(Entity& entity, std::uint64_t row, std::size_t bytes, bool whole) {
-    if (whole) {
+void JournalWriter::restored(Entity& entity, std::uint64_t row, std::size_t bytes,
+                             bool full_record) {
+    if (full_record) {
         if (entity.row != 0) {
             by_age_.remove(entity);
         } else if (entity.kind == Entity::Kind::job) {
@@ -129,8 +130,8 @@ void JournalWriter::unrestored(Entity& entity) {
     if (entity.dirty) std::erase(dirty_, &entity);
 }
 
-void JournalWriter::soil(Entity& entity) {
-    ++told_;
+void JournalWriter::mark_dirty(Entity& entity) {
+    ++encoded_;
     entity.last_row = open_row_;
     if (std::exchange(entity.dirty, true)) return;
     dirty_.push_back(&entity);
@@ -149,7 +150,7 @@ void JournalWriter::lease_ended(const JobState& job) {
 
 void JournalWriter::changed(BatchState& batch) {
     if (batch.row == 0 || leaves_memory(batch)) return note(batch);
-    begin(EffectKind::batch_changed, 3);
+    begin(ChangeKind::batch_changed, 3);
     out_.text(batch.uid.text());
     out_.integer(batch.attempts);
     out_.boolean(batch.current);
@@ -159,19 +160,19 @@ void JournalWriter::changed(BatchState& batch) {
 /// What is to be let go must stand in one place. What is being delivered will be gone soon.
 bool JournalWriter::leaves_memory(const BatchState& batch) const {
     const bool under_way = batch.job != nullptr && batch.job->state == JobState::State::pending;
-    return over_budget() && !batch.current && !batch.whole && !under_way;
+    return over_budget() && !batch.current && !batch.full_record && !under_way;
 }
 
 void JournalWriter::died(BatchState& batch) {
     if (leaves_memory(batch)) return note(batch);
     const auto begun = buffer_.size();
-    tell_death(batch);
+    encode_death(batch);
     restored(batch, open_row_, buffer_.size() - begun, false);
 }
 
 void JournalWriter::redelivered(BatchState& batch) {
     const auto begun = buffer_.size();
-    begin(EffectKind::batch_redelivered, 3);
+    begin(ChangeKind::batch_redelivered, 3);
     out_.text(batch.uid.text());
     out_.integer(to_milliseconds(batch.created_at));
     out_.natural(batch.order);
@@ -179,37 +180,37 @@ void JournalWriter::redelivered(BatchState& batch) {
 }
 
 void JournalWriter::appended(std::string_view message, std::span<BatchState* const> batches) {
-    begin(EffectKind::event, 2);
+    begin(ChangeKind::event, 2);
     out_.text(message);
     out_.begin_array(batches.size());
     for (auto* batch : batches) {
         out_.text(batch->uid.text());
-        batch->whole = false;
+        batch->full_record = false;
         resident_ += message.size();
         restored(*batch, open_row_, message.size() + appended_bytes, false);
     }
 }
 
 void JournalWriter::gone(TopicState& topic) {
-    begin(EffectKind::topic_gone, 1);
+    begin(ChangeKind::topic_gone, 1);
     out_.text(topic.topic.name);
     unrestored(topic);
 }
 
 void JournalWriter::gone(SubscriberState& subscriber) {
-    begin(EffectKind::subscriber_gone, 1);
+    begin(ChangeKind::subscriber_gone, 1);
     out_.text(subscriber.subscription.token);
     unrestored(subscriber);
 }
 
 void JournalWriter::gone(TokenState& token) {
-    begin(EffectKind::token_gone, 1);
+    begin(ChangeKind::token_gone, 1);
     out_.text(token.token.token);
     unrestored(token);
 }
 
 void JournalWriter::gone(JobState& job) {
-    begin(EffectKind::job_over, 3);
+    begin(ChangeKind::job_over, 3);
     out_.text(job.queue.name);
     out_.natural(job.payload.hash());
     out_.natural(job.order);
@@ -217,34 +218,34 @@ void JournalWriter::gone(JobState& job) {
 }
 
 void JournalWriter::gone(BatchState& batch) {
-    begin(EffectKind::batch_gone, 1);
+    begin(ChangeKind::batch_gone, 1);
     out_.text(batch.uid.text());
     unrestored(batch);
 }
 
 // --- Payloads that are let go -------------------------------------------------------------------
 
-void JournalWriter::let_go(std::uint64_t committed) {
+void JournalWriter::evict(std::uint64_t committed) {
     for (auto* entity = by_age_.back(); entity != nullptr && over_budget();
          entity = by_age_.previous(*entity)) {
         if (entity->row > committed) continue;
-        if (entity->row <= let_go_row_) break;
-        let_go(*entity);
+        if (entity->row <= evicted_row_) break;
+        evict(*entity);
     }
-    let_go_row_ = committed;
+    evicted_row_ = committed;
 }
 
-void JournalWriter::let_go(Entity& entity) {
+void JournalWriter::evict(Entity& entity) {
     if (entity.kind == Entity::Kind::job) {
         auto& job = static_cast<JobState&>(entity);
-        if (job.lane != nullptr || job.state == JobState::State::pending) return;
+        if (job.group != nullptr || job.state == JobState::State::pending) return;
         if (!job.payload.resident()) return;
-        job.payload.let_go();
+        job.payload.evict();
         resident_ -= job.payload.size();
     } else if (entity.kind == Entity::Kind::batch) {
         auto& batch = static_cast<BatchState&>(entity);
-        if (batch.current || !batch.whole || !batch.messages.resident()) return;
-        batch.messages.let_go();
+        if (batch.current || !batch.full_record || !batch.messages.resident()) return;
+        batch.messages.evict();
         resident_ -= batch.messages.payload_bytes();
     }
 }
@@ -253,8 +254,8 @@ bool JournalWriter::same(const JobState& job, std::string_view bytes) {
     return rows_.read(job.row, job.payload.offset(), job.payload.size()) == bytes;
 }
 
-void JournalWriter::bring_back(JobState& job) {
-    job.payload.bring_back(rows_.read(job.row, job.payload.offset(), job.payload.size()));
+void JournalWriter::load(JobState& job) {
+    job.payload.load(rows_.read(job.row, job.payload.offset(), job.payload.size()));
     resident_ += job.payload.size();
 }
 
@@ -266,33 +267,33 @@ MessageList JournalWriter::read(const BatchState& batch) {
 void JournalWriter::make_resident(Entity& entity) {
     if (entity.kind == Entity::Kind::job) {
         auto& job = static_cast<JobState&>(entity);
-        if (!job.payload.resident()) bring_back(job);
+        if (!job.payload.resident()) load(job);
     } else if (entity.kind == Entity::Kind::batch) {
         auto& batch = static_cast<BatchState&>(entity);
         if (batch.messages.resident()) return;
-        batch.messages.bring_back(read(batch));
+        batch.messages.load(read(batch));
         resident_ += batch.messages.payload_bytes();
     }
 }
 
 // --- Whole entities -----------------------------------------------------------------------------
 
-void JournalWriter::begin(EffectKind kind, std::size_t fields) {
-    ++told_;
+void JournalWriter::begin(ChangeKind kind, std::size_t fields) {
+    ++encoded_;
     out_.begin_array(fields + 1);
     out_.integer(static_cast<std::int64_t>(kind));
 }
 
-void JournalWriter::tell(const TopicState& topic) {
-    begin(EffectKind::topic, 3);
+void JournalWriter::encode(const TopicState& topic) {
+    begin(ChangeKind::topic, 3);
     out_.text(topic.topic.name);
     topic.topic.publisher ? out_.text(*topic.topic.publisher) : out_.null();
     out_.natural(topic.topic.events);
 }
 
-void JournalWriter::tell(const SubscriberState& subscriber) {
+void JournalWriter::encode(const SubscriberState& subscriber) {
     const auto& subscription = subscriber.subscription;
-    begin(EffectKind::subscriber, 12);
+    begin(ChangeKind::subscriber, 12);
     out_.text(subscription.token);
     out_.text(subscription.callback);
     out_.text(subscription.uuid);
@@ -309,47 +310,47 @@ void JournalWriter::tell(const SubscriberState& subscriber) {
     out_.integer(subscription.dead_max);
 }
 
-void JournalWriter::tell(const TokenState& token) {
-    begin(EffectKind::token, 2);
+void JournalWriter::encode(const TokenState& token) {
+    begin(ChangeKind::token, 2);
     out_.text(token.token.token);
     out_.text(token.token.name);
 }
 
-void JournalWriter::tell(JobState& job) {
-    begin(EffectKind::job, 5);
+void JournalWriter::encode(JobState& job) {
+    begin(ChangeKind::job, 5);
     out_.text(job.queue.name);
     out_.text(job.payload.text());
     job.payload.note_offset(static_cast<std::uint32_t>(buffer_.size() - job.payload.size()));
     out_.integer(to_milliseconds(job.run_at));
     out_.natural(job.order);
-    job.lane != nullptr ? out_.text(job.lane->name) : out_.null();
+    job.group != nullptr ? out_.text(job.group->name) : out_.null();
 }
 
-void JournalWriter::tell(BatchState& batch) {
+void JournalWriter::encode(BatchState& batch) {
     batch.offset = static_cast<std::uint32_t>(buffer_.size());
-    batch.whole = true;
-    begin(EffectKind::batch, 7);
+    batch.full_record = true;
+    begin(ChangeKind::batch, 7);
     out_.text(batch.uid.text());
-    out_.text(batch.outbox.lane.name);
+    out_.text(batch.subscriber_queue.group.name);
     out_.integer(to_milliseconds(batch.created_at));
     out_.natural(batch.order);
     out_.integer(batch.attempts);
     out_.boolean(batch.current);
     out_.begin_array(batch.messages.size());
     for (const auto message : batch.messages.list()) out_.text(message);
-    if (batch.death != nullptr) tell_death(batch);
+    if (batch.death != nullptr) encode_death(batch);
 }
 
-void JournalWriter::tell_death(const BatchState& batch) {
-    begin(EffectKind::batch_dead, 4);
+void JournalWriter::encode_death(const BatchState& batch) {
+    begin(ChangeKind::batch_dead, 4);
     out_.text(batch.uid.text());
     out_.integer(batch.attempts);
     out_.integer(to_milliseconds(batch.death->at));
     out_.text(batch.death->error);
 }
 
-void JournalWriter::tell(const CounterState& counter) {
-    begin(EffectKind::counter, 3);
+void JournalWriter::encode(const CounterState& counter) {
+    begin(ChangeKind::counter, 3);
     out_.text(counter.key->name);
     out_.begin_array(counter.key->tags.size());
     for (const auto& [tag, value] : counter.key->tags) {

@@ -10,22 +10,22 @@
 #include <string_view>
 #include <vector>
 
+#include "change_kind.hpp"
 #include "core/codec/msgpack_writer.hpp"
 #include "core/containers/intrusive_list.hpp"
 #include "core/state/machine.hpp"
-#include "effect_kind.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/error.hpp"
 #include "row_cache.hpp"
 
 namespace routemaster::embedded {
 
-/// Collects the effects of the open row, and knows how old each entity's last telling is.
+/// Collects the changes of the open row, and knows how old each entity's last record is.
 ///
 /// Entities hang on a list by the oldest row they need. When the journal has outgrown what is
 /// alive, the oldest are told again in the open row, so that the head of the journal can go: no
 /// snapshot, no pause, no second copy of the state. Not thread safe.
-class JournalWriter final : public detail::Effects {
+class JournalWriter final : public detail::ChangeLog {
 public:
     /// `slack_max` and `memory_max` as in `EmbeddedStoreOptions`. Rows that were written are read
     /// again from `rows`, which must outlive it.
@@ -38,18 +38,18 @@ public:
     /// A row that is ready to be written.
     struct Row {
         std::uint64_t number = 0;
-        std::string effects;
-        std::uint64_t needed = 0;  ///< No row before this one is needed once it is written.
-        bool crowded = false;      ///< The journal has outgrown what is alive.
-        std::vector<Lease> ended;  ///< Leases that ended in it.
+        std::string changes;
+        std::uint64_t needed = 0;       ///< No row before this one is needed once it is written.
+        bool needs_compaction = false;  ///< The journal has outgrown what is alive.
+        std::vector<Lease> ended;       ///< Leases that ended in it.
         std::optional<Error>
             unread{};  ///< Why something old could not be moved, when it could not.
     };
 
-    /// The row that effects go into now.
+    /// The row that changes go into now.
     [[nodiscard]] std::uint64_t open_row() const noexcept { return open_row_; }
     /// Whether the open row tells anything.
-    [[nodiscard]] bool has_effects() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
+    [[nodiscard]] bool has_changes() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
 
     /// From now on the journal may exceed what is alive by so many bytes only, for a disk that is
     /// full; or by as many as usual, for nothing.
@@ -59,7 +59,7 @@ public:
     [[nodiscard]] const std::vector<Lease>& ended() const noexcept { return ended_; }
 
     /// Grows with everything that is told.
-    [[nodiscard]] std::uint64_t told() const noexcept { return told_; }
+    [[nodiscard]] std::uint64_t encoded() const noexcept { return encoded_; }
 
     /// Tells the numbers that changed, moves what is oldest, and opens the next row.
     /// `journal_bytes` is the size of all rows written so far.
@@ -68,7 +68,7 @@ public:
     /// Lets payloads go that stand in rows up to `committed`, which are on disk, while those that
     /// are resident exceed the budget: the newest, which are needed last, and none that is needed
     /// now. Looks at each row once.
-    void let_go(std::uint64_t committed);
+    void evict(std::uint64_t committed);
 
     /// Bytes of jobs and messages that are resident.
     [[nodiscard]] std::uint64_t resident() const noexcept { return resident_; }
@@ -76,10 +76,10 @@ public:
     void resident_changed(std::int64_t bytes) { resident_ += static_cast<std::uint64_t>(bytes); }
 
     /// Notes that an entity stands in `row`, and takes about so many `bytes` more. For replaying.
-    void restored(detail::Entity& entity, std::uint64_t row, std::size_t bytes, bool whole);
+    void restored(detail::Entity& entity, std::uint64_t row, std::size_t bytes, bool full_record);
     /// Forgets an entity. For replaying.
     void unrestored(detail::Entity& entity);
-    /// Effects go into `row` from now on. For replaying.
+    /// Changes go into `row` from now on. For replaying.
     void open(std::uint64_t row) { open_row_ = row; }
 
     void changed(detail::TopicState& topic) override;
@@ -91,37 +91,37 @@ public:
     void died(detail::BatchState& batch) override;
     void redelivered(detail::BatchState& batch) override;
     void appended(std::string_view message, std::span<detail::BatchState* const> batches) override;
-    void counted(detail::TopicState& topic) override { soil(topic); }
-    void counted(detail::CounterState& counter) override { soil(counter); }
+    void counted(detail::TopicState& topic) override { mark_dirty(topic); }
+    void counted(detail::CounterState& counter) override { mark_dirty(counter); }
     void gone(detail::TopicState& topic) override;
     void gone(detail::SubscriberState& subscriber) override;
     void gone(detail::TokenState& token) override;
     void gone(detail::JobState& job) override;
     void gone(detail::BatchState& batch) override;
-    void skipped(detail::Lane& lane) override { lane.skipped_row = open_row_; }
+    void skipped(detail::OrderingGroup& group) override { group.skipped_row = open_row_; }
     bool same(const detail::JobState& job, std::string_view bytes) override;
-    void bring_back(detail::JobState& job) override;
+    void load(detail::JobState& job) override;
     MessageList read(const detail::BatchState& batch) override;
 
 private:
-    void begin(EffectKind kind, std::size_t fields);
-    void soil(detail::Entity& entity);
-    void tell(detail::Entity& entity);
-    void tell(const detail::TopicState& topic);
-    void tell(const detail::SubscriberState& subscriber);
-    void tell(const detail::TokenState& token);
-    void tell(detail::JobState& job);
-    void tell(detail::BatchState& batch);
-    void tell_death(const detail::BatchState& batch);
+    void begin(ChangeKind kind, std::size_t fields);
+    void mark_dirty(detail::Entity& entity);
+    void encode(detail::Entity& entity);
+    void encode(const detail::TopicState& topic);
+    void encode(const detail::SubscriberState& subscriber);
+    void encode(const detail::TokenState& token);
+    void encode(detail::JobState& job);
+    void encode(detail::BatchState& batch);
+    void encode_death(const detail::BatchState& batch);
     [[nodiscard]] bool leaves_memory(const detail::BatchState& batch) const;
-    void tell(const detail::CounterState& counter);
+    void encode(const detail::CounterState& counter);
     /// Tells an entity whole, and notes where.
     template <class State>
     void note(State& state);
     [[nodiscard]] std::size_t allowance(std::uint64_t journal_bytes, std::uint64_t bound) const;
     [[nodiscard]] std::optional<Error> move_oldest(std::size_t bytes);
     void make_resident(detail::Entity& entity);
-    void let_go(detail::Entity& entity);
+    void evict(detail::Entity& entity);
     [[nodiscard]] bool over_budget() const noexcept {
         return memory_max_ != 0 && resident_ > memory_max_;
     }
@@ -131,10 +131,10 @@ private:
     std::uint64_t memory_max_;
     RowCache& rows_;
     std::uint64_t resident_ = 0;
-    std::uint64_t let_go_row_ = 0;  ///< Rows up to it were looked at.
+    std::uint64_t evicted_row_ = 0;  ///< Rows up to it were looked at.
     std::uint64_t open_row_ = 1;
     std::uint64_t live_bytes_ = 0;
-    std::uint64_t told_ = 0;
+    std::uint64_t encoded_ = 0;
     std::string buffer_;
     detail::StringStream stream_{buffer_};
     detail::MsgpackWriter<detail::StringStream> out_{stream_};

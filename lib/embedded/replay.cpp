@@ -10,7 +10,7 @@
 
 #include <msgpack.hpp>
 
-#include "effect_kind.hpp"
+#include "change_kind.hpp"
 
 namespace routemaster::embedded {
 namespace {
@@ -33,85 +33,85 @@ Uid uid(const msgpack::object& field) {
     return *parsed;
 }
 
-/// Replays the effects of one row, one by one.
+/// Replays the changes of one row, one by one.
 class Replay {
 public:
-    Replay(std::string_view effects, std::uint64_t row, detail::Machine& machine,
+    Replay(std::string_view changes, std::uint64_t row, detail::Machine& machine,
            JournalWriter& writer)
-        : effects_{effects}, row_{row}, machine_{machine}, writer_{writer} {}
+        : changes_{changes}, row_{row}, machine_{machine}, writer_{writer} {}
 
-    /// Applies one effect, which stood at `offset` and took `bytes`. Throws what msgpack-c throws
+    /// Applies one change, which stood at `offset` and took `bytes`. Throws what msgpack-c throws
     /// when it is none.
-    void apply(const msgpack::object& effect, std::size_t offset, std::size_t bytes) {
+    void apply(const msgpack::object& change, std::size_t offset, std::size_t bytes) {
         offset_ = offset;
-        const auto all = list(effect);
+        const auto all = list(change);
         if (all.empty()) throw msgpack::type_error{};
         bytes_ = bytes;
-        const auto kind = static_cast<EffectKind>(all.front().as<std::uint8_t>());
+        const auto kind = static_cast<ChangeKind>(all.front().as<std::uint8_t>());
         const auto fields = all.subspan(1);
         if (fields.size() < fields_of(kind)) throw msgpack::type_error{};
         switch (kind) {
-            case EffectKind::topic: return topic(fields);
-            case EffectKind::topic_gone: return topic_gone(fields);
-            case EffectKind::subscriber: return subscriber(fields);
-            case EffectKind::subscriber_gone: return subscriber_gone(fields);
-            case EffectKind::token: return token(fields);
-            case EffectKind::token_gone: return token_gone(fields);
-            case EffectKind::batch: return batch(fields);
-            case EffectKind::batch_changed: return batch_changed(fields);
-            case EffectKind::event: return event(fields);
-            case EffectKind::batch_gone: return batch_gone(fields);
-            case EffectKind::job: return job(fields);
-            case EffectKind::job_gone: return job_gone(fields);
-            case EffectKind::job_over: return job_over(fields);
-            case EffectKind::counter: return counter(fields);
-            case EffectKind::batch_dead: return batch_dead(fields);
-            case EffectKind::batch_redelivered: return batch_redelivered(fields);
+            case ChangeKind::topic: return topic(fields);
+            case ChangeKind::topic_gone: return topic_gone(fields);
+            case ChangeKind::subscriber: return subscriber(fields);
+            case ChangeKind::subscriber_gone: return subscriber_gone(fields);
+            case ChangeKind::token: return token(fields);
+            case ChangeKind::token_gone: return token_gone(fields);
+            case ChangeKind::batch: return batch(fields);
+            case ChangeKind::batch_changed: return batch_changed(fields);
+            case ChangeKind::event: return event(fields);
+            case ChangeKind::batch_gone: return batch_gone(fields);
+            case ChangeKind::job: return job(fields);
+            case ChangeKind::job_gone: return job_gone(fields);
+            case ChangeKind::job_over: return job_over(fields);
+            case ChangeKind::counter: return counter(fields);
+            case ChangeKind::batch_dead: return batch_dead(fields);
+            case ChangeKind::batch_redelivered: return batch_redelivered(fields);
         }
         throw msgpack::type_error{};
     }
 
 private:
-    static std::size_t fields_of(EffectKind kind) {
+    static std::size_t fields_of(ChangeKind kind) {
         switch (kind) {
-            case EffectKind::topic: return 3;
-            case EffectKind::subscriber: return 9;
-            case EffectKind::batch: return 7;
-            case EffectKind::batch_dead: return 4;
-            case EffectKind::batch_changed:
-            case EffectKind::batch_redelivered:
-            case EffectKind::job_over: return 3;
-            case EffectKind::job: return 5;
-            case EffectKind::counter: return 3;
-            case EffectKind::token:
-            case EffectKind::event:
-            case EffectKind::job_gone: return 2;
-            case EffectKind::topic_gone:
-            case EffectKind::subscriber_gone:
-            case EffectKind::token_gone:
-            case EffectKind::batch_gone: return 1;
+            case ChangeKind::topic: return 3;
+            case ChangeKind::subscriber: return 9;
+            case ChangeKind::batch: return 7;
+            case ChangeKind::batch_dead: return 4;
+            case ChangeKind::batch_changed:
+            case ChangeKind::batch_redelivered:
+            case ChangeKind::job_over: return 3;
+            case ChangeKind::job: return 5;
+            case ChangeKind::counter: return 3;
+            case ChangeKind::token:
+            case ChangeKind::event:
+            case ChangeKind::job_gone: return 2;
+            case ChangeKind::topic_gone:
+            case ChangeKind::subscriber_gone:
+            case ChangeKind::token_gone:
+            case ChangeKind::batch_gone: return 1;
         }
         return 0;
     }
 
-    void whole(detail::Entity& entity) { writer_.restored(entity, row_, bytes_, true); }
+    void note_full_record(detail::Entity& entity) { writer_.restored(entity, row_, bytes_, true); }
 
     void topic(Fields fields) {
-        auto& state = machine_.directory().restore_topic(string(fields[0]));
+        auto& state = machine_.registry().restore_topic(string(fields[0]));
         state.topic.publisher = optional_string(fields[1]);
         state.topic.events = fields[2].as<std::uint64_t>();
-        whole(state);
+        note_full_record(state);
     }
 
     void topic_gone(Fields fields) {
-        auto* state = machine_.directory().topic(string(fields[0]));
+        auto* state = machine_.registry().topic(string(fields[0]));
         if (state == nullptr) return;
         writer_.unrestored(*state);
-        machine_.directory().unrestore_topic(string(fields[0]));
+        machine_.registry().unrestore_topic(string(fields[0]));
     }
 
     void subscriber(Fields fields) {
-        auto& state = machine_.directory().restore_subscriber(string(fields[0]));
+        auto& state = machine_.registry().restore_subscriber(string(fields[0]));
         auto& subscription = state.subscription;
         subscription.callback = string(fields[1]);
         subscription.uuid = string(fields[2]);
@@ -128,44 +128,45 @@ private:
             subscription.age_max = Duration{fields[10].as<std::int64_t>()};
             subscription.dead_max = fields[11].as<std::uint32_t>();
         }
-        whole(state);
+        note_full_record(state);
     }
 
     void subscriber_gone(Fields fields) {
-        auto* state = machine_.directory().subscriber(string(fields[0]));
+        auto* state = machine_.registry().subscriber(string(fields[0]));
         if (state == nullptr) return;
         writer_.unrestored(*state);
-        machine_.directory().unrestore_subscriber(string(fields[0]));
+        machine_.registry().unrestore_subscriber(string(fields[0]));
     }
 
     void token(Fields fields) {
-        auto& state = machine_.directory().restore_token(string(fields[0]));
+        auto& state = machine_.registry().restore_token(string(fields[0]));
         state.token.name = string(fields[1]);
-        whole(state);
+        note_full_record(state);
     }
 
     void token_gone(Fields fields) {
-        auto* state = machine_.directory().token(string(fields[0]));
+        auto* state = machine_.registry().token(string(fields[0]));
         if (state == nullptr) return;
         writer_.unrestored(*state);
-        machine_.directory().unrestore_token(string(fields[0]));
+        machine_.registry().unrestore_token(string(fields[0]));
     }
 
     void batch(Fields fields) {
-        auto& outboxes = machine_.outboxes();
-        auto* state = outboxes.find(uid(fields[0]));
+        auto& subscriber_queues = machine_.subscriber_queues();
+        auto* state = subscriber_queues.find(uid(fields[0]));
         if (state == nullptr) {
-            state = &outboxes.restore(outboxes.open(string(fields[1])), uid(fields[0]),
-                                      time(fields[2]), fields[3].as<std::uint64_t>());
+            state = &subscriber_queues.restore(subscriber_queues.open(string(fields[1])),
+                                               uid(fields[0]), time(fields[2]),
+                                               fields[3].as<std::uint64_t>());
         }
         state->attempts = fields[4].as<std::uint32_t>();
         state->current = fields[5].as<bool>();
         state->death.reset();
         forget_messages(*state);
         for (const auto& message : list(fields[6])) append(*state, text(message));
-        state->whole = true;
+        state->full_record = true;
         state->offset = static_cast<std::uint32_t>(offset_);
-        whole(*state);
+        note_full_record(*state);
     }
 
     void forget_messages(detail::BatchState& state) {
@@ -181,7 +182,7 @@ private:
     }
 
     void batch_changed(Fields fields) {
-        auto* state = machine_.outboxes().find(uid(fields[0]));
+        auto* state = machine_.subscriber_queues().find(uid(fields[0]));
         if (state == nullptr) return;
         state->attempts = fields[1].as<std::uint32_t>();
         state->current = fields[2].as<bool>();
@@ -189,7 +190,7 @@ private:
     }
 
     void batch_dead(Fields fields) {
-        auto* state = machine_.outboxes().find(uid(fields[0]));
+        auto* state = machine_.subscriber_queues().find(uid(fields[0]));
         if (state == nullptr) return;
         state->attempts = fields[1].as<std::uint32_t>();
         state->current = false;
@@ -199,7 +200,7 @@ private:
     }
 
     void batch_redelivered(Fields fields) {
-        auto* state = machine_.outboxes().find(uid(fields[0]));
+        auto* state = machine_.subscriber_queues().find(uid(fields[0]));
         if (state == nullptr) return;
         state->attempts = 0;
         state->created_at = time(fields[1]);
@@ -211,19 +212,19 @@ private:
     void event(Fields fields) {
         const auto message = text(fields[0]);
         for (const auto& name : list(fields[1])) {
-            auto* state = machine_.outboxes().find(uid(name));
+            auto* state = machine_.subscriber_queues().find(uid(name));
             if (state == nullptr) continue;
             append(*state, message);
-            state->whole = false;
+            state->full_record = false;
             writer_.restored(*state, row_, message.size(), false);
         }
     }
 
     void batch_gone(Fields fields) {
-        auto* state = machine_.outboxes().find(uid(fields[0]));
+        auto* state = machine_.subscriber_queues().find(uid(fields[0]));
         if (state == nullptr) return;
         writer_.unrestored(*state);
-        machine_.outboxes().unrestore(*state);
+        machine_.subscriber_queues().unrestore(*state);
     }
 
     void job(Fields fields) {
@@ -233,18 +234,19 @@ private:
         const auto hash = detail::payload_hash(text(fields[1]));
         auto* state = detail::JobTable::find(queue, hash, order);
         if (state == nullptr) {
-            const auto lane = optional_string(fields[4]);
-            state = &jobs.restore(queue, text(fields[1]), hash, time(fields[2]), order,
-                                  lane ? &machine_.outboxes().open(*lane).lane : nullptr);
+            const auto group = optional_string(fields[4]);
+            state =
+                &jobs.restore(queue, text(fields[1]), hash, time(fields[2]), order,
+                              group ? &machine_.subscriber_queues().open(*group).group : nullptr);
         }
         if (!state->payload.resident()) {
-            state->payload.bring_back(text(fields[1]));
+            state->payload.load(text(fields[1]));
             writer_.resident_changed(static_cast<std::int64_t>(state->payload.size()));
         }
         state->payload.note_offset(
-            static_cast<std::uint32_t>(text(fields[1]).data() - effects_.data()));
+            static_cast<std::uint32_t>(text(fields[1]).data() - changes_.data()));
         state->run_at = time(fields[2]);
-        whole(*state);
+        note_full_record(*state);
     }
 
     void job_gone(Fields fields) {
@@ -273,10 +275,10 @@ private:
         }
         auto& state = machine_.counters().at(std::move(key));
         state.value = fields[2].as<std::int64_t>();
-        whole(state);
+        note_full_record(state);
     }
 
-    std::string_view effects_;
+    std::string_view changes_;
     std::uint64_t row_;
     detail::Machine& machine_;
     JournalWriter& writer_;
@@ -289,38 +291,38 @@ bool referenced(msgpack::type::object_type, std::size_t, void*) { return true; }
 
 }  // namespace
 
-Result<void> replay(std::string_view effects, std::uint64_t row, detail::Machine& machine,
+Result<void> replay(std::string_view changes, std::uint64_t row, detail::Machine& machine,
                     JournalWriter& writer) {
-    Replay replay{effects, row, machine, writer};
-    msgpack::zone zone;  // Memory for the lists, used again for each effect.
+    Replay replay{changes, row, machine, writer};
+    msgpack::zone zone;  // Memory for the lists, used again for each change.
     std::size_t offset = 0;
     try {
-        while (offset < effects.size()) {
+        while (offset < changes.size()) {
             const auto begun = offset;
             bool in_place = false;
-            const auto effect =
-                msgpack::unpack(zone, effects.data(), effects.size(), offset, in_place, referenced);
-            replay.apply(effect, begun, offset - begun);
+            const auto change =
+                msgpack::unpack(zone, changes.data(), changes.size(), offset, in_place, referenced);
+            replay.apply(change, begun, offset - begun);
             zone.clear();
         }
     } catch (const msgpack::type_error&) {
-        return Error{Errc::corrupted, "an effect at byte " + std::to_string(offset) + " is none"};
+        return Error{Errc::corrupted, "a change at byte " + std::to_string(offset) + " is none"};
     } catch (const msgpack::unpack_error&) {
-        return Error{Errc::corrupted, "no effect at byte " + std::to_string(offset)};
+        return Error{Errc::corrupted, "no change at byte " + std::to_string(offset)};
     } catch (const Failure& failure) {
         return failure.error();
     }
     return {};
 }
 
-MessageList messages_of(std::string_view effects) {
+MessageList messages_of(std::string_view changes) {
     msgpack::zone zone;
     std::size_t offset = 0;
     bool in_place = false;
     try {
-        const auto effect =
-            msgpack::unpack(zone, effects.data(), effects.size(), offset, in_place, referenced);
-        const auto fields = list(effect);
+        const auto change =
+            msgpack::unpack(zone, changes.data(), changes.size(), offset, in_place, referenced);
+        const auto fields = list(change);
         if (fields.size() < 8 || fields[0].as<std::uint8_t>() != std::uint8_t{7}) {
             throw msgpack::type_error{};
         }

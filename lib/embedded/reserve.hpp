@@ -1,5 +1,5 @@
 /// @file
-/// `Reserve`: room on the disk that is set aside for when it is full.
+/// `Reserve`: space on the disk that is set aside for when it is full.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace routemaster::embedded {
 
-/// A file beside the journal, `FILE-reserve`, that only takes room, until that is needed to settle
+/// A file beside the journal, `FILE-reserve`, that only takes space, until that is needed to settle
 /// what there is. A process that is killed leaves it, and the next one takes it over.
 ///
 /// Not thread safe.
@@ -22,8 +22,8 @@ public:
     Reserve(const Reserve&) = delete;
     Reserve& operator=(const Reserve&) = delete;
 
-    /// Takes it. False when the disk has no room for it. True as well where the file system cannot
-    /// set room aside, and there is none then.
+    /// Takes it. False when the disk has no space for it. True as well where the file system cannot
+    /// set space aside, and there is none then.
     bool take();
     void release() noexcept;
     /// Leaves it to whoever has the place of the journal now.

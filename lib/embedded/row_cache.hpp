@@ -34,23 +34,23 @@ public:
 private:
     struct Kept {
         std::uint64_t row = 0;
-        std::string effects;
+        std::string changes;
     };
 
     const std::string& fetched(std::uint64_t row) {
         for (const auto& kept : rows_) {
-            if (kept.row == row) return kept.effects;
+            if (kept.row == row) return kept.changes;
         }
         auto& oldest = rows_[next_];
         next_ = (next_ + 1) % rows_.size();
         oldest = {};
-        oldest.effects = journal_.fetch(row).value();
+        oldest.changes = journal_.fetch(row).value();
         oldest.row = row;
-        return oldest.effects;
+        return oldest.changes;
     }
 
-    static std::string_view part(std::string_view effects, std::uint64_t row, std::size_t offset) {
-        if (offset < effects.size()) return effects.substr(offset);
+    static std::string_view part(std::string_view changes, std::uint64_t row, std::size_t offset) {
+        if (offset < changes.size()) return changes.substr(offset);
         throw Failure{{Errc::corrupted, "row " + std::to_string(row) + " is too short"}};
     }
 

@@ -46,7 +46,7 @@ public:
 
     [[nodiscard]] static std::filesystem::path path_of(const std::filesystem::path& database);
 
-    /// Whether there is a log with room for a commit: any that was ever written has.
+    /// Whether there is a log with space for a commit: any that was ever written has.
     [[nodiscard]] static bool present(const std::filesystem::path& database);
 
     /// Reads the log of `database` as far as SQLite would. There may be none.

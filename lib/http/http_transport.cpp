@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "posting_loop.hpp"
+#include "http_post_loop.hpp"
 #include "routemaster/codec/delivery_body.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/transport/http.hpp"
@@ -64,11 +64,11 @@ Result<void> check(const HttpTransportOptions& options) {
 
 struct HttpTransport::Impl {
     bool allow_http;
-    detail::PostingLoop loop;
+    detail::HttpPostLoop loop;
 };
 
 HttpTransport::HttpTransport(HttpTransportOptions options)
-    : impl_{new Impl{options.allow_http, detail::PostingLoop{checked(std::move(options))}}} {}
+    : impl_{new Impl{options.allow_http, detail::HttpPostLoop{checked(std::move(options))}}} {}
 
 HttpTransport::~HttpTransport() = default;
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "posting.hpp"
+#include "http_post.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::detail {
@@ -24,32 +24,32 @@ class NameQueue {
 public:
     using Clock = std::chrono::steady_clock;
 
-    explicit NameQueue(Duration patience) : patience_{patience} {}
+    explicit NameQueue(Duration timeout) : timeout_{timeout} {}
 
-    /// Lets `submission` wait from now on.
-    void push(const std::string& name, Submission submission);
+    /// Lets `request` wait from now on.
+    void push(const std::string& name, PostRequest request);
 
     /// Those that wait for `name`, oldest first, with the time they waited.
-    [[nodiscard]] std::vector<Submission> take(const std::string& name);
+    [[nodiscard]] std::vector<PostRequest> take(const std::string& name);
 
     /// The oldest, with its name, when it has waited for too long.
-    [[nodiscard]] std::optional<std::pair<std::string, Submission>> take_overdue();
+    [[nodiscard]] std::optional<std::pair<std::string, PostRequest>> take_overdue();
 
     /// When the oldest will have waited for too long.
     [[nodiscard]] std::optional<Clock::time_point> due() const;
 
     /// All that wait, which they do no more.
-    [[nodiscard]] std::vector<Submission> take_all();
+    [[nodiscard]] std::vector<PostRequest> take_all();
 
 private:
     struct Waiting {
         std::string name;
         Clock::time_point since;
-        Submission submission;
+        PostRequest request;
     };
     using Place = std::list<Waiting>::iterator;
 
-    const Duration patience_;
+    const Duration timeout_;
     std::list<Waiting> all_;                           ///< Oldest first.
     std::map<std::string, std::deque<Place>> places_;  ///< By name, oldest first.
 };

@@ -64,28 +64,28 @@ struct NameResolver::Shared {
         bool is_asked = false;         ///< Is being looked up, or waits for a thread.
         bool has_failed = false;       ///< The last lookup found nothing.
     };
-    Shared(NameResolverOptions with, Told tell) : options{with}, told{std::move(tell)} {}
+    Shared(NameResolverOptions with, Done done_with) : options{with}, done{std::move(done_with)} {}
 
     const NameResolverOptions options;
-    const Told told;
+    const Done done;
 
     std::mutex mutex;  ///< Guards what follows, and calls of `told`.
     std::condition_variable changed;
     std::map<std::string, Name> names;
-    std::deque<std::string> fresh;     ///< Wait for a thread.
-    std::deque<std::string> suspects;  ///< Wait likewise, and failed before.
+    std::deque<std::string> fresh;       ///< Wait for a thread.
+    std::deque<std::string> unanswered;  ///< Wait likewise, and failed before.
     std::size_t threads = 0;
     std::size_t idle = 0;
-    std::size_t busy_with_suspects = 0;
+    std::size_t busy_with_unanswered = 0;
     bool stopping = false;
 
     static void work(const std::shared_ptr<Shared>& shared);
 
-    [[nodiscard]] std::size_t waiting() const { return fresh.size() + suspects.size(); }
+    [[nodiscard]] std::size_t waiting() const { return fresh.size() + unanswered.size(); }
 
     /// Has a name looked up. False when there is no thread for it, nor can be.
     static bool ask(const std::shared_ptr<Shared>& shared, const std::string& name, Name& known) {
-        auto& queue = known.has_failed ? shared->suspects : shared->fresh;
+        auto& queue = known.has_failed ? shared->unanswered : shared->fresh;
         queue.push_back(name);
         known.is_asked = true;
         if (shared->waiting() > shared->idle && shared->threads < shared->options.threads_max) {
@@ -118,15 +118,15 @@ struct NameResolver::Shared {
 
     /// The next name to look up, if there is one for which a thread is free.
     std::optional<std::pair<std::string, bool>> next() {
-        const bool may_suspect =
-            busy_with_suspects < std::max<std::size_t>(options.threads_max / 2, 1);
-        while (!fresh.empty() || (may_suspect && !suspects.empty())) {
-            const bool is_suspect = fresh.empty();
-            auto& queue = is_suspect ? suspects : fresh;
+        const bool may_retry =
+            busy_with_unanswered < std::max<std::size_t>(options.threads_max / 2, 1);
+        while (!fresh.empty() || (may_retry && !unanswered.empty())) {
+            const bool is_unanswered = fresh.empty();
+            auto& queue = is_unanswered ? unanswered : fresh;
             std::string name = std::move(queue.front());
             queue.pop_front();
             Name& known = names.at(name);
-            if (Clock::now() - known.asked_at <= options.patience) return {{name, is_suspect}};
+            if (Clock::now() - known.asked_at <= options.timeout) return {{name, is_unanswered}};
             known.is_asked = false;  // Nobody waits for it any more.
         }
         return std::nullopt;
@@ -140,7 +140,7 @@ struct NameResolver::Shared {
             known.addresses = *found;
             known.found_at = Clock::now();
         }
-        told(name, found);
+        done(name, found);
     }
 };
 
@@ -150,12 +150,12 @@ void NameResolver::Shared::work(const std::shared_ptr<Shared>& shared) {
     std::unique_lock lock{shared->mutex};
     while (!shared->stopping) {
         if (const auto job = shared->next()) {
-            const auto& [name, is_suspect] = *job;
-            shared->busy_with_suspects += is_suspect ? 1U : 0U;
+            const auto& [name, is_unanswered] = *job;
+            shared->busy_with_unanswered += is_unanswered ? 1U : 0U;
             lock.unlock();
             const Result<Addresses> found = ask_system(name);
             lock.lock();
-            shared->busy_with_suspects -= is_suspect ? 1U : 0U;
+            shared->busy_with_unanswered -= is_unanswered ? 1U : 0U;
             if (!shared->stopping) shared->keep(name, found);
             continue;
         }
@@ -167,8 +167,8 @@ void NameResolver::Shared::work(const std::shared_ptr<Shared>& shared) {
     --shared->threads;
 }
 
-NameResolver::NameResolver(NameResolverOptions options, Told told)
-    : shared_{std::make_shared<Shared>(options, std::move(told))} {}
+NameResolver::NameResolver(NameResolverOptions options, Done done)
+    : shared_{std::make_shared<Shared>(options, std::move(done))} {}
 
 NameResolver::~NameResolver() {
     const std::lock_guard lock{shared_->mutex};

@@ -21,8 +21,8 @@ using Addresses = std::shared_ptr<const std::string>;
 struct NameResolverOptions {
     std::size_t threads_max = 32;   ///< Half of them at most look for names that failed before.
     std::size_t names_max = 4'096;  ///< Remembered or looked for.
-    std::chrono::milliseconds patience{2'000};  ///< A lookup that waited longer is not begun.
-    std::chrono::seconds fresh_for{60};         ///< Looked up again thereafter.
+    std::chrono::milliseconds timeout{2'000};  ///< A lookup that waited longer is not begun.
+    std::chrono::seconds fresh_for{60};        ///< Looked up again thereafter.
     /// Until then the old addresses serve while they are looked up again, or cannot be.
     std::chrono::seconds usable_for{600};
 };
@@ -37,9 +37,9 @@ class NameResolver {
 public:
     /// Is told what became of a name, while a lock is held: it must not call back. Not called after
     /// the resolver is gone.
-    using Told = std::function<void(const std::string& name, const Result<Addresses>& found)>;
+    using Done = std::function<void(const std::string& name, const Result<Addresses>& found)>;
 
-    NameResolver(NameResolverOptions options, Told told);
+    NameResolver(NameResolverOptions options, Done done);
 
     /// Returns at once. Threads that hang in a lookup end with it.
     ~NameResolver();

@@ -27,14 +27,14 @@ void Connection::dial(const PollSet& polled, Instant now) {
 
 std::string_view Connection::read() {
     blocked_ = false;
-    const auto size = stream_->read(room_);
+    const auto size = stream_->read(buffer_);
     if (!size) {
         const char* const cut = reader_.is_in_the_middle() ? " in the middle of a reply" : "";
         lose({size.error().code(), size.error().context() + cut});
         return {};
     }
     if (*size == 0 && write_failure_) lose(*write_failure_);
-    return {room_.data(), *size};
+    return {buffer_.data(), *size};
 }
 
 ServerReply Connection::next() {

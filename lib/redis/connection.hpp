@@ -52,7 +52,7 @@ public:
         more_ = true;
         for (int reads = 0; reads < reads_max && more_; ++reads) {
             auto fresh = read();
-            more_ = fresh.size() == room_.size();
+            more_ = fresh.size() == buffer_.size();
             while (!fresh.empty() && !lost_) {
                 // The reader moves what it has not read yet after every kilobyte that it has.
                 const auto slice = fresh.substr(0, slice_size);
@@ -83,7 +83,7 @@ public:
     void flush();
 
 private:
-    static constexpr std::size_t room_size = 65'536;
+    static constexpr std::size_t buffer_size = 65'536;
     static constexpr std::size_t slice_size = 16'384;
     static constexpr int reads_max = 4;
     static constexpr std::size_t kept_max = 4U << 20U;  ///< Bytes of a buffer that is not used.
@@ -104,7 +104,7 @@ private:
     bool blocked_ = false;  ///< The stream took no more.
     bool more_ = false;     ///< There may be more to read than `poll` knows of.
     ReplyParser reader_;
-    std::array<char, room_size> room_;
+    std::array<char, buffer_size> buffer_;
 };
 
 }  // namespace routemaster::redis

@@ -174,7 +174,7 @@ public:
     DeliveryStart read(const BeginDelivery*, const redisReply& r) const {
         if (r.type == REDIS_REPLY_INTEGER) {
             constexpr Verdict verdicts[]{Verdict::lease_lost, Verdict::throttled, Verdict::vanished,
-                                         Verdict::crowded};
+                                         Verdict::at_limit};
             if (r.integer < 0 || r.integer > 3) throw Unexpected{};
             return {.verdict = verdicts[r.integer]};
         }
@@ -212,7 +212,7 @@ public:
         std::vector<Counter> counters;
         const auto parts = items(r);
         for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
-            // A field that is none of ours or the original's is not for us to tell.
+            // A field that is none of ours or Ruby Routemaster's is not for us to tell.
             auto key = decode_counter_key(text(*parts[i]));
             if (key) counters.push_back({*std::move(key), number(*parts[i + 1])});
         }

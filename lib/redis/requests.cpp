@@ -90,7 +90,7 @@ public:
         return take();
     }
     Call operator()(const ListBatches& step) {
-        begin(scripts().list_batches, "routemaster:lane:", step.token).add(step.token);
+        begin(scripts().list_batches, "routemaster:group:", step.token).add(step.token);
         arguments().add(step.limit);
         return take();
     }
@@ -151,7 +151,7 @@ public:
         begin(scripts().begin_delivery, step.lease)
             .add(step.backoff_max.count())
             .add(exact(step.jitter))
-            .add(std::max(step.lane_max, 1U))
+            .add(std::max(step.concurrency_max, 1U))
             .add(step.pause.count());
         return take();
     }
@@ -163,7 +163,7 @@ public:
             .add(wire(step.retry_at))
             .add(step.permanent ? "1" : "0")
             .add(detail::kept_error(step.error))
-            .add(std::max(step.lane_max, 1U));
+            .add(std::max(step.concurrency_max, 1U));
         return take();
     }
 
@@ -260,19 +260,18 @@ private:
     Call call_;
 };
 
-/// The original's workers end at a job they do not know.
+/// Ruby workers end at a job they do not know.
 Result<void> check_fleet(const PushJob& step) {
     if (step.queue != "main" && step.queue != "aux") return {};
     if (step.queue == delivery_queue && detail::batch_of(step.job)) return {};
-    return Error{Errc::invalid, "queue: " + step.queue + " belongs to the original's workers"};
+    return Error{Errc::invalid, "queue: " + step.queue + " belongs to Ruby workers"};
 }
 
 /// They end at an event that their own rules forbid as well. They pass over what is no event.
 Result<void> check_fleet(const PublishEvent& step) {
-    if (!is_topic_name(step.topic, TopicRule::original)) {
-        return Error{Errc::invalid, "topic: must be " +
-                                        std::string{to_string(TopicRule::original)} +
-                                        ", which the original's processes understand"};
+    if (!is_topic_name(step.topic, TopicRule::ruby)) {
+        return Error{Errc::invalid, "topic: must be " + std::string{to_string(TopicRule::ruby)} +
+                                        ", which Ruby processes understand"};
     }
     if (const auto canonical = detail::canonical_message(step.message)) {
         return check_url(canonical->url, "url");
@@ -284,8 +283,7 @@ Result<void> check_fleet(const PublishEvent& step) {
 /// A name that is none by its rules breaks its lists of topics, a callback that is no URL its
 /// workers.
 Result<void> check_fleet(const Subscribe& step) {
-    if (auto checked = check(step.token, step.topics, step.options, TopicRule::original);
-        !checked) {
+    if (auto checked = check(step.token, step.topics, step.options, TopicRule::ruby); !checked) {
         return checked;
     }
     return check_url(step.options.callback, "callback", UrlRule::any);

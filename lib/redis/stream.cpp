@@ -16,8 +16,8 @@ public:
 
     Result<bool> begin() override { return true; }
 
-    Result<std::size_t> read(std::span<char> room) override {
-        const auto size = ::recv(socket_.descriptor(), room.data(), room.size(), 0);
+    Result<std::size_t> read(std::span<char> buffer) override {
+        const auto size = ::recv(socket_.descriptor(), buffer.data(), buffer.size(), 0);
         if (size == 0) return Error{Errc::unavailable, "closed by the server"};
         return moved(size);
     }

@@ -24,9 +24,9 @@ public:
     /// Goes on with what the peers have to agree on first; true once that is done.
     [[nodiscard]] virtual Result<bool> begin() = 0;
 
-    /// Takes what has come into `room`, and says how much that was; 0: nothing for now. When the
-    /// room was filled there may be more, which `poll` need not report.
-    [[nodiscard]] virtual Result<std::size_t> read(std::span<char> room) = 0;
+    /// Takes what has come into `buffer`, and says how much that was; 0: nothing for now. When the
+    /// buffer was filled there may be more, which `poll` need not report.
+    [[nodiscard]] virtual Result<std::size_t> read(std::span<char> buffer) = 0;
 
     /// Sends the beginning of `bytes`, and says how much that was; 0: nothing for now. When it was
     /// not all, the next call has to begin with what is left.

@@ -47,15 +47,16 @@ public:
         return false;
     }
 
-    Result<std::size_t> read(std::span<char> room) override {
+    Result<std::size_t> read(std::span<char> buffer) override {
         if (failure_) return *failure_;
-        // A record holds 16 KiB at most: several fill the room. What does not fit stays with
+        // A record holds 16 KiB at most: several fill the buffer. What does not fit stays with
         // OpenSSL, where `poll` does not see it.
         std::size_t size = 0;
-        while (size < room.size()) {
+        while (size < buffer.size()) {
             read_waits_for_ = POLLIN;
             ERR_clear_error();
-            const int code = SSL_read(ssl_.get(), room.data() + size, length(room.size() - size));
+            const int code =
+                SSL_read(ssl_.get(), buffer.data() + size, length(buffer.size() - size));
             if (code <= 0) {
                 failure_ = wait_or_fail(code, read_waits_for_);
                 break;

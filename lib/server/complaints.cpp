@@ -8,7 +8,7 @@ Complaints::~Complaints() {
     if (held_ > 0) log_held(steady_clock::now());
 }
 
-void Complaints::tell(std::string_view text) noexcept {
+void Complaints::log(std::string_view text) noexcept {
     if (!log_) return;
     const auto now = steady_clock::now();
     const std::lock_guard lock{mutex_};

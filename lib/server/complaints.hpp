@@ -31,7 +31,7 @@ public:
     Complaints(const Complaints&) = delete;
     Complaints& operator=(const Complaints&) = delete;
 
-    void tell(std::string_view text) noexcept;
+    void log(std::string_view text) noexcept;
 
     /// Logs what was held back, if its time has come. Whether something still is.
     bool flush() noexcept;

@@ -25,19 +25,19 @@ struct HttpServer::Impl {
     Impl(HttpServerOptions options, HttpHandler handler, HttpHandler admission)
         : share{std::move(options), std::move(handler), std::move(admission)},
           listener{share.options.address, share.options.port, share.options.connections_max} {
-        detail::Loop::Mailboxes mailboxes;
+        detail::Loop::EventQueues queues;
         for (unsigned i = 0; i < threads_of(share.options); ++i) {
             loops.emplace_back(share, listener);
-            mailboxes.push_back(loops.back().mailbox());
+            queues.push_back(loops.back().queue());
         }
         // One loop accepts for all, so that they carry equally many connections.
-        for (auto& loop : loops) loop.start(std::exchange(mailboxes, {}));
+        for (auto& loop : loops) loop.start(std::exchange(queues, {}));
     }
 
     void stop(Duration grace) {
         const std::lock_guard lock{stopping};
         const auto deadline = std::chrono::steady_clock::now() + grace;
-        for (auto& loop : loops) loop.mailbox()->stop(deadline);
+        for (auto& loop : loops) loop.queue()->stop(deadline);
         for (auto& loop : loops) loop.join();
     }
 

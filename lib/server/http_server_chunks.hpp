@@ -26,7 +26,7 @@ public:
                                 std::string_view& data);
 
     /// Why it was refused.
-    [[nodiscard]] const Refusal& refusal() const noexcept { return refusal_; }
+    [[nodiscard]] const RequestError& refusal() const noexcept { return refusal_; }
 
 private:
     enum class Part { size, data, data_end, trailers };
@@ -39,7 +39,7 @@ private:
     Part part_ = Part::size;
     std::uint64_t left_ = 0;  ///< Of the chunk.
     std::size_t trailers_size_ = 0;
-    Refusal refusal_;
+    RequestError refusal_;
 };
 
 }  // namespace routemaster::detail

@@ -145,15 +145,15 @@ void Connection::begin_request() {
 
 void Connection::ask_for_admission() {
     const auto& admission = service_->share.admission;
-    if (!admission) return admit();
-    admitting_ = true;
+    if (!admission) return begin_body();
+    authorizing_ = true;
     auto body = std::move(request_.body);
     HttpRequest head = request_;
     request_.body = std::move(body);
     ask(admission, std::move(head));
 }
 
-void Connection::admit() {
+void Connection::begin_body() {
     if (service_->stopping) return refuse(503, "the server is stopping");
     const bool expected = head_.head().expects_continue && !head_.head().old_version;
     began_ = service_->now;
@@ -264,36 +264,36 @@ void Connection::forget_body() noexcept {
 }
 
 void Connection::handle() {
-    admitting_ = false;
+    authorizing_ = false;
     ask(service_->share.handler, std::move(request_));
 }
 
 void Connection::ask(const HttpHandler& handler, HttpRequest request) {
-    auto ticket = std::make_shared<Ticket>(service_->mailbox, *this);
+    auto responder = std::make_shared<Responder>(service_->queue, *this);
     enter(State::waiting);
     handled_here = this;
     try {
         handler(std::move(request),
-                [ticket](HttpResponse response) { ticket->answer(std::move(response)); });
+                [responder](HttpResponse response) { responder->answer(std::move(response)); });
     } catch (const std::exception& error) {
         fault(std::string{"the handler threw: "} + error.what());
-        ticket->answer(own_answer(500, "internal error"));
+        responder->answer(own_answer(500, "internal error"));
     } catch (...) {
         fault("the handler threw something that is no exception");
-        ticket->answer(own_answer(500, "internal error"));
+        responder->answer(own_answer(500, "internal error"));
     }
-    ticket.reset();
+    responder.reset();
     handled_here = nullptr;
 }
 
-void Connection::take(Answer answer) {
+void Connection::take(QueuedResponse answer) {
     if (state_ == State::abandoned) return close();
     if (answer.dropped) {
         fault("a request was dropped without an answer");
         answer.response = own_answer(500, "internal error");
     }
-    if (std::exchange(admitting_, false)) {
-        if (answer.response.status == 100) return admit();
+    if (std::exchange(authorizing_, false)) {
+        if (answer.response.status == 100) return begin_body();
         discarding_ = may_read_on();
         ending_ = !discarding_;
     }
@@ -302,7 +302,7 @@ void Connection::take(Answer answer) {
 }
 
 void Connection::refuse(int status, const std::string& text, bool read_on) {
-    service_->share.refusals.tell(text);
+    service_->share.refusals.log(text);
     service_->complained = true;
     forget_body();
     body_left_ = true;
@@ -318,7 +318,7 @@ void Connection::refuse_too_large(bool read_on) {
 }
 
 void Connection::fault(std::string_view text) noexcept {
-    service_->share.faults.tell(text);
+    service_->share.faults.log(text);
     service_->complained = true;
 }
 

@@ -12,9 +12,9 @@
 
 #include "core/system/file_descriptor.hpp"
 #include "http_server_chunks.hpp"
+#include "http_server_event_queue.hpp"
 #include "http_server_head.hpp"
 #include "http_server_input.hpp"
-#include "http_server_mailbox.hpp"
 #include "http_server_service.hpp"
 #include "routemaster/server/http_server.hpp"
 
@@ -68,7 +68,7 @@ public:
     [[nodiscard]] bool proceed();
 
     /// The answer that it waits for.
-    void take(Answer answer);
+    void take(QueuedResponse answer);
 
     /// It has been in its state for as long as that may take, or the next time to look has come.
     void expire();
@@ -100,7 +100,7 @@ private:
     bool read_head();
     void begin_request();
     void ask_for_admission();
-    void admit();
+    void begin_body();
     bool read_body();
     [[nodiscard]] Feeding feed();
     [[nodiscard]] Feeding feed_chunks();
@@ -130,7 +130,7 @@ private:
     bool ending_ = false;       ///< The answer is the last one.
     bool body_left_ = false;    ///< The body of this request has not been read to its end.
     bool discarding_ = false;   ///< It is read for what comes after it alone.
-    bool admitting_ = false;    ///< The answer to come is whether to read it.
+    bool authorizing_ = false;  ///< The answer to come is whether to read it.
 
     Input input_;
     HeadReader head_;

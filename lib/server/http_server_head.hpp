@@ -54,7 +54,7 @@ public:
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
     /// Why it was refused.
-    [[nodiscard]] const Refusal& refusal() const noexcept { return refusal_; }
+    [[nodiscard]] const RequestError& refusal() const noexcept { return refusal_; }
 
 private:
     [[nodiscard]] Progress refuse(int status, const char* text) noexcept;
@@ -79,7 +79,7 @@ private:
     bool has_transfer_encoding_ = false;
     bool asks_to_close_ = false;
     bool asks_to_keep_ = false;
-    Refusal refusal_;
+    RequestError refusal_;
 };
 
 }  // namespace routemaster::detail

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 // What an event of the loop's epoll is about; anything else is a connection's address.
-constexpr std::uint64_t about_mail = 0;
+constexpr std::uint64_t about_events = 0;
 constexpr std::uint64_t about_listener = 1;
 
 constexpr int accepts_per_turn = 64;
@@ -25,12 +25,12 @@ constexpr milliseconds eviction_pause{1};
 /// How often it is looked whether a body comes, or an answer leaves, fast enough.
 constexpr milliseconds look_interval{1'000};
 /// How long a client that was answered too early may take to read its answer.
-constexpr milliseconds lingering_patience{2'000};
+constexpr milliseconds lingering_timeout{2'000};
 /// Before that, a connection does not give way to another client.
 constexpr milliseconds half_open_protection{500};
 constexpr milliseconds idle_protection{5'000};
 /// How long answers given at the very end may take to leave.
-constexpr milliseconds send_patience{200};
+constexpr milliseconds send_timeout{200};
 
 bool has_socket(Connection::State state) noexcept {
     return state != Connection::State::abandoned && state != Connection::State::closed;
@@ -45,15 +45,15 @@ std::uint64_t address_of(Connection& connection) noexcept {
 Loop::Loop(ServerShare& share, Listener& listener)
     : share_{share},
       listener_{listener},
-      service_{.share = share, .mailbox = std::make_shared<Mailbox>()},
+      service_{.share = share, .queue = std::make_shared<EventQueue>()},
       epoll_{epoll_create1(EPOLL_CLOEXEC)} {
-    if (!watch(mailbox()->wake_descriptor(), EPOLLIN | EPOLLET, about_mail)) {
+    if (!watch(queue()->wake_descriptor(), EPOLLIN | EPOLLET, about_events)) {
         throw Failure{{Errc::unavailable, "http server: cannot make an event loop"}};
     }
 }
 
 Loop::~Loop() {
-    mailbox()->stop(steady_clock::now());
+    queue()->stop(steady_clock::now());
     join();
 }
 
@@ -64,9 +64,9 @@ bool Loop::watch(int descriptor, std::uint32_t events, std::uint64_t about) {
     return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-void Loop::start(Mailboxes mailboxes) {
-    mailboxes_ = std::move(mailboxes);
-    if (!mailboxes_.empty()) listen_again_at_ = steady_clock::now();
+void Loop::start(EventQueues queues) {
+    queues_ = std::move(queues);
+    if (!queues_.empty()) listen_again_at_ = steady_clock::now();
     thread_ = std::thread{[this] { run(); }};
 }
 
@@ -99,7 +99,7 @@ void Loop::turn(std::optional<milliseconds> wait) {
     advance_queued();
     for (int i = 0; i < count; ++i) {
         const auto& event = events[static_cast<std::size_t>(i)];
-        if (event.data.u64 == about_mail) {
+        if (event.data.u64 == about_events) {
             read_mail();
         } else if (event.data.u64 == about_listener) {
             accept_clients();
@@ -114,7 +114,7 @@ void Loop::turn(std::optional<milliseconds> wait) {
     const bool asked = evictions_ > 0;
     if (asked) evict();
     bury_closed();
-    tell_evictable(asked);
+    report_evictable(asked);
     tell_complaints();
 }
 
@@ -126,9 +126,9 @@ std::optional<milliseconds> Loop::time_left() const {
         if (at && (!first || *at < *first)) first = at;
     };
     for (std::size_t i = 0; i < Connection::states; ++i) {
-        const auto patience = patience_with(static_cast<State>(i));
-        if (patience && !connections_[i].empty()) {
-            consider(connections_[i].front().since + *patience);
+        const auto timeout = timeout_of(static_cast<State>(i));
+        if (timeout && !connections_[i].empty()) {
+            consider(connections_[i].front().since + *timeout);
         }
     }
     for (const auto& at : {listen_again_at_, complain_at_, stop_at_}) consider(at);
@@ -141,7 +141,7 @@ void Loop::accept_clients() {
     for (int i = 0; i < accepts_per_turn; ++i) {
         const bool full = listener_.full();
         const auto has_room = [&] {
-            return std::any_of(mailboxes_.begin(), mailboxes_.end(), [&](const auto& each) {
+            return std::any_of(queues_.begin(), queues_.end(), [&](const auto& each) {
                 return each->evictable_at.load(std::memory_order_relaxed) <= service_.now;
             });
         };
@@ -150,7 +150,7 @@ void Loop::accept_clients() {
         if (!client && !listener_.exhausted()) return;
         const bool made_room = (full || listener_.exhausted()) && make_room();
         if (!client) return listen_later(made_room ? eviction_pause : listen_pause);
-        mailboxes_[next_mailbox_++ % mailboxes_.size()]->post(std::move(client));
+        queues_[next_queue_++ % queues_.size()]->post(std::move(client));
         if (made_room) return listen_later(eviction_pause);
     }
 }
@@ -169,11 +169,11 @@ void Loop::listen_again() {
 
 /// Has the connection closed, of whichever loop, that may be since longest. False when none may.
 bool Loop::make_room() {
-    const auto at = [](const auto& mailbox) {
-        return mailbox->evictable_at.load(std::memory_order_relaxed);
+    const auto at = [](const auto& queue) {
+        return queue->evictable_at.load(std::memory_order_relaxed);
     };
     const auto oldest =
-        std::min_element(mailboxes_.begin(), mailboxes_.end(),
+        std::min_element(queues_.begin(), queues_.end(),
                          [&](const auto& a, const auto& b) { return at(a) < at(b); });
     if (at(*oldest) > service_.now) return false;
     // The loop says which one is next when it has closed this one.
@@ -183,18 +183,18 @@ bool Loop::make_room() {
 }
 
 void Loop::read_mail() {
-    mailbox()->take(mail_);
-    evictions_ += std::exchange(mail_.evictions, 0);
-    for (auto& client : mail_.clients) adopt(std::move(client));
-    for (auto& answer : mail_.answers) {
+    queue()->take(events_);
+    evictions_ += std::exchange(events_.evictions, 0);
+    for (auto& client : events_.clients) adopt(std::move(client));
+    for (auto& answer : events_.responses) {
         auto& connection = *answer.connection;
         connection.take(std::move(answer));
         advance(connection);
     }
-    if (mail_.stop_at && !stop_at_) stop(*mail_.stop_at);
-    mail_.clients.clear();
-    mail_.answers.clear();
-    mail_.stop_at.reset();
+    if (events_.stop_at && !stop_at_) stop(*events_.stop_at);
+    events_.clients.clear();
+    events_.responses.clear();
+    events_.stop_at.reset();
 }
 
 void Loop::adopt(FileDescriptor client) {
@@ -214,7 +214,7 @@ void Loop::adopt(FileDescriptor client) {
 void Loop::stop(SteadyTime deadline) {
     stop_at_ = deadline;
     listen_again_at_.reset();
-    if (!mailboxes_.empty()) listener_.close();
+    if (!queues_.empty()) listener_.close();
     service_.stopping = true;
     for (const auto state : {State::fresh, State::idle, State::head, State::body}) {
         auto& connections = in(state);
@@ -265,7 +265,7 @@ void Loop::bury_closed() {
 }
 
 /// How long a connection may be in a state before it is looked at.
-std::optional<milliseconds> Loop::patience_with(State state) const {
+std::optional<milliseconds> Loop::timeout_of(State state) const {
     const auto& options = share_.options;
     // Clients that connect ahead of their first request should not race against a tiny limit.
     const milliseconds idle =
@@ -277,7 +277,7 @@ std::optional<milliseconds> Loop::patience_with(State state) const {
         case State::head: return head;
         case State::body:
         case State::sending: return look_interval;
-        case State::lingering: return lingering_patience;
+        case State::lingering: return lingering_timeout;
         case State::waiting:
         case State::abandoned:
         case State::closed: break;
@@ -288,9 +288,9 @@ std::optional<milliseconds> Loop::patience_with(State state) const {
 void Loop::expire() {
     for (std::size_t i = 0; i < Connection::states; ++i) {
         auto& connections = connections_[i];
-        const auto patience = patience_with(static_cast<State>(i));
-        if (!patience) continue;
-        while (!connections.empty() && connections.front().since + *patience <= service_.now) {
+        const auto timeout = timeout_of(static_cast<State>(i));
+        if (!timeout) continue;
+        while (!connections.empty() && connections.front().since + *timeout <= service_.now) {
             auto& connection = connections.front();
             connection.expire();
             // One that may stay is looked at again after the others.
@@ -327,7 +327,7 @@ void Loop::evict() {
         SteadyTime at{};
         auto* const connection = first_evictable(at);
         if (connection == nullptr || at > service_.now) break;
-        share_.refusals.tell("all connections are taken, the oldest unfinished one was closed");
+        share_.refusals.log("all connections are taken, the oldest unfinished one was closed");
         service_.complained = true;
         connection->close();
         settle(*connection);
@@ -336,17 +336,17 @@ void Loop::evict() {
 }
 
 /// Unless an eviction was asked for since the last time: then it is told when it is done.
-void Loop::tell_evictable(bool asked) {
+void Loop::report_evictable(bool asked) {
     auto at = SteadyTime::max();
     if (first_evictable(at) == nullptr) at = SteadyTime::max();
-    auto& told = mailbox()->evictable_at;
+    auto& reported = queue()->evictable_at;
     if (asked) {
-        told.store(at, std::memory_order_relaxed);
-    } else if (auto last = evictable_told_;
-               !told.compare_exchange_strong(last, at, std::memory_order_relaxed)) {
+        reported.store(at, std::memory_order_relaxed);
+    } else if (auto last = evictable_reported_;
+               !reported.compare_exchange_strong(last, at, std::memory_order_relaxed)) {
         return;
     }
-    evictable_told_ = at;
+    evictable_reported_ = at;
 }
 
 void Loop::tell_complaints() {
@@ -361,9 +361,9 @@ void Loop::tell_complaints() {
 }
 
 void Loop::wind_up() {
-    mailbox()->close(mail_);
-    mail_.clients.clear();
-    for (auto& answer : mail_.answers) {
+    queue()->close(events_);
+    events_.clients.clear();
+    for (auto& answer : events_.responses) {
         answer.connection->take(std::move(answer));
         advance(*answer.connection);
     }
@@ -373,7 +373,7 @@ void Loop::wind_up() {
         connection.take({&connection, own_answer(503, "the server is stopping")});
         advance(connection);
     }
-    const auto deadline = steady_clock::now() + send_patience;
+    const auto deadline = steady_clock::now() + send_timeout;
     while (!in(State::sending).empty() && steady_clock::now() < deadline) {
         std::array<epoll_event, 64> events{};
         epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 10);

@@ -15,33 +15,33 @@
 
 #include "core/system/file_descriptor.hpp"
 #include "http_server_connection.hpp"
+#include "http_server_event_queue.hpp"
 #include "http_server_listener.hpp"
-#include "http_server_mailbox.hpp"
 #include "http_server_service.hpp"
 
 namespace routemaster::detail {
 
-/// Serves the connections that are posted to its mailbox.
+/// Serves the connections that are posted to its event queue.
 ///
 /// Every connection is in the list of its state, in the order in which they entered it. All of one
 /// list may stay in it for equally long, so that only the first ones are ever looked at.
 ///
-/// Thread safety: `mailbox` from any thread; `start` and `join` from the one that owns it.
+/// Thread safety: `queue` from any thread; `start` and `join` from the one that owns it.
 class Loop {
 public:
-    using Mailboxes = std::vector<std::shared_ptr<Mailbox>>;
+    using EventQueues = std::vector<std::shared_ptr<EventQueue>>;
 
     /// `share` and `listener` must outlive it.
     Loop(ServerShare& share, Listener& listener);
     ~Loop();
 
-    [[nodiscard]] const std::shared_ptr<Mailbox>& mailbox() const noexcept {
-        return service_.mailbox;
+    [[nodiscard]] const std::shared_ptr<EventQueue>& queue() const noexcept {
+        return service_.queue;
     }
 
-    /// Runs until the mailbox is told to stop. A loop that is given `mailboxes` also accepts, and
+    /// Runs until the event queue is told to stop. A loop that is given `queues` also accepts, and
     /// hands clients to them in turn.
-    void start(Mailboxes mailboxes);
+    void start(EventQueues queues);
 
     void join();
 
@@ -77,26 +77,26 @@ private:
     void advance_queued();
     void bury_closed();
 
-    [[nodiscard]] std::optional<std::chrono::milliseconds> patience_with(State state) const;
+    [[nodiscard]] std::optional<std::chrono::milliseconds> timeout_of(State state) const;
     void expire();
     [[nodiscard]] Connection* first_evictable(SteadyTime& at);
     void evict();
-    void tell_evictable(bool asked);
+    void report_evictable(bool asked);
     void tell_complaints();
 
     ServerShare& share_;
     Listener& listener_;
     Service service_;
-    Mailboxes mailboxes_;
-    std::size_t next_mailbox_ = 0;
+    EventQueues queues_;
+    std::size_t next_queue_ = 0;
 
     FileDescriptor epoll_;
     /// Bounded by `connections_max`, and the abandoned ones by the responders the handler keeps.
     std::array<Connections, Connection::states> connections_;
     std::vector<Connection*> queued_;  ///< Those that have more to do, each once.
     std::size_t evictions_ = 0;        ///< That were asked for and not done.
-    SteadyTime evictable_told_ = SteadyTime::max();
-    Mail mail_;
+    SteadyTime evictable_reported_ = SteadyTime::max();
+    Events events_;
     std::optional<SteadyTime> stop_at_;
     std::optional<SteadyTime> listen_again_at_;
     std::optional<SteadyTime> complain_at_;

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "complaints.hpp"
-#include "http_server_answer.hpp"
 #include "http_server_budget.hpp"
-#include "http_server_mailbox.hpp"
+#include "http_server_event_queue.hpp"
+#include "http_server_response.hpp"
 #include "routemaster/server/http_server.hpp"
 
 namespace routemaster::detail {
@@ -20,10 +20,10 @@ namespace routemaster::detail {
 /// What all connections of a server share. Thread safety: its members are safe by themselves, or
 /// do not change.
 struct ServerShare {
-    ServerShare(HttpServerOptions given, HttpHandler serving, HttpHandler admitting)
+    ServerShare(HttpServerOptions given, HttpHandler serving, HttpHandler authorizing)
         : options{std::move(given)},
           handler{std::move(serving)},
-          admission{std::move(admitting)},
+          admission{std::move(authorizing)},
           budget{options.buffered_bytes_max, options.body_max},
           refusals{options.log, LogLevel::info, "http: refused: "},
           faults{options.log, LogLevel::error, "http: "} {}
@@ -42,8 +42,8 @@ struct Service {
     static constexpr std::size_t read_size = 65'536;
 
     ServerShare& share;
-    std::shared_ptr<Mailbox> mailbox;
-    AnswerDate date{};
+    std::shared_ptr<EventQueue> queue;
+    ResponseDate date{};
     std::chrono::steady_clock::time_point now{};  ///< When this turn began.
     bool stopping = false;                        ///< Answers end their connections.
     bool complained = false;  ///< Something was told to `share.refusals` or `share.faults`.

@@ -16,7 +16,7 @@ namespace routemaster::detail {
 inline constexpr std::size_t head_size_max = 16'384;
 
 /// What is wrong with a request, in an answer's words. The text is a literal.
-struct Refusal {
+struct RequestError {
     int status = 0;
     const char* text = "";
 };

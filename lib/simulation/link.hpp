@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "routemaster/store.hpp"
-#include "stage.hpp"
+#include "simulation_context.hpp"
 
 namespace routemaster::simulation {
 
@@ -20,14 +20,14 @@ namespace routemaster::simulation {
 class Link final : public Store {
 public:
     /// Both must outlive it.
-    Link(Stage& stage, Store& store) : stage_{stage}, store_{store} {}
+    Link(SimulationContext& context, Store& store) : context_{context}, store_{store} {}
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override {
-        const auto& mishaps = stage_.mishaps;
-        if (stage_.happens(mishaps.lost_requests)) {
+        const auto& fault_rates = context_.fault_rates;
+        if (context_.happens(fault_rates.lost_requests)) {
             return lose(steps.size(), Errc::unavailable, "request lost", std::move(done));
         }
-        if (stage_.happens(mishaps.lost_replies)) {
+        if (context_.happens(fault_rates.lost_replies)) {
             store_.submit(steps, now, [](std::span<Outcome>) {});
             return lose(steps.size(), Errc::timed_out, "reply lost", std::move(done));
         }
@@ -46,26 +46,26 @@ private:
     static constexpr Duration wait_max{1'000};
 
     void lose(std::size_t steps, Errc code, const char* what, Completion done) {
-        stage_.note(std::string{"link: "} + what);
-        stage_.disturb(wait_max);
+        context_.note(std::string{"link: "} + what);
+        context_.disturb(wait_max);
         later({steps, Outcome{Error{code, std::string{"simulation: "} + what}}}, std::move(done));
     }
 
     void reply(std::span<Outcome> outcomes, const Completion& done) {
-        if (!stage_.happens(stage_.mishaps.late_replies)) return done(outcomes);
-        stage_.disturb(wait_max);
+        if (!context_.happens(context_.fault_rates.late_replies)) return done(outcomes);
+        context_.disturb(wait_max);
         later({outcomes.begin(), outcomes.end()}, done);
     }
 
     void later(std::vector<Outcome> outcomes, Completion done) {
-        stage_.after(stage_.up_to(wait_max),
-                     [alive = std::weak_ptr{alive_}, outcomes = std::move(outcomes),
-                      done = std::move(done)]() mutable {
-                         if (!alive.expired()) done(outcomes);
-                     });
+        context_.after(context_.up_to(wait_max),
+                       [alive = std::weak_ptr{alive_}, outcomes = std::move(outcomes),
+                        done = std::move(done)]() mutable {
+                           if (!alive.expired()) done(outcomes);
+                       });
     }
 
-    Stage& stage_;
+    SimulationContext& context_;
     Store& store_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -11,7 +11,7 @@
 
 #include "routemaster/active.hpp"
 #include "routemaster/uid.hpp"
-#include "stage.hpp"
+#include "simulation_context.hpp"
 
 namespace routemaster::simulation {
 
@@ -20,9 +20,9 @@ namespace routemaster::simulation {
 /// Not thread safe.
 class Process {
 public:
-    /// `worker` is who it is to the store, and works on `queue`. `stage` must outlive it.
-    Process(Stage& stage, std::string name, std::string queue, const Uid& worker)
-        : stage_{stage}, name_{std::move(name)}, queue_{std::move(queue)}, worker_{worker} {}
+    /// `worker` is who it is to the store, and works on `queue`. `context` must outlive it.
+    Process(SimulationContext& context, std::string name, std::string queue, const Uid& worker)
+        : context_{context}, name_{std::move(name)}, queue_{std::move(queue)}, worker_{worker} {}
     virtual ~Process() = default;
 
     Process(const Process&) = delete;
@@ -31,24 +31,24 @@ public:
     [[nodiscard]] const std::string& queue() const noexcept { return queue_; }
     [[nodiscard]] const Uid& worker() const noexcept { return worker_; }
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
-    [[nodiscard]] bool stalled() const { return stage_.moment() < stalled_until_; }
+    [[nodiscard]] bool stalled() const { return context_.moment() < stalled_until_; }
     [[nodiscard]] bool closing() const noexcept { return closing_; }
     [[nodiscard]] bool closed() const { return active_->closed(); }
 
     void stall(Duration span) {
-        stage_.note(name_ + " stalls for " + std::to_string(span.count()) + " ms");
-        stalled_until_ = stage_.moment() + span;
+        context_.note(name_ + " stalls for " + std::to_string(span.count()) + " ms");
+        stalled_until_ = context_.moment() + span;
         wake();
     }
     void go_on() {
-        stalled_until_ = stage_.moment();
+        stalled_until_ = context_.moment();
         wake();
     }
 
     void close(Duration grace) {
-        stage_.note(name_ + " is stopped");
+        context_.note(name_ + " is stopped");
         closing_ = true;
-        active_->close(stage_.now() + grace);
+        active_->close(context_.now() + grace);
         wake();
     }
 
@@ -61,25 +61,25 @@ protected:
     }
 
 private:
-    void wake() { poll_after(stage_.up_to(Duration{1})); }
+    void wake() { poll_after(context_.up_to(Duration{1})); }
 
     void poll_after(Duration span) {
-        const auto when = stage_.moment() + span;
+        const auto when = context_.moment() + span;
         if (when >= next_) return;
         next_ = when;
-        stage_.after(span, [this, alive = std::weak_ptr{alive_}, when] {
+        context_.after(span, [this, alive = std::weak_ptr{alive_}, when] {
             if (!alive.expired() && when == next_) poll();
         });
     }
 
     void poll() {
         next_ = never;
-        if (stalled()) return poll_after(stalled_until_ - stage_.moment());
-        const auto again = active_->poll(stage_.now());
-        if (again != never) poll_after(std::max(again - stage_.now(), Duration{0}));
+        if (stalled()) return poll_after(stalled_until_ - context_.moment());
+        const auto again = active_->poll(context_.now());
+        if (again != never) poll_after(std::max(again - context_.now(), Duration{0}));
     }
 
-    Stage& stage_;
+    SimulationContext& context_;
     std::string name_;
     std::string queue_;
     Uid worker_;

@@ -8,15 +8,15 @@
 namespace routemaster::simulation {
 namespace {
 
-/// What stands before the effects of a row: its number, how many bytes they take, their checksum.
+/// What stands before the changes of a row: its number, how many bytes they take, their checksum.
 using Head = std::array<std::uint64_t, 3>;
 
-Head head_of(std::uint64_t row, std::string_view effects) {
+Head head_of(std::uint64_t row, std::string_view changes) {
     auto sum = scatter(row);
-    for (const char byte : effects) {
+    for (const char byte : changes) {
         sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
     }
-    return {row, effects.size(), scatter(sum)};
+    return {row, changes.size(), scatter(sum)};
 }
 
 }  // namespace
@@ -25,11 +25,11 @@ Error SimulatedJournal::unreadable() {
     return {Errc::unavailable, "simulated disk: input/output error"};
 }
 
-std::string SimulatedJournal::framed(std::uint64_t row, std::string_view effects) {
-    const auto head = head_of(row, effects);
+std::string SimulatedJournal::framed(std::uint64_t row, std::string_view changes) {
+    const auto head = head_of(row, changes);
     std::string frame(sizeof head, '\0');
     std::memcpy(frame.data(), head.data(), sizeof head);
-    return frame.append(effects);
+    return frame.append(changes);
 }
 
 std::optional<std::string_view> SimulatedJournal::unframed(std::uint64_t row,
@@ -37,8 +37,8 @@ std::optional<std::string_view> SimulatedJournal::unframed(std::uint64_t row,
     Head head{};
     if (frame.size() < sizeof head) return std::nullopt;
     std::memcpy(head.data(), frame.data(), sizeof head);
-    const auto effects = frame.substr(sizeof head);
-    return head == head_of(row, effects) ? std::optional{effects} : std::nullopt;
+    const auto changes = frame.substr(sizeof head);
+    return head == head_of(row, changes) ? std::optional{changes} : std::nullopt;
 }
 
 Result<void> SimulatedJournal::read(const Reader& each) {
@@ -50,33 +50,33 @@ Result<void> SimulatedJournal::read(const Reader& each) {
     last_row_ = first_row_ - 1;
     for (std::size_t i = 0; i < frames_.size(); ++i) {
         const auto row = first_row_ + i;
-        const auto effects = unframed(row, frames_[i]);
-        if (!effects && i + 1 == frames_.size()) {
+        const auto changes = unframed(row, frames_[i]);
+        if (!changes && i + 1 == frames_.size()) {
             torn_ = true;
             break;
         }
-        if (!effects) {
+        if (!changes) {
             return Error{Errc::corrupted, "simulated disk: row " + std::to_string(row)};
         }
-        if (auto taken = each(row, *effects); !taken) return taken;
+        if (auto taken = each(row, *changes); !taken) return taken;
         last_row_ = row;
-        bytes_ += effects->size();
+        bytes_ += changes->size();
     }
     drop_torn_tail();
     return {};
 }
 
-Result<void> SimulatedJournal::append(std::string_view effects, std::uint64_t needed, bool urgent) {
+Result<void> SimulatedJournal::append(std::string_view changes, std::uint64_t needed, bool urgent) {
     drop_torn_tail();
     if (failure_) {
         Error error{Errc::unavailable, "simulated disk: " + *failure_};
         if (!for_good_) heal();
-        if (random_.below(2) == 0) lose_power(effects, Remains::part);
+        if (random_.below(2) == 0) lose_power(changes, Remains::part);
         return error;
     }
-    lose_power(effects, Remains::all);
+    lose_power(changes, Remains::all);
     ++last_row_;
-    bytes_ += effects.size();
+    bytes_ += changes.size();
     const auto garbage = needed - std::min(needed, first_row_);
     if (garbage < (urgent ? 1 : forgotten_min_)) return {};
     for (; first_row_ < needed; ++first_row_) {
@@ -100,10 +100,10 @@ Result<void> SimulatedJournal::probe() {
     return {};
 }
 
-void SimulatedJournal::lose_power(std::string_view effects, Remains remains) {
+void SimulatedJournal::lose_power(std::string_view changes, Remains remains) {
     if (remains == Remains::nothing) return;
     drop_torn_tail();
-    auto frame = framed(last_row_ + 1, effects);
+    auto frame = framed(last_row_ + 1, changes);
     if (remains == Remains::part) {
         torn_ = true;
         frame.resize(random_.below(frame.size()));

@@ -27,9 +27,9 @@ public:
         : random_{random}, forgotten_min_{forgotten_min} {}
 
     Result<void> read(const Reader& each) override;
-    Result<void> append(std::string_view effects, std::uint64_t needed, bool urgent) override;
+    Result<void> append(std::string_view changes, std::uint64_t needed, bool urgent) override;
     Result<std::string> fetch(std::uint64_t row) override;
-    Result<bool> give_back() override { return false; }
+    Result<bool> shrink() override { return false; }
     Result<void> probe() override;
     [[nodiscard]] std::uint64_t last_row() const noexcept override { return last_row_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
@@ -37,8 +37,8 @@ public:
     /// What power loss leaves of a row that was being written.
     enum class Remains { nothing, part, all };
 
-    /// Power is lost while `effects` are being written.
-    void lose_power(std::string_view effects, Remains remains);
+    /// Power is lost while `changes` are being written.
+    void lose_power(std::string_view changes, Remains remains);
 
     /// The next append fails, for `reason`; all that follow do so too until `heal`, if `for_good`.
     void fail(std::string reason, bool for_good);
@@ -50,7 +50,7 @@ public:
 
 private:
     [[nodiscard]] static Error unreadable();
-    [[nodiscard]] static std::string framed(std::uint64_t row, std::string_view effects);
+    [[nodiscard]] static std::string framed(std::uint64_t row, std::string_view changes);
     [[nodiscard]] static std::optional<std::string_view> unframed(std::uint64_t row,
                                                                   std::string_view frame);
     void drop_torn_tail();

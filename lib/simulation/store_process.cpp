@@ -20,12 +20,12 @@ constexpr Duration disk_trouble_max{3'000};
 
 }  // namespace
 
-StoreProcess::StoreProcess(Stage& stage, Ledger& ledger)
-    : stage_{stage},
-      ledger_{ledger},
-      journal_{Random{stage.random.next()}, 1 + stage.random.below(32)},
-      slack_max_{small_slack(stage.random)},
-      memory_max_{little_memory(stage.random)} {}
+StoreProcess::StoreProcess(SimulationContext& context, Oracle& oracle)
+    : context_{context},
+      oracle_{oracle},
+      journal_{Random{context.random.next()}, 1 + context.random.below(32)},
+      slack_max_{small_slack(context.random)},
+      memory_max_{little_memory(context.random)} {}
 
 // --- Lives --------------------------------------------------------------------------------------
 
@@ -39,13 +39,13 @@ void StoreProcess::start() {
             EmbeddedStoreOptions{.slack_max = slack_max_,
                                  .memory_max = memory_max_,
                                  .log = [this](LogLevel level, std::string_view text) {
-                                     stage_.note("store: " + std::string{to_string(level)} + ": " +
-                                                 std::string{text});
+                                     context_.note("store: " + std::string{to_string(level)} +
+                                                   ": " + std::string{text});
                                  }});
     } catch (const Failure& failure) {
-        stage_.fail(std::string{"the journal cannot be read: "} + failure.what());
+        context_.fail(std::string{"the journal cannot be read: "} + failure.what());
     }
-    stage_.note("store: started, with rows up to " + std::to_string(journal_.last_row()));
+    context_.note("store: started, with rows up to " + std::to_string(journal_.last_row()));
 }
 
 void StoreProcess::crash() {
@@ -55,17 +55,17 @@ void StoreProcess::crash() {
                                      SimulatedJournal::Remains::part,
                                      SimulatedJournal::Remains::all};
         constexpr std::array words{"lost", "torn", "written"};
-        const auto which = stage_.random.below(remains.size());
-        journal_.lose_power(row_->effects, remains[which]);
-        stage_.note("store: crashed while row " + std::to_string(row_->number) +
-                    " was being written: " + words[which]);
+        const auto which = context_.random.below(remains.size());
+        journal_.lose_power(row_->changes, remains[which]);
+        context_.note("store: crashed while row " + std::to_string(row_->number) +
+                      " was being written: " + words[which]);
     } else {
-        stage_.note("store: crashed");
+        context_.note("store: crashed");
     }
     row_.reset();
     engine_.reset();
     journal_.heal();
-    ledger_.crashed();
+    oracle_.crashed();
     for (auto& [number, waiting] : std::exchange(waiting_, {})) {
         std::vector<Outcome> outcomes(
             waiting.steps, Outcome{Error{Errc::timed_out, "simulation: the store crashed"}});
@@ -74,7 +74,7 @@ void StoreProcess::crash() {
 }
 
 void StoreProcess::later(Duration span, void (StoreProcess::*what)()) {
-    stage_.after(span, [this, what, life = life_] {
+    context_.after(span, [this, what, life = life_] {
         if (life == life_) (this->*what)();
     });
 }
@@ -87,18 +87,18 @@ void StoreProcess::submit(std::span<Step> steps, TimePoint now, Completion done)
             steps.size(), Outcome{Error{Errc::unavailable, "simulation: the store is down"}});
         return done(outcomes);
     }
-    const auto number = ledger_.submitted(steps, now, engine_->failing());
+    const auto number = oracle_.submitted(steps, now, engine_->failing());
     waiting_.emplace(number, Waiting{std::move(done), steps.size()});
-    embedded::Answer answer{
+    embedded::PendingReply reply{
         [this, number](std::span<Outcome> outcomes) { told(number, outcomes); }};
-    const bool at_once = engine_->submit(steps, now, answer);
+    const bool at_once = engine_->submit(steps, now, reply);
     watchers_.wake(engine_->take_woken());
     plan_commit();
-    if (at_once) answer.tell();
+    if (at_once) reply.send();
 }
 
 void StoreProcess::told(std::uint64_t number, std::span<Outcome> outcomes) {
-    ledger_.told(number, outcomes);
+    oracle_.told(number, outcomes);
     auto waiting = waiting_.extract(number);
     waiting.mapped().done(outcomes);
 }
@@ -111,24 +111,24 @@ Outcome StoreProcess::ask_any(Step step, TimePoint now) {
     std::optional<Outcome> got;
     submit({&step, 1}, now,
            [&](std::span<Outcome> outcomes) { got = std::move(outcomes.front()); });
-    if (!got) stage_.fail("what is on disk is not answered at once");
+    if (!got) context_.fail("what is on disk is not answered at once");
     return *std::move(got);
 }
 
 // --- Committing ---------------------------------------------------------------------------------
 
 Duration StoreProcess::sync_time() {
-    if (!stage_.happens(stage_.mishaps.slow_syncs)) return stage_.up_to(sync_max);
-    const auto span = stage_.up_to(slow_sync_max);
-    stage_.disturb(span);
-    stage_.note("disk: slow, syncs in " + std::to_string(span.count()) + " ms");
+    if (!context_.happens(context_.fault_rates.slow_syncs)) return context_.up_to(sync_max);
+    const auto span = context_.up_to(slow_sync_max);
+    context_.disturb(span);
+    context_.note("disk: slow, syncs in " + std::to_string(span.count()) + " ms");
     return span;
 }
 
 void StoreProcess::plan_commit() {
     if (planned_ || row_ || failing() || !engine_->has_work()) return;
     planned_ = true;
-    later(stage_.up_to(Duration{1}), &StoreProcess::begin_commit);
+    later(context_.up_to(Duration{1}), &StoreProcess::begin_commit);
 }
 
 void StoreProcess::begin_commit() {
@@ -140,13 +140,13 @@ void StoreProcess::begin_commit() {
 }
 
 void StoreProcess::disturb_disk() {
-    const auto& mishaps = stage_.mishaps;
-    const bool breaks = stage_.happens(mishaps.broken_reads);
-    const bool fills = breaks || stage_.happens(mishaps.full_disks);
-    if (!fills && !stage_.happens(mishaps.disk_errors)) return;
+    const auto& fault_rates = context_.fault_rates;
+    const bool breaks = context_.happens(fault_rates.broken_reads);
+    const bool fills = breaks || context_.happens(fault_rates.full_disks);
+    if (!fills && !context_.happens(fault_rates.disk_errors)) return;
     journal_.fail(fills && !breaks ? "no space left" : "input/output error", fills);
     if (breaks) journal_.fail_reads();
-    if (fills) later(stage_.up_to(disk_trouble_max), &StoreProcess::heal_disk);
+    if (fills) later(context_.up_to(disk_trouble_max), &StoreProcess::heal_disk);
 }
 
 void StoreProcess::heal_disk() { journal_.heal(); }
@@ -154,27 +154,27 @@ void StoreProcess::heal_disk() { journal_.heal(); }
 void StoreProcess::end_commit() {
     if (!row_) return;
     const auto row = *std::exchange(row_, std::nullopt);
-    const auto written = journal_.append(row.effects, row.needed, row.crowded);
+    const auto written = journal_.append(row.changes, row.needed, row.needs_compaction);
     if (written) {
-        stage_.note("disk: row " + std::to_string(row.number) + ", " +
-                    std::to_string(row.effects.size()) + " bytes");
+        context_.note("disk: row " + std::to_string(row.number) + ", " +
+                      std::to_string(row.changes.size()) + " bytes");
         committed_ = true;
     }
-    auto answers = written ? engine_->committed(row) : engine_->failed(row, written.error());
+    auto replies = written ? engine_->committed(row) : engine_->failed(row, written.error());
     if (!written) {
         unread_ = journal_.take_failed_reads();
-        ledger_.reloaded();
+        oracle_.reloaded();
         plan_probe();
     }
-    tell(answers);
+    send(replies);
 }
 
 /// Power may be lost between any two.
-void StoreProcess::tell(std::vector<embedded::Answer>& answers) {
-    const bool crashes = stage_.happens(stage_.mishaps.crashed_syncs);
-    const auto last = crashes ? stage_.random.below(answers.size() + 1) : answers.size();
+void StoreProcess::send(std::vector<embedded::PendingReply>& replies) {
+    const bool crashes = context_.happens(context_.fault_rates.crashed_syncs);
+    const auto last = crashes ? context_.random.below(replies.size() + 1) : replies.size();
     const auto life = life_;
-    for (std::size_t i = 0; i < last && life == life_; ++i) answers[i].tell();
+    for (std::size_t i = 0; i < last && life == life_; ++i) replies[i].tell();
     if (crashes && life == life_) return crash_();
     if (life == life_) plan_commit();
 }
@@ -189,13 +189,13 @@ void StoreProcess::settle() {
 // --- When the disk fails ------------------------------------------------------------------------
 
 void StoreProcess::plan_probe() {
-    later(Duration{1} + stage_.up_to(probe_wait_max), &StoreProcess::probe);
+    later(Duration{1} + context_.up_to(probe_wait_max), &StoreProcess::probe);
 }
 
 void StoreProcess::probe() {
     if (!failing()) return;
     if (!engine_->heal(journal_.probe())) return plan_probe();
-    if (std::exchange(unread_, false)) ledger_.reloaded();
+    if (std::exchange(unread_, false)) oracle_.reloaded();
     watchers_.wake_all();
     plan_commit();
 }

@@ -16,11 +16,11 @@
 
 #include "core/store/watchers.hpp"
 #include "embedded/engine.hpp"
-#include "ledger.hpp"
+#include "oracle.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "simulated_journal.hpp"
-#include "stage.hpp"
+#include "simulation_context.hpp"
 
 namespace routemaster::simulation {
 
@@ -29,7 +29,7 @@ namespace routemaster::simulation {
 class StoreProcess final : public Store {
 public:
     /// Both must outlive it.
-    StoreProcess(Stage& stage, Ledger& ledger);
+    StoreProcess(SimulationContext& context, Oracle& oracle);
 
     /// Performs steps; `unavailable` while it is down.
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
@@ -75,7 +75,7 @@ private:
     void plan_commit();
     void begin_commit();
     void end_commit();
-    void tell(std::vector<embedded::Answer>& answers);
+    void send(std::vector<embedded::PendingReply>& replies);
     void plan_probe();
     void probe();
     void disturb_disk();
@@ -83,8 +83,8 @@ private:
     /// Lets something happen unless the process has ended by then.
     void later(Duration span, void (StoreProcess::*what)());
 
-    Stage& stage_;
-    Ledger& ledger_;
+    SimulationContext& context_;
+    Oracle& oracle_;
     SimulatedJournal journal_;
     std::uint64_t slack_max_;
     std::uint64_t memory_max_;

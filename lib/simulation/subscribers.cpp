@@ -15,13 +15,13 @@ constexpr Duration slow_max{8'000};
 }  // namespace
 
 Attempt Subscribers::attempt() {
-    const auto& mishaps = stage_.mishaps;
+    const auto& fault_rates = context_.fault_rates;
     Attempt attempt;
-    attempt.refused = stage_.happens(mishaps.refusals);
-    attempt.rejected = stage_.happens(mishaps.rejections);
-    attempt.receipt_lost = stage_.happens(mishaps.lost_receipts);
-    attempt.fatal = stage_.happens(mishaps.fatal_ones);
-    attempt.takes = stage_.up_to(stage_.happens(mishaps.slow_ones) ? slow_max : usual_max);
+    attempt.refused = context_.happens(fault_rates.refusals);
+    attempt.rejected = context_.happens(fault_rates.rejections);
+    attempt.receipt_lost = context_.happens(fault_rates.lost_receipts);
+    attempt.fatal = context_.happens(fault_rates.fatal_ones);
+    attempt.takes = context_.up_to(context_.happens(fault_rates.slow_ones) ? slow_max : usual_max);
     return attempt;
 }
 
@@ -39,7 +39,7 @@ Result<void> Subscribers::take(const Delivery& delivery) {
         }
         taken = call([&] { found->second(batch); });
     }
-    if (taken) ledger_.arrived(delivery.subscriber, delivery.batch, delivery.messages);
+    if (taken) oracle_.arrived(delivery.subscriber, delivery.batch, delivery.messages);
     return taken;
 }
 
@@ -50,7 +50,7 @@ Result<void> Subscribers::run(const std::string& job) {
         if (!decoded) return decoded.error();
         done = call([&] { job_handler_(*decoded); });
     }
-    if (done) ledger_.ran(job);
+    if (done) oracle_.ran(job);
     return done;
 }
 

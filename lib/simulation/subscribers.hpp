@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "ledger.hpp"
+#include "oracle.hpp"
 #include "routemaster/callbacks.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/testing/simulation.hpp"
 #include "routemaster/transport.hpp"
-#include "stage.hpp"
+#include "simulation_context.hpp"
 
 namespace routemaster::simulation {
 
@@ -32,7 +32,7 @@ struct Attempt {
 class Subscribers {
 public:
     /// Both must outlive it.
-    Subscribers(Stage& stage, Ledger& ledger) : stage_{stage}, ledger_{ledger} {}
+    Subscribers(SimulationContext& context, Oracle& oracle) : context_{context}, oracle_{oracle} {}
 
     void handle_batches(const std::string& token, BatchHandler handler) {
         batch_handlers_[token] = std::move(handler);
@@ -50,8 +50,8 @@ public:
 private:
     Result<void> call(const std::function<void()>& handler);
 
-    Stage& stage_;
-    Ledger& ledger_;
+    SimulationContext& context_;
+    Oracle& oracle_;
     std::map<std::string, BatchHandler> batch_handlers_;
     testing::JobHandler job_handler_;
 };

@@ -7,17 +7,17 @@
 #include <utility>
 #include <vector>
 
-#include "auditor.hpp"
-#include "courier.hpp"
-#include "labourer.hpp"
-#include "ledger.hpp"
+#include "delivery_worker.hpp"
+#include "eviction_process.hpp"
+#include "invariant_checker.hpp"
+#include "job_worker.hpp"
 #include "link.hpp"
+#include "oracle.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/testing/simulation.hpp"
-#include "stage.hpp"
+#include "simulation_context.hpp"
 #include "store_process.hpp"
 #include "subscribers.hpp"
-#include "warden.hpp"
 
 namespace routemaster::testing {
 namespace {
@@ -41,41 +41,41 @@ constexpr double recount_chance = 0.01;
 struct World::Impl {
     Impl(std::uint64_t seed, const WorldOptions& settings)
         : options{settings},
-          stage{seed, settings},
-          ledger{stage},
-          store{stage, ledger},
-          auditor{stage, ledger, store},
-          subscribers{stage, ledger},
-          backoff_max{100 + stage.up_to(Duration{2'000}).count()},
-          pace{std::int64_t{20} << stage.random.below(6)} {
+          context{seed, settings},
+          oracle{context},
+          store{context, oracle},
+          invariant_checker{context, oracle, store},
+          subscribers{context, oracle},
+          backoff_max{100 + context.up_to(Duration{2'000}).count()},
+          pace{std::int64_t{20} << context.random.below(6)} {
         store.crash_with([this] { crash(); });
         store.start();
         for (std::size_t i = 0; i < options.subscribers; ++i) {
             std::vector<std::string> wanted;
             for (const auto* topic : topics) {
-                if (wanted.empty() || stage.random.below(2) == 0) wanted.emplace_back(topic);
+                if (wanted.empty() || context.random.below(2) == 0) wanted.emplace_back(topic);
             }
             subscribe("subscriber-" + std::to_string(i), wanted,
-                      {.width = stage.random.below(4) == 0 ? 3U : 1U,
-                       .attempts_max = static_cast<std::uint32_t>(stage.random.below(4)),
-                       .dead_max = static_cast<std::uint32_t>(1 + stage.random.below(20))});
+                      {.concurrency = context.random.below(4) == 0 ? 3U : 1U,
+                       .attempts_max = static_cast<std::uint32_t>(context.random.below(4)),
+                       .dead_max = static_cast<std::uint32_t>(1 + context.random.below(20))});
         }
-        auditor.know(fickle);
+        invariant_checker.know(fickle);
     }
 
     // --- The beginning --------------------------------------------------------------------------
 
     struct Limits {
-        std::uint32_t width = 1;
+        std::uint32_t concurrency = 1;
         std::uint32_t attempts_max = 0;
         std::uint32_t dead_max = 1'000;
     };
 
     void subscribe(const std::string& token, const std::vector<std::string>& wanted,
                    Limits limits) {
-        auditor.know(token);
+        invariant_checker.know(token);
         Step step = subscription(token, wanted, limits);
-        store.submit({&step, 1}, stage.now(), [](std::span<Outcome>) {});
+        store.submit({&step, 1}, context.now(), [](std::span<Outcome>) {});
         store.settle();
     }
 
@@ -84,23 +84,23 @@ struct World::Impl {
         return {token,
                 wanted,
                 {.callback = "https://" + token + ".example/events",
-                 .timeout = stage.up_to(Duration{500}),
-                 .max_events = static_cast<std::uint32_t>(1 + stage.random.below(10)),
-                 .max_in_flight = limits.width,
+                 .timeout = context.up_to(Duration{500}),
+                 .max_events = static_cast<std::uint32_t>(1 + context.random.below(10)),
+                 .max_in_flight = limits.concurrency,
                  .attempts_max = limits.attempts_max,
                  .dead_max = limits.dead_max}};
     }
 
     void populate() {
-        const auto several = [&](std::uint64_t most) { return 1 + stage.random.below(most); };
-        for (auto left = several(3); left > 0; --left) slots.push_back({"courier", {}});
+        const auto several = [&](std::uint64_t most) { return 1 + context.random.below(most); };
+        for (auto left = several(3); left > 0; --left) slots.push_back({"delivery_worker", {}});
         if (options.jobs > 0) {
-            for (auto left = several(3); left > 0; --left) slots.push_back({"labourer", {}});
+            for (auto left = several(3); left > 0; --left) slots.push_back({"job_worker", {}});
         }
-        if (stage.mishaps.drops) slots.push_back({"warden", {}});
+        if (context.fault_rates.drops) slots.push_back({"eviction_process", {}});
         for (std::size_t i = 0; i < slots.size(); ++i) spawn(i);
         for (auto left = several(3); left > 0; --left) {
-            clients.push_back(std::make_unique<Link>(stage, store));
+            clients.push_back(std::make_unique<Link>(context, store));
             let_publish(*clients.back());
             if (options.jobs > 0) let_push(*clients.back());
         }
@@ -109,7 +109,7 @@ struct World::Impl {
     // --- Clients --------------------------------------------------------------------------------
 
     void let_publish(Link& client) {
-        stage.after(stage.up_to(pace), [this, &client] {
+        context.after(context.up_to(pace), [this, &client] {
             if (healing) return;
             publish(client);
             let_publish(client);
@@ -117,10 +117,10 @@ struct World::Impl {
     }
 
     void publish(Link& client) {
-        const auto now = stage.now();
+        const auto now = context.now();
         std::vector<Step> steps;
-        for (auto left = 1 + stage.random.below(3); left > 0; --left) {
-            const std::string topic = topics[stage.random.below(topics.size())];
+        for (auto left = 1 + context.random.below(3); left > 0; --left) {
+            const std::string topic = topics[context.random.below(topics.size())];
             const Event event{
                 .topic = topic,
                 .type = EventType::update,
@@ -128,16 +128,16 @@ struct World::Impl {
             steps.emplace_back(PublishEvent{.topic = topic,
                                             .publisher = {},
                                             .message = encode_message(event, now),
-                                            .timestamp = now - stage.up_to(Duration{100}),
+                                            .timestamp = now - context.up_to(Duration{100}),
                                             .uid = drawn_uid()});
         }
-        stage.note("publish " + std::to_string(steps.size()) + " events up to " +
-                   std::to_string(last_event));
+        context.note("publish " + std::to_string(steps.size()) + " events up to " +
+                     std::to_string(last_event));
         client.submit(steps, now, [](std::span<Outcome>) {});
     }
 
     void let_push(Link& client) {
-        stage.after(stage.up_to(2 * pace), [this, &client] {
+        context.after(context.up_to(2 * pace), [this, &client] {
             if (healing) return;
             push(client);
             let_push(client);
@@ -145,19 +145,19 @@ struct World::Impl {
     }
 
     void push(Link& client) {
-        const auto number = stage.random.below(options.jobs);
-        const auto now = stage.now();
+        const auto number = context.random.below(options.jobs);
+        const auto now = context.now();
         const auto run_at =
-            now + (stage.random.below(2) == 0 ? Duration{0} : stage.up_to(Duration{2'000}));
-        stage.note("push job " + std::to_string(number));
+            now + (context.random.below(2) == 0 ? Duration{0} : context.up_to(Duration{2'000}));
+        context.note("push job " + std::to_string(number));
         const Job job{"work", {static_cast<std::int64_t>(number)}};
         Step step = PushJob{job_queue, encode_job(job), run_at};
         client.submit({&step, 1}, now, [](std::span<Outcome>) {});
     }
 
     Uid drawn_uid() {
-        const auto high = stage.random.next();
-        return {high, stage.random.next()};
+        const auto high = context.random.next();
+        return {high, context.random.next()};
     }
 
     // --- Workers --------------------------------------------------------------------------------
@@ -168,125 +168,131 @@ struct World::Impl {
         number = ++last_process;
         const auto name = kind + "-" + std::to_string(number);
         const auto die = [this, slot, own = number] {
-            stage.after(Duration{0}, [this, slot, own] {
+            context.after(Duration{0}, [this, slot, own] {
                 if (slots[slot].number == own) kill(slot);
             });
         };
-        if (kind == "courier") {
-            process = std::make_unique<Courier>(stage, store, subscribers, name, backoff_max, die);
-        } else if (kind == "labourer") {
-            process = std::make_unique<Labourer>(stage, store, subscribers, name, die);
+        if (kind == "delivery_worker") {
+            process = std::make_unique<DeliveryWorker>(context, store, subscribers, name,
+                                                       backoff_max, die);
+        } else if (kind == "job_worker") {
+            process = std::make_unique<JobWorker>(context, store, subscribers, name, die);
         } else {
-            process = std::make_unique<Warden>(stage, store, 2'000 + stage.random.below(6'000),
-                                               [this] { ++drops_logged; });
+            process = std::make_unique<EvictionProcess>(
+                context, store, 2'000 + context.random.below(6'000), [this] { ++drops_logged; });
         }
-        stage.note(name + " begins as " + std::string{process->worker().text()});
+        context.note(name + " begins as " + std::string{process->worker().text()});
     }
 
     void kill(std::size_t slot) {
         auto& process = slots[slot].process;
         if (!process) return;
-        stage.note(process->name() + " is killed");
-        ledger.killed(process->worker());
-        warden_died = warden_died || slots[slot].kind == "warden";
+        context.note(process->name() + " is killed");
+        oracle.killed(process->worker());
+        eviction_process_died = eviction_process_died || slots[slot].kind == "eviction_process";
         process.reset();
-        stage.after(stage.up_to(absence_max), [this, slot] { spawn(slot); });
+        context.after(context.up_to(absence_max), [this, slot] { spawn(slot); });
     }
 
     /// Any slot with a process in it.
     std::optional<std::size_t> any_process() {
-        const auto slot = stage.random.below(slots.size());
+        const auto slot = context.random.below(slots.size());
         return slots[slot].process ? std::optional<std::size_t>{slot} : std::nullopt;
     }
 
     void replace_closed() {
         for (auto& slot : slots) {
             if (!slot.process || !slot.process->closing() || !slot.process->closed()) continue;
-            ledger.killed(slot.process->worker());
+            oracle.killed(slot.process->worker());
             slot.process.reset();
             spawn(static_cast<std::size_t>(&slot - slots.data()));
         }
     }
 
-    // --- Mishaps --------------------------------------------------------------------------------
+    // --- Faults ---------------------------------------------------------------------------------
 
     void crash() {
         if (!store.up()) return;
-        warden_died = true;
-        if (store.idle()) before_crash = {stage.now(), auditor.inventory(stage.now())};
+        eviction_process_died = true;
+        if (store.idle())
+            before_crash = {context.now(), invariant_checker.inventory(context.now())};
         for (auto& slot : slots) slot.process.reset();
         store.crash();
-        stage.after(stage.up_to(absence_max), [this] { restart(); });
+        context.after(context.up_to(absence_max), [this] { restart(); });
     }
 
     void restart() {
         if (store.up()) return;
         store.start();
-        ledger.read_again();
-        if (before_crash && !auditor.unchanged(before_crash->second, before_crash->first)) {
-            stage.fail("the store is not what it was before the crash");
+        oracle.read_again();
+        if (before_crash &&
+            !invariant_checker.unchanged(before_crash->second, before_crash->first)) {
+            context.fail("the store is not what it was before the crash");
         }
         before_crash.reset();
-        auditor.recount();
+        invariant_checker.recount();
         for (std::size_t i = 0; i < slots.size(); ++i) spawn(i);
     }
 
     void disturb() {
-        const auto& mishaps = stage.mishaps;
-        if (stage.happens(mishaps.crashes)) crash();
-        if (stage.happens(mishaps.kills)) {
+        const auto& fault_rates = context.fault_rates;
+        if (context.happens(fault_rates.crashes)) crash();
+        if (context.happens(fault_rates.kills)) {
             if (const auto slot = any_process()) kill(*slot);
         }
-        if (stage.happens(mishaps.stalls)) {
+        if (context.happens(fault_rates.stalls)) {
             if (const auto slot = any_process()) {
-                slots[*slot].process->stall(stage.up_to(stall_max));
+                slots[*slot].process->stall(context.up_to(stall_max));
             }
         }
-        if (stage.happens(mishaps.retirements)) {
+        if (context.happens(fault_rates.retirements)) {
             const auto slot = any_process();
             if (slot && !slots[*slot].process->closing()) {
-                slots[*slot].process->close(stage.up_to(Duration{1'000}));
+                slots[*slot].process->close(context.up_to(Duration{1'000}));
             }
         }
-        if (stage.happens(mishaps.churn) && store.up()) churn();
-        if (stage.happens(mishaps.clock_sets)) {
-            stage.set_clock(stage.up_to(2 * clock_set_max) - clock_set_max);
+        if (context.happens(fault_rates.churn) && store.up()) churn();
+        if (context.happens(fault_rates.clock_sets)) {
+            context.set_clock(context.up_to(2 * clock_set_max) - clock_set_max);
         }
-        if (stage.happens(mishaps.bad_input) && store.idle()) auditor.send_bad_input();
-        if (stage.happens(mishaps.operators) && store.idle()) look_after_the_dead();
+        if (context.happens(fault_rates.bad_input) && store.idle())
+            invariant_checker.send_bad_input();
+        if (context.happens(fault_rates.operators) && store.idle()) look_after_the_dead();
     }
 
     void look_after_the_dead() {
         std::vector<Step> steps;
-        for (const auto& token : auditor.known()) {
-            const auto dead = auditor.dead(token);
+        for (const auto& token : invariant_checker.known()) {
+            const auto dead = invariant_checker.dead(token);
             if (dead.empty()) continue;
             std::optional<Uid> one;
-            if (stage.random.below(2) == 0) one = dead[stage.random.below(dead.size())].uid;
-            const bool dropped = stage.random.below(4) == 0;
-            stage.note((dropped ? "DEAD batches are dropped: " : "DEAD batches are redelivered: ") +
-                       (one ? std::string{one->text()} : "all of " + token));
+            if (context.random.below(2) == 0) one = dead[context.random.below(dead.size())].uid;
+            const bool dropped = context.random.below(4) == 0;
+            context.note(
+                (dropped ? "DEAD batches are dropped: " : "DEAD batches are redelivered: ") +
+                (one ? std::string{one->text()} : "all of " + token));
             dropped ? steps.emplace_back(DropDeadBatches{token, one})
                     : steps.emplace_back(RedeliverDeadBatches{token, one});
         }
-        if (!steps.empty()) store.submit(steps, stage.now(), [](std::span<Outcome>) {});
+        if (!steps.empty()) store.submit(steps, context.now(), [](std::span<Outcome>) {});
     }
 
     /// Whether there were DEAD batches, which are all under way again.
     bool redeliver_all() {
         std::vector<Step> steps;
-        for (const auto& token : auditor.known()) {
-            if (!auditor.dead(token).empty()) steps.emplace_back(RedeliverDeadBatches{token});
+        for (const auto& token : invariant_checker.known()) {
+            if (!invariant_checker.dead(token).empty())
+                steps.emplace_back(RedeliverDeadBatches{token});
         }
         if (steps.empty()) return false;
-        store.submit(steps, stage.now(), [](std::span<Outcome>) {});
+        store.submit(steps, context.now(), [](std::span<Outcome>) {});
         return true;
     }
 
     void churn() {
-        const auto topic = topics[stage.random.below(topics.size())];
+        const auto topic = topics[context.random.below(topics.size())];
         Step step = [&]() -> Step {
-            switch (stage.random.below(4)) {
+            switch (context.random.below(4)) {
                 case 0: return RemoveSubscriber{fickle};
                 case 1: return Unsubscribe{fickle, topic};
                 default: {
@@ -297,39 +303,39 @@ struct World::Impl {
                 }
             }
         }();
-        stage.note("the fickle subscriber changes its mind");
-        store.submit({&step, 1}, stage.now(), [](std::span<Outcome>) {});
+        context.note("the fickle subscriber changes its mind");
+        store.submit({&step, 1}, context.now(), [](std::span<Outcome>) {});
     }
 
     // --- Life -----------------------------------------------------------------------------------
 
     void step() {
-        stage.step();
+        context.step();
         excuse_absences();
-        ledger.check_orphans();
+        oracle.check_orphans();
         replace_closed();
     }
 
     /// Nobody can be expected to do the work of a queue whose workers are all away.
     void excuse_absences() {
-        if (!store.up() || store.failing()) stage.disturb();
+        if (!store.up() || store.failing()) context.disturb();
         for (const char* queue : {delivery_queue, job_queue}) {
             const bool somebody = std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) {
                 const auto& process = slot.process;
                 return process && process->queue() == queue && !process->stalled() &&
                        !process->closing();
             });
-            if (!somebody) ledger.excuse(queue);
+            if (!somebody) oracle.excuse(queue);
         }
     }
 
     void run() {
-        stage.mishaps = options.mishaps ? *options.mishaps : swarm(stage.seed());
+        context.fault_rates = options.fault_rates ? *options.fault_rates : swarm(context.seed());
         populate();
         for (std::uint64_t i = 0; i < options.actions; ++i) {
             step();
             disturb();
-            if (stage.happens(recount_chance) && store.idle()) auditor.recount();
+            if (context.happens(recount_chance) && store.idle()) invariant_checker.recount();
         }
         heal();
         drain();
@@ -337,10 +343,10 @@ struct World::Impl {
     }
 
     void heal() {
-        stage.note("everything heals");
+        context.note("everything heals");
         healing = true;
-        stage.mishaps = {};
-        stage.disturb();
+        context.fault_rates = {};
+        context.disturb();
         store.heal_disk();
         restart();
         for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -353,29 +359,29 @@ struct World::Impl {
         drain_queues();
         if (!redeliver_all()) return;
         drain_queues();
-        if (redeliver_all()) stage.fail("batches died after all has healed");
+        if (redeliver_all()) context.fail("batches died after all has healed");
     }
 
     void drain_queues() {
-        const auto deadline = stage.moment() + drain_max;
-        const auto all_told = stage.moment() + replies_late_max;
-        while (stage.moment() < all_told || !store.idle() || !auditor.drained()) {
-            if (stage.moment() > deadline)
-                stage.fail("there is work left long after all has healed");
+        const auto deadline = context.moment() + drain_max;
+        const auto all_told = context.moment() + replies_late_max;
+        while (context.moment() < all_told || !store.idle() || !invariant_checker.drained()) {
+            if (context.moment() > deadline)
+                context.fail("there is work left long after all has healed");
             do {
                 step();
-            } while (!store.take_committed() && stage.moment() <= deadline);
+            } while (!store.take_committed() && context.moment() <= deadline);
         }
     }
 
     void settle_accounts() {
-        auditor.recount();
-        const auto debts = ledger.debts(auditor.dropped());
-        if (!debts.empty()) stage.fail(debts);
-        if (ledger.dropped() > 0 && drops_logged == 0 && !warden_died) {
-            stage.fail("events were dropped, and nothing was logged");
+        invariant_checker.recount();
+        const auto debts = oracle.debts(invariant_checker.dropped());
+        if (!debts.empty()) context.fail(debts);
+        if (oracle.dropped() > 0 && drops_logged == 0 && !eviction_process_died) {
+            context.fail("events were dropped, and nothing was logged");
         }
-        stage.note("all accounts are settled");
+        context.note("all accounts are settled");
     }
 
     struct Slot {
@@ -385,10 +391,10 @@ struct World::Impl {
     };
 
     WorldOptions options;
-    Stage stage;
-    Ledger ledger;
+    SimulationContext context;
+    Oracle oracle;
     StoreProcess store;
-    Auditor auditor;
+    InvariantChecker invariant_checker;
     Subscribers subscribers;
     Duration backoff_max;
     Duration pace;  // Of clients: some worlds are busy, others last longer.
@@ -398,7 +404,7 @@ struct World::Impl {
     std::uint64_t last_event = 0;
     std::uint64_t last_process = 0;
     std::uint64_t drops_logged = 0;
-    bool warden_died = false;  // With a drop it might have logged.
+    bool eviction_process_died = false;  // With a drop it might have logged.
     bool healing = false;
 };
 
@@ -407,10 +413,10 @@ World::World(std::uint64_t seed, WorldOptions options)
 
 World::~World() = default;
 
-std::uint64_t World::seed() const noexcept { return impl_->stage.seed(); }
-const Clock& World::clock() const noexcept { return impl_->stage.clock; }
-std::uint64_t World::trace_hash() const noexcept { return impl_->stage.hash(); }
-std::uint64_t World::steps() const noexcept { return impl_->stage.steps(); }
+std::uint64_t World::seed() const noexcept { return impl_->context.seed(); }
+const Clock& World::clock() const noexcept { return impl_->context.clock; }
+std::uint64_t World::trace_hash() const noexcept { return impl_->context.hash(); }
+std::uint64_t World::steps() const noexcept { return impl_->context.steps(); }
 
 void World::subscribe(const std::string& token, const std::vector<std::string>& wanted,
                       BatchHandler handler) {
@@ -423,7 +429,7 @@ void World::handle(JobHandler handler) { impl_->subscribers.handle_jobs(std::mov
 void World::run() { impl_->run(); }
 
 void World::expect(bool truth, std::string_view text) {
-    if (!truth) impl_->stage.fail("expected: " + std::string{text});
+    if (!truth) impl_->context.fail("expected: " + std::string{text});
 }
 
 std::optional<SimulationFailure> simulate(const SimulationOptions& options,
@@ -439,7 +445,7 @@ std::optional<SimulationFailure> simulate(const SimulationOptions& options,
     return std::nullopt;
 }
 
-Mishaps swarm(std::uint64_t seed) {
+FaultRates swarm(std::uint64_t seed) {
     Random random{scatter(seed ^ 0x5eedU)};
     const auto rate = [&](double most) {
         return random.below(2) == 0 ? 0.0 : most * random.unit();

@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "parts/program.hpp"
+#include "components/program.hpp"
 
 namespace routemaster::service {
 

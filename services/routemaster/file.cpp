@@ -12,7 +12,7 @@ namespace routemaster::service {
 namespace {
 
 /// Tells what is wrong; the exit status says whether anything is.
-int tell_damage(const EmbeddedFileReport& report) {
+int report_damage(const EmbeddedFileReport& report) {
     for (const auto& line : report.damage) std::cerr << line << '\n';
     return report.damage.empty() ? 0 : 1;
 }
@@ -31,13 +31,13 @@ int tell(const EmbeddedFileReport& report) {
               << report.events << " events, " << report.jobs << " jobs, " << report.counters
               << " counters\n"
               << (report.damage.empty() ? "whole\n" : "damaged\n");
-    return tell_damage(report);
+    return report_damage(report);
 }
 
 int check(const std::string& file, bool mend) {
     auto report = check_embedded_file(file).value();
     if (mend && !report.damage.empty()) {
-        tell_damage(report);
+        report_damage(report);
         repair(file);
         report = check_embedded_file(file).value();
     }
@@ -54,7 +54,7 @@ int write(const std::string& file) {
     const auto report = export_embedded_file(file, [](std::string_view line) {
                             std::cout << line << '\n';
                         }).value();
-    return tell_damage(report);
+    return report_damage(report);
 }
 
 std::shared_ptr<std::string> declare_file(CLI::App& app) {

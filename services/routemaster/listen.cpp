@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "command.hpp"
-#include "parts/listen_settings.hpp"
-#include "parts/stop_signals.hpp"
+#include "components/listen_settings.hpp"
+#include "components/stop_signals.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/server/http_server.hpp"
 

@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "command.hpp"
-#include "parts/program.hpp"
+#include "components/program.hpp"
 
 namespace routemaster::service {
 namespace {

@@ -7,10 +7,10 @@
 namespace routemaster::service {
 
 /// One connection, its queue, and the thread that empties it.
-struct Publisher::Lane {
+struct Publisher::OrderingGroup {
     static constexpr std::size_t queue_max = 256;
 
-    explicit Lane(const BusSettings& settings) : client{settings} {}
+    explicit OrderingGroup(const BusSettings& settings) : client{settings} {}
 
     void put(Line line) {
         std::unique_lock lock{mutex};
@@ -47,10 +47,10 @@ struct Publisher::Lane {
 Publisher::Publisher(const BusSettings& settings, std::size_t connections, bool by_topic)
     : by_topic_{by_topic} {
     for (std::size_t i = 0; i < connections; ++i) {
-        lanes_.push_back(std::make_unique<Lane>(settings));
+        groups_.push_back(std::make_unique<OrderingGroup>(settings));
     }
-    for (auto& lane : lanes_) {
-        lane->thread = std::jthread{[this, &each = *lane] { work(each); }};
+    for (auto& group : groups_) {
+        group->thread = std::jthread{[this, &each = *group] { work(each); }};
     }
 }
 
@@ -61,8 +61,8 @@ bool Publisher::publish(Line line) {
         const std::lock_guard lock{mutex_};
         if (unreachable_) return false;
     }
-    const auto lane = by_topic_ ? std::hash<std::string>{}(line.topic) : next_lane_++;
-    lanes_[lane % lanes_.size()]->put(std::move(line));
+    const auto group = by_topic_ ? std::hash<std::string>{}(line.topic) : next_group_++;
+    groups_[group % groups_.size()]->put(std::move(line));
     return true;
 }
 
@@ -80,9 +80,9 @@ std::vector<FailedLine> Publisher::take_failed() {
 }
 
 PublishTotals Publisher::finish() {
-    for (auto& lane : lanes_) lane->close();
-    for (auto& lane : lanes_) {
-        if (lane->thread.joinable()) lane->thread.join();
+    for (auto& group : groups_) group->close();
+    for (auto& group : groups_) {
+        if (group->thread.joinable()) group->thread.join();
     }
     return totals();
 }
@@ -92,8 +92,8 @@ PublishTotals Publisher::totals() const {
     return totals_;
 }
 
-void Publisher::work(Lane& lane) {
-    while (const auto line = lane.take()) send(lane.client, *line);
+void Publisher::work(OrderingGroup& group) {
+    while (const auto line = group.take()) send(group.client, *line);
 }
 
 void Publisher::send(BusClient& client, const Line& line) {

@@ -65,9 +65,9 @@ public:
     [[nodiscard]] PublishTotals totals() const;
 
 private:
-    struct Lane;
+    struct OrderingGroup;
 
-    void work(Lane& lane);
+    void work(OrderingGroup& group);
     void send(BusClient& client, const Line& line);
     void fail(std::uint64_t number, std::string why);
     void fail_all(std::uint64_t number, std::string why);
@@ -77,8 +77,8 @@ private:
     PublishTotals totals_;
     std::vector<FailedLine> failed_;
     bool unreachable_ = false;
-    std::vector<std::unique_ptr<Lane>> lanes_;
-    std::size_t next_lane_ = 0;
+    std::vector<std::unique_ptr<OrderingGroup>> groups_;
+    std::size_t next_group_ = 0;
 };
 
 }  // namespace routemaster::service

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "command.hpp"
-#include "parts/process.hpp"
-#include "parts/web_part.hpp"
-#include "parts/worker_part.hpp"
+#include "components/process.hpp"
+#include "components/web_component.hpp"
+#include "components/worker_component.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -22,18 +22,20 @@ int serve(Settings& settings) {
     return run_process(settings.process, [&](Store& store, const Log& log) {
         // The web part comes first: it may find its port in use. Until it is there, the worker part
         // has no trouble to tell of.
-        const auto worker = std::make_shared<std::atomic<const WorkerPart*>>(nullptr);
-        auto web = std::make_unique<WebPart>(store, settings.process, settings.web, log, [worker] {
-            const auto* const there = worker->load();
-            return there == nullptr ? std::nullopt : there->trouble();
-        });
-        auto work = std::make_unique<WorkerPart>(store, settings.process, settings.worker, log);
+        const auto worker = std::make_shared<std::atomic<const WorkerComponent*>>(nullptr);
+        auto web =
+            std::make_unique<WebComponent>(store, settings.process, settings.web, log, [worker] {
+                const auto* const there = worker->load();
+                return there == nullptr ? std::nullopt : there->trouble();
+            });
+        auto work =
+            std::make_unique<WorkerComponent>(store, settings.process, settings.worker, log);
         worker->store(work.get());
         // What asks the other is the first to stop and to end.
-        Parts parts;
-        parts.push_back(std::move(web));
-        parts.push_back(std::move(work));
-        return parts;
+        Components components;
+        components.push_back(std::move(web));
+        components.push_back(std::move(work));
+        return components;
     });
 }
 

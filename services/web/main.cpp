@@ -5,9 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "parts/process.hpp"
-#include "parts/program.hpp"
-#include "parts/web_part.hpp"
+#include "components/process.hpp"
+#include "components/program.hpp"
+#include "components/web_component.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -20,9 +20,10 @@ struct Settings {
 int take_in(Settings& settings) {
     complete(settings.web, settings.process);
     return run_process(settings.process, [&](Store& store, const Log& log) {
-        Parts parts;
-        parts.push_back(std::make_unique<WebPart>(store, settings.process, settings.web, log));
-        return parts;
+        Components components;
+        components.push_back(
+            std::make_unique<WebComponent>(store, settings.process, settings.web, log));
+        return components;
     });
 }
 

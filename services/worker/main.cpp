@@ -5,9 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "parts/process.hpp"
-#include "parts/program.hpp"
-#include "parts/worker_part.hpp"
+#include "components/process.hpp"
+#include "components/program.hpp"
+#include "components/worker_component.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -20,10 +20,10 @@ struct Settings {
 int work(Settings& settings) {
     check(settings.worker);
     return run_process(settings.process, [&](Store& store, const Log& log) {
-        Parts parts;
-        parts.push_back(
-            std::make_unique<WorkerPart>(store, settings.process, settings.worker, log));
-        return parts;
+        Components components;
+        components.push_back(
+            std::make_unique<WorkerComponent>(store, settings.process, settings.worker, log));
+        return components;
     });
 }
 

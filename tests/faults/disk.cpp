@@ -71,7 +71,7 @@ struct Disk::Impl {
         // Its files are no larger than the real ones: stores ask for their size once for all disks.
         own = *real;
         if (sizeof(File) > static_cast<std::size_t>(own.szOsFile)) {
-            throw std::runtime_error{"no room"};
+            throw std::runtime_error{"no space"};
         }
         own.pAppData = this;
         own.xOpen = open;

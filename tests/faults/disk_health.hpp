@@ -26,13 +26,13 @@ public:
     /// How often the disk failed so far.
     [[nodiscard]] std::uint64_t failures() const { return failed_.count(); }
 
-    void wait_for_failure() const { REQUIRE(failed_.wait_beyond(0, patience)); }
+    void wait_for_failure() const { REQUIRE(failed_.wait_beyond(0, timeout)); }
 
     /// Waits until it has healed as often as it failed.
-    void wait_until_healed() const { REQUIRE(healed_.wait_beyond(failed_.count() - 1, patience)); }
+    void wait_until_healed() const { REQUIRE(healed_.wait_beyond(failed_.count() - 1, timeout)); }
 
 private:
-    static constexpr Duration patience{20'000};
+    static constexpr Duration timeout{20'000};
 
     testing::Signal failed_;
     testing::Signal healed_;

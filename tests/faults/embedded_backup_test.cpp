@@ -175,7 +175,7 @@ TEST_CASE("what a backup that was killed left is overwritten") {
     CHECK(joined(others_in(scene.folder.path())) == "copy");
 }
 
-TEST_CASE("a target without room fails, and costs the store nothing") {
+TEST_CASE("a target without space fails, and costs the store nothing") {
     const SmallDisk disk{2};
     WARN_MESSAGE(disk.available(), "skipped: mounting a tmpfs is not allowed");
     if (!disk.available()) {

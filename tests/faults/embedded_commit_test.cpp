@@ -21,7 +21,7 @@ using routemaster::testing::Signal;
 
 namespace {
 
-constexpr Duration patience{20'000};
+constexpr Duration timeout{20'000};
 
 /// Submits a step; tells whether it was answered so far, and waits until it is.
 template <class S>
@@ -36,7 +36,7 @@ public:
 
     [[nodiscard]] bool answered() const { return answered_.count() > 0; }
     typename S::Reply wait() {
-        REQUIRE(answered_.wait_beyond(0, patience));
+        REQUIRE(answered_.wait_beyond(0, timeout));
         return reply_->value();
     }
 
@@ -164,7 +164,7 @@ TEST_CASE("those who wait together share a sync") {
     }
     held.release();
     first.wait();
-    REQUIRE(answered.wait_beyond(many - 1, patience));
+    REQUIRE(answered.wait_beyond(many - 1, timeout));
     CHECK_MESSAGE(disk.syncs() - before <= 4, "one for the first, one for all others");
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("eight threads publish, and each publication is acknowledged once and 
                    });
         }
     });
-    REQUIRE(answered.wait_beyond(threads * each - 1, patience));
+    REQUIRE(answered.wait_beyond(threads * each - 1, timeout));
     scene.close();
     int not_once = 0;
     for (const auto& count : answers) not_once += count == 1 ? 0 : 1;
@@ -241,6 +241,6 @@ TEST_CASE("a completion may submit further steps") {
         submit(*scene.store, scene.job("b"), scene.now,
                [&](const Result<PushOutcome>&) { answered.raise(); });
     });
-    REQUIRE(answered.wait_beyond(0, patience));
+    REQUIRE(answered.wait_beyond(0, timeout));
     CHECK(scene.queue("work").ready == 2);
 }

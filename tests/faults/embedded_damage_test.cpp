@@ -315,7 +315,7 @@ TEST_CASE("the log of a file of the version before is read, and looked through")
     };
     run("PRAGMA page_size=16384; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA application_id=1919773292;"
         "CREATE TABLE journal (row INTEGER PRIMARY KEY, checksum INTEGER NOT NULL,"
-        " effects BLOB NOT NULL) STRICT;"
+        " changes BLOB NOT NULL) STRICT;"
         "CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;"
         "PRAGMA user_version=2; PRAGMA journal_mode=WAL");
     // Three jobs, in rows with their checksums.
@@ -362,7 +362,7 @@ TEST_CASE("a row that was damaged is named, and the file is not touched") {
     CHECK(bytes_of(scene.file) == bytes);
 }
 
-TEST_CASE("rows that are missing, exchanged or no effects are named") {
+TEST_CASE("rows that are missing, exchanged or no changes are named") {
     FileScene scene;
     for (int n = 1; n <= 30; ++n) scene.must(scene.job(std::to_string(n)));
     scene.close();
@@ -374,8 +374,8 @@ TEST_CASE("rows that are missing, exchanged or no effects are named") {
     }
     SUBCASE("exchanged") {
         sql =
-            "UPDATE journal SET (checksum, effects) ="
-            " (SELECT checksum, effects FROM journal WHERE row = 5) WHERE row = 6";
+            "UPDATE journal SET (checksum, changes) ="
+            " (SELECT checksum, changes FROM journal WHERE row = 5) WHERE row = 6";
         expected = "row 6 is damaged";
     }
     SUBCASE("emptied") {
@@ -383,12 +383,12 @@ TEST_CASE("rows that are missing, exchanged or no effects are named") {
         sql =
             "PRAGMA writable_schema=ON;"
             "UPDATE sqlite_schema SET sql = 'CREATE TABLE journal (row INTEGER PRIMARY KEY,"
-            " checksum INTEGER, effects BLOB) STRICT' WHERE name = 'journal';"
+            " checksum INTEGER, changes BLOB) STRICT' WHERE name = 'journal';"
             "PRAGMA writable_schema=RESET;"
-            "UPDATE journal SET checksum = NULL, effects = NULL WHERE row = 6";
+            "UPDATE journal SET checksum = NULL, changes = NULL WHERE row = 6";
         expected = "row 6 is damaged";
     }
-    SUBCASE("no effects") {
+    SUBCASE("no changes") {
         // The checksum of row 31 and the byte c1, which is no MessagePack.
         sql = "INSERT INTO journal VALUES (31, 2031315752, x'c1')";
         expected = "row 31: no effect at byte";

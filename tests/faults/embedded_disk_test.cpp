@@ -29,7 +29,7 @@ using routemaster::testing::Signal;
 
 namespace {
 
-constexpr Duration patience{20'000};
+constexpr Duration timeout{20'000};
 
 /// Counts how often each event arrives, and waits until each did once.
 class Receiver {
@@ -40,7 +40,7 @@ public:
         for (std::size_t i = 0; i < batch.events.size(); ++i) arrived_.raise();
     }
 
-    void wait_for(std::size_t events) const { REQUIRE(arrived_.wait_beyond(events - 1, patience)); }
+    void wait_for(std::size_t events) const { REQUIRE(arrived_.wait_beyond(events - 1, timeout)); }
 
     /// How many events arrived, and how many of them more than once.
     [[nodiscard]] std::pair<std::size_t, std::size_t> count() const {
@@ -232,11 +232,11 @@ TEST_CASE("whoever waits for jobs is woken when the disk has healed") {
     const auto before = woken.count();
     disk.heal();
     health.wait_until_healed();
-    REQUIRE(woken.wait_beyond(before, patience));
+    REQUIRE(woken.wait_beyond(before, timeout));
     CHECK(scene.must(AcquireJobs{"work", scene.worker, 1}).leases.empty());
     const auto again = woken.count();
     scene.must(scene.job("a"));
-    REQUIRE(woken.wait_beyond(again, patience));
+    REQUIRE(woken.wait_beyond(again, timeout));
 }
 
 TEST_CASE("relaxed: what was answered before the disk failed may be lost, and later steps fail") {
@@ -292,7 +292,7 @@ TEST_CASE("a dispatcher delivers each batch once across failures of the disk") {
                 }
                 if (for_good) disk.heal();
                 receiver.wait_for(2 * batches);
-                runner.stop(patience);
+                runner.stop(timeout);
             }
             CHECK(receiver.count() == std::pair<std::size_t, std::size_t>{2 * batches, 0});
             CHECK(perform(*scene.store, CountJobs{delivery_queue}, system_clock().now()).value() ==

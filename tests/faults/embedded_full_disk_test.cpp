@@ -1,5 +1,5 @@
 /// @file
-/// A real disk that is full: what there is can be delivered, and makes room by that.
+/// A real disk that is full: what there is can be delivered, and makes space by that.
 
 #include <doctest/doctest.h>
 
@@ -92,7 +92,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a full disk is drained to empty with no room added, and takes events again") {
+TEST_CASE("a full disk is drained to empty with no space added, and takes events again") {
     struct Way {
         int megabytes;
         int used;
@@ -149,7 +149,7 @@ TEST_CASE("while the disk is full, what adds to it is refused, and all else is d
     CHECK(shop.delivered == shop.published);
 }
 
-TEST_CASE("a store without a reserve refuses until there is room, as before") {
+TEST_CASE("a store without a reserve refuses until there is space, as before") {
     Shop shop{8, 0, 0};
     REQUIRE_A_DISK(shop.disk);
     CHECK_FALSE(fs::exists(shop.file.string() + "-reserve"));

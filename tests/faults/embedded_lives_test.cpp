@@ -112,7 +112,7 @@ TEST_CASE("20,000 random steps with 20 restarts come to the same as in memory") 
         }
         REQUIRE(tell(*scene.store, tokens, now) == tell(twin.memory(), tokens, now));
         check_gauges(*scene.store, now);
-        // Jobs that wait for others of their lane are SCHEDULED in the one and READY in the other.
+        // Jobs that wait for others of their group are SCHEDULED in the one and READY in the other.
         for (const char* queue : {delivery_queue, "work"}) {
             CHECK(twin.perform(*scene.store, AcquireJobs{queue, scene.worker, 1}, now)
                       .value()

@@ -91,7 +91,7 @@ TEST_CASE("random steps come to the same in memory and in a file, and outlive re
         auto after = deliver_all(embedded, later);
         auto expected = deliver_all(memory, later);
         if (!in_order) {
-            // What may overtake within a lane may do so differently after a restart.
+            // What may overtake within a group may do so differently after a restart.
             for (auto* arrivals : {&after, &expected}) {
                 for (auto& [token, messages] : *arrivals)
                     std::sort(messages.begin(), messages.end());
@@ -123,7 +123,7 @@ TEST_CASE("what is gone leaves the file, and its space is used again") {
         }
     }
     CHECK(asked(file, "SELECT min(row) FROM journal") > 1);
-    CHECK(asked(file, "SELECT sum(length(effects)) FROM journal") < 50'000);
+    CHECK(asked(file, "SELECT sum(length(changes)) FROM journal") < 50'000);
     CHECK(std::filesystem::file_size(file) < size_early + 100'000);
     EmbeddedStore store{file};
     CHECK(perform(store, CountJobs{"later"}, epoch).value().scheduled == 1);

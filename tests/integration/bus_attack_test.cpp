@@ -124,7 +124,7 @@ TEST_CASE("bodies of clients are held within a bound") {
         try {
             return late->receive().status == 503;
         } catch (const std::runtime_error&) {
-            // There was room: one of the crowd came later, and was refused in its place.
+            // There was space: one of the crowd came later, and was refused in its place.
             clients.push_back(std::move(late));
             return false;
         }
@@ -151,7 +151,7 @@ TEST_CASE("how many connections are held is a setting") {
     const TemporaryFolder folder;
     std::vector<std::string> flags;
     SUBCASE("of two, the older one gives way") { flags = {"--connections-max", "2"}; }
-    SUBCASE("and by default there is room for more") {}
+    SUBCASE("and by default there is space for more") {}
     const RunningBus bus{folder.path(), flags};
     const auto older = crowd(bus, 1, half_a_head);
     // Which of two is older, two threads may see differently if they come at the same time.

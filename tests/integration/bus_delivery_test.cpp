@@ -35,7 +35,7 @@ void publish_orders(const RunningBus& bus, int count) {
 
 }  // namespace
 
-TEST_CASE("batches arrive full, in order, and as the original sends them") {
+TEST_CASE("batches arrive full, in order, and as Ruby Routemaster sends them") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;

@@ -73,7 +73,7 @@ TEST_CASE("a repetition names the same batch, the next attempt and a greater age
     CHECK(header(requests[3], "Routemaster-Attempt") == "1");
 }
 
-TEST_CASE("deliveries say who they are from, as the original unless told otherwise") {
+TEST_CASE("deliveries say who they are from, as Ruby Routemaster unless told otherwise") {
     const auto agent = [](const std::vector<std::string>& flags, const Environment& environment) {
         return header(first_request(flags, environment), "User-Agent");
     };

@@ -69,7 +69,7 @@ TEST_CASE("a flag wins over a variable, and a variable over the file") {
     CHECK_FALSE(from_flag.takes_root_key("of-the-variable"));
 }
 
-TEST_CASE("the variables of the original are read") {
+TEST_CASE("the variables of Ruby Routemaster are read") {
     const test::TemporaryFolder folder;
     const auto log = (folder.path() / "bus.log").string();
     test::BatchReceiver receiver;
@@ -310,9 +310,9 @@ TEST_CASE("which topics and URLs events may have is a setting") {
         CHECK(status(bus, "orders", free) == 400);
         CHECK(status(bus, "orders", bare) == 400);
     }
-    SUBCASE("the topics of the original, and any URL, or none beside data") {
+    SUBCASE("the topics of Ruby Routemaster, and any URL, or none beside data") {
         const Configured bus{
-            keys, {{"ROUTEMASTER_TOPIC_NAMES", "original"}, {"ROUTEMASTER_EVENT_URLS", "any"}}};
+            keys, {{"ROUTEMASTER_TOPIC_NAMES", "ruby"}, {"ROUTEMASTER_EVENT_URLS", "any"}}};
         CHECK(status(bus, "orders.v2", plain) == 400);
         CHECK(status(bus, "orders", plain) == 200);
         CHECK(status(bus, "orders", free) == 200);

@@ -128,7 +128,7 @@ TEST_CASE("no more deliveries are under way than a setting allows") {
     receiver.hold();
     std::vector<std::string> flags{"--metrics", "none"};
     std::size_t allowed = 2;
-    SUBCASE("by default there is room for both") {}
+    SUBCASE("by default there is space for both") {}
     SUBCASE("one") {
         flags = with(std::move(flags), {"--deliveries-max", "1"});
         allowed = 1;

@@ -1,5 +1,5 @@
 /// @file
-/// From processes of the original to ours and back, on one Redis server, while events come in.
+/// From Ruby processes to ours and back, on one Redis server, while events come in.
 
 #include <doctest/doctest.h>
 
@@ -60,11 +60,11 @@ std::size_t late(const std::vector<int>& numbers) {
 }
 
 std::int64_t held(const test::RedisServer& redis) {
-    return redis.command({"SCARD", "routemaster:held:main"}).number;
+    return redis.command({"SCARD", "routemaster:blocked:main"}).number;
 }
 
-/// Publishes an order every few milliseconds, through a web of ours or one of the original's, as it
-/// is told; whatever was answered 200 counts.
+/// Publishes an order every few milliseconds, through a web of ours or one of Ruby Routemaster's,
+/// as it is told; whatever was answered 200 counts.
 class Shop {
 public:
     explicit Shop(const test::RedisServer& redis) : original_{redis.address(), 7} {
@@ -83,7 +83,7 @@ public:
         }};
     }
 
-    /// From the next order on. Null: the original's.
+    /// From the next order on. Null: Ruby Routemaster's.
     void use(std::shared_ptr<RunningWeb> web) {
         const std::lock_guard lock{mutex_};
         web_ = std::move(web);
@@ -125,7 +125,7 @@ void check_drained(const test::RedisServer& redis) {
         return redis.command({"EXISTS", key}).number == 0;
     };
     CHECK(test::await([&] { return is_gone("jobs:index:main"); }));
-    for (const auto* key : {"jobs:instant:main", "jobs:scheduled:main", "routemaster:held:main",
+    for (const auto* key : {"jobs:instant:main", "jobs:scheduled:main", "routemaster:blocked:main",
                             "batches:index", "batches:current:billing", "routemaster:untidy"}) {
         CAPTURE(key);
         CHECK(is_gone(key));
@@ -136,7 +136,7 @@ void check_drained(const test::RedisServer& redis) {
 
 }  // namespace
 
-TEST_CASE("back to the original: a backlog of ours is delivered by its workers") {
+TEST_CASE("back to Ruby Routemaster: a backlog of ours is delivered by its workers") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     receiver.dawdle(milliseconds{50});
@@ -174,12 +174,12 @@ TEST_CASE("a worker that stops in a mixed fleet at once leaves nothing held") {
     CHECK(held(redis) == 0);
 }
 
-TEST_CASE("to ours: what the original's workers ended delays nobody") {
+TEST_CASE("to ours: what Ruby workers ended delays nobody") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     RunningWeb web{redis.url()};
     REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
-    // A backlog of ours, which workers of the original deliver after it came back to them.
+    // A backlog of ours, which Ruby workers deliver after it came back to them.
     constexpr int backlog = 1'500;
     for (int number = 1; number <= backlog; ++number) {
         REQUIRE(web.publish("orders", order(number)).status == 200);
@@ -201,7 +201,7 @@ TEST_CASE("to ours: what the original's workers ended delays nobody") {
     check_drained(redis);
 }
 
-TEST_CASE("beside the original's web, events are prompt and in order") {
+TEST_CASE("beside Ruby Routemaster's web, events are prompt and in order") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     const RunningWeb web{redis.url(), mixed};
@@ -263,7 +263,7 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
         std::this_thread::sleep_for(milliseconds{500});
         ours->kill();
         std::this_thread::sleep_for(milliseconds{300});
-        // Back: with the flag, the gate, then the original's.
+        // Back: with the flag, the gate, then Ruby Routemaster's.
         CHECK(second->stop() == 0);
         ours = std::make_unique<RunningWorker>(redis.url(), mixed);
         shop.use(std::make_shared<RunningWeb>(redis.url(), mixed));
@@ -285,7 +285,7 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
     check_drained(redis);
 }
 
-TEST_CASE("a subscriber that the original left without a callback is listed with null") {
+TEST_CASE("a subscriber that Ruby Routemaster left without a callback is listed with null") {
     const test::RedisServer redis;
     const RunningWeb web{redis.url(), mixed};
     REQUIRE(web.subscribe("billing", "[]", "https://billing.example").status == 204);

@@ -73,7 +73,7 @@ TEST_CASE("a store that belongs to one process is refused by a web and by a work
     CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("a fleet is set by the variables of the original") {
+TEST_CASE("a fleet is set by the variables of Ruby Routemaster") {
     const test::RedisServer redis;
     RunningWeb web{redis.url()};
     for (int i = 1; i <= 3; ++i) {
@@ -134,7 +134,7 @@ TEST_CASE("a fleet is set by the variables of the original") {
     }
 }
 
-TEST_CASE("a variable of the original wins over the settings file") {
+TEST_CASE("a variable of Ruby Routemaster wins over the settings file") {
     const test::RedisServer redis;
     const test::TemporaryFolder folder;
     const auto file = (folder.path() / "worker.toml").string();
@@ -185,7 +185,7 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and tell a per
         REQUIRE(worker.process().await_error("INFO: gauge:subscriber.queue.events:"));
         CHECK(!names(worker.process().errors(), "dropped"));
     }
-    SUBCASE("by the variables of the original") {
+    SUBCASE("by the variables of Ruby Routemaster") {
         // An empty server takes more than that already.
         RunningWorker worker{
             redis.url(),
@@ -199,7 +199,7 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and tell a per
         CHECK(worker.process().await_error("INFO: gauge:store.high_mark:300000 ("));
         CHECK(worker.process().await_error("INFO: gauge:store.low_mark:200000 ("));
         CHECK_MESSAGE(worker.process().await_error("INFO: gauge:redis.max_mem:400000 ("),
-                      "dashboards of the original find them, too");
+                      "dashboards of Ruby Routemaster find them, too");
         CHECK(worker.process().await_error("INFO: gauge:redis.high_mark:300000 ("));
         CHECK(worker.process().await_error("INFO: gauge:redis.low_mark:200000 ("));
         CHECK(worker.process().await_error("INFO: gauge:redis.bytes_used:"));
@@ -236,7 +236,7 @@ TEST_CASE("settings of a worker that make no sense are refused by their names") 
         "ROUTEMASTER_REDIS_MIN_FREE: "));
 }
 
-TEST_CASE("in a mixed fleet, batches lie where workers of the original take them") {
+TEST_CASE("in a mixed fleet, batches lie where Ruby workers take them") {
     const test::RedisServer redis;
     std::vector<std::string> flags;
     std::int64_t taken = 1;
@@ -255,7 +255,7 @@ TEST_CASE("in a mixed fleet, batches lie where workers of the original take them
     CHECK(redis.command({"LLEN", "jobs:instant:main"}).number == taken);
 }
 
-TEST_CASE("in a mixed fleet, a worker of the original may be silent for half a minute") {
+TEST_CASE("in a mixed fleet, a Ruby worker may be silent for half a minute") {
     const test::RedisServer redis;
     leave_silent_worker(redis, first_worker, std::chrono::seconds{10});
     leave_silent_worker(redis, second_worker, std::chrono::seconds{40});
@@ -286,7 +286,7 @@ TEST_CASE("in a mixed fleet, a worker of the original may be silent for half a m
     }
 }
 
-TEST_CASE("in a mixed fleet events keep to the rules of the original") {
+TEST_CASE("in a mixed fleet events keep to the rules of Ruby Routemaster") {
     const test::RedisServer redis;
     const std::vector<std::string> command{
         test::web_binary, "--root-key",    "r",         "--listen", "127.0.0.1:0", "--store",

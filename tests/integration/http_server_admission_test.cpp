@@ -173,7 +173,7 @@ TEST_CASE("all bodies together take no more than they may") {
     CHECK(refused.closed_by_peer());
     CHECK(log.count(rm::LogLevel::info, "http: refused: too many bodies") == 1);
 
-    // An answer makes room, and so does a client that leaves.
+    // An answer makes space, and so does a client that leaves.
     waiting.respond({200, "", "", {}});
     CHECK(waits.receive().status == 200);
     for (int round = 0; round < 3; ++round) {

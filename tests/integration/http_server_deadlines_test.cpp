@@ -29,13 +29,13 @@ std::string body_of(std::size_t size) {
     return "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n";
 }
 
-/// Sends a byte every 20 ms until the server takes no more or `patience` is over; how long it took.
+/// Sends a byte every 20 ms until the server takes no more or `timeout` is over; how long it took.
 std::chrono::duration<double> drip(HttpClient& client, std::string_view byte,
-                                   std::chrono::seconds patience) {
+                                   std::chrono::seconds timeout) {
     const auto began = std::chrono::steady_clock::now();
     const auto passed = [&] { return std::chrono::steady_clock::now() - began; };
     // The first byte after the end of a connection is still taken by the kernel.
-    while (passed() < patience && client.try_send(byte)) std::this_thread::sleep_for(20ms);
+    while (passed() < timeout && client.try_send(byte)) std::this_thread::sleep_for(20ms);
     return passed();
 }
 

@@ -64,7 +64,7 @@ std::string deserted_url() {
 
 }  // namespace
 
-TEST_CASE("a delivery is the request that the original bus sends, and says which it is") {
+TEST_CASE("a delivery is the request that Ruby Routemaster sends, and says which it is") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};
     Delivery third = delivery(receiver.url());

@@ -12,7 +12,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "release"
-PARTS = "services/parts/libroutemaster_parts.a"
+PARTS = "services/components/libroutemaster_parts.a"
 PROGRAMS = {
     "routemaster": "services/routemaster/routemaster",
     "routemaster-web": "services/web/routemaster-web",

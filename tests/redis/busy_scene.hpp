@@ -136,7 +136,7 @@ struct BusyScene : RedisScene {
         }
         for (const std::string token : {"audit", "billing"}) {
             for (const char* family :
-                 {"subscriber:", "topics:", "batches:current:", "routemaster:lane:",
+                 {"subscriber:", "topics:", "batches:current:", "routemaster:group:",
                   "routemaster:dead:", "routemaster:turns:"}) {
                 all.insert(family + token);
             }
@@ -144,7 +144,7 @@ struct BusyScene : RedisScene {
         for (const std::string queue : {"main", "aux", "work"}) {
             for (const char* family :
                  {"jobs:index:", "jobs:scheduled:", "jobs:instant:", "jobs:pending:index:",
-                  "routemaster:held:", "routemaster:waiting:"}) {
+                  "routemaster:blocked:", "routemaster:waiting:"}) {
                 all.insert(family + queue);
             }
             for (const Uid& one : {worker, second_worker}) {

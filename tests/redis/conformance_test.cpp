@@ -65,7 +65,7 @@ TEST_CASE("redis cluster: the whole suite") {
     CHECK(number > 100);
 }
 
-// Beside workers of the original, batches do not wait for those that failed before them, and jobs
+// Beside Ruby workers, batches do not wait for those that failed before them, and jobs
 // of other kinds do not come into `main`; all else holds.
 TEST_CASE("redis in a mixed fleet: the whole suite, but for what it gives up") {
     const std::set<std::string> given_up{
@@ -85,16 +85,16 @@ TEST_CASE("redis in a mixed fleet: the whole suite, but for what it gives up") {
         // Its web makes a topic before it subscribes to it.
         "subscribing replaces the topics and creates the unknown ones unclaimed",
         "a topic that only subscriptions made goes with the last of them",
-        // Its workers know no lanes, and so no shares.
+        // Its workers know no groups, and so no shares.
         "a subscriber that has its share of deliveries gets the next when one ends",
-        "a lane that was narrowed becomes one wider with each end, as far as there is room",
-        "a batch that fails again and again does not keep its lane narrow",
-        "a lane begins with 16 batches under way, and becomes wider with each success",
-        "failures narrow a lane by two each, down to the 16 that it began with",
-        "a settlement narrows a lane that is wider than there is room",
-        "the first of a lane may begin however little room there is",
+        "a group that was narrowed becomes one wider with each end, as far as there is room",
+        "a batch that fails again and again does not keep its group narrow",
+        "a group begins with 16 batches under way, and becomes wider with each success",
+        "failures narrow a group by two each, down to the 16 that it began with",
+        "a settlement narrows a group that is wider than there is room",
+        "the first of a group may begin however little room there is",
         "a batch that was put off is no attempt, and takes events until it begins",
-        "another max_in_flight does not widen a lane that was narrowed",
+        "another max_in_flight does not widen a group that was narrowed",
         // The next batch does not wait for the one that failed.
         "a batch is DEAD after its last attempt, and the next goes out",
         "a batch is redelivered behind those that wait, as if it began now",

@@ -1,4 +1,4 @@
-// The keys, byte for byte as the original writes and reads them, scene by scene. What it never
+// The keys, byte for byte as Ruby Routemaster writes and reads them, scene by scene. What it never
 // reads begins with `routemaster:`.
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using test::RedisScene;
 
 namespace {
 
-/// The message of every event here, byte for byte as the original was seen to write it.
+/// The message of every event here, byte for byte as Ruby Routemaster was seen to write it.
 constexpr std::string_view message =
     R"(\x92\xa1e\x85\xa1t\xcf\x00\x00\x01\xa1\xfb\x9e\xd8;\xa1o\xa4cats\xa1y\xa6create)"
     R"(\xa1u\xbahttps://example.com/cats/1\xa1d\xc0)";
@@ -30,7 +30,7 @@ std::string expected(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("redis: an event that is published leaves the keys of the original") {
+TEST_CASE("redis: an event that is published leaves the keys of Ruby Routemaster") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -58,7 +58,7 @@ jobs:scheduled:main
     \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA@1795222854191
 routemaster:claims
     pub--secret = 1
-routemaster:lane:billing
+routemaster:group:billing
     BATCHBATCHBATCHBAAAA
 subscriber:billing
     callback = https://billing.example/events
@@ -79,7 +79,7 @@ topics:billing
 )"));
 }
 
-TEST_CASE("redis: a full batch leaves the keys of the original") {
+TEST_CASE("redis: a full batch leaves the keys of Ruby Routemaster") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -107,7 +107,7 @@ jobs:instant:main
     \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
 routemaster:claims
     pub--secret = 1
-routemaster:lane:billing
+routemaster:group:billing
     BATCHBATCHBATCHBAAAA
 subscriber:billing
     callback = https://billing.example/events
@@ -128,7 +128,7 @@ topics:billing
 )"));
 }
 
-TEST_CASE("redis: a delivery under way leaves the keys of the original") {
+TEST_CASE("redis: a delivery under way leaves the keys of Ruby Routemaster") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -160,7 +160,7 @@ routemaster:claims
     pub--secret = 1
 routemaster:fence
     1
-routemaster:lane:billing
+routemaster:group:billing
     BATCHBATCHBATCHBAAAA
 routemaster:leases:WORKERWORKERWORKER00
     1 = main\x00\x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA
@@ -191,7 +191,7 @@ workers
 )"));
 }
 
-TEST_CASE("redis: a failed delivery leaves the keys of the original") {
+TEST_CASE("redis: a failed delivery leaves the keys of Ruby Routemaster") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -231,7 +231,7 @@ routemaster:claims
     pub--secret = 1
 routemaster:fence
     1
-routemaster:lane:billing
+routemaster:group:billing
     BATCHBATCHBATCHBAAAA
 routemaster:leases:WORKERWORKERWORKER00
     newest = 1
@@ -260,7 +260,7 @@ workers
 )"));
 }
 
-TEST_CASE("redis: a delivery that succeeded leaves the keys of the original") {
+TEST_CASE("redis: a delivery that succeeded leaves the keys of Ruby Routemaster") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -320,7 +320,7 @@ workers
 )"));
 }
 
-TEST_CASE("redis: tokens, and jobs in every state, leave the keys of the original") {
+TEST_CASE("redis: tokens, and jobs in every state, leave the keys of Ruby Routemaster") {
     RedisScene s;
     s.perform(PutToken{"pub--secret", "pub"});
     s.perform(PushJob{"aux", encode_job({"monitor"}), s.now});
@@ -354,7 +354,7 @@ workers
 )"));
 }
 
-TEST_CASE("redis: a DEAD batch is kept in keys of ours, and leaves those of the original") {
+TEST_CASE("redis: a DEAD batch is kept in keys of ours, and leaves those of Ruby Routemaster") {
     RedisScene s;
     s.perform(Subscribe{.token = "billing",
                         .topics = {"cats"},

@@ -72,8 +72,8 @@ bool same(const Outcome& a, const Outcome& b) {
 void walk(std::uint64_t seed, std::uint32_t in_flight_max, int steps) {
     test::RedisServer server;
     RedisStore store{{.addresses = {server.address()}}};
-    detail::NoEffects effects;
-    detail::Machine machine{effects};
+    detail::NoChangeLog changes;
+    detail::Machine machine{changes};
     RandomSteps random{seed, in_flight_max, Instants::unit};
     Instants instants;
 

@@ -1,4 +1,4 @@
-// From a bus of the original's processes to one of ours, and back: what either left behind holds
+// From a bus of Ruby processes to one of ours, and back: what either left behind holds
 // nothing up, and nothing is stranded.
 
 #include <doctest/doctest.h>
@@ -50,7 +50,7 @@ void publish(RedisScene& s, int count) {
     }
 }
 
-/// Leaves a batch as the original's scripts do: begun at one instant, READY since another.
+/// Leaves a batch as Ruby Routemaster's scripts do: begun at one instant, READY since another.
 void leave_ready(RedisScene& s, const std::string& token, const std::string& batch,
                  TimePoint begun_at) {
     const auto begun = std::to_string(to_milliseconds(begun_at));
@@ -62,18 +62,18 @@ void leave_ready(RedisScene& s, const std::string& token, const std::string& bat
     s.other({"LPUSH", "jobs:instant:main", RedisScene::job(batch)});
 }
 
-/// What batches of ours leave that workers of the original ended.
+/// What batches of ours leave that Ruby workers ended.
 void leave_ended(RedisScene& s, const std::string& token, int count) {
     s.other({"EVAL",
              "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, "
              "string.format('ENDEDENDED%010d', i)) end",
-             "1", "routemaster:lane:" + token, std::to_string(count)});
+             "1", "routemaster:group:" + token, std::to_string(count)});
 }
 
-std::int64_t lane_length(RedisScene& s, const std::string& token = "billing") {
-    return s.other({"ZCARD", "routemaster:lane:" + token}).number;
+std::int64_t group_length(RedisScene& s, const std::string& token = "billing") {
+    return s.other({"ZCARD", "routemaster:group:" + token}).number;
 }
-std::int64_t held(RedisScene& s) { return s.other({"SCARD", "routemaster:held:main"}).number; }
+std::int64_t held(RedisScene& s) { return s.other({"SCARD", "routemaster:blocked:main"}).number; }
 
 /// The batches that a worker gets now.
 std::vector<std::string> acquired(RedisScene& s, std::uint32_t limit = 100) {
@@ -92,7 +92,7 @@ TEST_CASE("original: 100,000 batches that its workers ended delay ours for less 
     subscribe(s, "billing");
     leave_ended(s, "billing", 100'000);
     publish(s, 2);
-    CHECK_MESSAGE(lane_length(s) >= 98'000, "one step looks at no more than 1,000 of them");
+    CHECK_MESSAGE(group_length(s) >= 98'000, "one step looks at no more than 1,000 of them");
     testing::ScriptedTransport transport;
     transport.script({Result<void>{}, Result<void>{}});
     const auto began = std::chrono::steady_clock::now();
@@ -102,7 +102,7 @@ TEST_CASE("original: 100,000 batches that its workers ended delay ours for less 
     const auto took = std::chrono::steady_clock::now() - began;
     CHECK(took < std::chrono::seconds{1});
     runner.stop(Duration{1'000});
-    CHECK(lane_length(s) == 0);
+    CHECK(group_length(s) == 0);
     CHECK(s.other({"EXISTS", "routemaster:untidy"}).number == 0);
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("original: batches that its workers ended behind one that is under way
     s.begin(first);
     for (int number = 2; number <= 2'501; ++number) {
         s.other({"DEL", "batches:" + uid(number)});
-        s.other({"SREM", "routemaster:held:main", RedisScene::job(uid(number))});
+        s.other({"SREM", "routemaster:blocked:main", RedisScene::job(uid(number))});
     }
     s.settle(first);
     std::vector<std::string> got;
@@ -124,11 +124,11 @@ TEST_CASE("original: batches that its workers ended behind one that is under way
     CHECK(calls <= 4);
 }
 
-TEST_CASE("original: with its workers in the fleet, no batch joins a lane") {
+TEST_CASE("original: with its workers in the fleet, no batch joins a group") {
     RedisScene s{true};
     subscribe(s, "billing");
     publish(s, 3);
-    CHECK(lane_length(s) == 0);
+    CHECK(group_length(s) == 0);
 }
 
 TEST_CASE("original: what its workers ended goes with the subscriber") {
@@ -138,7 +138,7 @@ TEST_CASE("original: what its workers ended goes with the subscriber") {
     SUBCASE("with its token") { s.perform(RemoveToken{"billing"}); }
     SUBCASE("alone") { s.perform(RemoveSubscriber{"billing"}); }
     for (int calls = 0; calls < 4; ++calls) acquired(s);
-    CHECK(lane_length(s) == 0);
+    CHECK(group_length(s) == 0);
 }
 
 TEST_CASE("original: what was held is back for its workers after one step for each 1,000") {
@@ -248,7 +248,7 @@ TEST_CASE("original: in a mixed fleet, what is acquired together is delivered in
     CHECK(acquired(s) == std::vector{b});
     s.settle(first[2], false);
     CHECK(acquired(s) == std::vector{uid(3)});
-    CHECK(s.other({"EXISTS", "routemaster:held:main"}).number == 0);
+    CHECK(s.other({"EXISTS", "routemaster:blocked:main"}).number == 0);
 }
 
 TEST_CASE("original: in a mixed fleet, nobody waits for the turn of a worker that is gone") {
@@ -269,7 +269,7 @@ TEST_CASE("original: in a mixed fleet, nobody waits for the turn of a worker tha
         s.worker = heir;
         CHECK(acquired(s) == std::vector{b});
     }
-    SUBCASE("the original's scrub took its job") {
+    SUBCASE("Ruby Routemaster's scrub took its job") {
         s.other({"RPOPLPUSH", doomed, "jobs:instant:main"});
         CHECK(s.begin(lease).verdict == Verdict::lease_lost);
         s.worker = heir;

@@ -1,4 +1,4 @@
-// Processes of the original on the same server: what they write is delivered, what they take away
+// Ruby processes on the same server: what they write is delivered, what they take away
 // is gone, and nothing of ours comes in their way.
 
 #include <doctest/doctest.h>
@@ -16,8 +16,8 @@ namespace {
 const std::string a = "BATCHBATCHBATCH1AAAA";
 const std::string b = "BATCHBATCHBATCH2AAAA";
 
-/// What a web process of the original does with one event for `billing`: its scripts batch_ingest
-/// and queue_push_scheduled.
+/// What a web process of Ruby Routemaster does with one event for `billing`: its scripts
+/// batch_ingest and queue_push_scheduled.
 void web_publishes(RedisScene& s, const std::string& uid, TimePoint created_at) {
     const auto created = std::to_string(to_milliseconds(created_at));
     s.other({"SADD", "batches:current:billing", uid});
@@ -30,7 +30,7 @@ void web_publishes(RedisScene& s, const std::string& uid, TimePoint created_at) 
              std::to_string(to_milliseconds(created_at + Duration{500})), RedisScene::job(uid)});
 }
 
-/// What a worker of the original does at the end of a delivery: batch_delete and queue_ack, but
+/// What a Ruby worker does at the end of a delivery: batch_delete and queue_ack, but
 /// for the pending list, which is its own.
 void worker_delivers(RedisScene& s, const std::string& uid) {
     s.other({"DEL", "batches:" + uid});
@@ -43,7 +43,7 @@ void worker_delivers(RedisScene& s, const std::string& uid) {
     s.other({"SREM", "jobs:index:main", RedisScene::job(uid)});
 }
 
-/// queue_scrub of the original.
+/// queue_scrub of Ruby Routemaster.
 void worker_scrubs(RedisScene& s, const Uid& worker) {
     const auto pending = "jobs:pending:main:" + std::string{worker.text()};
     while (s.other({"RPOPLPUSH", pending, "jobs:instant:main"}).kind !=
@@ -116,7 +116,7 @@ TEST_CASE("original: a batch that its worker delivered stands in nobody's way") 
     s.publish(b);
     s.publish(b);
     // The second batch is held behind the first, which then is delivered by somebody else.
-    CHECK(s.other({"SCARD", "routemaster:held:main"}).number == 1);
+    CHECK(s.other({"SCARD", "routemaster:blocked:main"}).number == 1);
     worker_delivers(s, a);
     CHECK(s.acquire_all().empty());
     s.perform(ScrubWorkers{Duration{30'000}});
@@ -167,7 +167,7 @@ TEST_CASE("original: with its workers in the fleet, nothing is held from them") 
     RedisScene s{true};
     s.subscribe();
     for (const auto& uid : {a, a, b, b}) s.publish(uid);
-    CHECK(s.other({"EXISTS", "routemaster:held:main"}).number == 0);
+    CHECK(s.other({"EXISTS", "routemaster:blocked:main"}).number == 0);
     CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 2);
     CHECK(s.acquire_all().size() == 1);
     CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 1);

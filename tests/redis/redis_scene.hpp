@@ -43,7 +43,7 @@ struct RedisScene {
                                       .max_events = 2}});
     }
 
-    /// What the original writes of an event in `cats`.
+    /// What Ruby Routemaster writes of an event in `cats`.
     [[nodiscard]] std::string message() const {
         return encode_message(
             {.topic = "cats", .type = EventType::create, .url = "https://example.com/cats/1"}, now);

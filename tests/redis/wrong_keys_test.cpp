@@ -194,19 +194,19 @@ TEST_CASE("redis: the error names the key that holds something else, but no toke
         scene.try_to(SettleDelivery{.lease = lease, .delivered = true, .begun_at = scene.now});
     CHECK(outcome.error().context().starts_with("WRONGTYPE jobs:scheduled:main: "));
     scene.reset();
-    scene.exchange("routemaster:lane:billing");
+    scene.exchange("routemaster:group:billing");
     outcome =
         scene.try_to(SettleDelivery{.lease = lease, .delivered = true, .begun_at = scene.now});
     const auto other = scene.try_to(
         SettleDelivery{.lease = scene.deliveries.at(1), .delivered = true, .begun_at = scene.now});
     const auto& text = outcome ? other.error().context() : outcome.error().context();
-    CHECK(text.starts_with("WRONGTYPE routemaster:lane:bill..."));
+    CHECK(text.starts_with("WRONGTYPE routemaster:group:bill..."));
 }
 
-TEST_CASE("redis: a lane that cannot be tidied holds nobody back") {
+TEST_CASE("redis: a group that cannot be tidied holds nobody back") {
     BusyScene scene;
     scene.other({"SADD", "routemaster:untidy", "billing"});
-    scene.exchange("routemaster:lane:billing");
+    scene.exchange("routemaster:group:billing");
     const AcquireJobs acquire{.queue = "main", .worker = scene.worker, .limit = 100};
     CHECK(scene.perform(acquire).leases.size() > 1);
     CHECK(scene.other({"EXISTS", "routemaster:untidy"}).number == 0);

@@ -68,7 +68,7 @@ TEST_CASE("a handler that remembers what it did passes") {
 
 TEST_CASE("where nothing goes wrong every batch arrives once, in order") {
     auto options = alone();
-    options.mishaps = Mishaps{};
+    options.fault_rates = FaultRates{};
     std::uint64_t events = 0;
     const auto failure = simulate({.worlds = 20, .world = options}, [&](World& world) {
         std::uint64_t last = 0;
@@ -113,7 +113,7 @@ TEST_CASE("a handler that throws gets its batch and its job again") {
 
 TEST_CASE("what never succeeds is told as work that is left") {
     auto options = alone();
-    options.mishaps = Mishaps{};
+    options.fault_rates = FaultRates{};
     const auto failure = simulate({.worlds = 1, .world = options}, [](World& world) {
         world.subscribe("billing", {"orders"},
                         [](const Batch&) { throw std::runtime_error{"never"}; });

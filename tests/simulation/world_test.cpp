@@ -63,13 +63,14 @@ TEST_CASE("the same seed does the same, another one something else") {
     CHECK(hashes.size() == 20);
 }
 
-TEST_CASE("the swarm draws each mishap for about half of the worlds") {
+TEST_CASE("the swarm draws each fault for about half of the worlds") {
     int crashes = 0;
     int calm = 0;
     for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
-        const auto mishaps = swarm(seed);
-        crashes += mishaps.crashes > 0 ? 1 : 0;
-        calm += mishaps.crashes == 0 && mishaps.kills == 0 && mishaps.stalls == 0 ? 1 : 0;
+        const auto fault_rates = swarm(seed);
+        crashes += fault_rates.crashes > 0 ? 1 : 0;
+        calm +=
+            fault_rates.crashes == 0 && fault_rates.kills == 0 && fault_rates.stalls == 0 ? 1 : 0;
     }
     CHECK(crashes > 400);
     CHECK(crashes < 600);

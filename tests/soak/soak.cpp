@@ -200,19 +200,19 @@ private:
 
 void set_up(const test::RunningBus& bus, const Receivers& receivers,
             const test::FullListener& black_hole) {
-    const auto admit = [&](const std::string& token) {
+    const auto authorize = [&](const std::string& token) {
         demand(bus.ask("POST", "/api_tokens", test::root_key,
                        R"({"name":"soak","token":")" + token + R"("})"));
     };
     std::string topics;
     for (std::size_t i = 0; i < publishers; ++i) {
-        admit(name_of("publisher-", i));
+        authorize(name_of("publisher-", i));
         topics += (i == 0 ? "[\"" : ",\"") + name_of("load_", i) + '"';
     }
     topics += ']';
     for (std::size_t i = 0; i < healthy; ++i) {
         const auto token = "healthy-" + std::to_string(i);
-        admit(token);
+        authorize(token);
         demand(bus.subscribe(token, topics, receivers.url("/h" + std::to_string(i)),
                              R"("timeout":20,"max":100)"));
     }
@@ -220,7 +220,7 @@ void set_up(const test::RunningBus& bus, const Receivers& receivers,
                                receivers.url("/silent"), receivers.url("/failing")};
     for (std::size_t i = 0; i < sick; ++i) {
         const auto token = "sick-" + std::to_string(i);
-        admit(token);
+        authorize(token);
         const std::string settings = R"("timeout":0,"max":1,"max_in_flight":)";
         demand(bus.subscribe(token, R"(["alarms"])", callbacks[i % callbacks.size()],
                              settings + (i % 3 == 0 ? "1000" : "1")));

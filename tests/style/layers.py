@@ -24,14 +24,14 @@ LAYERS = {
         detail/assert
     """,
     1: """
-        value event topic subscription batch job timer counter health names room measurement url
+        value event topic subscription batch job timer counter health names capacity measurement url
         codec/
     """,
     2: """
         step step/ store transport callbacks reject active publication completion_thread
     """,
     3: """
-        bus publisher subscriber job_queue api_tokens dispatcher autodrop monitor room_guard
+        bus publisher subscriber job_queue api_tokens dispatcher autodrop monitor admission_control
     """,
     4: """
         store/ transport/ server/
@@ -296,8 +296,8 @@ VIOLATIONS = [
     (
         "lib/http/a.cpp",
         1,
-        "includes core/work/inbox.hpp of L3",
-        {"lib/http/a.cpp": '#include "core/work/inbox.hpp"\n'},
+        "includes core/work/event_queue.hpp of L3",
+        {"lib/http/a.cpp": '#include "core/work/event_queue.hpp"\n'},
     ),
     ("lib/core/novel/a.hpp", 1, "not in the table", {"lib/core/novel/a.hpp": ""}),
 ]

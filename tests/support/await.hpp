@@ -12,8 +12,8 @@ namespace routemaster::test {
 /// Looks again and again until the condition holds; false when it does not in time.
 template <class Condition>
 [[nodiscard]] bool await(Condition condition,
-                         std::chrono::milliseconds patience = std::chrono::seconds{20}) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+                         std::chrono::milliseconds timeout = std::chrono::seconds{20}) {
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
     while (!condition()) {
         if (std::chrono::steady_clock::now() > deadline) return false;
         ::usleep(2'000);

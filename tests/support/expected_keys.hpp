@@ -30,7 +30,7 @@ public:
         for (const auto& token : tokens_) add_batches(token);
         for (const auto* queue : {"main", "work"}) add_jobs(queue);
         add_leases();
-        for (const auto& token : machine_.directory().tokens(everything)) {
+        for (const auto& token : machine_.registry().tokens(everything)) {
             keys_.hash("api_tokens:by_token", token.token, token.name);
         }
         for (const auto& counter : machine_.counters().list({.limit = UINT32_MAX})) {
@@ -45,20 +45,20 @@ private:
     static std::string text(TimePoint at) { return std::to_string(to_milliseconds(at)); }
 
     void add_topics() {
-        for (const auto& topic : machine_.directory().topics(everything)) {
+        for (const auto& topic : machine_.registry().topics(everything)) {
             keys_.set("topics", topic.name);
             const auto key = "topic:" + topic.name;
             if (topic.publisher) {
                 keys_.hash(key, "publisher", *topic.publisher);
                 keys_.hash("routemaster:claims", *topic.publisher,
-                           std::to_string(machine_.directory().claims(*topic.publisher)));
+                           std::to_string(machine_.registry().claims(*topic.publisher)));
             }
             if (topic.events > 0) keys_.hash(key, "counter", std::to_string(topic.events));
         }
     }
 
     void add_subscribers() {
-        for (const auto& status : machine_.directory().subscribers(everything)) {
+        for (const auto& status : machine_.registry().subscribers(everything)) {
             const auto& wants = status.subscription;
             const auto key = "subscriber:" + wants.token;
             keys_.set("subscribers", wants.token);
@@ -85,12 +85,12 @@ private:
     }
 
     void add_batches(const std::string& token) {
-        const auto* outbox = machine_.outboxes().find(token);
-        if (outbox == nullptr) return;
+        const auto* subscriber_queue = machine_.subscriber_queues().find(token);
+        if (subscriber_queue == nullptr) return;
         std::uint64_t batches = 0;
         std::uint64_t events = 0;
-        for (const auto* batch = outbox->batches.front(); batch != nullptr;
-             batch = outbox->batches.next(*batch)) {
+        for (const auto* batch = subscriber_queue->batches.front(); batch != nullptr;
+             batch = subscriber_queue->batches.next(*batch)) {
             const std::string uid{batch->uid.text()};
             const auto key = "batches:" + uid;
             keys_.list(key, token);
@@ -99,28 +99,28 @@ private:
             for (const auto message : batch->messages.list()) keys_.list(key, std::string{message});
             if (batch->current) keys_.set("batches:current:" + token, uid);
             keys_.set("batches:index", uid + "@" + text(batch->created_at));
-            keys_.list("routemaster:lane:" + token, uid);
+            keys_.list("routemaster:group:" + token, uid);
             ++batches;
             events += batch->messages.size();
         }
-        add_dead(*outbox);
+        add_dead(*subscriber_queue);
         if (batches > 0) keys_.hash("batches:gauges:batch", token, std::to_string(batches));
         if (events > 0) keys_.hash("batches:gauges:event", token, std::to_string(events));
     }
 
-    void add_dead(const detail::Outbox& outbox) {
-        for (const auto* batch = outbox.dead.front(); batch != nullptr;
-             batch = outbox.dead.next(*batch)) {
+    void add_dead(const detail::SubscriberQueue& subscriber_queue) {
+        for (const auto* batch = subscriber_queue.dead.front(); batch != nullptr;
+             batch = subscriber_queue.dead.next(*batch)) {
             const std::string uid{batch->uid.text()};
             const auto key = "routemaster:dead_batch:" + uid;
             keys_.list(key, batch->death->error);
-            keys_.list(key, outbox.lane.name);
+            keys_.list(key, subscriber_queue.group.name);
             keys_.list(key, text(batch->created_at));
             keys_.list(key, std::to_string(batch->attempts));
             for (const auto message : batch->messages.list()) keys_.list(key, std::string{message});
             const auto entry = uid + "@" + text(batch->death->at);
             keys_.set("routemaster:dead", entry);
-            keys_.set("routemaster:dead:" + outbox.lane.name, entry);
+            keys_.set("routemaster:dead:" + subscriber_queue.group.name, entry);
         }
     }
 
@@ -132,8 +132,8 @@ private:
             keys_.set("jobs:index:" + name, payload);
             if (job.state == State::scheduled) {
                 keys_.set("jobs:scheduled:" + name, payload + "@" + text(job.run_at));
-            } else if (job.state == State::ready && !job.admitted) {
-                keys_.set("routemaster:held:" + name, payload);
+            } else if (job.state == State::ready && !job.eligible) {
+                keys_.set("routemaster:blocked:" + name, payload);
             }
         });
         // The newest is at the left.

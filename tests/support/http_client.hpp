@@ -35,7 +35,7 @@ struct HttpReply {
 class HttpClient {
 public:
     explicit HttpClient(std::uint16_t port, const char* address = "127.0.0.1",
-                        std::chrono::seconds patience = std::chrono::seconds{30}) {
+                        std::chrono::seconds timeout = std::chrono::seconds{30}) {
         sockaddr_storage to{};
         socklen_t size = 0;
         auto* const ipv4 = reinterpret_cast<sockaddr_in*>(&to);
@@ -50,7 +50,7 @@ public:
             size = sizeof(sockaddr_in6);
         }
         socket_ = ::socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        const timeval limit{patience.count(), 0};
+        const timeval limit{timeout.count(), 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
         if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to), size) != 0) {

@@ -1,5 +1,5 @@
 /// @file
-/// Processes of the original bus, as far as Redis sees them: the same commands and scripts in the
+/// Ruby processes bus, as far as Redis sees them: the same commands and scripts in the
 /// same order, one connection for each thread.
 
 #pragma once

@@ -27,7 +27,7 @@
 namespace routemaster::test {
 
 /// One child process. Its destructor kills it when it still runs. What takes longer than the
-/// patience throws `std::runtime_error`.
+/// timeout throws `std::runtime_error`.
 ///
 /// What it writes to standard error must show no secret, see `secret_in`: that is checked when it
 /// is over.
@@ -109,7 +109,7 @@ public:
 
     /// Waits until it has written `text` to standard error; false when it does not.
     [[nodiscard]] bool await_error(std::string_view text) const {
-        const auto deadline = std::chrono::steady_clock::now() + patience;
+        const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (errors().find(text) == std::string::npos) {
             if (std::chrono::steady_clock::now() > deadline) return false;
             // A file cannot be waited for.
@@ -119,7 +119,7 @@ public:
     }
 
 private:
-    static constexpr std::chrono::milliseconds patience{30'000};
+    static constexpr std::chrono::milliseconds timeout{30'000};
 
     static bool is_read_by_the_program(std::string_view setting) {
         for (const std::string_view beginning :
@@ -188,7 +188,7 @@ private:
     /// Reads more output; false at its end.
     bool fill() {
         pollfd watched{output_, POLLIN, 0};
-        if (::poll(&watched, 1, static_cast<int>(patience.count())) != 1) {
+        if (::poll(&watched, 1, static_cast<int>(timeout.count())) != 1) {
             throw std::runtime_error{name_ + " is silent: " + errors()};
         }
         char chunk[4096];

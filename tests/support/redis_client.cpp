@@ -29,8 +29,8 @@ RedisClient::RedisClient(const RedisAddress& address)
     to.sin_family = AF_INET;
     to.sin_port = htons(address.port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    constexpr timeval patience{.tv_sec = 10, .tv_usec = 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    constexpr timeval timeout{.tv_sec = 10, .tv_usec = 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
         ::close(socket_);
         throw RedisFailure{"nobody listens at port " + std::to_string(address.port)};
@@ -53,11 +53,11 @@ RedisReply RedisClient::command(const std::vector<std::string>& words) {
 }
 
 void RedisClient::fill() {
-    std::array<char, 65'536> room;
-    const auto size = ::recv(socket_, room.data(), room.size(), 0);
+    std::array<char, 65'536> buffer;
+    const auto size = ::recv(socket_, buffer.data(), buffer.size(), 0);
     if (size <= 0) throw RedisFailure{"the server does not answer"};
     read_.erase(0, std::exchange(used_, 0));
-    read_.append(room.data(), static_cast<std::size_t>(size));
+    read_.append(buffer.data(), static_cast<std::size_t>(size));
 }
 
 std::string RedisClient::line() {

@@ -133,8 +133,8 @@ inline RedisKeys keys_of(const RedisServer& server) {
         const auto& key = one.list.at(0).text;
         const auto& kind = one.list.at(1).text;
         const auto& items = one.list.at(2).list;
-        // Of a lane, the order counts and the scores do not.
-        const bool lane = key.find("routemaster:lane:") != std::string::npos;
+        // Of a group, the order counts and the scores do not.
+        const bool group = key.find("routemaster:group:") != std::string::npos;
         if (kind == "string" || kind == "list") {
             for (const auto& item : items) all.list(key, item.text);
         } else if (kind == "set") {
@@ -143,7 +143,7 @@ inline RedisKeys keys_of(const RedisServer& server) {
             for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
                 if (kind == "hash") {
                     all.hash(key, items[i].text, items[i + 1].text);
-                } else if (lane) {
+                } else if (group) {
                     all.list(key, items[i].text);
                 } else {
                     all.set(key, items[i].text + "@" + items[i + 1].text);

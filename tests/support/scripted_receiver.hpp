@@ -116,7 +116,7 @@ public:
     /// Waits until that many came. Throws when they do not.
     void wait_for_requests(std::size_t count) const {
         std::unique_lock lock{mutex_};
-        if (!changed_.wait_for(lock, patience, [&] { return requests_.size() >= count; })) {
+        if (!changed_.wait_for(lock, timeout, [&] { return requests_.size() >= count; })) {
             throw std::runtime_error{"requests do not come"};
         }
     }
@@ -131,7 +131,7 @@ public:
         std::unique_lock lock{mutex_};
         closing_ = true;
         wake();
-        if (!changed_.wait_for(lock, patience, [&] { return !closing_; })) {
+        if (!changed_.wait_for(lock, timeout, [&] { return !closing_; })) {
             throw std::runtime_error{"connections do not close"};
         }
     }
@@ -142,7 +142,7 @@ private:
         std::string unread;
     };
 
-    static constexpr std::chrono::seconds patience{60};
+    static constexpr std::chrono::seconds timeout{60};
 
     void watch(int socket) const {
         epoll_event event{};

@@ -157,7 +157,7 @@ void TcpGate::run() {
             polled.push_back({pair.client, events(pair.there), 0});
             polled.push_back({pair.server, events(pair.back), 0});
         }
-        const int milliseconds = patience();
+        const int milliseconds = timeout();
         lock.unlock();
         ::poll(polled.data(), polled.size(), milliseconds);
         lock.lock();
@@ -191,9 +191,9 @@ void TcpGate::accept() {
 }
 
 std::string TcpGate::receive(int from, Way& way) {
-    std::array<char, 65'536> room;
-    const auto size = ::recv(from, room.data(), room.size(), MSG_DONTWAIT);
-    if (size > 0) return {room.data(), static_cast<std::size_t>(size)};
+    std::array<char, 65'536> buffer;
+    const auto size = ::recv(from, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (size > 0) return {buffer.data(), static_cast<std::size_t>(size)};
     if (size == 0 || errno != EAGAIN) way.ended = true;
     return {};
 }
@@ -257,7 +257,7 @@ void TcpGate::close(Pair& pair, bool reset) {
 }
 
 /// While bytes are held, it looks after them every millisecond.
-int TcpGate::patience() const {
+int TcpGate::timeout() const {
     if (silent_) return -1;
     for (const auto& pair : pairs_) {
         if (pair.silent) continue;

@@ -93,7 +93,7 @@ private:
     /// False when the receiver is gone.
     bool pass_on(Way& way, int to, std::optional<std::size_t>& allowance, Pair& pair, bool reset);
     static void close(Pair& pair, bool reset);
-    [[nodiscard]] int patience() const;
+    [[nodiscard]] int timeout() const;
 
     const std::uint16_t to_;
     std::uint16_t port_ = 0;

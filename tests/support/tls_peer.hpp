@@ -55,7 +55,7 @@ public:
 
     /// Waits until the peers have said `text`. Throws when they do not, whatever else they say.
     void wait_for(std::string_view text) {
-        const auto deadline = std::chrono::steady_clock::now() + patience;
+        const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (heard_.find(text) == std::string::npos) {
             if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error{silence()};
             listen();
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    static constexpr std::chrono::milliseconds patience{30'000};
+    static constexpr std::chrono::milliseconds timeout{30'000};
 
     [[nodiscard]] std::string silence() const { return "openssl says no more than: " + heard_; }
 
@@ -101,7 +101,7 @@ private:
     void listen() {
         pollfd ready{.fd = from_, .events = POLLIN, .revents = 0};
         std::array<char, 4'096> bytes;
-        const bool is_ready = ::poll(&ready, 1, static_cast<int>(patience.count())) == 1;
+        const bool is_ready = ::poll(&ready, 1, static_cast<int>(timeout.count())) == 1;
         const auto size = is_ready ? ::read(from_, bytes.data(), bytes.size()) : 0;
         if (size <= 0) throw std::runtime_error{silence()};
         heard_.append(bytes.data(), static_cast<std::size_t>(size));

@@ -23,7 +23,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Tells that it takes the room the test says, whatever there is in it.
+/// Tells that it takes the space the test says, whatever there is in it.
 class WeighedStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -40,8 +40,9 @@ public:
 
 /// A bus in which each event is a batch, and an autodrop that watches it.
 struct Scene {
-    explicit Scene(RoomOptions room)
-        : autodrop{disturbed, {.room = room, .interval = Duration{10'000}, .log = log.sink()}} {
+    explicit Scene(CapacityOptions capacity)
+        : autodrop{disturbed,
+                   {.capacity = capacity, .interval = Duration{10'000}, .log = log.sink()}} {
         bus.subscriber("billing")
             .subscribe({"orders"}, {.callback = "https://billing.example", .max_events = 1})
             .value();
@@ -93,15 +94,15 @@ std::uint64_t order_bytes() {
 }
 
 /// Room for so many orders, of which so many are to stay free.
-RoomOptions room_for(std::uint64_t orders, std::uint64_t free) {
+CapacityOptions capacity_for(std::uint64_t orders, std::uint64_t free) {
     return {.bytes_max = orders * order_bytes(), .bytes_free_min = free * order_bytes()};
 }
 
 }  // namespace
 
-TEST_CASE("the marks are one and two times the free room below the greatest use") {
-    const auto marks = [](RoomOptions room) {
-        return std::pair{room.low_mark(), room.high_mark()};
+TEST_CASE("the marks are one and two times the free space below the greatest use") {
+    const auto marks = [](CapacityOptions capacity) {
+        return std::pair{capacity.low_mark(), capacity.high_mark()};
     };
     using Marks = std::pair<std::uint64_t, std::uint64_t>;
     CHECK(marks({}) == Marks{80'000'000, 90'000'000});
@@ -111,7 +112,7 @@ TEST_CASE("the marks are one and two times the free room below the greatest use"
 }
 
 TEST_CASE("nothing is dropped up to the high mark") {
-    Scene scene{room_for(1'000, 100)};
+    Scene scene{capacity_for(1'000, 100)};
     scene.publish(900);
     scene.run();
     CHECK(scene.drops() == 0);
@@ -120,15 +121,15 @@ TEST_CASE("nothing is dropped up to the high mark") {
 }
 
 TEST_CASE("above the high mark the oldest batches go, until the use is below the low mark") {
-    Scene scene{room_for(1'000, 100)};
+    Scene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.run();
     // 801 left would be above the low mark, and 701 are below.
     CHECK(scene.batches() == 701);
-    CHECK(scene.bytes() < room_for(1'000, 100).low_mark());
+    CHECK(scene.bytes() < capacity_for(1'000, 100).low_mark());
     CHECK(scene.log.count(LogLevel::warning, "dropped the oldest 100 batches, with 100 events") ==
           2);
-    CHECK(scene.log.count(LogLevel::info, "there is enough room again") == 1);
+    CHECK(scene.log.count(LogLevel::info, "there is enough space again") == 1);
     const auto left = perform(scene.store, ListBatches{"billing"}, scene.clock.now()).value();
     CHECK(left.size() == 701);
 
@@ -138,8 +139,8 @@ TEST_CASE("above the high mark the oldest batches go, until the use is below the
     CHECK(scene.drops() == 2);
 }
 
-TEST_CASE("exactly at the low mark there is not room enough yet") {
-    Scene scene{room_for(1'000, 100)};
+TEST_CASE("exactly at the low mark there is not space enough yet") {
+    Scene scene{capacity_for(1'000, 100)};
     scene.publish(1'000);
     scene.run();
     // 900 and 800 left are at the marks, not below.
@@ -147,7 +148,7 @@ TEST_CASE("exactly at the low mark there is not room enough yet") {
 }
 
 TEST_CASE("between the marks nothing happens, in whatever direction the use goes") {
-    Scene scene{room_for(1'000, 200)};
+    Scene scene{capacity_for(1'000, 200)};
     scene.publish(700);
     scene.run_for(Duration{30'000});
     CHECK(scene.drops() == 0);
@@ -168,7 +169,7 @@ TEST_CASE("the first look is at once, and then one every interval") {
 }
 
 TEST_CASE("a clock that is set back does not keep it from looking") {
-    Scene scene{room_for(1'000, 100)};
+    Scene scene{capacity_for(1'000, 100)};
     scene.run();
     scene.clock.advance(Duration{-3'600'000});
     scene.publish(901);
@@ -178,7 +179,7 @@ TEST_CASE("a clock that is set back does not keep it from looking") {
 }
 
 TEST_CASE("when nothing is left to drop it stops, tells a person once, and looks again later") {
-    Scene scene{room_for(1'000, 100)};
+    Scene scene{capacity_for(1'000, 100)};
     scene.publish(150);
     scene.weighed.bytes = UINT64_MAX;
     scene.run();
@@ -201,9 +202,9 @@ TEST_CASE("when nothing is left to drop it stops, tells a person once, and looks
 }
 
 TEST_CASE("one poll does one step of the store at most") {
-    Scene scene{room_for(1'000, 100)};
+    Scene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
-    Autodrop autodrop{scene.disturbed, {.room = room_for(1'000, 100)}};
+    Autodrop autodrop{scene.disturbed, {.capacity = capacity_for(1'000, 100)}};
     for (std::size_t polls = 1; polls <= 10; ++polls) {
         CHECK(autodrop.poll(scene.clock.now()) == scene.clock.now());
         CHECK(scene.drops() + scene.disturbed.times_of<MeasureUse>().size() == polls);
@@ -211,22 +212,22 @@ TEST_CASE("one poll does one step of the store at most") {
 }
 
 TEST_CASE("a store that cannot say how full it is is asked again an interval later") {
-    Scene scene{room_for(1'000, 100)};
+    Scene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.disturbed.refuse<MeasureUse>(3);
     scene.run_for(Duration{29'999});
     CHECK(scene.drops() == 0);
-    CHECK(scene.log.count(LogLevel::warning, "cannot tell how much room") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "cannot tell how much space") == 1);
     scene.run_for(Duration{1});
     CHECK(scene.batches() == 701);
 
     scene.disturbed.refuse<MeasureUse>(1);
     scene.run_for(Duration{10'000});
-    CHECK(scene.log.count(LogLevel::warning, "cannot tell how much room") == 2);
+    CHECK(scene.log.count(LogLevel::warning, "cannot tell how much space") == 2);
 }
 
 TEST_CASE("a drop that the store refuses is tried again an interval later, down to the low mark") {
-    Scene scene{room_for(1'000, 100)};
+    Scene scene{capacity_for(1'000, 100)};
     scene.publish(950);
     SUBCASE("the request is lost") {
         scene.disturbed.refuse<DropOldestBatches>(1);
@@ -251,7 +252,7 @@ TEST_CASE("a drop that the store refuses is tried again an interval later, down 
 }
 
 TEST_CASE("it closes at once when it rests, and else when the store has answered") {
-    Scene scene{room_for(1'000, 100)};
+    Scene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     const auto close = [&](Duration grace) {
         scene.autodrop.close(scene.clock.now() + grace);
@@ -316,11 +317,11 @@ TEST_CASE("it closes at once when it rests, and else when the store has answered
 }
 
 TEST_CASE("a store that answers after the end of an autodrop harms nobody") {
-    Scene scene{room_for(1'000, 100)};
+    Scene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     scene.disturbed.hold<MeasureUse>();
     {
-        Autodrop brief{scene.disturbed, {.room = room_for(1'000, 100)}};
+        Autodrop brief{scene.disturbed, {.capacity = capacity_for(1'000, 100)}};
         CHECK(brief.poll(scene.clock.now()) == never);
     }
     scene.disturbed.release();

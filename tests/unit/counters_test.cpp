@@ -9,8 +9,8 @@ using namespace routemaster;
 using namespace routemaster::detail;
 
 TEST_CASE("a counter is found by its key and stays where it is") {
-    NoEffects effects;
-    CounterTable table{effects};
+    NoChangeLog changes;
+    CounterTable table{changes};
     auto& first = table.at({"b", {{"queue", "q"}}});
     for (int i = 0; i < 100; ++i) table.add({"a" + std::to_string(i), {}}, i);
     CHECK(&table.at({"b", {{"queue", "q"}}}) == &first);
@@ -22,8 +22,8 @@ TEST_CASE("a counter is found by its key and stays where it is") {
 }
 
 TEST_CASE("counters are listed in the order of their encoded keys") {
-    NoEffects effects;
-    CounterTable table{effects};
+    NoChangeLog changes;
+    CounterTable table{changes};
     const std::vector<CounterKey> keys{{"a", {}},
                                        {"a", {{"q", "x"}}},
                                        {"a", {{"q", std::nullopt}}},
@@ -36,8 +36,8 @@ TEST_CASE("counters are listed in the order of their encoded keys") {
 }
 
 TEST_CASE("a counter that overflows wraps instead of breaking the program") {
-    NoEffects effects;
-    CounterTable table{effects};
+    NoChangeLog changes;
+    CounterTable table{changes};
     auto& counter = table.at({"a", {}});
     table.add(counter, INT64_MAX);
     table.add(counter, 1);

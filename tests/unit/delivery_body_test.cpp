@@ -46,7 +46,7 @@ Value as_delivered(const Event& event) {
 
 }  // namespace
 
-TEST_CASE("a batch is delivered as the original does it") {
+TEST_CASE("a batch is delivered as Ruby Routemaster does it") {
     const auto body = delivery_body(messages({encode_message(cat, TimePoint{})}));
     CHECK(body.json == R"([{"topic":"cats","type":"create",)"
                        R"("url":"https://example.com/cats/1","t":1795222853691}])");

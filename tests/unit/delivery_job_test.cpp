@@ -6,7 +6,7 @@
 
 using namespace routemaster;
 
-TEST_CASE("a delivery job has the bytes of the original") {
+TEST_CASE("a delivery job has the bytes of Ruby Routemaster") {
     const auto uid = *Uid::parse("abcdefghijklmnopqrst");
     CHECK(detail::delivery_job(uid) ==
           "\x92\xa5"

@@ -153,7 +153,7 @@ TEST_CASE("a dispatcher that sees the clock set back goes on looking for the dea
 TEST_CASE("all that a dead worker held is given back at once, however much it was") {
     DeliveryScene scene;
     const auto dead = *Uid::parse("DEADDEADDEADDEADDEAD");
-    constexpr auto jobs = 2 * given_back_max + 1;
+    constexpr auto jobs = 2 * released_max + 1;
     for (std::uint64_t i = 0; i < jobs; ++i) {
         perform(scene.store, PushJob{"work", std::to_string(i), scene.clock.now()},
                 scene.clock.now())

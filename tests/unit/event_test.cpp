@@ -61,7 +61,7 @@ TEST_CASE("the rules of events say which topics and URLs they may have") {
     auto event = an_event();
     event.topic = "orders.v2";
     CHECK(refusal(event).empty());
-    CHECK(refusal(event, {.topics = TopicRule::original}) == "topic: must be 1 to 64 of a-z and _");
+    CHECK(refusal(event, {.topics = TopicRule::ruby}) == "topic: must be 1 to 64 of a-z and _");
 
     event = an_event();
     for (const char* url : {"http://shop.example/1", "urn:order:1", "https://shop.example/?id=1"}) {

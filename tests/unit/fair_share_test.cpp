@@ -16,7 +16,7 @@ std::vector<std::size_t> shared(FairShare share, std::size_t subscribers) {
     for (bool grew = true; grew;) {
         grew = false;
         for (auto& mine : each) {
-            if (taken == share.slots || mine >= share.lane_max(taken)) continue;
+            if (taken == share.slots || mine >= share.concurrency_max(taken)) continue;
             ++mine;
             ++taken;
             grew = true;
@@ -38,9 +38,9 @@ TEST_CASE("the shares of n that take all they can are equal and 8/(1 + 8n) each"
 
 TEST_CASE("everybody may have one delivery under way, whatever is left") {
     const FairShare share{64};
-    CHECK(share.lane_max(56) == 1);
-    CHECK(share.lane_max(63) == 1);
-    CHECK(share.lane_max(1'000) == 1);
+    CHECK(share.concurrency_max(56) == 1);
+    CHECK(share.concurrency_max(63) == 1);
+    CHECK(share.concurrency_max(1'000) == 1);
     CHECK(shared(share, 100).at(63) == 1);
 }
 
@@ -52,6 +52,6 @@ TEST_CASE("the unhealthy may have all but the reserve") {
 }
 
 TEST_CASE("shares know no overflow") {
-    CHECK(FairShare{UINT32_MAX}.lane_max(0) == UINT32_MAX);
-    CHECK(FairShare{0}.lane_max(0) == 1);
+    CHECK(FairShare{UINT32_MAX}.concurrency_max(0) == UINT32_MAX);
+    CHECK(FairShare{0}.concurrency_max(0) == 1);
 }

@@ -14,7 +14,7 @@ TEST_CASE("health stays within 0 and 100") {
     CHECK(changed_health(0, 1'000) == 100);
 }
 
-TEST_CASE("the backoff halves with every point of health, as in the original") {
+TEST_CASE("the backoff halves with every point of health, as in Ruby Routemaster") {
     const Duration longest{60'000};
     CHECK(health_backoff(0, longest) == Duration{60'000});
     CHECK(health_backoff(1, longest) == Duration{30'000});

@@ -12,7 +12,7 @@ struct Protected {
     bool takes_root;
 };
 
-// What the original answers, word for word.
+// What Ruby Routemaster answers, word for word.
 const Protected protected_routes[] = {
     {"POST", "/topics/orders", "a client token", true, false},
     {"GET", "/topics", "a client token, or a root token", true, true},
@@ -191,9 +191,10 @@ TEST_CASE("http api: options that make no sense are refused") {
 
 TEST_CASE("http api: whether a body may come is decided as the route will decide") {
     Scenario bus;
-    const auto admitted = [&](const rm::HttpRequest& head) {
+    const auto authorized = [&](const rm::HttpRequest& head) {
         std::vector<rm::HttpResponse> answers;
-        bus.api.admit(head, [&](rm::HttpResponse answer) { answers.push_back(std::move(answer)); });
+        bus.api.authorize(head,
+                          [&](rm::HttpResponse answer) { answers.push_back(std::move(answer)); });
         REQUIRE(answers.size() == 1);
         return answers.front();
     };
@@ -202,17 +203,17 @@ TEST_CASE("http api: whether a body may come is decided as the route will decide
         for (const std::string user : {"", "stranger", shop, root}) {
             CAPTURE(user);
             const auto head = request(route.method, route.path, user);
-            const auto answer = admitted(head);
+            const auto answer = authorized(head);
             const bool welcome =
                 (route.takes_client && user == shop) || (route.takes_root && user == root);
             CHECK(answer.status == (welcome ? 100 : 401));
             if (!welcome) CHECK(answer.body == bus.ask(head).body);
         }
     }
-    CHECK(admitted(request("POST", "/nowhere", shop)).status == 404);
-    CHECK(admitted(request("PUT", "/topics/orders", shop)).status == 404);
-    CHECK(admitted(request("GET", "/health", "")).status == 100);
-    CHECK(admitted(request("GET", "/health", shop)).status == 401);
+    CHECK(authorized(request("POST", "/nowhere", shop)).status == 404);
+    CHECK(authorized(request("PUT", "/topics/orders", shop)).status == 404);
+    CHECK(authorized(request("GET", "/health", "")).status == 100);
+    CHECK(authorized(request("GET", "/health", shop)).status == 401);
 }
 
 TEST_CASE("http api: to decide whether a body may come changes nothing") {
@@ -220,8 +221,8 @@ TEST_CASE("http api: to decide whether a body may come changes nothing") {
     const auto before = holdings(bus.store);
     for (const auto& route : protected_routes) {
         for (const char* user : {shop, root}) {
-            bus.api.admit(request(route.method, route.path, user, an_event),
-                          [](const rm::HttpResponse&) {});
+            bus.api.authorize(request(route.method, route.path, user, an_event),
+                              [](const rm::HttpResponse&) {});
         }
     }
     CHECK(holdings(bus.store) == before);

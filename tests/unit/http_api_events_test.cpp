@@ -206,9 +206,9 @@ TEST_CASE("http api: a bad topic name leaves nothing behind") {
     CHECK(bus.post("/topics/_", shop, good).status == 200);
 }
 
-TEST_CASE("http api: topic names can be held to the rule of the original") {
+TEST_CASE("http api: topic names can be held to the rule of Ruby Routemaster") {
     auto options = default_options();
-    options.event_rules.topics = rm::TopicRule::original;
+    options.event_rules.topics = rm::TopicRule::ruby;
     Scenario bus{options};
     for (const char* name : {"orders2", "or-ders", "or.ders"}) {
         refused(bus, request("POST", std::string{"/topics/"} + name, shop, good), 400,

@@ -20,14 +20,14 @@ constexpr TimePoint start = from_milliseconds(1'000);
 
 /// A job table with one queue.
 struct Table {
-    NoEffects effects;
-    CounterTable counters{effects};
-    JobTable jobs{effects, counters};
+    NoChangeLog changes;
+    CounterTable counters{changes};
+    JobTable jobs{changes, counters};
     QueueState& queue = jobs.queue("q");
     Uid worker{1U << 8U, 0};
 
-    JobState& push(std::string job, Lane* lane = nullptr, TimePoint run_at = start) {
-        return jobs.push(queue, std::move(job), run_at, jobs.next_order(), lane, start);
+    JobState& push(std::string job, OrderingGroup* group = nullptr, TimePoint run_at = start) {
+        return jobs.push(queue, std::move(job), run_at, jobs.next_order(), group, start);
     }
 
     /// Acquires up to `limit` jobs and tells which.
@@ -40,20 +40,20 @@ struct Table {
     }
 };
 
-/// An empty lane.
-Lane lane_of(std::uint32_t width) {
-    Lane lane;
-    lane.width = width;
-    return lane;
+/// An empty group.
+OrderingGroup group_of(std::uint32_t concurrency) {
+    OrderingGroup group;
+    group.concurrency = concurrency;
+    return group;
 }
 
 }  // namespace
 
-TEST_CASE("a lane lets in as many as it is wide, and the next when one leaves") {
+TEST_CASE("a group lets in as many as it is wide, and the next when one leaves") {
     Table t;
-    auto lane = lane_of(2);
+    auto group = group_of(2);
     std::map<std::string, JobState*> jobs;
-    for (const auto* name : {"a", "b", "c", "d"}) jobs[name] = &t.push(name, &lane);
+    for (const auto* name : {"a", "b", "c", "d"}) jobs[name] = &t.push(name, &group);
     CHECK(t.acquire() == "ab");
     CHECK(t.acquire().empty());
     t.jobs.remove(*jobs["b"]);
@@ -61,60 +61,60 @@ TEST_CASE("a lane lets in as many as it is wide, and the next when one leaves") 
     t.jobs.remove(*jobs["d"]);
     t.jobs.remove(*jobs["a"]);
     t.jobs.remove(*jobs["c"]);
-    CHECK(lane.jobs.empty());
-    CHECK(lane.admitted == 0);
-    CHECK(lane.edge == nullptr);
+    CHECK(group.jobs.empty());
+    CHECK(group.eligible == 0);
+    CHECK(group.first_blocked == nullptr);
     CHECK(t.queue.jobs.empty());
 }
 
-TEST_CASE("jobs outside of lanes are not held up by lanes") {
+TEST_CASE("jobs outside of groups are not held up by groups") {
     Table t;
-    auto lane = lane_of(1);
-    t.push("a", &lane);
-    t.push("b", &lane);
+    auto group = group_of(1);
+    t.push("a", &group);
+    t.push("b", &group);
     t.push("x");
     CHECK(t.acquire() == "ax");
     CHECK(JobTable::count(t.queue, start) == QueueStatus{.ready = 1, .pending = 2});
 }
 
-TEST_CASE("a job given back keeps its place in its lane") {
+TEST_CASE("a job given back keeps its place in its group") {
     Table t;
-    auto lane = lane_of(1);
-    auto& a = t.push("a", &lane);
-    t.push("b", &lane);
+    auto group = group_of(1);
+    auto& a = t.push("a", &group);
+    t.push("b", &group);
     CHECK(t.acquire() == "a");
-    t.jobs.give_back(a, start + Duration{10}, start);
+    t.jobs.release(a, start + Duration{10}, start);
     CHECK(t.acquire().empty());
     CHECK(t.acquire(start + Duration{10}) == "a");
 }
 
-TEST_CASE("a lane that becomes narrower keeps out the last that are not under way") {
+TEST_CASE("a group that becomes narrower keeps out the last that are not under way") {
     Table t;
-    auto lane = lane_of(4);
-    for (const auto* name : {"a", "b", "c", "d", "e"}) t.push(name, &lane);
+    auto group = group_of(4);
+    for (const auto* name : {"a", "b", "c", "d", "e"}) t.push(name, &group);
     CHECK(t.acquire(start, 2) == "ab");
-    t.jobs.widen(lane, 1);
-    CHECK(lane.admitted == 1);
+    t.jobs.set_concurrency(group, 1);
+    CHECK(group.eligible == 1);
     CHECK(t.acquire().empty());
-    t.jobs.widen(lane, 3);
+    t.jobs.set_concurrency(group, 3);
     CHECK(t.acquire() == "c");
-    t.jobs.widen(lane, 1);
-    t.jobs.give_back(*t.jobs.find(t.queue, "a"), start, start);
+    t.jobs.set_concurrency(group, 1);
+    t.jobs.release(*t.jobs.find(t.queue, "a"), start, start);
     // `a` is the first, whoever else is under way.
     CHECK(t.acquire() == "a");
     for (const auto* name : {"c", "b", "a"}) {
-        t.jobs.give_back(*t.jobs.find(t.queue, name), start, start);
+        t.jobs.release(*t.jobs.find(t.queue, name), start, start);
     }
-    CHECK(lane.admitted == 1);
+    CHECK(group.eligible == 1);
     CHECK(t.acquire() == "a");
     CHECK(JobTable::count(t.queue, start) == QueueStatus{.ready = 4, .pending = 1});
 }
 
-TEST_CASE("a scheduled job waits in its lane like any other") {
+TEST_CASE("a scheduled job waits in its group like any other") {
     Table t;
-    auto lane = lane_of(1);
-    t.push("a", &lane, start + Duration{50});
-    t.push("b", &lane);
+    auto group = group_of(1);
+    t.push("a", &group, start + Duration{50});
+    t.push("b", &group);
     CHECK(t.jobs.acquire(t.queue, {.queue = "q", .worker = t.worker}, start).next_due ==
           start + Duration{50});
     CHECK(t.acquire(start + Duration{50}) == "a");
@@ -151,10 +151,10 @@ TEST_CASE("a queue wakes once for all that happened since it was asked") {
 
 TEST_CASE("restored jobs stand where they stood, and leases can be reinstated") {
     Table t;
-    auto lane = lane_of(1);
-    t.jobs.restore(t.queue, "b", start, 2, &lane);
+    auto group = group_of(1);
+    t.jobs.restore(t.queue, "b", start, 2, &group);
     t.jobs.restore(t.queue, "x", start, 3, nullptr);
-    t.jobs.restore(t.queue, "a", start, 1, &lane);
+    t.jobs.restore(t.queue, "a", start, 1, &group);
     t.jobs.unrestore(t.jobs.restore(t.queue, "gone", start, 4, nullptr));
     t.jobs.settle_restored();
     CHECK(t.jobs.next_order() == 5);
@@ -170,22 +170,22 @@ TEST_CASE("restored jobs stand where they stood, and leases can be reinstated") 
     CHECK(t.acquire() == "b");
 }
 
-TEST_CASE("a random walk keeps the books of queue and lanes straight") {
+TEST_CASE("a random walk keeps the books of queue and groups straight") {
     const auto number = test::seed(3);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};
     Table t;
-    Lane lanes[3]{lane_of(1), lane_of(2), lane_of(3)};
+    OrderingGroup groups[3]{group_of(1), group_of(2), group_of(3)};
     std::vector<Lease> leases;
     auto now = start;
     for (int step = 0; step < 5'000; ++step) {
         const auto pick = random.below(4);
-        auto* lane = pick < 3 ? &lanes[pick] : nullptr;
+        auto* group = pick < 3 ? &groups[pick] : nullptr;
         switch (random.below(6)) {
             case 0:
             case 1:
                 t.jobs.push(t.queue, std::to_string(step), now + Duration{random.below(20)},
-                            t.jobs.next_order(), lane, now);
+                            t.jobs.next_order(), group, now);
                 break;
             case 2: {
                 auto acquired =
@@ -195,8 +195,8 @@ TEST_CASE("a random walk keeps the books of queue and lanes straight") {
                 break;
             }
             case 3:
-                if (lane != nullptr)
-                    t.jobs.widen(*lane, static_cast<std::uint32_t>(1 + random.below(4)));
+                if (group != nullptr)
+                    t.jobs.set_concurrency(*group, static_cast<std::uint32_t>(1 + random.below(4)));
                 break;
             case 4: now += Duration{random.below(10)}; break;
             default:
@@ -207,26 +207,26 @@ TEST_CASE("a random walk keeps the books of queue and lanes straight") {
                 if (random.below(2) == 0) {
                     t.jobs.remove(job);
                 } else {
-                    t.jobs.give_back(job, now + Duration{random.below(20)}, now);
+                    t.jobs.release(job, now + Duration{random.below(20)}, now);
                 }
         }
         const auto status = JobTable::count(t.queue, now);
         REQUIRE(status.pending == leases.size());
         REQUIRE(status.scheduled + status.ready + status.pending == t.queue.jobs.size());
-        for (auto& one : lanes) {
-            std::size_t admitted = 0;
-            JobState* edge = nullptr;
+        for (auto& one : groups) {
+            std::size_t eligible = 0;
+            JobState* first_blocked = nullptr;
             for (auto* job = one.jobs.front(); job != nullptr; job = one.jobs.next(*job)) {
-                if (job->admitted) {
-                    REQUIRE(edge == nullptr);
-                    ++admitted;
-                } else if (edge == nullptr) {
-                    edge = job;
+                if (job->eligible) {
+                    REQUIRE(first_blocked == nullptr);
+                    ++eligible;
+                } else if (first_blocked == nullptr) {
+                    first_blocked = job;
                 }
             }
-            REQUIRE(one.admitted == admitted);
-            REQUIRE(one.edge == edge);
-            REQUIRE((edge == nullptr || admitted >= one.width));
+            REQUIRE(one.eligible == eligible);
+            REQUIRE(one.first_blocked == first_blocked);
+            REQUIRE((first_blocked == nullptr || eligible >= one.concurrency));
         }
     }
 }

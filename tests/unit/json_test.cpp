@@ -49,7 +49,7 @@ TEST_CASE("JSON is printed compactly, maps in their own order") {
     CHECK(json(UINT64_MAX) == "18446744073709551615");
 }
 
-TEST_CASE("floats are printed as the original prints them") {
+TEST_CASE("floats are printed as Ruby Routemaster prints them") {
     CHECK(json(1795222839773.5) == "1795222839773.5");
     CHECK(json(1e15) == "1000000000000000.0");
     CHECK(json(1e20) == "1e+20");

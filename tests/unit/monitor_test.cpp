@@ -110,7 +110,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("a measurement is a line as the original prints it") {
+TEST_CASE("a measurement is a line as Ruby Routemaster prints it") {
     CHECK(to_string(Measurement{.kind = Measurement::Kind::counter,
                                 .name = "events.published",
                                 .value = 3,
@@ -147,7 +147,7 @@ TEST_CASE("gauges tell of every subscriber, and of the jobs of every queue that 
     CHECK(scene.log.count(LogLevel::warning, "") == 0);
 }
 
-TEST_CASE("every counter of the store is told, with the tags of the original") {
+TEST_CASE("every counter of the store is told, with the tags of Ruby Routemaster") {
     Scene scene{{.tags = {{"app", "bus"}, {"env", "test"}}}};
     scene.subscribe("billing", {"cats"});
     scene.publish("cats", 3);
@@ -199,8 +199,8 @@ TEST_CASE("of the token of a subscriber the public part is told, and what shares
                   "each round begins anew");
 }
 
-TEST_CASE("the room that there is is told with its marks") {
-    Scene scene{{.room = RoomOptions{}}};
+TEST_CASE("the space that there is is told with its marks") {
+    Scene scene{{.capacity = CapacityOptions{}}};
     scene.run();
     CHECK(scene.lines("gauge:store") ==
           Lines{"gauge:store.bytes_used:0 ()", "gauge:store.high_mark:90000000 ()",
@@ -208,7 +208,7 @@ TEST_CASE("the room that there is is told with its marks") {
 }
 
 TEST_CASE("the gauges of the store are told under each of its names") {
-    Scene scene{{.room = RoomOptions{}, .store_names = {"redis", "store"}}};
+    Scene scene{{.capacity = CapacityOptions{}, .store_names = {"redis", "store"}}};
     scene.run();
     for (const char* gauge : {"bytes_used", "max_mem", "low_mark", "high_mark"}) {
         CHECK(scene.lines(std::string{"gauge:store."} + gauge).size() == 1);

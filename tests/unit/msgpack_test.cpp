@@ -21,7 +21,7 @@ const Event cat{.topic = "cats",
                 .url = "https://example.com/cats/1",
                 .timestamp = from_milliseconds(0x1a1fb9ed83b)};
 
-// The message of `cat` as the original writes it.
+// The message of `cat` as Ruby Routemaster writes it.
 const std::string cat_message = hex("92 a165 85 a174 cf000001a1fb9ed83b a16f a463617473"
                                     "a179 a6637265617465 a175 ba") +
                                 "https://example.com/cats/1" + hex("a164 c0");
@@ -48,7 +48,7 @@ std::string mutated(Random& random, std::string bytes) {
 
 }  // namespace
 
-TEST_CASE("an event is encoded as the original does it") {
+TEST_CASE("an event is encoded as Ruby Routemaster does it") {
     CHECK(encode_message(cat, TimePoint{}) == cat_message);
     Event now = cat;
     now.timestamp.reset();
@@ -138,7 +138,7 @@ TEST_CASE("whatever is no sound event decodes to nothing") {
     }
 }
 
-TEST_CASE("jobs are encoded as the original does it") {
+TEST_CASE("jobs are encoded as Ruby Routemaster does it") {
     const Job batch{"batch", {"AAAAAAAAAAAAAAAAAAAB"}};
     CHECK(encode_job(batch) == hex("92 a5 6261746368 91 b4") + "AAAAAAAAAAAAAAAAAAAB");
     CHECK(encode_job({"monitor", {}}) == hex("92 a7") + "monitor" + hex("90"));
@@ -157,7 +157,7 @@ TEST_CASE("whatever is no job is refused as corrupted") {
     }
 }
 
-TEST_CASE("counter keys are encoded as the original does it") {
+TEST_CASE("counter keys are encoded as Ruby Routemaster does it") {
     const CounterKey key{"events.published", {{"publisher", "pub"}, {"topic", "cats"}}};
     const std::string bytes = hex("92 b0") + "events.published" + hex("92 92 a9") + "publisher" +
                               hex("a3") + "pub" + hex("92 a5") + "topic" + hex("a4") + "cats";

@@ -18,15 +18,15 @@ std::string accepted_by(bool (*rule)(std::string_view)) {
     return accepted;
 }
 
-bool original(std::string_view name) { return is_topic_name(name, TopicRule::original); }
+bool original(std::string_view name) { return is_topic_name(name, TopicRule::ruby); }
 bool any(std::string_view name) { return is_topic_name(name, TopicRule::any); }
 
 }  // namespace
 
-TEST_CASE("topic names of the original are made of lower-case letters and underscores") {
+TEST_CASE("topic names of Ruby Routemaster are made of lower-case letters and underscores") {
     CHECK(accepted_by(original) == "_abcdefghijklmnopqrstuvwxyz");
     for (const char* name : {"orders2", "or-ders", "or.ders"}) {
-        CHECK_FALSE(is_topic_name(name, TopicRule::original));
+        CHECK_FALSE(is_topic_name(name, TopicRule::ruby));
     }
 }
 

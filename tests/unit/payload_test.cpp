@@ -31,13 +31,13 @@ TEST_CASE("a payload is its bytes, which may be elsewhere for a while") {
 
     payload.note_offset(UINT32_MAX);
     CHECK(payload.text() == bytes);
-    payload.let_go();
+    payload.evict();
     CHECK(!payload.resident());
     CHECK(payload.offset() == UINT32_MAX);
     CHECK(payload.size() == 7);
     CHECK(payload.hash() == payload_hash(bytes));
 
-    payload.bring_back(bytes);
+    payload.load(bytes);
     CHECK(payload.resident());
     CHECK(payload.text() == bytes);
     CHECK(payload.offset() == UINT32_MAX);

@@ -54,7 +54,7 @@ public:
         return deadline_ && polls_after_close_ > polls_to_close_;
     }
 
-    /// Does what an inbox does when a letter comes.
+    /// Does what an event queue does when a letter comes.
     void wake() {
         const std::lock_guard lock{mutex_};
         if (wake_) wake_();

@@ -106,7 +106,7 @@ TEST_CASE("the suite finds a store that breaks a promise") {
         };
         try {
             one.run({.open = [] { return std::make_unique<Owned>(); },
-                     .traits = {.patience = Duration{1}, .walk_steps = 200}});
+                     .traits = {.timeout = Duration{1}, .walk_steps = 200}});
         } catch (const ConformanceFailure&) {
             ++failed;
         }

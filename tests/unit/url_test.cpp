@@ -33,7 +33,7 @@ void check_long_ones(std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("URLs that the original takes are taken") {
+TEST_CASE("URLs that Ruby Routemaster takes are taken") {
     for (const auto* url :
          {"https://shop.example/orders/42", "HTTPS://shop.example/", "https://shop.example",
           "https://user:password@shop.example:8443/a#fragment", "https://[::1]:1/",
@@ -43,7 +43,7 @@ TEST_CASE("URLs that the original takes are taken") {
     }
 }
 
-TEST_CASE("URLs are refused with the original's words") {
+TEST_CASE("URLs are refused with Ruby Routemaster's words") {
     CHECK(verdict("") == "URL is missing");
     CHECK(verdict({}) == "URL is missing");
     CHECK(verdict("http://shop.example/") == "URL is not HTTPS");

@@ -1,5 +1,5 @@
 /// @file
-/// Prints JSON exactly as the original bus does: compact, UTF-8 as it is, `/` as it is.
+/// Prints JSON exactly as Ruby Routemaster does: compact, UTF-8 as it is, `/` as it is.
 
 #pragma once
 
@@ -14,9 +14,9 @@ namespace routemaster {
 /// every byte that is not well-formed UTF-8 becomes U+FFFD, so that the result is always JSON.
 void append_json_text(std::string& out, std::string_view text);
 
-/// Appends a floating-point number as the original does: whole numbers within 64 bits in full and
-/// with `.0`, others in 15 significant digits as C's `%g`, always with a fraction or an exponent;
-/// negative zero as `0.0`. What is not finite becomes `null`. The locale does not matter.
+/// Appends a floating-point number as Ruby Routemaster does: whole numbers within 64 bits in full
+/// and with `.0`, others in 15 significant digits as C's `%g`, always with a fraction or an
+/// exponent; negative zero as `0.0`. What is not finite becomes `null`. The locale does not matter.
 void append_json_number(std::string& out, double number);
 
 /// Appends `value` as compact JSON, maps in their own order.

@@ -1,9 +1,9 @@
 /// @file
 /// MessagePack, as everything is stored: values, messages, jobs and the keys of counters.
 ///
-/// The encodings are those of the original bus, byte for byte: two jobs are the same job when their
-/// bytes are. Integers and lengths take their smallest form, floating-point numbers 64 bits, and
-/// extension types do not occur.
+/// The encodings are those of Ruby Routemaster bus, byte for byte: two jobs are the same job when
+/// their bytes are. Integers and lengths take their smallest form, floating-point numbers 64 bits,
+/// and extension types do not occur.
 ///
 ///     message      ["e", {"t": time, "o": topic, "y": type, "u": URL, "d": data or nil}]
 ///     job          [name, [argument, …]]
@@ -49,8 +49,8 @@ void append_msgpack(std::string& out, const Value& value);
 
 /// The event of a message; nothing when it is damaged, incomplete, or of another kind.
 ///
-/// Tolerant as the original: fields in any order, unknown ones ignored, data may be missing. Times
-/// that are no whole number of milliseconds are rounded.
+/// Tolerant as Ruby Routemaster: fields in any order, unknown ones ignored, data may be missing.
+/// Times that are no whole number of milliseconds are rounded.
 [[nodiscard]] std::optional<Event> decode_message(std::string_view message);
 
 /// The bytes of a job, which are its identity.

@@ -36,7 +36,7 @@ struct HttpApiOptions {
     Log log{};  ///< Told about what clients are not told: damage.
 };
 
-/// Answers the routes of the original bus from a store. The routes, and where they differ from the
+/// Answers the routes of Ruby Routemaster from a store. The routes, and where they differ from the
 /// original, are listed in docs/http-api.md.
 ///
 /// Validation comes before any change: a request that is refused has changed nothing. Answers are
@@ -59,7 +59,7 @@ public:
     /// Decides by its head whether the body of a request is worth reading: answers 100 if so, 404
     /// when there is no such route, 401 when it presents the wrong credentials. Meant for the
     /// admission of an `HttpServer`. Does not block.
-    void admit(HttpRequest head, HttpResponder respond);
+    void authorize(HttpRequest head, HttpResponder respond);
 
 private:
     struct Impl;

@@ -33,12 +33,12 @@ struct FindDeadBatch {
     Uid batch;
 };
 
-/// Puts DEAD batches of a subscriber back: each is READY at the end of the lane, as if it began
-/// now, with its id, its messages and no attempts. All of them, if none is named, in the order they
-/// died. Replies how many; when that is `dead_moved_max`, there may be more to do. A batch whose
-/// delivery job somebody pushed by hand is passed over while that exists.
-/// Counts `events.redelivered` and `events.added`. Repeating it finds nothing to put back, unless
-/// they died again.
+/// Puts DEAD batches of a subscriber back: each is READY at the end of the ordering group, as if it
+/// began now, with its id, its messages and no attempts. All of them, if none is named, in the
+/// order they died. Replies how many; when that is `dead_moved_max`, there may be more to do. A
+/// batch whose delivery job somebody pushed by hand is passed over while that exists. Counts
+/// `events.redelivered` and `events.added`. Repeating it finds nothing to put back, unless they
+/// died again.
 struct RedeliverDeadBatches {
     using Reply = Count;
     std::string token;

@@ -20,10 +20,10 @@ inline constexpr const char* delivery_queue = "main";
 
 /// What to do about a delivery job.
 enum class Verdict {
-    deliver,     ///< Hand the batch over, then `SettleDelivery`.
-    throttled,   ///< The subscriber is being spared; the job was given back.
-    crowded,     ///< The subscriber has its share of deliveries; the job waits in its lane.
-    vanished,    ///< Batch or subscriber are gone; the batch was removed and the job is done.
+    deliver,    ///< Hand the batch over, then `SettleDelivery`.
+    throttled,  ///< The subscriber is being spared; the job was given back.
+    at_limit,  ///< The subscriber has its share of deliveries; the job waits in its ordering group.
+    vanished,  ///< Batch or subscriber are gone; the batch was removed and the job is done.
     lease_lost,  ///< The job was handed on; nothing was changed.
 };
 
@@ -43,21 +43,21 @@ struct DeliveryStart {
 ///
 /// A subscriber whose health is below its maximum is throttled when its last attempt is less than
 /// `health_backoff` ago: the job is then given back for that wait, lengthened by `jitter`, the
-/// attempt counts as throttled, and a CURRENT batch goes on taking events.
-/// Else, a lane of which more than `lane_max` jobs may be under way is narrowed to `lane_max`. A
-/// batch that is not among the first of its lane any more is not begun: its job is given back and
-/// waits for those before it, and a CURRENT batch goes on taking events. Settlements widen the lane
-/// again. Whatever `lane_max`, the first of a lane may begin. A store that is shared with workers
-/// of the original, who know no lanes, narrows none. Every lane begins with 16 at most.
-/// Otherwise seals the batch when it is CURRENT, counts an attempt, and notes `now` as the
-/// subscriber's last one.
-/// Repeating it counts one attempt more. A job that is no delivery job answers `invalid`.
+/// attempt counts as throttled, and a CURRENT batch goes on taking events. Else, an ordering group
+/// of which more than `concurrency_max` jobs may be under way is narrowed to `concurrency_max`. A
+/// batch that is not among the first of its ordering group any more is not begun: its job is given
+/// back and waits for those before it, and a CURRENT batch goes on taking events. Settlements widen
+/// the ordering group again. Whatever `concurrency_max`, the first of an ordering group may begin.
+/// A store that is shared with workers of Ruby Routemaster, who know no ordering groups, narrows
+/// none. Every ordering group begins with 16 at most. Otherwise seals the batch when it is CURRENT,
+/// counts an attempt, and notes `now` as the subscriber's last one. Repeating it counts one attempt
+/// more. A job that is no delivery job answers `invalid`.
 struct BeginDelivery {
     using Reply = DeliveryStart;
     Lease lease;
     Duration backoff_max;
-    double jitter = 0;                    ///< In [0, 0.5).
-    std::uint32_t lane_max = UINT32_MAX;  ///< 0 counts as 1.
+    double jitter = 0;                           ///< In [0, 0.5).
+    std::uint32_t concurrency_max = UINT32_MAX;  ///< 0 counts as 1.
     /// A subscriber whose health is below its maximum is throttled for this long at least, however
     /// long ago its last attempt is.
     Duration pause{0};
@@ -68,22 +68,23 @@ struct BeginDelivery {
 /// Success removes the batch and acknowledges the job; failure gives the job back until `retry_at`.
 /// A failure is the last one of its batch when the subscriber still exists, `dead_letters()`, and
 /// either the failure is permanent, or the batch has come to `attempts_max` or `age_max`: the batch
-/// is then DEAD, its job gone, and the next of the lane goes out. It keeps its messages, counts
-/// `batches.dead`, `events.dead` and `events.removed`, and those that died first are dropped beyond
-/// `dead_max`, at most `dead_moved_max` in one step, which counts `events.dead_dropped`.
+/// is then DEAD, its job gone, and the next of the ordering group goes out. It keeps its messages,
+/// counts `batches.dead`, `events.dead` and `events.removed`, and those that died first are dropped
+/// beyond `dead_max`, at most `dead_moved_max` in one step, which counts `events.dead_dropped`.
 /// Either changes the health of the subscriber by `health_change`, if it still exists, and counts
-/// `delivery.events`, `.batches`, `.time`, `.time2`, and `latency.batches.*`. Success makes a lane
-/// one wider, up to what its subscriber asked; failure two narrower, down to 16, or one wider below
-/// 16. It becomes no wider than `lane_max`, and one that is wider is narrowed to that.
+/// `delivery.events`, `.batches`, `.time`, `.time2`, and `latency.batches.*`. Success makes an
+/// ordering group one wider, up to what its subscriber asked; failure two narrower, down to 16, or
+/// one wider below
+/// 16. It becomes no wider than `concurrency_max`, and one that is wider is narrowed to that.
 /// Repeating one that succeeded answers `lease_lost`.
 struct SettleDelivery {
     using Reply = Settlement;
     Lease lease;
     bool delivered = false;
     int health_change = 0;
-    TimePoint begun_at;                   ///< When the attempt began.
-    TimePoint retry_at{};                 ///< Read when it was not delivered.
-    std::uint32_t lane_max = UINT32_MAX;  ///< 0 counts as 1.
+    TimePoint begun_at;                          ///< When the attempt began.
+    TimePoint retry_at{};                        ///< Read when it was not delivered.
+    std::uint32_t concurrency_max = UINT32_MAX;  ///< 0 counts as 1.
     bool permanent = false;  ///< Read when it was not delivered: no further attempt will succeed.
     /// Likewise: why not. A DEAD batch keeps the first `dead_error_max` bytes.
     std::string error{};

@@ -59,8 +59,8 @@ struct AckJob {
     Lease lease;
 };
 
-/// Gives a job back, to run again at `run_at`. It keeps its place in the order of its lane.
-/// Repeating a nack that succeeded answers `lease_lost`.
+/// Gives a job back, to run again at `run_at`. It keeps its place in the order of its ordering
+/// group. Repeating a nack that succeeded answers `lease_lost`.
 struct NackJob {
     using Reply = Settlement;
     Lease lease;
@@ -74,10 +74,10 @@ struct Heartbeat {
 };
 
 /// Jobs that one `RetireWorker` or `ScrubWorkers` gives back at most.
-inline constexpr std::uint64_t given_back_max = 1'000;
+inline constexpr std::uint64_t released_max = 1'000;
 
 /// Gives back at once what a worker holds, oldest first, and forgets the worker: its clean end.
-/// Replies the number of jobs given back. When that is `given_back_max`, there may be more, and the
+/// Replies the number of jobs given back. When that is `released_max`, there may be more, and the
 /// worker is still known: do it again. Repeating it answers 0 once nothing was left.
 struct RetireWorker {
     using Reply = Count;
@@ -87,7 +87,7 @@ struct RetireWorker {
 /// Takes every worker for dead that has not been heard of for `silence` or longer, gives back what
 /// it held in any queue, as READY, and forgets it. Replies the number of jobs given back, each
 /// counted in `jobs.scrubbed`, and each worker that was forgotten in `workers.scrubbed`. When that
-/// is `given_back_max`, there may be more to do. Repeating it is harmless.
+/// is `released_max`, there may be more to do. Repeating it is harmless.
 struct ScrubWorkers {
     using Reply = Count;
     Duration silence;

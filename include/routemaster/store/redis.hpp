@@ -1,5 +1,5 @@
 /// @file
-/// The store on a Redis server, in the layout of the original bus: many processes, one bus.
+/// The store on a Redis server, in the layout of Ruby Routemaster: many processes, one bus.
 
 #pragma once
 
@@ -38,10 +38,10 @@ struct RedisOptions {
     std::string tls_ca_file{};  ///< Authorities to trust instead of the system's.
     /// Put before every key. With a hash tag, as in `{bus}:`, all are in one slot of a cluster.
     std::string prefix{};
-    /// Processes of the original share the server: every READY job stays where their workers take
-    /// it. What that leaves of the order is in docs/redis-keys.md. What would end those workers is
-    /// `invalid`: topics and URLs of events are held to the rules of the original, callbacks to the
-    /// grammar of URLs. Processes of the original wake nobody: let a `Dispatcher` poll often.
+    /// Ruby processes share the server: every READY job stays where their workers take it. What
+    /// that leaves of the order is in docs/redis-keys.md. What would end those workers is
+    /// `invalid`: topics and URLs of events are held to the rules of Ruby Routemaster, callbacks to
+    /// the grammar of URLs. Ruby processes wake nobody: let a `Dispatcher` poll often.
     bool mixed_fleet = false;
     /// How long a step may wait for its answer. A server that is silent for so long is given up.
     Duration timeout{5'000};
@@ -59,7 +59,7 @@ struct RedisOptions {
 [[nodiscard]] Result<RedisOptions> parse_redis_url(std::string_view url);
 
 /// Keeps the bus on a Redis server, 7.0 or newer, under the keys that docs/redis-keys.md describes.
-/// Any number of processes share it, those of the original among them.
+/// Any number of processes share it, those of Ruby Routemaster among them.
 ///
 /// A step is one script and so atomic. Steps that wait at the same time travel together. A step is
 /// as durable as the server makes it (appendonly, replicas). What cannot be done is `unavailable`;

@@ -57,7 +57,7 @@ private:
 };
 
 /// How often what goes wrong: probabilities from 0 to 1.
-struct Mishaps {
+struct FaultRates {
     // Of each action of the world.
     double crashes = 0;      ///< The machine loses power, and what was not synced; all workers die.
     double kills = 0;        ///< A worker is killed, and another takes its place after a while.
@@ -90,17 +90,17 @@ struct Mishaps {
     bool drops = false;  ///< Whether the oldest batches are dropped when they take too much room.
 };
 
-/// Draws which mishaps there are, each in half of all worlds, and how often: worlds in which not
-/// everything goes wrong at once reach states that others do not.
-[[nodiscard]] Mishaps swarm(std::uint64_t seed);
+/// Draws which fault rates there are, each in half of all worlds, and how often: worlds in which
+/// not everything goes wrong at once reach states that others do not.
+[[nodiscard]] FaultRates swarm(std::uint64_t seed);
 
 /// Settings of a `World`.
 struct WorldOptions {
-    std::uint64_t actions = 2'000;     ///< What happens until everything heals.
-    std::size_t subscribers = 3;       ///< Besides those of the test.
-    std::size_t jobs = 20;             ///< Different ones that are pushed again and again; 0: none.
-    std::size_t trace = 40;            ///< Actions that a failure tells.
-    std::optional<Mishaps> mishaps{};  ///< As `swarm` draws them, unless given.
+    std::uint64_t actions = 2'000;  ///< What happens until everything heals.
+    std::size_t subscribers = 3;    ///< Besides those of the test.
+    std::size_t jobs = 20;          ///< Different ones that are pushed again and again; 0: none.
+    std::size_t trace = 40;         ///< Actions that a failure tells.
+    std::optional<FaultRates> fault_rates{};  ///< As `swarm` draws them, unless given.
 };
 
 /// Does a job. To throw means that it failed: the job comes again later.
@@ -130,13 +130,13 @@ public:
     [[nodiscard]] const Clock& clock() const noexcept;
 
     /// Lets a subscriber take part whose batches go to `handler`, one after the other and in order,
-    /// as often as the world's mishaps make it. Every event has a URL of its own, which ends with
-    /// its number. Before `run`.
+    /// as often as the world's fault rates make it. Every event has a URL of its own, which ends
+    /// with its number. Before `run`.
     void subscribe(const std::string& token, const std::vector<std::string>& topics,
                    BatchHandler handler);
 
-    /// Lets `handler` do the jobs of the world, `["work", [n]]`, as often as the world's mishaps
-    /// make it. Before `run`.
+    /// Lets `handler` do the jobs of the world, `["work", [n]]`, as often as the world's fault
+    /// rates make it. Before `run`.
     void handle(JobHandler handler);
 
     /// Lets everything happen, then heal and drain. Throws `SimulationFailure` when a promise was

@@ -32,7 +32,7 @@ struct StoreTraits {
     /// always do.
     std::function<void(Store&)> flush_counters{};
 
-    Duration patience{20'000};         ///< Real time within which a wake-up must arrive.
+    Duration timeout{20'000};          ///< Real time within which a wake-up must arrive.
     std::uint64_t seed = 1;            ///< Of the random walk.
     std::uint32_t walk_steps = 5'000;  ///< Length of the random walk.
 };

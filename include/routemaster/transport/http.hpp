@@ -1,5 +1,5 @@
 /// @file
-/// Delivers batches as the original bus does: one POST of a JSON array for each.
+/// Delivers batches as Ruby Routemaster does: one POST of a JSON array for each.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace routemaster {
 
-/// Settings of an `HttpTransport`. Defaults are the original's.
+/// Settings of an `HttpTransport`. Defaults are Ruby Routemaster's.
 struct HttpTransportOptions {
     /// Of both limits, up to a tenth is taken off by the id of the batch, so that deliveries which
     /// began together do not end together.

@@ -28,7 +28,7 @@ enum class MessageKind {
 /// event goes on to another sink, which is cleared first.
 ///
 /// Fields may come in any order, the last of equal ones counts, unknown ones are ignored, and data
-/// that is nil is no data: as tolerant as the original.
+/// that is nil is no data: as tolerant as Ruby Routemaster.
 template <class Data>
 class MessageReader {
 public:

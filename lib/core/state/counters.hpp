@@ -27,7 +27,7 @@ struct CounterState : Entity {
 /// All counters.
 class CounterTable {
 public:
-    explicit CounterTable(Effects& effects) : effects_{effects} {}
+    explicit CounterTable(ChangeLog& changes) : changes_{changes} {}
 
     /// The counter of that key, which begins at 0.
     CounterState& at(CounterKey key) {
@@ -39,7 +39,7 @@ public:
     void add(CounterState& counter, std::int64_t increment) {
         counter.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(counter.value) +
                                                   static_cast<std::uint64_t>(increment));
-        effects_.counted(counter);
+        changes_.counted(counter);
     }
 
     void add(CounterKey key, std::int64_t increment) { add(at(std::move(key)), increment); }
@@ -50,16 +50,16 @@ public:
             auto encoded = encode_counter_key(key);
             if (encoded > page.after) wanted.emplace(std::move(encoded), &counter);
         }
-        std::vector<Counter> told;
+        std::vector<Counter> listed;
         for (const auto& [encoded, counter] : wanted) {
-            if (told.size() == page.limit) break;
-            told.push_back({*counter->key, counter->value});
+            if (listed.size() == page.limit) break;
+            listed.push_back({*counter->key, counter->value});
         }
-        return told;
+        return listed;
     }
 
 private:
-    Effects& effects_;
+    ChangeLog& changes_;
     std::map<CounterKey, CounterState> counters_;
 };
 

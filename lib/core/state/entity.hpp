@@ -34,12 +34,12 @@ struct TokenState;
 struct BatchState;
 struct JobState;
 struct CounterState;
-struct Lane;
+struct OrderingGroup;
 
 /// Is told what each entity became. All members are called under the lock of the store.
-class Effects {
+class ChangeLog {
 public:
-    virtual ~Effects() = default;
+    virtual ~ChangeLog() = default;
 
     virtual void changed(TopicState& topic) = 0;
     virtual void changed(SubscriberState& subscriber) = 0;
@@ -64,21 +64,21 @@ public:
     virtual void gone(TokenState& token) = 0;
     virtual void gone(JobState& job) = 0;
     virtual void gone(BatchState& batch) = 0;
-    /// Jobs of a lane are gone, and were not done.
-    virtual void skipped(Lane& lane) = 0;
+    /// Jobs of a group are gone, and were not done.
+    virtual void skipped(OrderingGroup& group) = 0;
 
     // What a journal keeps need not be in memory. These throw `Failure` when it cannot be read.
 
     /// Whether a job whose payload was let go is made of these bytes.
     virtual bool same(const JobState& job, std::string_view bytes) = 0;
     /// Makes the payload of a job resident.
-    virtual void bring_back(JobState& job) = 0;
+    virtual void load(JobState& job) = 0;
     /// The messages of a batch that were let go, and stay so.
     virtual MessageList read(const BatchState& batch) = 0;
 };
 
 /// Keeps no journal, so nothing is ever let go.
-class NoEffects final : public Effects {
+class NoChangeLog final : public ChangeLog {
 public:
     void changed(TopicState&) override {}
     void changed(SubscriberState&) override {}
@@ -96,9 +96,9 @@ public:
     void gone(TokenState&) override {}
     void gone(JobState&) override {}
     void gone(BatchState&) override {}
-    void skipped(Lane&) override {}
+    void skipped(OrderingGroup&) override {}
     bool same(const JobState&, std::string_view) override { return false; }
-    void bring_back(JobState&) override {}
+    void load(JobState&) override {}
     MessageList read(const BatchState&) override { return {}; }
 };
 

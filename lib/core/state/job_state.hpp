@@ -1,5 +1,5 @@
 /// @file
-/// A job of the state machine, and the lanes that keep jobs in order.
+/// A job of the state machine, and the groups that keep jobs in order.
 
 #pragma once
 
@@ -22,7 +22,7 @@ struct QueueState;
 
 /// Jobs that keep an order among themselves: only the first `limit()` of them may be acquired, and
 /// a job that is given back keeps its place. One at a time makes them strictly one after the other.
-struct Lane;
+struct OrderingGroup;
 
 /// A worker, and what it holds.
 struct Worker;
@@ -37,14 +37,14 @@ struct JobState : Entity {
         : Entity{Kind::job}, queue{in}, payload{what, hash}, run_at{at}, order{number} {}
 
     State state = State::scheduled;
-    bool admitted = true;  ///< Stands among the first of its lane, so it may be acquired.
+    bool eligible = true;  ///< Stands among the first of its group, so it may be acquired.
     QueueState& queue;
     Payload payload;  ///< Encoded: the identity.
     TimePoint run_at;
     std::uint64_t order;  ///< Grows with each push; kept for life.
-    Lane* lane = nullptr;
-    ListHook<JobState> in_lane;
-    ListHook<JobState> in_state;  ///< Among those that are READY and admitted, or at its worker.
+    OrderingGroup* group = nullptr;
+    ListHook<JobState> in_group;
+    ListHook<JobState> in_state;  ///< Among those that are READY and eligible, or at its worker.
     Worker* worker = nullptr;     ///< Who holds it; null unless it is PENDING.
     union {
         std::uint64_t fence = 0;  ///< Of its lease, while PENDING.
@@ -53,23 +53,23 @@ struct JobState : Entity {
 };
 static_assert(sizeof(JobState) <= 136, "some 160 bytes with its places in the indexes");
 
-struct Lane {
+struct OrderingGroup {
     std::string name;
     /// How many of its first jobs may be acquired before any of them was done.
     static constexpr std::uint32_t start = 16;
 
-    std::uint32_t width = 1;  ///< As its subscriber asked.
+    std::uint32_t concurrency = 1;  ///< As its subscriber asked.
     /// What has proved to work, and workers have room for. Not kept on disk.
     std::uint32_t window = start;
-    std::size_t admitted = 0;
-    JobState* edge = nullptr;  ///< The first job that is not admitted.
+    std::size_t eligible = 0;
+    JobState* first_blocked = nullptr;  ///< The first job that is not eligible.
     /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk they
     /// may come back, and must then come before what stands behind them.
     std::uint64_t skipped_row = 0;
-    IntrusiveList<JobState, &JobState::in_lane> jobs;
+    IntrusiveList<JobState, &JobState::in_group> jobs;
 
     /// How many of its first jobs may be acquired.
-    [[nodiscard]] std::uint32_t limit() const noexcept { return std::min(width, window); }
+    [[nodiscard]] std::uint32_t limit() const noexcept { return std::min(concurrency, window); }
 };
 
 struct Worker {

@@ -1,5 +1,5 @@
 /// @file
-/// The job queues of the state machine: unique jobs, lanes that keep them in order, leases.
+/// The job queues of the state machine: unique jobs, groups that keep them in order, leases.
 
 #pragma once
 
@@ -36,8 +36,8 @@ struct QueueState {
     std::string name;
     HashIndex<JobState> jobs;  ///< All, by their payloads.
     Schedule scheduled;
-    IntrusiveList<JobState, &JobState::in_state> ready;  ///< READY and admitted.
-    std::size_t held = 0;                                ///< READY and not admitted.
+    IntrusiveList<JobState, &JobState::in_state> ready;  ///< READY and eligible.
+    std::size_t blocked = 0;                             ///< READY and not eligible.
     std::size_t pending = 0;
     bool hungry = false;  ///< A worker got less than it asked for and has not been woken since.
     bool woken = false;   ///< Stands in the list of queues to wake.
@@ -46,7 +46,7 @@ struct QueueState {
 /// All queues, and the workers that hold jobs of them.
 class JobTable {
 public:
-    JobTable(Effects& effects, CounterTable& counters) : effects_{effects}, counters_{counters} {}
+    JobTable(ChangeLog& changes, CounterTable& counters) : changes_{changes}, counters_{counters} {}
     JobTable(const JobTable&) = delete;
     JobTable& operator=(const JobTable&) = delete;
     ~JobTable() {
@@ -73,7 +73,7 @@ public:
                                  std::uint32_t hash) const {
         return queue.jobs.find(hash, [&](const JobState& any) {
             if (any.payload.size() != job.size()) return false;
-            return any.payload.resident() ? any.payload.text() == job : effects_.same(any, job);
+            return any.payload.resident() ? any.payload.text() == job : changes_.same(any, job);
         });
     }
 
@@ -84,7 +84,7 @@ public:
     }
 
     /// The job that a lease gives the right to; null when the lease is lost.
-    [[nodiscard]] JobState* held(const Lease& lease) const {
+    [[nodiscard]] JobState* leased(const Lease& lease) const {
         auto* job = leased_.find(mark(lease.fence),
                                  [&](const JobState& any) { return any.fence == lease.fence; });
         if (job == nullptr || job->worker->uid != lease.worker) return nullptr;
@@ -93,15 +93,15 @@ public:
 
     /// Adds a job that is known not to exist yet.
     JobState& push(QueueState& queue, std::string_view job, TimePoint run_at, std::uint64_t order,
-                   Lane* lane, TimePoint now) {
-        return push(queue, job, payload_hash(job), run_at, order, lane, now);
+                   OrderingGroup* group, TimePoint now) {
+        return push(queue, job, payload_hash(job), run_at, order, group, now);
     }
     JobState& push(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
-                   std::uint64_t order, Lane* lane, TimePoint now) {
-        auto& state = make(queue, job, hash, run_at, order, lane);
-        if (lane != nullptr) join(state, *lane);
+                   std::uint64_t order, OrderingGroup* group, TimePoint now) {
+        auto& state = make(queue, job, hash, run_at, order, group);
+        if (group != nullptr) join(state, *group);
         place(state, now);
-        effects_.changed(state);
+        changes_.changed(state);
         return state;
     }
 
@@ -111,28 +111,28 @@ public:
         displace(job);
         job.run_at = run_at;
         place(job, now);
-        effects_.changed(job);
+        changes_.changed(job);
     }
 
     /// Ends a job, whatever its state.
     void remove(JobState& job) {
-        effects_.gone(job);
+        changes_.gone(job);
         if (job.state == JobState::State::pending) {
             release(job);
         } else {
             displace(job);
         }
-        if (job.lane != nullptr) leave(job);
+        if (job.group != nullptr) leave(job);
         end(job);
     }
 
     /// Ends the lease of a job, which is to run again at `run_at`.
-    void give_back(JobState& job, TimePoint run_at, TimePoint now) {
+    void release(JobState& job, TimePoint run_at, TimePoint now) {
         release(job);
         job.run_at = run_at;
         place(job, now);
-        if (job.lane != nullptr) fit(*job.lane);
-        effects_.changed(job);
+        if (job.group != nullptr) fit(*job.group);
+        changes_.changed(job);
     }
 
     Acquired acquire(QueueState& queue, const AcquireJobs& step, TimePoint now) {
@@ -147,22 +147,22 @@ public:
         auto& holder = worker(step.worker);
         holder.seen = now;
         Acquired acquired;
-        const auto tell = [&](const JobState& job) {
+        const auto report = [&](const JobState& job) {
             acquired.leases.push_back(lease_of(job));
             reveal(job);
         };
         for (auto* lost = first_beyond(holder, step.known); lost != nullptr;
              lost = holder.jobs.next(*lost)) {
-            if (&lost->queue == &queue) tell(*lost);
+            if (&lost->queue == &queue) report(*lost);
         }
         acquired.leases.reserve(
             std::min<std::size_t>(step.limit, acquired.leases.size() + queue.ready.size()));
         while (acquired.leases.size() < step.limit && !queue.ready.empty()) {
             auto& job = *queue.ready.front();
-            if (!job.payload.resident() && !bring_back(job, acquired.leases.empty())) break;
+            if (!job.payload.resident() && !load(job, acquired.leases.empty())) break;
             queue.ready.remove(job);
-            hold(job, holder, ++fence_);
-            tell(job);
+            grant(job, holder, ++fence_);
+            report(job);
         }
         if (!queue.ready.empty()) {
             acquired.next_due = now;
@@ -181,7 +181,7 @@ public:
     std::uint64_t retire(const Uid& uid, TimePoint now) {
         const auto found = workers_.find(uid);
         if (found == workers_.end()) return 0;
-        const auto count = give_back(found->second, given_back_max, now, [](const JobState&) {});
+        const auto count = release(found->second, released_max, now, [](const JobState&) {});
         if (found->second.jobs.empty()) workers_.erase(found);
         return count;
     }
@@ -194,7 +194,7 @@ public:
             // When the clock was set back, the silence of the dead counts from now.
             state.seen = std::min(state.seen, now);
             if (saturating_add(state.seen, silence) > now) continue;
-            count += give_back(state, given_back_max - count, now, [this](const JobState& job) {
+            count += release(state, released_max - count, now, [this](const JobState& job) {
                 counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
             });
             if (!state.jobs.empty()) break;
@@ -206,33 +206,34 @@ public:
 
     [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now) {
         const std::uint64_t due = queue.scheduled.count_due(now);
-        return {queue.scheduled.size() - due, queue.ready.size() + queue.held + due, queue.pending};
+        return {queue.scheduled.size() - due, queue.ready.size() + queue.blocked + due,
+                queue.pending};
     }
 
-    /// Lets a lane have another number of jobs under way. Those that are stay under way.
-    void widen(Lane& lane, std::uint32_t width) {
-        lane.width = width;
-        fit(lane);
+    /// Lets a group have another number of jobs under way. Those that are stay under way.
+    void set_concurrency(OrderingGroup& group, std::uint32_t concurrency) {
+        group.concurrency = concurrency;
+        fit(group);
     }
 
-    /// Keeps all but the first `most` jobs of a lane from being acquired.
-    void narrow(Lane& lane, std::uint32_t most) {
-        if (lane.limit() <= most) return;
-        lane.window = most;
-        fit(lane);
+    /// Keeps all but the first `most` jobs of a group from being acquired.
+    void narrow(OrderingGroup& group, std::uint32_t most) {
+        if (group.limit() <= most) return;
+        group.window = most;
+        fit(group);
     }
 
-    /// Lets a lane have one job more after a success, and two less after a failure, but no more
+    /// Lets a group have one job more after a success, and two less after a failure, but no more
     /// than `most`. What it may begin with it regains after failures, too: or one job that is
     /// never done would keep the others waiting.
-    void adapt(Lane& lane, bool success, std::uint32_t most) {
-        if (lane.width == 1) return;
-        const auto begin = std::min(lane.width, Lane::start);
-        const auto before = lane.limit();
+    void adapt(OrderingGroup& group, bool success, std::uint32_t most) {
+        if (group.concurrency == 1) return;
+        const auto begin = std::min(group.concurrency, OrderingGroup::start);
+        const auto before = group.limit();
         const auto after = success || before < begin ? before + 1 : std::max(before - 2, begin);
-        const auto window = std::min({after, most, lane.width});
-        lane.window = window == begin ? Lane::start : window;
-        fit(lane);
+        const auto window = std::min({after, most, group.concurrency});
+        group.window = window == begin ? OrderingGroup::start : window;
+        fit(group);
     }
 
     /// Names of the queues whose watchers are to be woken, each once.
@@ -246,12 +247,12 @@ public:
     /// Puts a job into the index alone; `settle_restored` finds its place. Until then it stands in
     /// `ready`, in the order of the journal, which is about the order of all places.
     JobState& restore(QueueState& queue, std::string_view job, TimePoint run_at,
-                      std::uint64_t order, Lane* lane) {
-        return restore(queue, job, payload_hash(job), run_at, order, lane);
+                      std::uint64_t order, OrderingGroup* group) {
+        return restore(queue, job, payload_hash(job), run_at, order, group);
     }
     JobState& restore(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
-                      std::uint64_t order, Lane* lane) {
-        auto& state = make(queue, job, hash, run_at, order, lane);
+                      std::uint64_t order, OrderingGroup* group) {
+        auto& state = make(queue, job, hash, run_at, order, group);
         queue.ready.push_back(state);
         return state;
     }
@@ -265,20 +266,20 @@ public:
     /// Gives every restored job its place, in the order of pushes, as SCHEDULED: what is due is
     /// promoted by the next acquisition, in the order it fell due.
     void settle_restored() {
-        std::vector<JobState*> laned;
+        std::vector<JobState*> grouped;
         for (auto& [name, queue] : queues_) {
             std::vector<JobState*> all;
             all.reserve(queue.ready.size());
             while (auto* job = queue.ready.front()) {
                 queue.ready.remove(*job);
                 all.push_back(job);
-                if (job->lane != nullptr) laned.push_back(job);
+                if (job->group != nullptr) grouped.push_back(job);
             }
             queue.scheduled.restore(std::move(all));
         }
-        std::sort(laned.begin(), laned.end(),
+        std::sort(grouped.begin(), grouped.end(),
                   [](const JobState* a, const JobState* b) { return a->order < b->order; });
-        for (auto* job : laned) join(*job, *job->lane);
+        for (auto* job : grouped) join(*job, *job->group);
     }
 
     /// Calls `visit` with each job, queue by queue, in the order they were pushed.
@@ -316,11 +317,11 @@ public:
     void reinstate(const Lease& lease, TimePoint seen) {
         auto* job = find(queue(lease.queue), lease.job);
         if (job == nullptr || job->state == JobState::State::pending) return;
-        if (!job->payload.resident()) effects_.bring_back(*job);
+        if (!job->payload.resident()) changes_.load(*job);
         displace(*job);
         auto& holder = worker(lease.worker);
         holder.seen = seen;
-        hold(*job, holder, lease.fence);
+        grant(*job, holder, lease.fence);
     }
 
     /// The lease of a job that is PENDING.
@@ -331,12 +332,12 @@ public:
 private:
     /// Gives back the oldest jobs of a worker, at most `limit`; `each` is told of one just before.
     template <class Each>
-    std::uint64_t give_back(Worker& worker, std::uint64_t limit, TimePoint now, Each each) {
+    std::uint64_t release(Worker& worker, std::uint64_t limit, TimePoint now, Each each) {
         std::uint64_t count = 0;
         for (; count < limit && !worker.jobs.empty(); ++count) {
             auto& job = *worker.jobs.front();
             each(job);
-            give_back(job, now, now);
+            release(job, now, now);
         }
         return count;
     }
@@ -345,9 +346,9 @@ private:
     static constexpr int promoted_max = 1'000;
 
     /// Makes a payload resident. When that fails, throws if there is nothing else to tell.
-    bool bring_back(JobState& job, bool nothing_else) {
+    bool load(JobState& job, bool nothing_else) {
         try {
-            effects_.bring_back(job);
+            changes_.load(job);
             return true;
         } catch (const Failure&) {
             if (nothing_else) throw;
@@ -357,9 +358,9 @@ private:
 
     /// A job that stands in the index and nowhere else.
     JobState& make(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
-                   std::uint64_t order, Lane* lane) {
+                   std::uint64_t order, OrderingGroup* group) {
         auto& state = states_.make(queue, job, hash, run_at, order);
-        state.lane = lane;
+        state.group = group;
         order_ = std::max(order_, order);
         queue.jobs.insert(hash, state);
         return state;
@@ -380,11 +381,11 @@ private:
 
     void make_ready(JobState& job) {
         job.state = JobState::State::ready;
-        if (job.admitted) {
+        if (job.eligible) {
             job.queue.ready.push_back(job);
             wake(job.queue);
         } else {
-            ++job.queue.held;
+            ++job.queue.blocked;
         }
     }
 
@@ -403,10 +404,10 @@ private:
     void displace(JobState& job) {
         if (job.state == JobState::State::scheduled) {
             job.queue.scheduled.remove(job);
-        } else if (job.admitted) {
+        } else if (job.eligible) {
             job.queue.ready.remove(job);
         } else {
-            --job.queue.held;
+            --job.queue.blocked;
         }
     }
 
@@ -437,7 +438,7 @@ private:
         return static_cast<std::uint32_t>(fence);
     }
 
-    void hold(JobState& job, Worker& holder, std::uint64_t fence) {
+    void grant(JobState& job, Worker& holder, std::uint64_t fence) {
         job.state = JobState::State::pending;
         job.worker = &holder;
         job.fence = fence;
@@ -451,7 +452,7 @@ private:
 
     /// Ends the lease of a job, which is then nowhere.
     void release(JobState& job) {
-        effects_.lease_ended(job);
+        changes_.lease_ended(job);
         --job.queue.pending;
         leased_.remove(mark(job.fence), job);
         job.worker->jobs.remove(job);
@@ -459,50 +460,52 @@ private:
         job.fence = 0;
     }
 
-    void join(JobState& job, Lane& lane) {
-        lane.jobs.push_back(job);
-        job.admitted = lane.edge == nullptr && lane.admitted < lane.limit();
-        if (job.admitted) {
-            ++lane.admitted;
-        } else if (lane.edge == nullptr) {
-            lane.edge = &job;
+    void join(JobState& job, OrderingGroup& group) {
+        group.jobs.push_back(job);
+        job.eligible = group.first_blocked == nullptr && group.eligible < group.limit();
+        if (job.eligible) {
+            ++group.eligible;
+        } else if (group.first_blocked == nullptr) {
+            group.first_blocked = &job;
         }
     }
 
     void leave(JobState& job) {
-        auto& lane = *job.lane;
-        if (lane.edge == &job) lane.edge = lane.jobs.next(job);
-        lane.jobs.remove(job);
-        if (job.admitted) --lane.admitted;
-        fit(lane);
+        auto& group = *job.group;
+        if (group.first_blocked == &job) group.first_blocked = group.jobs.next(job);
+        group.jobs.remove(job);
+        if (job.eligible) --group.eligible;
+        fit(group);
     }
 
-    /// Lets jobs at the edge of a lane in while there is room, and keeps the last ones out again
-    /// while a lane that became narrower holds too many. What is PENDING is let be.
-    void fit(Lane& lane) {
-        while (lane.edge != nullptr && lane.admitted < lane.limit()) {
-            auto& job = *lane.edge;
-            lane.edge = lane.jobs.next(job);
-            ++lane.admitted;
-            job.admitted = true;
+    /// Lets jobs at the the first blocked of a group in while there is room, and keeps the last
+    /// ones out again while a group that became narrower holds too many. What is PENDING is let be.
+    void fit(OrderingGroup& group) {
+        while (group.first_blocked != nullptr && group.eligible < group.limit()) {
+            auto& job = *group.first_blocked;
+            group.first_blocked = group.jobs.next(job);
+            ++group.eligible;
+            job.eligible = true;
             if (job.state == JobState::State::ready) {
-                --job.queue.held;
+                --job.queue.blocked;
                 make_ready(job);
             }
         }
-        while (lane.admitted > lane.limit()) {
-            auto& job = *(lane.edge == nullptr ? lane.jobs.back() : lane.jobs.previous(*lane.edge));
+        while (group.eligible > group.limit()) {
+            auto& job =
+                *(group.first_blocked == nullptr ? group.jobs.back()
+                                                 : group.jobs.previous(*group.first_blocked));
             if (job.state == JobState::State::ready) {
                 job.queue.ready.remove(job);
-                ++job.queue.held;
+                ++job.queue.blocked;
             }
-            lane.edge = &job;
-            --lane.admitted;
-            job.admitted = false;
+            group.first_blocked = &job;
+            --group.eligible;
+            job.eligible = false;
         }
     }
 
-    Effects& effects_;
+    ChangeLog& changes_;
     CounterTable& counters_;
     std::map<std::string, QueueState, std::less<>> queues_;
     std::map<Uid, Worker> workers_;

@@ -37,7 +37,7 @@ public:
     }
 
     /// Frees them. They must be resident, and be read again from elsewhere.
-    void let_go() {
+    void evict() {
         ROUTEMASTER_ASSERT(resident());
         size_ = list_.size();
         bytes_ = list_.payload_bytes();
@@ -47,7 +47,7 @@ public:
         away_ = true;
     }
     /// Gives back what was let go.
-    void bring_back(MessageList list) {
+    void load(MessageList list) {
         list_ = std::move(list);
         away_ = false;
     }

@@ -8,16 +8,16 @@
 
 namespace routemaster::detail {
 
-Machine::Machine(Effects& effects)
-    : effects_{effects},
-      counters_{effects},
-      jobs_{effects, counters_},
-      outboxes_{effects, counters_, jobs_},
-      directory_{effects, outboxes_} {}
+Machine::Machine(ChangeLog& changes)
+    : changes_{changes},
+      counters_{changes},
+      jobs_{changes, counters_},
+      subscriber_queues_{changes, counters_, jobs_},
+      registry_{changes, subscriber_queues_} {}
 
 Outcome Machine::perform(Step& step, TimePoint now) {
     now_ = now;
-    reveals_ = everything;
+    depends_on_row_ = everything;
     return std::visit(
         [this](auto& any) -> Outcome {
             if (auto checked = check_step(any); !checked) return checked.error();
@@ -34,11 +34,11 @@ Outcome Machine::perform(Step& step, TimePoint now) {
 }
 
 void Machine::settle_restored() {
-    directory_.settle_restored(jobs_);
-    outboxes_.settle_restored();
+    registry_.settle_restored(jobs_);
+    subscriber_queues_.settle_restored();
     jobs_.settle_restored();
-    outboxes_.prune(
-        [this](const std::string& token) { return directory_.subscriber(token) != nullptr; });
+    subscriber_queues_.prune(
+        [this](const std::string& token) { return registry_.subscriber(token) != nullptr; });
 }
 
 }  // namespace routemaster::detail

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "core/state/counters.hpp"
-#include "core/state/directory.hpp"
 #include "core/state/entity.hpp"
 #include "core/state/jobs.hpp"
-#include "core/state/outboxes.hpp"
+#include "core/state/registry.hpp"
+#include "core/state/subscriber_queues.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
@@ -25,22 +25,22 @@ namespace routemaster::detail {
 /// The whole state of a bus, and the steps upon it. Not thread safe: its store serialises.
 class Machine {
 public:
-    /// Everything that was ever changed, as a value of `reveals`.
+    /// Everything that was ever changed, as a value of `depends_on_row`.
     static constexpr std::uint64_t everything = UINT64_MAX;
 
-    /// `effects` must outlive it.
-    explicit Machine(Effects& effects);
+    /// `changes` must outlive it.
+    explicit Machine(ChangeLog& changes);
 
     Outcome perform(Step& step, TimePoint now);
 
-    /// The newest journal row that the last outcome tells anything of. What it reveals beyond what
-    /// it changed must be durable before it may be told.
-    [[nodiscard]] std::uint64_t reveals() const noexcept { return reveals_; }
+    /// The newest journal row that the last outcome tells anything of. What it depends on beyond
+    /// what it changed must be durable before it may be told.
+    [[nodiscard]] std::uint64_t depends_on_row() const noexcept { return depends_on_row_; }
 
     [[nodiscard]] CounterTable& counters() noexcept { return counters_; }
     [[nodiscard]] JobTable& jobs() noexcept { return jobs_; }
-    [[nodiscard]] OutboxTable& outboxes() noexcept { return outboxes_; }
-    [[nodiscard]] Directory& directory() noexcept { return directory_; }
+    [[nodiscard]] SubscriberQueueTable& subscriber_queues() noexcept { return subscriber_queues_; }
+    [[nodiscard]] Registry& registry() noexcept { return registry_; }
 
     /// Connects everything that was restored part by part.
     void settle_restored();
@@ -104,8 +104,8 @@ private:
     [[nodiscard]] Duration throttle(const SubscriberState& subscriber,
                                     const BeginDelivery& step) const;
 
-    /// Whether others of its lane have all the deliveries that the lane may have.
-    bool crowded(JobState& job, const BeginDelivery& step);
+    /// Whether others of its group have all the deliveries that the group may have.
+    bool at_limit(JobState& job, const BeginDelivery& step);
 
     void end_vanished(JobState& job, BatchState* batch, bool subscriber_exists);
     Result<SettleDelivery::Reply> apply(SettleDelivery& step);
@@ -118,8 +118,11 @@ private:
     void change_health(SubscriberState& subscriber, const SettleDelivery& step);
 
     void count_attempt(const BatchState& batch, const SettleDelivery& step);
-    void count_delivery(const BatchState& batch, OutboxCounter batches, OutboxCounter events);
-    static const std::string& token_of(const BatchState& batch) { return batch.outbox.lane.name; }
+    void count_delivery(const BatchState& batch, SubscriberQueueCounter batches,
+                        SubscriberQueueCounter events);
+    static const std::string& token_of(const BatchState& batch) {
+        return batch.subscriber_queue.group.name;
+    }
 
     // --- DEAD batches ---------------------------------------------------------------------------
 
@@ -148,15 +151,17 @@ private:
     Result<AddToCounters::Reply> apply(AddToCounters& step);
     Result<ListCounters::Reply> apply(ListCounters& step);
 
-    void reveal(const Entity& entity) { reveals_ = std::max(reveals_, entity.last_row); }
+    void depend_on(const Entity& entity) {
+        depends_on_row_ = std::max(depends_on_row_, entity.last_row);
+    }
 
-    Effects& effects_;
+    ChangeLog& changes_;
     CounterTable counters_;
     JobTable jobs_;
-    OutboxTable outboxes_;
-    Directory directory_;
+    SubscriberQueueTable subscriber_queues_;
+    Registry registry_;
     TimePoint now_{};
-    std::uint64_t reveals_ = 0;
+    std::uint64_t depends_on_row_ = 0;
 };
 
 }  // namespace routemaster::detail

@@ -81,13 +81,13 @@ public:
     }
 
     /// Frees the bytes, which must be resident, and can be read again at `offset`.
-    void let_go() noexcept {
+    void evict() noexcept {
         const auto offset = this->offset();
         clear();
         block_ = std::uintptr_t{offset} << 1U | elsewhere;
     }
     /// Gives back the bytes that were let go.
-    void bring_back(std::string_view bytes) {
+    void load(std::string_view bytes) {
         ROUTEMASTER_ASSERT(!resident() && bytes.size() == size_);
         fill(bytes, offset());
     }

@@ -1,6 +1,6 @@
 /// @file
-/// The bytes of a delivery job: the MessagePack array `["batch", [uid]]`, as the original writes
-/// it.
+/// The bytes of a delivery job: the MessagePack array `["batch", [uid]]`, as Ruby Routemaster
+/// writes it.
 
 #pragma once
 

@@ -10,9 +10,9 @@
 namespace routemaster {
 
 struct MemoryStore::Impl {
-    detail::NoEffects effects;
+    detail::NoChangeLog changes;
     std::mutex mutex;  // Guards `machine`.
-    detail::Machine machine{effects};
+    detail::Machine machine{changes};
     detail::Watchers watchers;
 };
 

@@ -11,7 +11,8 @@
 
 namespace routemaster::detail {
 
-/// The publisher's tag leaves out the secret part of its token, after `--`; the original's rule.
+/// The publisher's tag leaves out the secret part of its token, after `--`; Ruby Routemaster's
+/// rule.
 [[nodiscard]] inline std::vector<CounterKey::Tag> published_tags(
     const std::string& topic, const std::optional<std::string>& publisher) {
     std::string tag = "null";

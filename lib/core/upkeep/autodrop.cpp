@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "core/upkeep/rounds.hpp"
-#include "core/work/inbox.hpp"
+#include "core/work/event_queue.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
 
@@ -23,15 +23,15 @@ public:
 
     TimePoint poll(TimePoint now) {
         now_ = now;
-        rounds_.tell(now);
-        for (auto& letter : inbox_->take().letters) {
-            std::visit([this](auto& any) { on(any); }, letter);
+        rounds_.begin_turn(now);
+        for (auto& event : events_->take().events) {
+            std::visit([this](auto& any) { on(any); }, event);
         }
         if (rounds_.begin()) measure();
-        return inbox_->empty() ? rounds_.next_poll() : now;
+        return events_->empty() ? rounds_.next_poll() : now;
     }
 
-    void wake_with(std::function<void()> wake) { inbox_->wake_with(std::move(wake)); }
+    void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
     void close(TimePoint deadline) { rounds_.close(saturating_add(deadline, Duration{5'000})); }
 
@@ -45,27 +45,28 @@ private:
     struct Drop {
         Result<Dropped> dropped;
     };
-    using Letter = std::variant<Measured, Drop>;
-    using Inbox = detail::Inbox<Letter>;
+    using Event = std::variant<Measured, Drop>;
+    using EventQueue = detail::EventQueue<Event>;
 
     static constexpr std::uint32_t batches_max = 100;
 
     void measure() {
-        submit(store_, MeasureUse{}, now_,
-               [inbox = inbox_](Result<StoreUse> use) { inbox->put(Measured{std::move(use)}); });
+        submit(store_, MeasureUse{}, now_, [event_queue = events_](Result<StoreUse> use) {
+            event_queue->put(Measured{std::move(use)});
+        });
     }
 
     void on(Measured& measured) {
         if (!measured.use)
-            return refused("cannot tell how much room the store takes", measured.use.error());
+            return refused("cannot tell how much space the store takes", measured.use.error());
         refused_ = false;
         bytes_ = measured.use->bytes;
-        const auto& room = options_.room;
-        if (bytes_ <= room.high_mark()) stuck_ = false;
-        if (dropping_ && bytes_ < room.low_mark()) {
-            log(LogLevel::info, "there is enough room again: " + use());
+        const auto& capacity = options_.capacity;
+        if (bytes_ <= capacity.high_mark()) stuck_ = false;
+        if (dropping_ && bytes_ < capacity.low_mark()) {
+            log(LogLevel::info, "there is enough space again: " + use());
             dropping_ = false;
-        } else if (bytes_ > room.high_mark()) {
+        } else if (bytes_ > capacity.high_mark()) {
             dropping_ = true;
         }
         if (!dropping_ || rounds_.closing()) return rounds_.end();
@@ -74,7 +75,9 @@ private:
 
     void drop() {
         submit(store_, DropOldestBatches{batches_max}, now_,
-               [inbox = inbox_](Result<Dropped> dropped) { inbox->put(Drop{std::move(dropped)}); });
+               [event_queue = events_](Result<Dropped> dropped) {
+                   event_queue->put(Drop{std::move(dropped)});
+               });
     }
 
     void on(Drop& reply) {
@@ -98,7 +101,7 @@ private:
         rounds_.end();
     }
 
-    /// Whatever takes the room, it is not batches; looking again and again would not help.
+    /// Whatever takes the space, it is not batches; looking again and again would not help.
     void nothing_to_drop() {
         dropping_ = false;
         if (!std::exchange(stuck_, true)) {
@@ -117,7 +120,7 @@ private:
 
     [[nodiscard]] std::string use() const {
         return "the store takes " + std::to_string(bytes_) + " of " +
-               std::to_string(options_.room.bytes_max) + " bytes";
+               std::to_string(options_.capacity.bytes_max) + " bytes";
     }
 
     void log(LogLevel level, std::string_view text) const {
@@ -126,7 +129,7 @@ private:
 
     Store& store_;
     AutodropOptions options_;
-    std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+    std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
     detail::Rounds rounds_;
     TimePoint now_{};
     std::uint64_t bytes_ = 0;  // When last measured.

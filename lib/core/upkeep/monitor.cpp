@@ -12,7 +12,7 @@
 #include <variant>
 
 #include "core/upkeep/rounds.hpp"
-#include "core/work/inbox.hpp"
+#include "core/work/event_queue.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/counter.hpp"
 #include "routemaster/public_part.hpp"
@@ -31,15 +31,15 @@ public:
 
     TimePoint poll(TimePoint now) {
         now_ = now;
-        rounds_.tell(now);
-        for (auto& letter : inbox_->take().letters) {
-            std::visit([this](auto& any) { on(any); }, letter);
+        rounds_.begin_turn(now);
+        for (auto& event : events_->take().events) {
+            std::visit([this](auto& any) { on(any); }, event);
         }
         if (rounds_.begin()) begin();
-        return inbox_->empty() ? rounds_.next_poll() : now;
+        return events_->empty() ? rounds_.next_poll() : now;
     }
 
-    void wake_with(std::function<void()> wake) { inbox_->wake_with(std::move(wake)); }
+    void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
     void close(TimePoint deadline) { rounds_.close(deadline); }
 
@@ -58,8 +58,8 @@ private:
     struct GotCounters {
         Result<std::vector<Counter>> page;
     };
-    using Letter = std::variant<GotSubscribers, GotSizes, GotCounters>;
-    using Inbox = detail::Inbox<Letter>;
+    using Event = std::variant<GotSubscribers, GotSizes, GotCounters>;
+    using EventQueue = detail::EventQueue<Event>;
 
     void begin() {
         failure_.reset();
@@ -68,8 +68,8 @@ private:
 
     void list_subscribers(std::string after) {
         submit(store_, ListSubscribers{{.after = std::move(after)}}, now_,
-               [inbox = inbox_](Result<Subscribers> page) {
-                   inbox->put(GotSubscribers{std::move(page)});
+               [event_queue = events_](Result<Subscribers> page) {
+                   event_queue->put(GotSubscribers{std::move(page)});
                });
     }
 
@@ -88,9 +88,9 @@ private:
         std::vector<Step> steps;
         for (const auto& queue : options_.queues) steps.emplace_back(CountJobs{queue});
         steps.emplace_back(MeasureUse{});
-        store_.submit(steps, now_, [inbox = inbox_](std::span<Outcome> outcomes) {
-            inbox->put(GotSizes{{std::make_move_iterator(outcomes.begin()),
-                                 std::make_move_iterator(outcomes.end())}});
+        store_.submit(steps, now_, [event_queue = events_](std::span<Outcome> outcomes) {
+            event_queue->put(GotSizes{{std::make_move_iterator(outcomes.begin()),
+                                       std::make_move_iterator(outcomes.end())}});
         });
     }
 
@@ -107,8 +107,8 @@ private:
 
     void list_counters(std::string after) {
         submit(store_, ListCounters{{.after = std::move(after)}}, now_,
-               [inbox = inbox_](Result<std::vector<Counter>> page) {
-                   inbox->put(GotCounters{std::move(page)});
+               [event_queue = events_](Result<std::vector<Counter>> page) {
+                   event_queue->put(GotCounters{std::move(page)});
                });
     }
 
@@ -122,10 +122,10 @@ private:
             }
         }
         rounds_.end();
-        if (!rounds_.closing()) tell();
+        if (!rounds_.closing()) report();
     }
 
-    void tell() {
+    void report() {
         if (failure_ && !std::exchange(failed_, true)) {
             log("cannot measure everything: " + failure_->message());
         }
@@ -161,10 +161,10 @@ private:
     void add(StoreUse use) {
         for (const auto& name : options_.store_names) {
             gauge(name + ".bytes_used", use.bytes, {});
-            if (!options_.room) continue;
-            gauge(name + ".max_mem", options_.room->bytes_max, {});
-            gauge(name + ".low_mark", options_.room->low_mark(), {});
-            gauge(name + ".high_mark", options_.room->high_mark(), {});
+            if (!options_.capacity) continue;
+            gauge(name + ".max_mem", options_.capacity->bytes_max, {});
+            gauge(name + ".low_mark", options_.capacity->low_mark(), {});
+            gauge(name + ".high_mark", options_.capacity->high_mark(), {});
         }
     }
 
@@ -172,7 +172,7 @@ private:
         MeasurementTags tags;
         const auto& key = counter.key;
         for (const auto& [name, value] : key.tags) {
-            // The original prints a tag without a value in this way.
+            // Ruby Routemaster prints a tag without a value in this way.
             const auto whole = value.value_or("");
             const bool secret = !whole.empty() && is_token(key.name, name);
             tags.emplace_back(name, secret ? public_part(whole) : whole);
@@ -217,7 +217,7 @@ private:
 
     Store& store_;
     MonitorOptions options_;
-    std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+    std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
     detail::Rounds rounds_;
     TimePoint now_{};
     std::vector<Measurement> measured_;                    // In the round under way.

@@ -18,7 +18,7 @@ public:
     explicit Rounds(Duration interval) : interval_{std::max(interval, Duration{1})} {}
 
     /// Tells what time it is: at the beginning of every poll.
-    void tell(TimePoint now) {
+    void begin_turn(TimePoint now) {
         // The clock was set back: what waits for an instant must not wait for it twice.
         if (now < now_) next_ = std::min(next_, now);
         now_ = now;

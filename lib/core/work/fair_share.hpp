@@ -25,7 +25,7 @@ struct FairShare {
 
     /// How many deliveries one subscriber may have under way when others have so many slots; at
     /// least 1, which is what the reserve is for.
-    [[nodiscard]] std::uint32_t lane_max(std::size_t taken) const noexcept {
+    [[nodiscard]] std::uint32_t concurrency_max(std::size_t taken) const noexcept {
         const std::uint64_t kept = taken + reserve();
         if (kept >= slots) return 1;
         return static_cast<std::uint32_t>(

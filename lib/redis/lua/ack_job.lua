@@ -10,6 +10,6 @@ if uid and subscriber_of(uid) then
 end
 expect('SCARD', 'jobs:index:' .. q)
 expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
-if not let_go(q, job, ARGV[6], ARGV[7]) then return 0 end
+if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
 redis.call('SREM', KEYS[1], job)
 return 1

@@ -2,8 +2,8 @@
 -- KEYS  1 jobs:instant:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows
 -- Parts: turns() gives those that only a mixed fleet needs.
--- Effect: also a heartbeat. A delivery job whose lane is closed is held instead of given. In a
---         mixed fleet, what is held comes back, and jobs wait for their turn where they are.
+-- Effect: also a heartbeat. A delivery job whose group is closed is blocked instead of given. In a
+--         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are.
 -- Reply: when the next job falls due or nil, then for each lease its fence and its job: first those
 --       whose reply was lost, then the new ones.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -25,11 +25,11 @@ local take_turns, take_turn, release
 if in_turns then
     take_turns, take_turn, release = turns()
     release(1000)
-    more = redis.call('EXISTS', P .. 'routemaster:held:main') == 1
+    more = redis.call('EXISTS', P .. 'routemaster:blocked:main') == 1
 elseif q == 'main' then
     local token = redis.pcall('SRANDMEMBER', P .. 'routemaster:untidy')
     if type(token) == 'string' then
-        -- A lane that cannot be read holds nobody back.
+        -- A group that cannot be read holds nobody back.
         local read, done = pcall(tidy, token)
         if done or not read then redis.call('SREM', P .. 'routemaster:untidy', token) end
         more = redis.call('EXISTS', P .. 'routemaster:untidy') == 1
@@ -96,7 +96,7 @@ elseif not in_turns then
             local uid = batch_of(q, job)
             local token = uid and subscriber_of(uid)
             if token and not may_run(token, uid) then
-                redis.call('SADD', P .. 'routemaster:held:' .. q, job)
+                redis.call('SADD', P .. 'routemaster:blocked:' .. q, job)
             else
                 given[#given + 1] = job
             end

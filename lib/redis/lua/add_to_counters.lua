@@ -2,7 +2,7 @@
 -- KEYS  1 counters
 -- ARGV  1 prefix, 2 now, 3 fleet, 4... field, increment
 -- Effect: a counter that cannot be added to, for want of room or of a number, begins anew, as in
---       the original.
+--       Ruby Routemaster.
 -- Reply: 1.
 for i = 4, #ARGV, 2 do
     local value = redis.pcall('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1])

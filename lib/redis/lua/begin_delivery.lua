@@ -1,17 +1,18 @@
 -- BeginDelivery: begins the delivery of the batch that a leased delivery job names.
 -- KEYS  1 jobs:index:main
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 backoff_max, 9 jitter,
---       10 lane_max, 11 pause
+--       10 concurrency_max, 11 pause
 -- Effect: seals the batch, counts an attempt and notes it; or gives the job back for the
---       throttle's wait, or until there is room in its lane; or ends a batch that nobody wants.
--- Reply: 0 lease lost, 1 throttled, 2 vanished, 3 crowded, or for a delivery: uid, creation time,
+--       throttle's wait, or until there is room in its group; or ends a batch that nobody wants.
+-- Reply: 0 lease lost, 1 throttled, 2 vanished, 3 at its limit, or for a delivery: uid, creation
+-- time,
 --       attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
 --       dead_max, health_points, messages.
 local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 if not holds(q, job, worker, fence) then return 0 end
--- Only a worker of the original takes a job away and leaves the lease.
+-- Only a Ruby worker takes a job away and leaves the lease.
 if mixed and not redis.call('LPOS', P .. 'jobs:pending:' .. q .. ':' .. worker, job) then
-    let_go(q, job, worker, fence)
+    end_lease(q, job, worker, fence)
     return 0
 end
 local uid = batch_of(q, job)
@@ -27,7 +28,7 @@ local events = redis.call('LLEN', list) - 3
 expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
 expect_batch(token or '')
 if not token or not known[2] or events <= 0 then
-    let_go(q, job, worker, fence)
+    end_lease(q, job, worker, fence)
     redis.call('SREM', KEYS[1], job)
     if token then remove_batch(uid, token) end
     return 2
@@ -42,20 +43,20 @@ if health < 100 then
     if wait > 0 then
         count_status('delivery.batches', token, 'throttled', 1)
         count_status('delivery.events', token, 'throttled', events)
-        let_go(q, job, worker, fence)
+        end_lease(q, job, worker, fence)
         place(q, job, now + math.floor(wait * (1 + tonumber(ARGV[9])) + 0.5))
         return 1
     end
 end
 
 if not mixed then
-    -- Those of a lane that becomes narrower are held once they are met among the READY.
-    local width = tonumber(known[5]) or 1
-    local window = math.min(width, tonumber(known[8]) or lane_start)
+    -- Those of a group that becomes narrower are blocked once they are met among the READY.
+    local concurrency = tonumber(known[5]) or 1
+    local window = math.min(concurrency, tonumber(known[8]) or group_start)
     local limit = math.max(1, math.min(window, tonumber(ARGV[10])))
     if limit < window then redis.call('HSET', P .. 'subscriber:' .. token, 'window', limit) end
-    if (redis.call('ZRANK', P .. 'routemaster:lane:' .. token, uid) or 0) >= limit then
-        let_go(q, job, worker, fence)
+    if (redis.call('ZRANK', P .. 'routemaster:group:' .. token, uid) or 0) >= limit then
+        end_lease(q, job, worker, fence)
         place(q, job, now)
         return 3
     end

@@ -6,6 +6,6 @@ local q = ARGV[4]
 local due = redis.call('ZCOUNT', P .. 'jobs:scheduled:' .. q, '-inf', now)
 local scheduled = redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)
 local ready = redis.call('LLEN', P .. 'jobs:instant:' .. q) +
-    redis.call('SCARD', P .. 'routemaster:held:' .. q)
+    redis.call('SCARD', P .. 'routemaster:blocked:' .. q)
 local all = redis.call('SCARD', KEYS[1])
 return {scheduled - due, ready + due, math.max(all - scheduled - ready, 0)}

@@ -8,7 +8,7 @@
 -- Takes a delivery job out of wherever it waits; false when it is under way.
 local function withdraw(job)
     return redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 or
-        redis.call('SREM', P .. 'routemaster:held:main', job) == 1 or
+        redis.call('SREM', P .. 'routemaster:blocked:main', job) == 1 or
         redis.call('LREM', P .. 'jobs:instant:main', -1, job) == 1
 end
 

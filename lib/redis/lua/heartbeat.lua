@@ -1,7 +1,7 @@
 -- Heartbeat: says that a worker is alive.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 worker
--- Effect: what is known of its leases outlives it by a day, should a worker of the original take
+-- Effect: what is known of its leases outlives it by a day, should a Ruby worker take
 --       its jobs and forget it.
 -- Reply: 1.
 expect('HLEN', 'workers', 'routemaster:leases:' .. ARGV[4])

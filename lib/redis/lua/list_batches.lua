@@ -1,7 +1,7 @@
--- ListBatches: tells the batches of a subscriber in the order of their lane.
--- KEYS  1 routemaster:lane:{token}
+-- ListBatches: tells the batches of a subscriber in the order of their group.
+-- KEYS  1 routemaster:group:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 limit
--- Effect: in a mixed fleet there are no lanes; then it looks through the 10,000 oldest batches.
+-- Effect: in a mixed fleet there are no groups; then it looks through the 10,000 oldest batches.
 -- Reply: for each its uid, creation time, attempts, events, 1 when CURRENT.
 local token, limit = ARGV[4], tonumber(ARGV[5])
 local uids
@@ -10,13 +10,14 @@ if mixed then
 else
     uids = redis.call('ZRANGE', KEYS[1], 0, limit - 1)
 end
-local told = {}
+local listed = {}
 for _, uid in ipairs(uids) do
-    if #told == limit then break end
+    if #listed == limit then break end
     local head = redis.call('LRANGE', P .. 'batches:' .. uid, 0, 2)
     if head[1] == token then
-        told[#told + 1] = {uid, head[2], head[3], redis.call('LLEN', P .. 'batches:' .. uid) - 3,
+        local events = redis.call('LLEN', P .. 'batches:' .. uid) - 3
+        listed[#listed + 1] = {uid, head[2], head[3], events,
             redis.call('SISMEMBER', P .. 'batches:current:' .. token, uid)}
     end
 end
-return told
+return listed

@@ -5,9 +5,9 @@
 -- A field that does not begin like a key is nobody's counter.
 local names = page('counters', true, '\146')
 if not names then return 0 end
-local told = {}
+local listed = {}
 for _, field in ipairs(names) do
-    told[#told + 1] = field
-    told[#told + 1] = redis.call('HGET', KEYS[1], field)
+    listed[#listed + 1] = field
+    listed[#listed + 1] = redis.call('HGET', KEYS[1], field)
 end
-return told
+return listed

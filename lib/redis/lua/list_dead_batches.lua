@@ -10,13 +10,13 @@ if ARGV[6] ~= '' then
     first = before + 1
 end
 local dead = redis.call('ZRANGE', KEYS[1], first, first + ARGV[5] - 1, 'WITHSCORES')
-local told = {}
+local listed = {}
 for i = 1, #dead, 2 do
     local list = P .. 'routemaster:dead_batch:' .. dead[i]
     local head = redis.call('LRANGE', list, 0, 3)
     if head[4] then
-        told[#told + 1] = {dead[i], dead[i + 1], head[1], head[2], head[3], head[4],
+        listed[#listed + 1] = {dead[i], dead[i + 1], head[1], head[2], head[3], head[4],
             redis.call('LLEN', list) - 4}
     end
 end
-return told
+return listed

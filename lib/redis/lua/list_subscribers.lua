@@ -4,6 +4,6 @@
 -- Reply: for each what `status_of` tells; or 0 when the index is behind.
 local names = page('subscribers', false)
 if not names then return 0 end
-local told = {}
-for i, token in ipairs(names) do told[i] = status_of(token) end
-return told
+local listed = {}
+for i, token in ipairs(names) do listed[i] = status_of(token) end
+return listed

@@ -4,6 +4,6 @@
 -- Reply: for each its token and name; or 0 when the index is behind.
 local names = page('api_tokens:by_token', true)
 if not names then return 0 end
-local told = {}
-for i, token in ipairs(names) do told[i] = {token, redis.call('HGET', KEYS[1], token)} end
-return told
+local listed = {}
+for i, token in ipairs(names) do listed[i] = {token, redis.call('HGET', KEYS[1], token)} end
+return listed

@@ -5,9 +5,9 @@
 --        behind.
 local names = page('topics', false)
 if not names then return 0 end
-local told = {}
+local listed = {}
 for i, name in ipairs(names) do
     local known = redis.call('HMGET', P .. 'topic:' .. name, 'publisher', 'counter')
-    told[i] = {name, known[1], known[2]}
+    listed[i] = {name, known[1], known[2]}
 end
-return told
+return listed

@@ -6,7 +6,7 @@ local q, job = ARGV[4], ARGV[5]
 if not holds(q, job, ARGV[6], ARGV[7]) then return 0 end
 expect_queue(q)
 expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
-if not let_go(q, job, ARGV[6], ARGV[7]) then return 0 end
+if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
 redis.call('SADD', KEYS[1], job)
 place(q, job, tonumber(ARGV[8]))
 return 1

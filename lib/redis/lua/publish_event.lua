@@ -4,7 +4,7 @@
 --       8 the first 17 characters of fresh batch ids, 9 and 10 the fields of the counters
 --       events.published and events.bytes, 11 topics that the publisher may have claimed,
 --       12 "1" if the publisher must be a valid token
--- Parts: lanes() gives those that are seldom needed.
+-- Parts: groups() gives those that are seldom needed.
 -- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
 --       delivery job; seals what is full; counts.
 -- Reply: 1, 0 when the topic belongs to another, -1 when it would be one too many, or -2 when the
@@ -55,7 +55,7 @@ for _, token in ipairs(tokens) do
         end
         if not uid then
             some_join = true
-            redis.call('ZCARD', P .. 'routemaster:lane:' .. token)
+            redis.call('ZCARD', P .. 'routemaster:group:' .. token)
         end
         local is_full = events >= (tonumber(wants[2]) or 100)
         if is_full then some_move = true end
@@ -63,7 +63,7 @@ for _, token in ipairs(tokens) do
     end
 end
 if some_wait or some_move then
-    join, place, make_ready, fresh_uid, expect, expect_queue = lanes()
+    join, place, make_ready, fresh_uid, expect, expect_queue = groups()
 end
 if some_join then
     expect('HLEN', 'batches:gauges:batch')

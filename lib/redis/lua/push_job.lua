@@ -4,9 +4,9 @@
 -- Reply: 1, or 0 for a duplicate.
 -- Placed first: what fails then leaves no lock behind.
 if redis.call('SISMEMBER', KEYS[1], ARGV[5]) == 1 then return 0 end
--- Where no lane is touched, what is placed either fails or is the first change.
+-- Where no group is touched, what is placed either fails or is the first change.
 if batch_of(ARGV[4], ARGV[5]) then
-    redis.call('SCARD', P .. 'routemaster:held:main')
+    redis.call('SCARD', P .. 'routemaster:blocked:main')
     redis.call('LLEN', P .. 'jobs:instant:main')
     redis.call('ZCARD', P .. 'jobs:scheduled:main')
 end

@@ -1,4 +1,4 @@
--- RedeliverDeadBatches: puts DEAD batches back at the end of their lane, as if they began now.
+-- RedeliverDeadBatches: puts DEAD batches back at the end of their group, as if they began now.
 -- KEYS  1 routemaster:dead:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid or "" for all, 6 limit
 -- Effect: each gets a delivery job, which is READY; one whose job somebody pushed is passed over.

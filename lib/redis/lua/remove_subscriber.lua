@@ -8,7 +8,7 @@ local topics = redis.call('SMEMBERS', P .. 'topics:' .. token)
 for _, topic in ipairs(topics) do expect('SCARD', 'subscribers:' .. topic) end
 expect('SCARD', 'subscribers', 'topics')
 expect('HLEN', 'subscriber:' .. token, 'api_tokens:by_token')
-expect('ZCARD', 'routemaster:lane:' .. token)
+expect('ZCARD', 'routemaster:group:' .. token)
 expect_queue('main')
 expect_dead(token)
 local removed = redis.call('SREM', P .. 'subscribers', token)
@@ -18,7 +18,7 @@ if removed == 1 then
         redis.call('SREM', P .. 'subscribers:' .. topic, token)
         forget_if_idle(topic)
     end
-    widen(token, width_of(token), 1)
+    set_concurrency(token, concurrency_of(token), 1)
     begin_to_tidy(token)
     redis.call('DEL', KEYS[1], P .. 'topics:' .. token)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:dead:' .. token, 0, -1)) do

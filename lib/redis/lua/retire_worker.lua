@@ -2,7 +2,7 @@
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 worker
 -- Effect: gives back at most 1,000 jobs, so that the server is not kept long. In a mixed fleet also
---         what is held, since this may be the last worker that knows of it.
+--         what is blocked, since this may be the last worker that knows of it.
 -- Reply: the number of jobs given back.
 expect('HLEN', 'workers')
 local queues = all_queues()

@@ -2,8 +2,8 @@
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 silence
 -- Effect: gives back at most 1,000 jobs, so that the server is not kept long. In a mixed fleet also
---         what is held; else looks at a few held jobs whose lane may have been opened by another
---         program.
+--         what is blocked; else looks at a few blocked jobs whose group another program may have
+--         opened.
 -- Reply: the number of jobs given back.
 expect('HLEN', 'counters')
 local silence = tonumber(ARGV[4])
@@ -11,7 +11,7 @@ local queues = all_queues()
 local workers = redis.call('HKEYS', KEYS[1])
 table.sort(workers)
 
--- A worker of the original that ended by a mistake is forgotten, and what it held is not.
+-- A Ruby worker that ended by a mistake is forgotten, and what it held is not.
 local known, strays = {}, {}
 for _, worker in ipairs(workers) do known[worker] = true end
 for _, q in ipairs(queues) do
@@ -48,7 +48,7 @@ end
 
 if mixed then return total + release(1000 - total) end
 local seen = {}
-for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:held:main', 100)) do
+for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 100)) do
     local uid = batch_of('main', job)
     local token = uid and subscriber_of(uid)
     if not token then

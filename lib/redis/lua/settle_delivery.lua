@@ -1,7 +1,8 @@
 -- SettleDelivery: ends a delivery, in one step with its job.
 -- KEYS  1 jobs:index:main
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 "1" when delivered,
---       9 change of health, 10 begun_at, 11 retry_at, 12 "1" when permanent, 13 error, 14 lane_max
+--       9 change of health, 10 begun_at, 11 retry_at, 12 "1" when permanent, 13 error,
+--       14 concurrency_max
 -- Effect: a failure that is the last of its batch, as its subscriber wants it, makes the batch DEAD
 --       and drops those that died first beyond `dead_max`, at most 1,000.
 -- Reply: 1, or 0 when the lease is lost, or 2 when the batch is DEAD now.
@@ -18,7 +19,7 @@ expect('SCARD', 'subscribers')
 expect_batch(token)
 expect_dead(token)
 if ARGV[8] ~= '1' then expect('LLEN', 'routemaster:dead_batch:' .. uid) end
-if not let_go(q, job, worker, fence) then return 0 end
+if not end_lease(q, job, worker, fence) then return 0 end
 
 local delivered, begun_at = ARGV[8] == '1', tonumber(ARGV[10])
 local created_at, attempts = tonumber(head[2]), tonumber(head[3]) or 0

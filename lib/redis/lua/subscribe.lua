@@ -5,14 +5,14 @@
 --       13... topics
 -- Reply: 1.
 local token = ARGV[4]
-local width = width_of(token)
+local concurrency = concurrency_of(token)
 local present = redis.call('SMEMBERS', P .. 'topics:' .. token)
 local wanted = {}
 for i = 13, #ARGV do wanted[ARGV[i]] = true end
 for _, topic in ipairs(present) do expect('SCARD', 'subscribers:' .. topic) end
 for topic in pairs(wanted) do expect('SCARD', 'subscribers:' .. topic) end
 expect('SCARD', 'subscribers', 'topics')
-expect('ZCARD', 'routemaster:lane:' .. token)
+expect('ZCARD', 'routemaster:group:' .. token)
 expect_queue('main')
 if redis.call('SADD', P .. 'subscribers', token) == 1 then note_name('subscribers', token) end
 redis.call('HSET', KEYS[1], 'callback', ARGV[5], 'uuid', ARGV[6])
@@ -20,7 +20,7 @@ if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'timeout', ARGV[7]) end
 if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], 'max_events', ARGV[8]) end
 if ARGV[9] ~= '' then
     redis.call('HSET', KEYS[1], 'max_in_flight', ARGV[9])
-    widen(token, width, (width_of(token)))
+    set_concurrency(token, concurrency, (concurrency_of(token)))
 end
 for i, field in ipairs({'attempts_max', 'age_max', 'dead_max'}) do
     if ARGV[9 + i] ~= '' then redis.call('HSET', KEYS[1], field, ARGV[9 + i]) end

@@ -108,34 +108,37 @@ std::string_view wanted(Access access) noexcept {
 
 }  // namespace
 
-void turn_away(Call& call, Access access) {
-    call.answer_with({401,
-                      "this endpoint requires authentication with " + std::string{wanted(access)},
-                      "text/plain;charset=utf-8",
-                      {{"WWW-Authenticate", "Basic"}}});
+void turn_away(Exchange& exchange, Access access) {
+    exchange.answer_with(
+        {401,
+         "this endpoint requires authentication with " + std::string{wanted(access)},
+         "text/plain;charset=utf-8",
+         {{"WWW-Authenticate", "Basic"}}});
 }
 
-void check_token(Call& call, Access access, std::function<void(Call&)> next) {
-    call.tokens().find(call.caller().token,
-                       call.then([access, next = std::move(next)](
-                                     Call& found, const std::optional<std::string>& name) {
-                           name ? next(found) : turn_away(found, access);
-                       }));
+void check_token(Exchange& exchange, Access access, std::function<void(Exchange&)> next) {
+    exchange.tokens().find(
+        exchange.caller().token,
+        exchange.then([access, next = std::move(next)](Exchange& found,
+                                                       const std::optional<std::string>& name) {
+            name ? next(found) : turn_away(found, access);
+        }));
 }
 
-void admit(Call& call, Access access, TokenCheck check, Handler handler) {
+void authorize(Exchange& exchange, Access access, TokenCheck check, Handler handler) {
     if (access == Access::open) {
-        return call.request().has_authorization ? turn_away(call, access) : handler(call);
+        return exchange.request().has_authorization ? turn_away(exchange, access)
+                                                    : handler(exchange);
     }
-    auto user = basic_user(call.request().authorization);
-    if (user && takes_root(access) && is_secret(call.options().root_key, *user)) {
-        call.identify({Caller::Kind::root, std::move(*user)});
-        return handler(call);
+    auto user = basic_user(exchange.request().authorization);
+    if (user && takes_root(access) && is_secret(exchange.options().root_key, *user)) {
+        exchange.identify({Caller::Kind::root, std::move(*user)});
+        return handler(exchange);
     }
     // What cannot be a token need not be looked for.
-    if (!user || !takes_clients(access) || !is_user_name(*user)) return turn_away(call, access);
-    call.identify({Caller::Kind::client, std::move(*user)});
-    check == TokenCheck::within ? handler(call) : check_token(call, access, handler);
+    if (!user || !takes_clients(access) || !is_user_name(*user)) return turn_away(exchange, access);
+    exchange.identify({Caller::Kind::client, std::move(*user)});
+    check == TokenCheck::within ? handler(exchange) : check_token(exchange, access, handler);
 }
 
 }  // namespace routemaster::api

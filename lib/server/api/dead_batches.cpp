@@ -15,19 +15,20 @@
 namespace routemaster::api {
 namespace {
 
-/// Whose batches a call is about: clients ask for their own at `/subscriber/dead`, root for
+/// Whose batches an exchange is about: clients ask for their own at `/subscriber/dead`, root for
 /// anybody's at `/subscribers/:token/dead`.
-Subscriber owner_of(const Call& call) {
-    const bool root = call.caller().kind == Caller::Kind::root;
-    return call.bus().subscriber(root ? std::string{call.segment(1)} : call.caller().token);
+Subscriber owner_of(const Exchange& exchange) {
+    const bool root = exchange.caller().kind == Caller::Kind::root;
+    return exchange.bus().subscriber(root ? std::string{exchange.segment(1)}
+                                          : exchange.caller().token);
 }
 
 /// The batch that the path names, one segment further on for root. Nothing when it is no id.
-std::optional<Uid> batch_of(const Call& call) {
-    return Uid::parse(call.segment(call.caller().kind == Caller::Kind::root ? 3 : 2));
+std::optional<Uid> batch_of(const Exchange& exchange) {
+    return Uid::parse(exchange.segment(exchange.caller().kind == Caller::Kind::root ? 3 : 2));
 }
 
-void answer_unknown(Call& call) { call.answer_text(404, "dead batch not found"); }
+void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "dead batch not found"); }
 
 /// As an object that is not closed yet.
 void append_status(std::string& json, const DeadBatchStatus& batch) {
@@ -42,41 +43,43 @@ void append_status(std::string& json, const DeadBatchStatus& batch) {
 
 }  // namespace
 
-void list_dead(Call& call) {
-    const auto page = page_query(call.request().query);
-    if (!page) return call.refuse(page.error());
+void list_dead(Exchange& exchange) {
+    const auto page = page_query(exchange.request().query);
+    if (!page) return exchange.refuse(page.error());
     std::optional<Uid> after;
     if (!page->after.empty()) {
         after = Uid::parse(page->after);
-        if (!after) return call.refuse(bad("after", "must be the uid of a DEAD batch"));
+        if (!after) return exchange.refuse(bad("after", "must be the uid of a DEAD batch"));
     }
     // One more than is wanted tells whether there is a next part.
-    owner_of(call).dead_batches(
+    owner_of(exchange).dead_batches(
         page->limit + 1, after,
-        call.then([limit = page->limit](Call& done, const std::vector<DeadBatchStatus>& batches) {
-            std::string json;
-            const auto told = std::min<std::size_t>(batches.size(), limit);
-            for (std::size_t i = 0; i < told; ++i) {
-                json.push_back(json.empty() ? '[' : ',');
-                append_status(json, batches[i]);
-                json.push_back('}');
-            }
-            HttpResponse response{
-                200, json.empty() ? "[]" : std::move(json) + "]", "application/json", {}};
-            if (told < batches.size()) {
-                response.headers.emplace_back(
-                    "Link", next_link(done.request().path,
-                                      "after=" + std::string{batches[told - 1].uid.text()}, limit));
-            }
-            done.answer_with(std::move(response));
-        }));
+        exchange.then(
+            [limit = page->limit](Exchange& done, const std::vector<DeadBatchStatus>& batches) {
+                std::string json;
+                const auto listed = std::min<std::size_t>(batches.size(), limit);
+                for (std::size_t i = 0; i < listed; ++i) {
+                    json.push_back(json.empty() ? '[' : ',');
+                    append_status(json, batches[i]);
+                    json.push_back('}');
+                }
+                HttpResponse response{
+                    200, json.empty() ? "[]" : std::move(json) + "]", "application/json", {}};
+                if (listed < batches.size()) {
+                    response.headers.emplace_back(
+                        "Link",
+                        next_link(done.request().path,
+                                  "after=" + std::string{batches[listed - 1].uid.text()}, limit));
+                }
+                done.answer_with(std::move(response));
+            }));
 }
 
-void show_dead(Call& call) {
-    const auto uid = batch_of(call);
-    if (!uid) return answer_unknown(call);
-    owner_of(call).dead_messages(
-        *uid, call.then([](Call& done, const std::optional<DeadMessages>& found) {
+void show_dead(Exchange& exchange) {
+    const auto uid = batch_of(exchange);
+    if (!uid) return answer_unknown(exchange);
+    owner_of(exchange).dead_messages(
+        *uid, exchange.then([](Exchange& done, const std::optional<DeadMessages>& found) {
             if (!found) return answer_unknown(done);
             const auto body = delivery_body(found->messages);
             std::string json;
@@ -87,30 +90,30 @@ void show_dead(Call& call) {
         }));
 }
 
-void redeliver_dead(Call& call) {
-    const auto uid = batch_of(call);
-    if (!uid) return answer_unknown(call);
-    owner_of(call).redeliver(*uid, call.then([](Call& done, Count count) {
+void redeliver_dead(Exchange& exchange) {
+    const auto uid = batch_of(exchange);
+    if (!uid) return answer_unknown(exchange);
+    owner_of(exchange).redeliver(*uid, exchange.then([](Exchange& done, Count count) {
         count.value == 0 ? answer_unknown(done) : done.answer(204);
     }));
 }
 
-void redeliver_all_dead(Call& call) {
-    owner_of(call).redeliver_all(call.then([](Call& done, Count count) {
+void redeliver_all_dead(Exchange& exchange) {
+    owner_of(exchange).redeliver_all(exchange.then([](Exchange& done, Count count) {
         done.answer_json(200, R"({"batches":)" + std::to_string(count.value) + "}");
     }));
 }
 
-void drop_dead(Call& call) {
-    const auto uid = batch_of(call);
-    if (!uid) return answer_unknown(call);
-    owner_of(call).drop_dead(*uid, call.then([](Call& done, Dropped dropped) {
+void drop_dead(Exchange& exchange) {
+    const auto uid = batch_of(exchange);
+    if (!uid) return answer_unknown(exchange);
+    owner_of(exchange).drop_dead(*uid, exchange.then([](Exchange& done, Dropped dropped) {
         dropped.batches == 0 ? answer_unknown(done) : done.answer(204);
     }));
 }
 
-void drop_all_dead(Call& call) {
-    owner_of(call).drop_all_dead(call.then([](Call& done, Dropped dropped) {
+void drop_all_dead(Exchange& exchange) {
+    owner_of(exchange).drop_all_dead(exchange.then([](Exchange& done, Dropped dropped) {
         done.answer_json(200, R"({"batches":)" + std::to_string(dropped.batches) + R"(,"events":)" +
                                   std::to_string(dropped.events) + "}");
     }));

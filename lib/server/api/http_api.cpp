@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "call.hpp"
+#include "exchange.hpp"
 #include "routemaster/error.hpp"
 #include "routes.hpp"
 
@@ -52,11 +52,11 @@ constexpr Route routes[] = {
     {"POST", "/api_tokens", Access::root, add_token},
     {"DELETE", "/api_tokens/:token", Access::root, remove_token},
 
-    {"GET", "/pulse", Access::root_or_client, tell_pulse},
-    {"GET", "/pulse/scaling", Access::root_or_client, tell_load},
-    {"GET", "/health", Access::open, tell_health},
-    {"GET", "/health/ping", Access::open, tell_time},
-    {"GET", "/health/ping.json", Access::open, tell_time},
+    {"GET", "/pulse", Access::root_or_client, get_pulse},
+    {"GET", "/pulse/scaling", Access::root_or_client, get_load},
+    {"GET", "/health", Access::open, get_health},
+    {"GET", "/health/ping", Access::open, get_time},
+    {"GET", "/health/ping.json", Access::open, get_time},
 };
 
 /// Takes the first segment off a path, and returns it.
@@ -116,12 +116,13 @@ HttpApiOptions checked(HttpApiOptions options) {
 struct HttpApi::Impl {
     Impl(Store& store, HttpApiOptions options) : context{store, checked(std::move(options))} {}
 
-    /// A call of a route; null when there is none, and that is answered.
-    [[nodiscard]] std::shared_ptr<api::Call> begin(const api::Route* route, HttpRequest request,
-                                                   HttpResponder respond) {
-        auto call = std::make_shared<api::Call>(context, std::move(request), std::move(respond));
-        if (route != nullptr) return call;
-        call->answer_text(404, {});
+    /// An exchange of a route; null when there is none, and that is answered.
+    [[nodiscard]] std::shared_ptr<api::Exchange> begin(const api::Route* route, HttpRequest request,
+                                                       HttpResponder respond) {
+        auto call =
+            std::make_shared<api::Exchange>(context, std::move(request), std::move(respond));
+        if (route != nullptr) return exchange;
+        exchange->answer_text(404, {});
         return nullptr;
     }
 
@@ -136,15 +137,15 @@ HttpApi::~HttpApi() = default;
 void HttpApi::handle(HttpRequest request, HttpResponder respond) {
     const auto* route = api::find_route(request.method, request.path);
     const auto call = impl_->begin(route, std::move(request), std::move(respond));
-    if (call != nullptr) api::admit(*call, route->access, route->check, route->handler);
+    if (exchange != nullptr) api::authorize(*exchange, route->access, route->check, route->handler);
 }
 
-void HttpApi::admit(HttpRequest head, HttpResponder respond) {
+void HttpApi::authorize(HttpRequest head, HttpResponder respond) {
     const auto* route = api::find_route(head.method, head.path);
     const auto call = impl_->begin(route, std::move(head), std::move(respond));
-    if (call == nullptr) return;
-    api::admit(*call, route->access, api::TokenCheck::before,
-               [](api::Call& admitted) { admitted.let_body_come(); });
+    if (exchange == nullptr) return;
+    api::authorize(*exchange, route->access, api::TokenCheck::before,
+                   [](api::Exchange& authorized) { authorized.let_body_come(); });
 }
 
 }  // namespace routemaster

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "call.hpp"
+#include "exchange.hpp"
 #include "page_cursor.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
@@ -53,14 +53,14 @@ class Listing : public std::enable_shared_from_this<Listing<Item>> {
 public:
     using Items = Result<std::vector<Item>>;
     /// Asks the bus for a page.
-    using Ask = void (*)(Call&, Page, std::function<void(Items)>);
+    using Ask = void (*)(Exchange&, Page, std::function<void(Items)>);
     /// What the list is ordered by, and is asked for from.
     using Key = const std::string& (*)(const Item&);
     /// Appends an item as `caller` may see it.
     using Print = void (*)(std::string& json, const Item&, const Caller& caller);
 
-    Listing(Call& call, const PageQuery& page, Keys keys, Ask ask, Key key, Print print)
-        : call_{call.shared_from_this()},
+    Listing(Exchange& exchange, const PageQuery& page, Keys keys, Ask ask, Key key, Print print)
+        : exchange_{exchange.shared_from_this()},
           cursor_{page.after, page.skip, keys},
           limit_{page.limit},
           ask_{ask},
@@ -69,14 +69,14 @@ public:
 
     /// Does it. `this` lives until it is done.
     ///
-    /// A store may answer inside the call that asks. Then the loop here goes on; asking for more
-    /// from there would use up the stack.
+    /// A store may answer inside the exchange that asks. Then the loop here goes on; asking for
+    /// more from there would use up the stack.
     void run() {
         do {
             passed_.store(false);
             // One item more than is wanted tells whether there is a next part.
-            const auto wanted = std::min(limit_ - told_ + 1, items_per_step);
-            ask_(*call_, {.after = cursor_.after(), .limit = wanted},
+            const auto wanted = std::min(limit_ - listed_ + 1, items_per_step);
+            ask_(*exchange_, {.after = cursor_.after(), .limit = wanted},
                  [self = this->shared_from_this(), wanted](const Items& items) {
                      self->take(items, wanted);
                      if (self->passed_.exchange(true)) self->go_on();
@@ -95,14 +95,14 @@ private:
     void take(const Items& items, std::uint32_t wanted) {
         if (!items) {
             answered_ = true;
-            return call_->refuse(items.error());
+            return exchange_->refuse(items.error());
         }
         for (const auto& item : *items) {
-            if (told_ == limit_ || json_.size() > page_bytes_max) return answer(true);
+            if (listed_ == limit_ || json_.size() > page_bytes_max) return answer(true);
             if (!cursor_.pass(key_(item))) continue;
             json_.push_back(json_.empty() ? '[' : ',');
-            print_(json_, item, call_->caller());
-            ++told_;
+            print_(json_, item, exchange_->caller());
+            ++listed_;
         }
         if (items->size() < wanted) answer(false);
     }
@@ -113,18 +113,18 @@ private:
             200, json_.empty() ? "[]" : std::move(json_) + "]", "application/json", {}};
         if (more) {
             response.headers.emplace_back(
-                "Link", next_link(call_->request().path, cursor_.query(), limit_));
+                "Link", next_link(exchange_->request().path, cursor_.query(), limit_));
         }
-        call_->answer_with(std::move(response));
+        exchange_->answer_with(std::move(response));
     }
 
-    const std::shared_ptr<Call> call_;
+    const std::shared_ptr<Exchange> exchange_;
     PageCursor cursor_;
     const std::uint32_t limit_;
     const Ask ask_;
     const Key key_;
     const Print print_;
-    std::uint32_t told_ = 0;
+    std::uint32_t listed_ = 0;
     std::string json_;
     bool answered_ = false;
     /// The second to pass, of the completion and the return from asking, goes on.
@@ -134,12 +134,12 @@ private:
 /// Answers with the part of the list that the query asks for. Keys that are secret are open to
 /// root.
 template <class Item>
-void tell_page(Call& call, Keys keys, typename Listing<Item>::Ask ask,
+void list_page(Exchange& exchange, Keys keys, typename Listing<Item>::Ask ask,
                typename Listing<Item>::Key key, typename Listing<Item>::Print print) {
-    const auto page = page_query(call.request().query);
-    if (!page) return call.refuse(page.error());
-    if (call.caller().kind == Caller::Kind::root) keys = Keys::open;
-    std::make_shared<Listing<Item>>(call, *page, keys, ask, key, print)->run();
+    const auto page = page_query(exchange.request().query);
+    if (!page) return exchange.refuse(page.error());
+    if (exchange.caller().kind == Caller::Kind::root) keys = Keys::open;
+    std::make_shared<Listing<Item>>(exchange, *page, keys, ask, key, print)->run();
 }
 
 }  // namespace routemaster::api

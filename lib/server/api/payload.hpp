@@ -17,13 +17,14 @@ namespace routemaster::api {
 /// The value of a field that may be left out; null when it is, or when it is JSON's `null`.
 [[nodiscard]] const Value* given(const Value& object, std::string_view field) noexcept;
 
-/// The same of a field that may also be `false` to be left out, as in the original.
+/// The same of a field that may also be `false` to be left out, as in Ruby Routemaster.
 [[nodiscard]] const Value* asked_for(const Value& object, std::string_view field) noexcept;
 
 /// `invalid`, about what is wrong with `field`.
 [[nodiscard]] Error bad(std::string_view field, std::string_view problem);
 
-/// `error`, headed by the original's words for that kind of mistake, which clients may look for.
+/// `error`, headed by Ruby Routemaster's words for that kind of mistake, which clients may look
+/// for.
 [[nodiscard]] Error headed(std::string_view words, const Error& error);
 
 }  // namespace routemaster::api

@@ -25,15 +25,15 @@ std::string printed(TimePoint at) {
 
 }  // namespace
 
-void tell_health(Call& call) { call.answer_json(200, "{}"); }
+void get_health(Exchange& exchange) { exchange.answer_json(200, "{}"); }
 
-void tell_time(Call& call) {
-    call.answer_json(200, R"({"pong":")" + printed(call.now()) + R"("})");
+void get_time(Exchange& exchange) {
+    exchange.answer_json(200, R"({"pong":")" + printed(exchange.now()) + R"("})");
 }
 
 /// Asks the store whether it takes changes, then those who deliver.
-void tell_pulse(Call& call) {
-    call.bus().probe(call.then([](Call& done) {
+void get_pulse(Exchange& exchange) {
+    exchange.bus().probe(exchange.then([](Exchange& done) {
         const auto& trouble = done.options().trouble;
         if (const auto why = trouble ? trouble() : std::nullopt) {
             return done.refuse({Errc::unavailable, "deliveries: " + *why});
@@ -42,9 +42,10 @@ void tell_pulse(Call& call) {
     }));
 }
 
-void tell_load(Call& call) {
-    call.bus().deliveries(
-        call.options().scaling_deadline, call.then([](Call& done, const QueueStatus& queue) {
+void get_load(Exchange& exchange) {
+    exchange.bus().deliveries(
+        exchange.options().scaling_deadline,
+        exchange.then([](Exchange& done, const QueueStatus& queue) {
             const bool busy = queue.ready >= done.options().scaling_threshold;
             done.answer_with({204,
                               {},

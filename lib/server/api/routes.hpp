@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "call.hpp"
+#include "exchange.hpp"
 
 namespace routemaster::api {
 
@@ -18,8 +18,8 @@ enum class Access {
     root_or_client,
 };
 
-/// What a route does with a call that may use it.
-using Handler = void (*)(Call&);
+/// What a route does with an exchange that may use it.
+using Handler = void (*)(Exchange&);
 
 /// When it is found out whether the token of a client is valid.
 enum class TokenCheck {
@@ -27,45 +27,46 @@ enum class TokenCheck {
     within,  ///< The handler does it, with the first thing it asks of the store.
 };
 
-/// Finds out who calls, then hands the call to `handler`, or answers 401.
-void admit(Call& call, Access access, TokenCheck check, Handler handler);
+/// Finds out who calls, then hands the exchange to `handler`, or answers 401.
+void authorize(Exchange& exchange, Access access, TokenCheck check, Handler handler);
 
-/// Finds out whether the token of a client is valid, then hands the call to `next`, or answers 401.
-void check_token(Call& call, Access access, std::function<void(Call&)> next);
+/// Finds out whether the token of a client is valid, then hands the exchange to `next`, or answers
+/// 401.
+void check_token(Exchange& exchange, Access access, std::function<void(Exchange&)> next);
 
 /// Answers 401, and which tokens the route takes.
-void turn_away(Call& call, Access access);
+void turn_away(Exchange& exchange, Access access);
 
-// What the routes do, one function each. All of them answer the call, at once or later.
+// What the routes do, one function each. All of them answer the exchange, at once or later.
 
 // topics.cpp
-void publish_event(Call& call);
-void list_topics(Call& call);
-void remove_topic(Call& call);
+void publish_event(Exchange& exchange);
+void list_topics(Exchange& exchange);
+void remove_topic(Exchange& exchange);
 
 // subscribers.cpp
-void subscribe(Call& call);
-void list_subscribers(Call& call);
-void remove_subscriber(Call& call);
-void unsubscribe(Call& call);
+void subscribe(Exchange& exchange);
+void list_subscribers(Exchange& exchange);
+void remove_subscriber(Exchange& exchange);
+void unsubscribe(Exchange& exchange);
 
 // dead_batches.cpp
-void list_dead(Call& call);
-void show_dead(Call& call);
-void redeliver_dead(Call& call);
-void redeliver_all_dead(Call& call);
-void drop_dead(Call& call);
-void drop_all_dead(Call& call);
+void list_dead(Exchange& exchange);
+void show_dead(Exchange& exchange);
+void redeliver_dead(Exchange& exchange);
+void redeliver_all_dead(Exchange& exchange);
+void drop_dead(Exchange& exchange);
+void drop_all_dead(Exchange& exchange);
 
 // tokens.cpp
-void list_tokens(Call& call);
-void add_token(Call& call);
-void remove_token(Call& call);
+void list_tokens(Exchange& exchange);
+void add_token(Exchange& exchange);
+void remove_token(Exchange& exchange);
 
 // pulse.cpp
-void tell_pulse(Call& call);
-void tell_load(Call& call);
-void tell_health(Call& call);
-void tell_time(Call& call);
+void get_pulse(Exchange& exchange);
+void get_load(Exchange& exchange);
+void get_health(Exchange& exchange);
+void get_time(Exchange& exchange);
 
 }  // namespace routemaster::api

@@ -158,7 +158,7 @@ void append_topics(std::string& json, const SubscriberStatus& subscriber) {
     json.append(subscriber.topics.empty() ? "[]" : "]");
 }
 
-/// `sent` and `oldest` are always null, as in the original: it would take a walk through all
+/// `sent` and `oldest` are always null, as in Ruby Routemaster: it would take a walk through all
 /// batches to know them.
 void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
                        const Caller& caller) {
@@ -170,7 +170,7 @@ void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
     json.append(R"(,"uuid":)");
     append_json_text(json, all ? std::string_view{uuid} : withheld);
     json.append(R"(,"callback":)");
-    // The original may have written a subscriber without one.
+    // Ruby Routemaster may have written a subscriber without one.
     if (callback.empty()) {
         json.append("null");
     } else {
@@ -190,23 +190,25 @@ void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
     json.append("}");
 }
 
-Subscriber subscriber_of(const Call& call) { return call.bus().subscriber(call.caller().token); }
+Subscriber subscriber_of(const Exchange& exchange) {
+    return exchange.bus().subscriber(exchange.caller().token);
+}
 
 }  // namespace
 
-void subscribe(Call& call) {
-    const auto payload = json_object(call.request().body);
-    if (!payload) return call.refuse(payload.error());
-    auto wish = wish_of(*payload, call.options());
-    if (!wish) return call.refuse(wish.error());
-    subscriber_of(call).subscribe(std::move(wish->topics), std::move(wish->options),
-                                  call.then([](Call& done) { done.answer(204); }));
+void subscribe(Exchange& exchange) {
+    const auto payload = json_object(exchange.request().body);
+    if (!payload) return exchange.refuse(payload.error());
+    auto wish = wish_of(*payload, exchange.options());
+    if (!wish) return exchange.refuse(wish.error());
+    subscriber_of(exchange).subscribe(std::move(wish->topics), std::move(wish->options),
+                                      exchange.then([](Exchange& done) { done.answer(204); }));
 }
 
-void list_subscribers(Call& call) {
-    tell_page<SubscriberStatus>(
-        call, Keys::secret,
-        [](Call& asking, Page page, auto done) {
+void list_subscribers(Exchange& exchange) {
+    list_page<SubscriberStatus>(
+        exchange, Keys::secret,
+        [](Exchange& asking, Page page, auto done) {
             asking.bus().subscribers(std::move(page), std::move(done));
         },
         [](const SubscriberStatus& subscriber) -> const std::string& {
@@ -215,16 +217,16 @@ void list_subscribers(Call& call) {
         append_subscriber);
 }
 
-void remove_subscriber(Call& call) {
-    subscriber_of(call).remove(call.then([](Call& done, Removal removal) {
+void remove_subscriber(Exchange& exchange) {
+    subscriber_of(exchange).remove(exchange.then([](Exchange& done, Removal removal) {
         removal == Removal::removed ? done.answer(204)
                                     : done.answer_text(404, "subscriber not found");
     }));
 }
 
-void unsubscribe(Call& call) {
-    subscriber_of(call).unsubscribe(
-        call.last_segment(), call.then([](Call& done, Unsubscription outcome) {
+void unsubscribe(Exchange& exchange) {
+    subscriber_of(exchange).unsubscribe(
+        exchange.last_segment(), exchange.then([](Exchange& done, Unsubscription outcome) {
             switch (outcome) {
                 case Unsubscription::unsubscribed: return done.answer(204);
                 case Unsubscription::unknown_subscriber:

@@ -94,31 +94,31 @@ void append_token(std::string& json, const ApiToken& token, const Caller&) {
 
 }  // namespace
 
-void list_tokens(Call& call) {
-    tell_page<ApiToken>(
-        call, Keys::open,
-        [](Call& asking, Page page, auto done) {
+void list_tokens(Exchange& exchange) {
+    list_page<ApiToken>(
+        exchange, Keys::open,
+        [](Exchange& asking, Page page, auto done) {
             asking.tokens().list(std::move(page), std::move(done));
         },
         [](const ApiToken& token) -> const std::string& { return token.token; }, append_token);
 }
 
-void add_token(Call& call) {
-    auto token = token_payload(call.request().body);
-    if (!token) return call.refuse(token.error());
+void add_token(Exchange& exchange) {
+    auto token = token_payload(exchange.request().body);
+    if (!token) return exchange.refuse(token.error());
     std::string json = R"({"token":)";
     append_json_text(json, token->token);
     json.append(R"(,"name":)");
     append_json_text(json, token->name);
     json.append("}");
-    call.tokens().put(std::move(*token), call.then([json = std::move(json)](Call& done) {
-        done.answer_json(201, json);
-    }));
+    exchange.tokens().put(
+        std::move(*token),
+        exchange.then([json = std::move(json)](Exchange& done) { done.answer_json(201, json); }));
 }
 
-void remove_token(Call& call) {
-    call.tokens().remove(call.last_segment(),
-                         call.then([](Call& done, Removal) { done.answer(204); }));
+void remove_token(Exchange& exchange) {
+    exchange.tokens().remove(exchange.last_segment(),
+                             exchange.then([](Exchange& done, Removal) { done.answer(204); }));
 }
 
 }  // namespace routemaster::api

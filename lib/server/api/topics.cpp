@@ -72,12 +72,13 @@ Result<Event> read_event(std::string topic, const Value& payload) {
                  .data = data == nullptr ? std::optional<Value>{} : *data};
 }
 
-/// The event that the call is to publish, read and not yet checked, but for the name of its topic.
-Result<Event> event_of(const Call& call) {
-    const auto payload = json_object(call.request().body);
+/// The event that the exchange is to publish, read and not yet checked, but for the name of its
+/// topic.
+Result<Event> event_of(const Exchange& exchange) {
+    const auto payload = json_object(exchange.request().body);
     if (!payload) return payload.error();
-    auto topic = call.last_segment();
-    const auto rule = call.options().event_rules.topics;
+    auto topic = exchange.last_segment();
+    const auto rule = exchange.options().event_rules.topics;
     if (!is_topic_name(topic, rule)) {
         return headed("bad topic", bad("topic", "must be " + std::string{to_string(rule)}));
     }
@@ -88,17 +89,17 @@ Result<Event> event_of(const Call& call) {
 
 /// Tells why an event was not published. What is wrong with it, and how the store fares, is told to
 /// no stranger: while the token was not looked at, that comes first.
-void refuse_event(Call& call, const Error& error) {
+void refuse_event(Exchange& exchange, const Error& error) {
     const auto& code = error.code();
-    if (code == Errc::unauthenticated) return turn_away(call, Access::client);
-    if (code == Errc::forbidden) return call.answer_text(403, "topic claimed");
+    if (code == Errc::unauthenticated) return turn_away(exchange, Access::client);
+    if (code == Errc::forbidden) return exchange.answer_text(403, "topic claimed");
     if (code == Errc::limit_exceeded) {
-        return call.answer_text(403, "too many topics: at most " +
-                                         std::to_string(call.options().topics_max) +
-                                         " may belong to a client");
+        return exchange.answer_text(403, "too many topics: at most " +
+                                             std::to_string(exchange.options().topics_max) +
+                                             " may belong to a client");
     }
-    if (code != Errc::invalid && code != Errc::unavailable) return call.refuse(error);
-    check_token(call, Access::client, [error](Call& known) { known.refuse(error); });
+    if (code != Errc::invalid && code != Errc::unavailable) return exchange.refuse(error);
+    check_token(exchange, Access::client, [error](Exchange& known) { known.refuse(error); });
 }
 
 // --- Topics -------------------------------------------------------------------------------------
@@ -118,39 +119,42 @@ void append_topic(std::string& json, const Topic& topic, const Caller& caller) {
 
 }  // namespace
 
-void publish_event(Call& call) {
-    const auto event = event_of(call);
-    if (!event) return refuse_event(call, event.error());
-    const auto publisher = call.bus().publisher(
-        call.caller().token, {.topics_max = call.options().topics_max, .authenticate = true});
-    publisher.publish(*event, [self = call.shared_from_this()](const Result<void>& published) {
+void publish_event(Exchange& exchange) {
+    const auto event = event_of(exchange);
+    if (!event) return refuse_event(exchange, event.error());
+    const auto publisher = exchange.bus().publisher(
+        exchange.caller().token,
+        {.topics_max = exchange.options().topics_max, .authenticate = true});
+    publisher.publish(*event, [self = exchange.shared_from_this()](const Result<void>& published) {
         if (published) return self->answer(200);
         const auto& error = published.error();
         refuse_event(*self, error.code() == Errc::invalid ? headed("bad event", error) : error);
     });
 }
 
-void list_topics(Call& call) {
-    tell_page<Topic>(
-        call, Keys::open,
-        [](Call& asking, Page page, auto done) {
+void list_topics(Exchange& exchange) {
+    list_page<Topic>(
+        exchange, Keys::open,
+        [](Exchange& asking, Page page, auto done) {
             asking.bus().topics(std::move(page), std::move(done));
         },
         [](const Topic& topic) -> const std::string& { return topic.name; }, append_topic);
 }
 
-void remove_topic(Call& call) {
-    auto done = [self = call.shared_from_this()](const Result<Removal>& removal) {
+void remove_topic(Exchange& exchange) {
+    auto done = [self = exchange.shared_from_this()](const Result<Removal>& removal) {
         if (!removal && removal.error().code() == Errc::forbidden) {
             return self->answer_text(403, "only the publisher of a topic, or root, may delete it");
         }
         if (!removal) return self->refuse(removal.error());
         *removal == Removal::removed ? self->answer(204) : self->answer_text(404, {});
     };
-    if (call.caller().kind == Caller::Kind::root) {
-        return call.bus().remove_topic(call.last_segment(), std::move(done));
+    if (exchange.caller().kind == Caller::Kind::root) {
+        return exchange.bus().remove_topic(exchange.last_segment(), std::move(done));
     }
-    call.bus().publisher(call.caller().token).remove_topic(call.last_segment(), std::move(done));
+    exchange.bus()
+        .publisher(exchange.caller().token)
+        .remove_topic(exchange.last_segment(), std::move(done));
 }
 
 }  // namespace routemaster::api

@@ -10,16 +10,17 @@ namespace routemaster::detail {
 
 Result<ListDeadBatches::Reply> Machine::apply(ListDeadBatches& step) {
     std::vector<DeadBatchStatus> all;
-    const auto* outbox = outboxes_.find(step.token);
-    if (outbox == nullptr && step.after) return not_dead();
-    if (outbox == nullptr) return all;
-    const auto* batch = outbox->dead.front();
+    const auto* subscriber_queue = subscriber_queues_.find(step.token);
+    if (subscriber_queue == nullptr && step.after) return not_dead();
+    if (subscriber_queue == nullptr) return all;
+    const auto* batch = subscriber_queue->dead.front();
     if (step.after) {
         batch = dead(step.token, *step.after);
         if (batch == nullptr) return not_dead();
-        batch = outbox->dead.next(*batch);
+        batch = subscriber_queue->dead.next(*batch);
     }
-    for (; batch != nullptr && all.size() < step.limit; batch = outbox->dead.next(*batch)) {
+    for (; batch != nullptr && all.size() < step.limit;
+         batch = subscriber_queue->dead.next(*batch)) {
         all.push_back(status(*batch));
     }
     return all;
@@ -30,7 +31,7 @@ Result<FindDeadBatch::Reply> Machine::apply(FindDeadBatch& step) {
     if (batch == nullptr) return std::optional<DeadMessages>{};
     return std::optional<DeadMessages>{{status(*batch), batch->messages.resident()
                                                             ? batch->messages.list()
-                                                            : effects_.read(*batch)}};
+                                                            : changes_.read(*batch)}};
 }
 
 template <class Act>
@@ -39,11 +40,11 @@ void Machine::each_dead(const std::string& token, const std::optional<Uid>& uid,
         if (auto* batch = dead(token, *uid)) act(*batch);
         return;
     }
-    const auto* outbox = outboxes_.find(token);
-    auto* next = outbox == nullptr ? nullptr : outbox->dead.front();
+    const auto* subscriber_queue = subscriber_queues_.find(token);
+    auto* next = subscriber_queue == nullptr ? nullptr : subscriber_queue->dead.front();
     for (std::uint32_t moved = 0; next != nullptr && moved < dead_moved_max; ++moved) {
         auto& batch = *next;
-        next = outbox->dead.next(batch);
+        next = subscriber_queue->dead.next(batch);
         act(batch);
     }
 }
@@ -51,7 +52,7 @@ void Machine::each_dead(const std::string& token, const std::optional<Uid>& uid,
 Result<RedeliverDeadBatches::Reply> Machine::apply(RedeliverDeadBatches& step) {
     Count count;
     each_dead(step.token, step.batch, [&](BatchState& batch) {
-        if (outboxes_.redeliver(batch, now_)) ++count.value;
+        if (subscriber_queues_.redeliver(batch, now_)) ++count.value;
     });
     return count;
 }
@@ -61,13 +62,13 @@ Result<DropDeadBatches::Reply> Machine::apply(DropDeadBatches& step) {
     each_dead(step.token, step.batch, [&](BatchState& batch) {
         ++dropped.batches;
         dropped.events += batch.messages.size();
-        outboxes_.drop_dead(batch);
+        subscriber_queues_.drop_dead(batch);
     });
     return dropped;
 }
 
 BatchState* Machine::dead(const std::string& token, const Uid& uid) const {
-    auto* batch = outboxes_.find(uid);
+    auto* batch = subscriber_queues_.find(uid);
     const bool found = batch != nullptr && batch->death != nullptr && token_of(*batch) == token;
     return found ? batch : nullptr;
 }

@@ -12,47 +12,48 @@
 namespace routemaster::detail {
 
 Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
-    auto* job = jobs_.held(step.lease);
+    auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return DeliveryStart{};
     const auto uid = batch_of(job->payload.text());
     if (!uid || job->queue.name != delivery_queue) {
         return invalid("lease: not a delivery job");
     }
-    auto* batch = outboxes_.find(*uid);
+    auto* batch = subscriber_queues_.find(*uid);
     // Somebody pushed the job of a batch that is DEAD, which is not to be delivered.
     if (batch != nullptr && batch->death != nullptr) batch = nullptr;
-    auto* subscriber = batch == nullptr ? nullptr : directory_.subscriber(token_of(*batch));
+    auto* subscriber = batch == nullptr ? nullptr : registry_.subscriber(token_of(*batch));
     if (subscriber == nullptr || batch->messages.empty()) {
         end_vanished(*job, batch, subscriber != nullptr);
         return DeliveryStart{.verdict = Verdict::vanished};
     }
     if (const auto wait = throttle(*subscriber, step); wait > Duration{0}) {
-        count_delivery(*batch, OutboxCounter::throttled_batches, OutboxCounter::throttled_events);
+        count_delivery(*batch, SubscriberQueueCounter::throttled_batches,
+                       SubscriberQueueCounter::throttled_events);
         const auto lengthened = static_cast<double>(wait.count()) * (1.0 + step.jitter);
-        jobs_.give_back(*job, now_ + Duration{std::llround(lengthened)}, now_);
+        jobs_.release(*job, now_ + Duration{std::llround(lengthened)}, now_);
         return DeliveryStart{.verdict = Verdict::throttled};
     }
-    if (crowded(*job, step)) {
-        jobs_.give_back(*job, now_, now_);
-        return DeliveryStart{.verdict = Verdict::crowded};
+    if (at_limit(*job, step)) {
+        jobs_.release(*job, now_, now_);
+        return DeliveryStart{.verdict = Verdict::at_limit};
     }
     // Read before anything is changed: it may fail.
-    auto messages = batch->messages.resident() ? batch->messages.list() : effects_.read(*batch);
+    auto messages = batch->messages.resident() ? batch->messages.list() : changes_.read(*batch);
     return begin(*batch, *subscriber, std::move(messages));
 }
 
 BatchState* Machine::delivered_by(const JobState& job) const {
     const auto uid = batch_of(job.payload.text());
-    auto* batch = uid ? outboxes_.find(*uid) : nullptr;
+    auto* batch = uid ? subscriber_queues_.find(*uid) : nullptr;
     return batch != nullptr && batch->job == &job ? batch : nullptr;
 }
 
 DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, MessageList messages) {
     count_begun(batch, subscriber.subscription);
     subscriber.last_attempted_at = now_;
-    reveals_ = 0;
-    reveal(batch);
-    reveal(subscriber);
+    depends_on_row_ = 0;
+    depend_on(batch);
+    depend_on(subscriber);
     return {.verdict = Verdict::deliver,
             .subscription = subscriber.subscription,
             .health_points = subscriber.health_points,
@@ -68,9 +69,9 @@ DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, Mes
 void Machine::count_begun(BatchState& batch, const Subscription& wants) {
     ++batch.attempts;
     const bool first = batch.attempts == 1 && batch.sealed_here;
-    const bool told = !batch.current && (!first || wants.attempts_max > 0);
-    if (batch.current) outboxes_.seal(batch);
-    if (told) effects_.changed(batch);
+    const bool logged = !batch.current && (!first || wants.attempts_max > 0);
+    if (batch.current) subscriber_queues_.seal(batch);
+    if (logged) changes_.changed(batch);
 }
 
 Duration Machine::throttle(const SubscriberState& subscriber, const BeginDelivery& step) const {
@@ -81,39 +82,40 @@ Duration Machine::throttle(const SubscriberState& subscriber, const BeginDeliver
     return std::max(early ? wait : Duration{0}, step.pause);
 }
 
-bool Machine::crowded(JobState& job, const BeginDelivery& step) {
-    if (job.lane == nullptr) return false;
-    jobs_.narrow(*job.lane, std::max(step.lane_max, 1U));
-    return !job.admitted;
+bool Machine::at_limit(JobState& job, const BeginDelivery& step) {
+    if (job.group == nullptr) return false;
+    jobs_.narrow(*job.group, std::max(step.concurrency_max, 1U));
+    return !job.eligible;
 }
 
 void Machine::end_vanished(JobState& job, BatchState* batch, bool subscriber_exists) {
     if (batch != nullptr) {
-        outboxes_.remove(*batch, subscriber_exists);
+        subscriber_queues_.remove(*batch, subscriber_exists);
     } else {
         jobs_.remove(job);
     }
 }
 
 Result<SettleDelivery::Reply> Machine::apply(SettleDelivery& step) {
-    auto* job = jobs_.held(step.lease);
+    auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return Settlement::lease_lost;
     auto* batch = delivered_by(*job);
     if (batch == nullptr) return invalid("lease: not a delivery job, or its batch is gone");
     count_attempt(*batch, step);
-    auto* subscriber = directory_.subscriber(token_of(*batch));
+    auto* subscriber = registry_.subscriber(token_of(*batch));
     if (subscriber != nullptr) change_health(*subscriber, step);
     const bool dead = subscriber != nullptr && dies(*batch, subscriber->subscription, step);
     if (step.delivered) {
-        outboxes_.remove(*batch, subscriber != nullptr);
+        subscriber_queues_.remove(*batch, subscriber != nullptr);
     } else if (dead) {
-        outboxes_.bury(*batch, step.error, subscriber->subscription.dead_max, now_);
+        subscriber_queues_.bury(*batch, step.error, subscriber->subscription.dead_max, now_);
     } else {
-        jobs_.give_back(*job, step.retry_at, now_);
-        effects_.changed(*batch);
+        jobs_.release(*job, step.retry_at, now_);
+        changes_.changed(*batch);
     }
     if (subscriber != nullptr) {
-        jobs_.adapt(subscriber->outbox->lane, step.delivered, std::max(step.lane_max, 1U));
+        jobs_.adapt(subscriber->subscriber_queue->group, step.delivered,
+                    std::max(step.concurrency_max, 1U));
     }
     return dead ? Settlement::dead : Settlement::settled;
 }
@@ -129,29 +131,32 @@ void Machine::change_health(SubscriberState& subscriber, const SettleDelivery& s
     const auto points = changed_health(subscriber.health_points, step.health_change);
     if (points == subscriber.health_points && step.delivered) return;
     subscriber.health_points = points;
-    effects_.changed(subscriber);
+    changes_.changed(subscriber);
 }
 
 void Machine::count_attempt(const BatchState& batch, const SettleDelivery& step) {
-    using enum OutboxCounter;
-    auto& outbox = batch.outbox;
+    using enum SubscriberQueueCounter;
+    auto& subscriber_queue = batch.subscriber_queue;
     count_delivery(batch, step.delivered ? delivered_batches : failed_batches,
                    step.delivered ? delivered_events : failed_events);
     // At most a day, whatever the clock did meanwhile, so that its square stays exact anywhere.
     const auto took = std::clamp<std::int64_t>((now_ - step.begun_at).count(), 0, 24 * 3'600'000);
-    outboxes_.count(outbox, step.delivered ? delivered_time : failed_time, took);
-    outboxes_.count(outbox, step.delivered ? delivered_time2 : failed_time2, took * took);
+    subscriber_queues_.count(subscriber_queue, step.delivered ? delivered_time : failed_time, took);
+    subscriber_queues_.count(subscriber_queue, step.delivered ? delivered_time2 : failed_time2,
+                             took * took);
     const auto age = (step.begun_at - batch.created_at).count();
     if (batch.attempts == 1) {
-        outboxes_.count(outbox, first_attempts, 1);
-        outboxes_.count(outbox, first_attempt_latency, age);
+        subscriber_queues_.count(subscriber_queue, first_attempts, 1);
+        subscriber_queues_.count(subscriber_queue, first_attempt_latency, age);
     }
-    if (step.delivered) outboxes_.count(outbox, last_attempt_latency, age);
+    if (step.delivered) subscriber_queues_.count(subscriber_queue, last_attempt_latency, age);
 }
 
-void Machine::count_delivery(const BatchState& batch, OutboxCounter batches, OutboxCounter events) {
-    outboxes_.count(batch.outbox, batches, 1);
-    outboxes_.count(batch.outbox, events, static_cast<std::int64_t>(batch.messages.size()));
+void Machine::count_delivery(const BatchState& batch, SubscriberQueueCounter batches,
+                             SubscriberQueueCounter events) {
+    subscriber_queues_.count(batch.subscriber_queue, batches, 1);
+    subscriber_queues_.count(batch.subscriber_queue, events,
+                             static_cast<std::int64_t>(batch.messages.size()));
 }
 
 }  // namespace routemaster::detail

@@ -8,7 +8,7 @@ Result<PushJob::Reply> Machine::apply(PushJob& step) {
     auto& queue = jobs_.queue(step.queue);
     const auto hash = payload_hash(step.job);
     if (const auto* present = jobs_.find(queue, step.job, hash)) {
-        reveals_ = present->last_row;
+        depends_on_row_ = present->last_row;
         return PushOutcome::duplicate;
     }
     jobs_.push(queue, step.job, hash, step.run_at, jobs_.next_order(), nullptr, now_);
@@ -16,16 +16,17 @@ Result<PushJob::Reply> Machine::apply(PushJob& step) {
 }
 
 Result<AcquireJobs::Reply> Machine::apply(AcquireJobs& step) {
-    reveals_ = 0;
+    depends_on_row_ = 0;
     auto& queue = jobs_.queue(step.queue);
     return jobs_.acquire(queue, step, now_, [this](const JobState& job) {
-        reveal(job);
-        if (job.lane != nullptr) reveals_ = std::max(reveals_, job.lane->skipped_row);
+        depend_on(job);
+        if (job.group != nullptr)
+            depends_on_row_ = std::max(depends_on_row_, job.group->skipped_row);
     });
 }
 
 Result<AckJob::Reply> Machine::apply(AckJob& step) {
-    auto* job = jobs_.held(step.lease);
+    auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return Settlement::lease_lost;
     if (delivered_by(*job) != nullptr) {
         return invalid("lease: a delivery is ended by SettleDelivery");
@@ -35,14 +36,14 @@ Result<AckJob::Reply> Machine::apply(AckJob& step) {
 }
 
 Result<NackJob::Reply> Machine::apply(NackJob& step) {
-    auto* job = jobs_.held(step.lease);
+    auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return Settlement::lease_lost;
-    jobs_.give_back(*job, step.run_at, now_);
+    jobs_.release(*job, step.run_at, now_);
     return Settlement::settled;
 }
 
 Result<Heartbeat::Reply> Machine::apply(Heartbeat& step) {
-    reveals_ = 0;
+    depends_on_row_ = 0;
     jobs_.heartbeat(step.worker, now_);
     return Done{};
 }
@@ -52,7 +53,7 @@ Result<RetireWorker::Reply> Machine::apply(RetireWorker& step) {
 }
 
 Result<ScrubWorkers::Reply> Machine::apply(ScrubWorkers& step) {
-    reveals_ = 0;
+    depends_on_row_ = 0;
     return Count{jobs_.scrub(step.silence, now_)};
 }
 

@@ -8,7 +8,7 @@
 namespace routemaster::detail {
 
 Result<Subscribe::Reply> Machine::apply(Subscribe& step) {
-    auto& subscriber = directory_.open_subscriber(step.token);
+    auto& subscriber = registry_.open_subscriber(step.token);
     auto& subscription = subscriber.subscription;
     subscription.callback = step.options.callback;
     subscription.uuid = step.options.uuid;
@@ -18,63 +18,64 @@ Result<Subscribe::Reply> Machine::apply(Subscribe& step) {
     if (step.options.attempts_max) subscription.attempts_max = *step.options.attempts_max;
     if (step.options.age_max) subscription.age_max = *step.options.age_max;
     if (step.options.dead_max) subscription.dead_max = *step.options.dead_max;
-    jobs_.widen(subscriber.outbox->lane, subscription.max_in_flight);
+    jobs_.set_concurrency(subscriber.subscriber_queue->group, subscription.max_in_flight);
     replace_topics(subscriber, step.topics);
-    effects_.changed(subscriber);
+    changes_.changed(subscriber);
     return Done{};
 }
 
 void Machine::replace_topics(SubscriberState& subscriber, const std::vector<std::string>& topics) {
     const std::set<std::string> wanted{topics.begin(), topics.end()};
     for (const auto& name : std::set<std::string>{subscriber.topics}) {
-        if (!wanted.contains(name)) directory_.unlink(subscriber, name);
+        if (!wanted.contains(name)) registry_.unlink(subscriber, name);
     }
     for (const auto& name : wanted) {
-        auto* topic = directory_.topic(name);
-        if (topic == nullptr) topic = &directory_.create_topic(name, std::nullopt);
-        directory_.link(subscriber, *topic);
+        auto* topic = registry_.topic(name);
+        if (topic == nullptr) topic = &registry_.create_topic(name, std::nullopt);
+        registry_.link(subscriber, *topic);
     }
 }
 
 Result<Unsubscribe::Reply> Machine::apply(Unsubscribe& step) {
-    auto* subscriber = directory_.subscriber(step.token);
+    auto* subscriber = registry_.subscriber(step.token);
     if (subscriber == nullptr) return Unsubscription::unknown_subscriber;
-    if (directory_.topic(step.topic) == nullptr) return Unsubscription::unknown_topic;
+    if (registry_.topic(step.topic) == nullptr) return Unsubscription::unknown_topic;
     if (!subscriber->topics.contains(step.topic)) return Unsubscription::not_subscribed;
-    directory_.unlink(*subscriber, step.topic);
-    effects_.changed(*subscriber);
+    registry_.unlink(*subscriber, step.topic);
+    changes_.changed(*subscriber);
     return Unsubscription::unsubscribed;
 }
 
 Result<RemoveSubscriber::Reply> Machine::apply(RemoveSubscriber& step) {
-    auto* subscriber = directory_.subscriber(step.token);
+    auto* subscriber = registry_.subscriber(step.token);
     if (subscriber == nullptr) return Removal::unknown;
     remove(*subscriber);
     return Removal::removed;
 }
 
 void Machine::remove(SubscriberState& subscriber) {
-    subscriber.outbox->lane.window = Lane::start;
-    jobs_.widen(subscriber.outbox->lane, 1);
-    directory_.remove(subscriber);
+    subscriber.subscriber_queue->group.window = OrderingGroup::start;
+    jobs_.set_concurrency(subscriber.subscriber_queue->group, 1);
+    registry_.remove(subscriber);
 }
 
 Result<ListSubscribers::Reply> Machine::apply(ListSubscribers& step) {
-    return directory_.subscribers(step.page);
+    return registry_.subscribers(step.page);
 }
 
 Result<FindSubscriber::Reply> Machine::apply(FindSubscriber& step) {
-    const auto* subscriber = directory_.subscriber(step.token);
+    const auto* subscriber = registry_.subscriber(step.token);
     if (subscriber == nullptr) return std::optional<SubscriberStatus>{};
-    return std::optional{Directory::status(*subscriber)};
+    return std::optional{Registry::status(*subscriber)};
 }
 
 Result<ListBatches::Reply> Machine::apply(ListBatches& step) {
     std::vector<BatchStatus> all;
-    const auto* outbox = outboxes_.find(step.token);
-    if (outbox == nullptr) return all;
-    for (const auto* batch = outbox->batches.front(); batch != nullptr && all.size() < step.limit;
-         batch = outbox->batches.next(*batch)) {
+    const auto* subscriber_queue = subscriber_queues_.find(step.token);
+    if (subscriber_queue == nullptr) return all;
+    for (const auto* batch = subscriber_queue->batches.front();
+         batch != nullptr && all.size() < step.limit;
+         batch = subscriber_queue->batches.next(*batch)) {
         all.push_back({batch->uid, step.token, batch->created_at, batch->attempts,
                        batch->messages.size(), batch->current});
     }

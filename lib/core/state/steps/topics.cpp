@@ -12,16 +12,16 @@ namespace routemaster::detail {
 
 Result<PublishEvent::Reply> Machine::apply(PublishEvent& step) {
     if (step.authenticate && !is_valid_token(step.publisher)) return unknown_publisher();
-    auto* topic = directory_.topic(step.topic);
+    auto* topic = registry_.topic(step.topic);
     const bool owned = topic != nullptr && topic->topic.publisher.has_value();
     if (owned && topic->topic.publisher != step.publisher) return topic_claimed();
-    if (!owned && step.publisher && directory_.claims(*step.publisher) >= step.topics_max) {
+    if (!owned && step.publisher && registry_.claims(*step.publisher) >= step.topics_max) {
         return too_many_topics();
     }
     if (topic == nullptr) {
-        topic = &directory_.create_topic(step.topic, step.publisher);
+        topic = &registry_.create_topic(step.topic, step.publisher);
     } else if (!owned && step.publisher) {
-        directory_.claim(*topic, *step.publisher);
+        registry_.claim(*topic, *step.publisher);
     }
     count_published(*topic, step.message.size());
     if (!topic->subscribers.empty()) fan_out(*topic, step);
@@ -29,7 +29,7 @@ Result<PublishEvent::Reply> Machine::apply(PublishEvent& step) {
 }
 
 bool Machine::is_valid_token(const std::optional<std::string>& token) {
-    return token && directory_.token(*token) != nullptr;
+    return token && registry_.token(*token) != nullptr;
 }
 
 void Machine::fan_out(const TopicState& topic, const PublishEvent& step) {
@@ -37,18 +37,18 @@ void Machine::fan_out(const TopicState& topic, const PublishEvent& step) {
     batches.reserve(topic.subscribers.size());
     std::uint32_t sibling = 0;
     for (const auto* subscriber : topic.subscribers) {
-        auto& outbox = *subscriber->outbox;
-        if (outbox.current == nullptr) {
+        auto& subscriber_queue = *subscriber->subscriber_queue;
+        if (subscriber_queue.current == nullptr) {
             auto uid = step.uid.sibling(sibling++);
-            while (outboxes_.taken(uid)) uid = step.uid.sibling(sibling++);
+            while (subscriber_queues_.taken(uid)) uid = step.uid.sibling(sibling++);
             const auto due =
                 saturating_add(std::min(step.timestamp, now_), subscriber->subscription.timeout);
-            outboxes_.begin(outbox, uid, due, now_);
+            subscriber_queues_.begin(subscriber_queue, uid, due, now_);
         }
-        outboxes_.append(*outbox.current, step.message);
-        batches.push_back(outbox.current);
+        subscriber_queues_.append(*subscriber_queue.current, step.message);
+        batches.push_back(subscriber_queue.current);
     }
-    effects_.appended(step.message, batches);
+    changes_.appended(step.message, batches);
     for (std::size_t i = 0; i < batches.size(); ++i) {
         const auto full = topic.subscribers[i]->subscription.max_events;
         if (batches[i]->messages.size() >= full) seal_full(*batches[i]);
@@ -56,7 +56,7 @@ void Machine::fan_out(const TopicState& topic, const PublishEvent& step) {
 }
 
 void Machine::seal_full(BatchState& batch) {
-    outboxes_.seal(batch);
+    subscriber_queues_.seal(batch);
     if (batch.job->state == JobState::State::scheduled) {
         jobs_.reschedule(*batch.job, now_, now_);
     }
@@ -71,17 +71,17 @@ void Machine::count_published(TopicState& topic, std::size_t bytes) {
     counters_.add(*topic.published, 1);
     counters_.add(*topic.bytes, static_cast<std::int64_t>(bytes));
     ++topic.topic.events;
-    effects_.counted(topic);
+    changes_.counted(topic);
 }
 
 Result<RemoveTopic::Reply> Machine::apply(RemoveTopic& step) {
-    auto* topic = directory_.topic(step.name);
+    auto* topic = registry_.topic(step.name);
     if (topic == nullptr) return Removal::unknown;
     if (step.publisher && topic->topic.publisher != step.publisher) return topic_claimed();
-    directory_.remove(*topic);
+    registry_.remove(*topic);
     return Removal::removed;
 }
 
-Result<ListTopics::Reply> Machine::apply(ListTopics& step) { return directory_.topics(step.page); }
+Result<ListTopics::Reply> Machine::apply(ListTopics& step) { return registry_.topics(step.page); }
 
 }  // namespace routemaster::detail

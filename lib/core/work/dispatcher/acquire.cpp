@@ -23,7 +23,9 @@ void Dispatcher::Impl::post_acquire() {
     if (!asked_at_) asked_at_ = now_;
     const auto limit = static_cast<std::uint32_t>(std::min<std::size_t>(free, acquired_max));
     submit(store_, AcquireJobs{delivery_queue, worker_, limit, newest_fence_}, now_,
-           [inbox = inbox_](Result<Acquired> reply) { inbox->put(GotJobs{std::move(reply)}); });
+           [event_queue = events_](Result<Acquired> reply) {
+               event_queue->put(GotJobs{std::move(reply)});
+           });
 }
 
 void Dispatcher::Impl::on(GotJobs& got) {

@@ -10,16 +10,16 @@ void Dispatcher::Impl::begin(Id id) {
     begins_.steps.emplace_back(BeginDelivery{.lease = flights_.at(id).lease,
                                              .backoff_max = options_.health.backoff_max,
                                              .jitter = jitter(),
-                                             .lane_max = lane_max(),
+                                             .concurrency_max = concurrency_max(),
                                              .pause = unhealthy_pause()});
 }
 
-std::uint32_t Dispatcher::Impl::lane_max() const noexcept {
-    return share_.lane_max(flights_.size() - 1);
+std::uint32_t Dispatcher::Impl::concurrency_max() const noexcept {
+    return share_.concurrency_max(flights_.size() - 1);
 }
 
 Duration Dispatcher::Impl::unhealthy_pause() const noexcept {
-    return share_.too_many(unhealthy_ + beginning_) ? crowded_pause : Duration{0};
+    return share_.too_many(unhealthy_ + beginning_) ? at_limit_pause : Duration{0};
 }
 
 void Dispatcher::Impl::on(Begun& begun) {
@@ -33,16 +33,16 @@ void Dispatcher::Impl::on(Begun& begun) {
         } else if (start->verdict == Verdict::deliver) {
             if (!over()) deliver(flight->first, *std::move(start));
         } else {
-            log(LogLevel::debug, told(start->verdict));
+            log(LogLevel::debug, reason_of(start->verdict));
             end(flight->first);
         }
     }
 }
 
-const char* Dispatcher::Impl::told(Verdict verdict) {
+const char* Dispatcher::Impl::reason_of(Verdict verdict) {
     switch (verdict) {
         case Verdict::throttled: return "spared a subscriber that failed before";
-        case Verdict::crowded: return "put off a delivery: its subscriber has its share";
+        case Verdict::at_limit: return "put off a delivery: its subscriber has its share";
         default: return "ended a delivery whose batch or lease is gone";
     }
 }

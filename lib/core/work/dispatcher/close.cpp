@@ -30,7 +30,7 @@ std::vector<Dispatcher::Impl::Id> Dispatcher::Impl::take_back() {
     return ids;
 }
 
-void Dispatcher::Impl::give_back(const std::vector<Id>& ids) {
+void Dispatcher::Impl::nack(const std::vector<Id>& ids) {
     std::vector<Lease> leases;
     for (const auto id : ids) {
         const auto flight = flights_.find(id);
@@ -64,11 +64,11 @@ bool Dispatcher::Impl::awaiting() const {
 
 void Dispatcher::Impl::retire() {
     submit(store_, RetireWorker{worker_}, now_,
-           [inbox = inbox_](const Result<Count>& jobs) { inbox->put(Retired{jobs}); });
+           [event_queue = events_](const Result<Count>& jobs) { event_queue->put(Retired{jobs}); });
 }
 
 void Dispatcher::Impl::on(Retired& retired) {
-    if (retired.jobs && retired.jobs->value == given_back_max) return retire();
+    if (retired.jobs && retired.jobs->value == released_max) return retire();
     // When the store cannot do it, others will find the worker silent.
     if (!retired.jobs) warn("could not give back what was under way");
     retired_ = true;

@@ -20,8 +20,8 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
     flight.attempt = start.attempt;
     flight.events = start.messages.size();
     flight.begun_at = now_;
-    auto report = [inbox = inbox_, id](DeliveryReport how) {
-        inbox->put(Delivered{id, std::move(how)});
+    auto report = [event_queue = events_, id](DeliveryReport how) {
+        event_queue->put(Delivered{id, std::move(how)});
     };
     if (none_left(flight, start.subscription)) {
         const auto most = std::to_string(start.subscription.attempts_max);
@@ -72,7 +72,7 @@ void Dispatcher::Impl::on(Delivered& delivered) {
         .delivered = outcome.has_value(),
         .health_change = outcome ? options_.health.heal_rate : options_.health.damage_rate,
         .begun_at = flight.begun_at,
-        .lane_max = lane_max()};
+        .concurrency_max = concurrency_max()};
     if (!outcome) {
         const auto points = changed_health(flight.health_points, step.health_change);
         step.retry_at =
@@ -81,12 +81,12 @@ void Dispatcher::Impl::on(Delivered& delivered) {
         step.error = outcome.error().message();
     }
     flight.settlement = std::move(step);
-    tell(flight, delivered.report);
+    log_outcome(flight, delivered.report);
     settle(delivered.id);
-    settle_by_ = std::max(settle_by_, saturating_add(now_, settle_patience));
+    settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
 }
 
-void Dispatcher::Impl::tell(const Flight& flight, const DeliveryReport& report) {
+void Dispatcher::Impl::log_outcome(const Flight& flight, const DeliveryReport& report) {
     if (report.undecodable > 0) {
         log(LogLevel::error, std::to_string(report.undecodable) +
                                  " undecodable messages left out for '" +
@@ -95,7 +95,7 @@ void Dispatcher::Impl::tell(const Flight& flight, const DeliveryReport& report) 
                                    static_cast<std::int64_t>(report.undecodable)}}});
     }
     if (!options_.log) return;
-    if (report.unnamed) return tell_unnamed(flight.subscriber);
+    if (report.unnamed) return log_unnamed(flight.subscriber);
     unnamed_.erase(flight.subscriber);
     const auto what =
         std::to_string(flight.events) + " events to '" + public_part(flight.subscriber) + "'";
@@ -107,7 +107,7 @@ void Dispatcher::Impl::tell(const Flight& flight, const DeliveryReport& report) 
     }
 }
 
-void Dispatcher::Impl::tell_unnamed(const std::string& subscriber) {
+void Dispatcher::Impl::log_unnamed(const std::string& subscriber) {
     if (unnamed_.size() >= unnamed_max) unnamed_.clear();
     if (!unnamed_.insert(subscriber).second) return;
     warn("nobody has named the callback of '" + public_part(subscriber) +

@@ -29,21 +29,21 @@ Dispatcher::Impl::Impl(Store& store, DispatcherOptions options)
       options_{std::move(options)},
       random_{options_.seed},
       worker_{random_.next(), random_.next()} {
-    watch_ = store_.watch(delivery_queue, [inbox = inbox_] { inbox->wake(); });
+    watch_ = store_.watch(delivery_queue, [event_queue = events_] { event_queue->wake(); });
 }
 
 TimePoint Dispatcher::Impl::poll(TimePoint now) {
     if (now < now_) start_over(now);
     now_ = now;
     const auto taken_back = over() ? take_back() : std::vector<Id>{};
-    auto mail = inbox_->take();
-    if (mail.woken) woken_ = true;
-    for (auto& letter : mail.letters) {
-        std::visit([this](auto& any) { on(any); }, letter);
+    auto events = events_->take();
+    if (events.woken) woken_ = true;
+    for (auto& event : events.events) {
+        std::visit([this](auto& any) { on(any); }, event);
     }
     retry_due();
     if (closing()) {
-        give_back(taken_back);
+        nack(taken_back);
         retire_when_over();
     } else {
         acquire();
@@ -51,12 +51,12 @@ TimePoint Dispatcher::Impl::poll(TimePoint now) {
     stay_alive();
     post();
     look_for_trouble();
-    return inbox_->empty() ? next_poll() : now;
+    return events_->empty() ? next_poll() : now;
 }
 
 void Dispatcher::Impl::close(TimePoint deadline) {
     close_at_ = deadline;
-    settle_by_ = saturating_add(deadline, settle_patience);
+    settle_by_ = saturating_add(deadline, settle_timeout);
 }
 
 std::optional<std::string> Dispatcher::Impl::trouble() const {

@@ -19,8 +19,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/work/event_queue.hpp"
 #include "core/work/fair_share.hpp"
-#include "core/work/inbox.hpp"
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/health.hpp"
 #include "routemaster/log.hpp"
@@ -44,7 +44,7 @@ public:
 
     TimePoint poll(TimePoint now);
 
-    void wake_with(std::function<void()> wake) { inbox_->wake_with(std::move(wake)); }
+    void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
     void close(TimePoint deadline);
 
@@ -93,8 +93,8 @@ private:
         Result<Count> jobs;
     };
     struct MoreToScrub {};
-    using Letter = std::variant<GotJobs, Begun, Delivered, Settled, Retired, MoreToScrub>;
-    using Inbox = detail::Inbox<Letter>;
+    using Event = std::variant<GotJobs, Begun, Delivered, Settled, Retired, MoreToScrub>;
+    using EventQueue = detail::EventQueue<Event>;
 
     /// Steps that leave together at the end of a poll, and whose they are.
     struct Outgoing {
@@ -107,8 +107,8 @@ private:
     static constexpr std::uint32_t woken_in_vain_max = 4;
     static constexpr Duration refusal_wait{100};
     static constexpr Duration refusal_wait_max{1'000};
-    static constexpr Duration crowded_pause{1'000};
-    static constexpr Duration settle_patience{5'000};
+    static constexpr Duration at_limit_pause{1'000};
+    static constexpr Duration settle_timeout{5'000};
     static constexpr Duration trouble_after{5'000};
 
     // --- Acquire --------------------------------------------------------------------------------
@@ -122,13 +122,13 @@ private:
     void begin(Id id);
 
     /// How many deliveries of the subscriber of a flight may be under way.
-    [[nodiscard]] std::uint32_t lane_max() const noexcept;
+    [[nodiscard]] std::uint32_t concurrency_max() const noexcept;
 
     /// Whatever begins may be for the unhealthy.
     [[nodiscard]] Duration unhealthy_pause() const noexcept;
 
     void on(Begun& begun);
-    static const char* told(Verdict verdict);
+    static const char* reason_of(Verdict verdict);
 
     // --- Deliver --------------------------------------------------------------------------------
 
@@ -138,17 +138,17 @@ private:
     [[nodiscard]] static bool none_left(const Flight& flight, const Subscription& wants);
     [[nodiscard]] Transport* serving(std::string_view callback) const;
     void on(Delivered& delivered);
-    void tell(const Flight& flight, const DeliveryReport& report);
+    void log_outcome(const Flight& flight, const DeliveryReport& report);
 
     /// Once for each subscriber, until its callback is called again: its batches are tried again
     /// and again, which is no news.
-    void tell_unnamed(const std::string& subscriber);
+    void log_unnamed(const std::string& subscriber);
 
     // --- Settle ---------------------------------------------------------------------------------
 
     void settle(Id id);
     void on(Settled& settled);
-    void tell_death(const Flight& flight) const;
+    void log_death(const Flight& flight) const;
 
     // --- What goes wrong ------------------------------------------------------------------------
 
@@ -172,13 +172,13 @@ private:
     /// Whether the deadline of the orderly end is past.
     [[nodiscard]] bool over() const noexcept { return closing() && now_ >= *close_at_; }
 
-    /// The flights that nobody waits for beyond the deadline. Asked before the mail is taken, so
+    /// The flights that nobody waits for beyond the deadline. Asked before the events is taken, so
     /// that the report of one that has just returned is in it.
     std::vector<Id> take_back();
 
     /// Gives back those of the flights that have not returned. When that is all there is, the
     /// retirement does so in one step.
-    void give_back(const std::vector<Id>& ids);
+    void nack(const std::vector<Id>& ids);
 
     void retire_when_over();
 
@@ -188,7 +188,7 @@ private:
     void retire();
     void on(Retired& retired);
 
-    // --- Posting --------------------------------------------------------------------------------
+    // --- HttpPost --------------------------------------------------------------------------------
 
     /// Settlements go first, so that an acquisition finds what they freed; in a group of their
     /// own, so that it does not wait for their being durable.
@@ -231,7 +231,7 @@ private:
     detail::FairShare share_{options_.in_flight_max};
     Random random_;
     Uid worker_;
-    std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+    std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
     Watch watch_;
     TimePoint now_{};
     std::unordered_map<Id, Flight> flights_;

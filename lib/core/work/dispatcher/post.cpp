@@ -13,11 +13,11 @@ void Dispatcher::Impl::post(Outgoing& outgoing) {
     if (outgoing.steps.empty()) return;
     auto steps = std::exchange(outgoing.steps, {});
     store_.submit(steps, now_,
-                  [inbox = inbox_,
+                  [event_queue = events_,
                    ids = std::exchange(outgoing.ids, {})](std::span<Outcome> outcomes) mutable {
-                      inbox->put(Back{std::move(ids),
-                                      {std::make_move_iterator(outcomes.begin()),
-                                       std::make_move_iterator(outcomes.end())}});
+                      event_queue->put(Back{std::move(ids),
+                                            {std::make_move_iterator(outcomes.begin()),
+                                             std::make_move_iterator(outcomes.end())}});
                   });
 }
 
@@ -25,10 +25,10 @@ void Dispatcher::Impl::post() {
     post<Settled>(settles_);
     post<Begun>(begins_);
     if (!aside_.empty()) {
-        store_.submit(aside_, now_, [inbox = inbox_](std::span<Outcome> outcomes) {
+        store_.submit(aside_, now_, [event_queue = events_](std::span<Outcome> outcomes) {
             for (const auto& outcome : outcomes) {
                 const auto* jobs = outcome ? std::get_if<Count>(&*outcome) : nullptr;
-                if (jobs != nullptr && jobs->value == given_back_max) inbox->put(MoreToScrub{});
+                if (jobs != nullptr && jobs->value == released_max) event_queue->put(MoreToScrub{});
             }
         });
         aside_.clear();

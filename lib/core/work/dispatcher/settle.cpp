@@ -10,7 +10,7 @@ namespace routemaster {
 void Dispatcher::Impl::settle(Id id) {
     settles_.ids.push_back(id);
     settles_.steps.emplace_back(*flights_.at(id).settlement);
-    // A successor in its lane may be acquired as soon as the step is performed.
+    // A successor in its group may be acquired as soon as the step is performed.
     next_acquire_ = now_;
 }
 
@@ -28,12 +28,12 @@ void Dispatcher::Impl::on(Settled& settled) {
             warn("lost the lease of a delivery to '" + public_part(flight->second.subscriber) +
                  "': it will arrive again");
         }
-        if (*settlement == Settlement::dead) tell_death(flight->second);
+        if (*settlement == Settlement::dead) log_death(flight->second);
         end(flight->first);
     }
 }
 
-void Dispatcher::Impl::tell_death(const Flight& flight) const {
+void Dispatcher::Impl::log_death(const Flight& flight) const {
     warn("batch " + std::string{flight.batch.text()} + " for '" + public_part(flight.subscriber) +
          "' is DEAD after attempt " + std::to_string(flight.attempt) + ", with " +
          std::to_string(flight.events) + " events: " + flight.settlement->error);

@@ -3,16 +3,16 @@ local function expect_batch(token)
     expect_queue('main')
     expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event',
         'subscriber:' .. token)
-    expect('ZCARD', 'batches:index', 'routemaster:lane:' .. token)
+    expect('ZCARD', 'batches:index', 'routemaster:group:' .. token)
     expect('SCARD', 'batches:current:' .. token)
 end
 
--- Takes a batch out of its lane, which makes room for the next.
+-- Takes a batch out of its group, which makes room for the next.
 local function leave(token, uid)
-    local lane = P .. 'routemaster:lane:' .. token
-    redis.call('ZREM', lane, uid)
-    local edge = width_of(token) - 1
-    local next = redis.call('ZRANGE', lane, edge, edge)[1]
+    local group = P .. 'routemaster:group:' .. token
+    redis.call('ZREM', group, uid)
+    local edge = concurrency_of(token) - 1
+    local next = redis.call('ZRANGE', group, edge, edge)[1]
     if next and not let_in(delivery_prefix .. next) and
         redis.call('EXISTS', P .. 'batches:' .. next) == 0 then
         begin_to_tidy(token)
@@ -20,7 +20,7 @@ local function leave(token, uid)
 end
 
 -- Takes a batch of so many events out of the queue of its subscriber, with the gauges, and makes
--- room for the next of its lane. Its list stays.
+-- room for the next of its group. Its list stays.
 local function dequeue(uid, token, events)
     redis.call('ZREM', P .. 'batches:index', uid)
     redis.call('SREM', P .. 'batches:current:' .. token, uid)

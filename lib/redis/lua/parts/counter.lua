@@ -1,5 +1,5 @@
 -- Adds to a number in a hash, and returns what it is then. One that cannot be added to, for want of
--- room or of a number, begins anew, as in the original.
+-- room or of a number, begins anew, as in Ruby Routemaster.
 local function add(key, field, increment)
     local value = redis.pcall('HINCRBY', key, field, increment)
     if type(value) ~= 'table' then return value end
@@ -12,7 +12,7 @@ local function tally(field, increment)
     if add(counters, field, increment) == increment then note_name('counters', field) end
 end
 
--- Counters, in the original's encoding: field = MessagePack [name, [[tag, value]...]].
+-- Counters, in Ruby Routemaster's encoding: field = MessagePack [name, [[tag, value]...]].
 
 local function str(text)
     local size = #text

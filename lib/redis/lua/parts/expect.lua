@@ -8,7 +8,7 @@ local function expect(measure, ...)
             if string.sub(size.err, 1, 10) ~= 'WRONGTYPE ' then error(size) end
             local name = key
             for _, family in ipairs({'subscriber:', 'topics:', 'batches:current:',
-                'routemaster:lane:', 'routemaster:dead:'}) do
+                'routemaster:group:', 'routemaster:dead:'}) do
                 if string.sub(key, 1, #family) == family then
                     local token = string.sub(key, #family + 1)
                     local public = string.match(token, '^(.-)%-%-') or string.sub(token, 1, 4)
@@ -22,7 +22,7 @@ end
 
 -- The same for all that a job of a queue may be moved between.
 local function expect_queue(q)
-    expect('SCARD', 'jobs:index:' .. q, 'routemaster:held:' .. q)
+    expect('SCARD', 'jobs:index:' .. q, 'routemaster:blocked:' .. q)
     expect('LLEN', 'jobs:instant:' .. q)
     expect('ZCARD', 'jobs:scheduled:' .. q)
 end

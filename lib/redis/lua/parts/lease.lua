@@ -1,13 +1,13 @@
 -- Leases: `routemaster:leases:{worker}` maps a fence to queue NUL job, and `newest` to the last
--- fence the worker was given. The job itself is in the original's `jobs:pending:{q}:{worker}`, from
--- which anybody's scrub may take it.
+-- fence the worker was given. The job itself is in Ruby Routemaster's `jobs:pending:{q}:{worker}`,
+-- from which anybody's scrub may take it.
 
 local function holds(q, job, worker, fence)
     return redis.call('HGET', P .. 'routemaster:leases:' .. worker, fence) == q .. '\0' .. job
 end
 
 -- Ends a lease; false when the job was taken from the worker. The oldest are at the tail.
-local function let_go(q, job, worker, fence)
+local function end_lease(q, job, worker, fence)
     local uid = mixed and batch_of(q, job)
     local token = uid and subscriber_of(uid)
     if token and redis.pcall('HDEL', P .. 'routemaster:turns:' .. token, fence) == 1 and

@@ -5,10 +5,10 @@ local function make_ready(q, job)
     local uid = batch_of(q, job)
     local token = uid and subscriber_of(uid)
     if token and not may_run(token, uid) then
-        redis.call('SADD', P .. 'routemaster:held:' .. q, job)
+        redis.call('SADD', P .. 'routemaster:blocked:' .. q, job)
         return
     end
-    -- Workers wait only while there is nothing; those of the original do not say that they do.
+    -- Workers wait only while there is nothing; those of Ruby Routemaster do not say that they do.
     if redis.call('LPUSH', P .. 'jobs:instant:' .. q, job) == 1 or mixed then wake(q, -1) end
 end
 

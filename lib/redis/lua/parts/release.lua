@@ -1,14 +1,14 @@
--- Brings back what is held, for workers of the original to find, at most `limit` jobs. They become
--- SCHEDULED and due since their batches began, which keeps their order, and which the original
+-- Brings back what is blocked, for Ruby workers to find, at most `limit` jobs. They become
+-- SCHEDULED and due since their batches began, which keeps their order, and which Ruby Routemaster
 -- promotes as we do. Returns how many.
 local function release(limit)
-    local jobs = redis.call('SPOP', P .. 'routemaster:held:main', limit)
+    local jobs = redis.call('SPOP', P .. 'routemaster:blocked:main', limit)
     if #jobs == 0 then return 0 end
     local places = {}
     for _, job in ipairs(jobs) do
         local uid = batch_of('main', job)
         local token = uid and subscriber_of(uid)
-        local score = token and redis.pcall('ZSCORE', P .. 'routemaster:lane:' .. token, uid)
+        local score = token and redis.pcall('ZSCORE', P .. 'routemaster:group:' .. token, uid)
         places[#places + 1] = math.min((tonumber(score) or now * 1000) / 1000, now)
         places[#places + 1] = job
     end

@@ -1,12 +1,12 @@
--- Turns, in a fleet that workers of the original are part of. Nothing may be held from those, so
--- there are no lanes; but of one subscriber no more than `max_in_flight` batches are under way at
+-- Turns, in a fleet that Ruby workers are part of. Nothing may be blocked from those, so
+-- there are no groups; but of one subscriber no more than `max_in_flight` batches are under way at
 -- our workers, and the one that began first goes first. `routemaster:turns:{token}` maps the fence
 -- of each to its worker.
 
 -- How many more may be under way. Those of a worker that is gone, or that lost the lease, are not.
 local function room_of(token)
     local key = P .. 'routemaster:turns:' .. token
-    local room = width_of(token) - redis.call('HLEN', key)
+    local room = concurrency_of(token) - redis.call('HLEN', key)
     if room > 0 then return room end
     local turns = redis.call('HGETALL', key)
     for i = 1, #turns, 2 do

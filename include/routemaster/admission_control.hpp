@@ -1,0 +1,64 @@
+/// @file
+/// `AdmissionControl`: refuses new events and jobs while the store has no space left.
+///
+///     measure ──above the high mark──► refuse ──► measure … ──below the low mark──► let in
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "routemaster/active.hpp"
+#include "routemaster/capacity.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// Settings of a `AdmissionControl`.
+struct AdmissionControlOptions {
+    CapacityOptions capacity{};
+    Duration interval{1'000};  ///< From one look to the next.
+    Log log{};
+};
+
+/// A store in front of another, for publishers to use: the alternative to `Autodrop`. While the
+/// other is above its high mark, publications and pushes answer `unavailable`, which the HTTP API
+/// tells as 503, and nothing is lost that was ever taken in. All other steps pass, so deliveries
+/// make space. Below the low mark it lets everything in again.
+///
+/// Looks every interval how much space the store takes, and counts the bytes it let in since: what
+/// comes in between two looks cannot exceed the mark by more than its copies for further
+/// subscribers. While that cannot be measured, it goes by what it knows.
+///
+/// Thread safety: as a store, all members may be called from any thread; else as `Active` says.
+class AdmissionControl final : public ForwardingStore, public Active {
+public:
+    /// The store must outlive it.
+    explicit AdmissionControl(Store& store, AdmissionControlOptions options = {});
+    ~AdmissionControl() override;
+    AdmissionControl(const AdmissionControl&) = delete;
+    AdmissionControl& operator=(const AdmissionControl&) = delete;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override;
+
+    /// Whether new events and jobs are refused at the moment.
+    [[nodiscard]] bool full() const;
+
+    TimePoint poll(TimePoint now) override;
+    void wake_with(std::function<void()> wake) override;
+
+    /// Measures nothing more; whether it refuses stays as it is.
+    void close(TimePoint deadline) override;
+
+    [[nodiscard]] bool closed() const override;
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace routemaster

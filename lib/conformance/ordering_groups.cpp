@@ -1,0 +1,343 @@
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cases.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+/// Subscribes `token` to `orders` with full batches of one event each.
+void subscribe_one_by_one(Scenario& s, const std::string& token, std::uint32_t max_in_flight = 1) {
+    s.subscribe(token, {"orders"}, {.max_events = 1, .max_in_flight = max_in_flight});
+}
+
+/// The messages of all deliveries that can begin now, without ending any.
+std::vector<std::string> begin_all(Scenario& s, Where at = Where::here()) {
+    std::vector<std::string> messages;
+    for (const auto& lease : s.acquire({}, at).leases) {
+        const auto start = s.begin(lease, 0, at);
+        expect_equal(start.verdict, Verdict::deliver, "beginning a delivery", at);
+        for (const auto message : start.messages) messages.emplace_back(message);
+    }
+    return messages;
+}
+
+/// Begins a delivery where a group may have `concurrency_max` of them, and tells the verdict.
+Verdict begin_within(Scenario& s, std::uint32_t concurrency_max, const Lease& lease,
+                     Where at = Where::here()) {
+    return s
+        .perform(
+            BeginDelivery{
+                .lease = lease, .backoff_max = backoff_max, .concurrency_max = concurrency_max},
+            at)
+        .verdict;
+}
+
+/// Ends a delivery where a group may have `concurrency_max` of them.
+void settle_within(Scenario& s, std::uint32_t concurrency_max, const Lease& lease,
+                   bool delivered = true, Where at = Where::here()) {
+    const SettleDelivery step{.lease = lease,
+                              .delivered = delivered,
+                              .begun_at = s.now(),
+                              .retry_at = s.now() + Duration{60'000},
+                              .concurrency_max = concurrency_max};
+    expect_equal(s.perform(step, at), Settlement::settled, "settling", at);
+}
+
+/// Adds the cases about groups of which workers have room for a part only.
+void add_narrowed_group_cases(StoreCases& add) {
+    add("a subscriber that has its share of deliveries gets the next when one ends",
+        [](Scenario& s) {
+            subscribe_one_by_one(s, "billing", 5);
+            s.publish("orders", 6);
+            const auto leases = s.acquire().leases;
+            expect_equal(leases.size(), 5U, "jobs acquired");
+            for (std::size_t i = 0; i < 5; ++i) {
+                expect_equal(begin_within(s, 2, leases[i]),
+                             i < 2 ? Verdict::deliver : Verdict::at_limit, "beginning a delivery");
+            }
+            s.expect_idle_until(never);
+            expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 4, .pending = 2},
+                         "delivery jobs");
+            expect_equal(s.begin(leases[2]).verdict, Verdict::lease_lost,
+                         "beginning what was put off");
+            settle_within(s, 2, leases[0]);
+            expect_equal(begin_all(s), std::vector<std::string>{"orders 3"}, "the next under way");
+            s.expect_idle_until(never);
+        });
+
+    add("a group that was narrowed becomes one wider with each end, as far as there is room",
+        [](Scenario& s) {
+            subscribe_one_by_one(s, "billing", 3);
+            s.publish("orders", 9);
+            auto leases = s.acquire().leases;
+            for (std::size_t i = 0; i < 3; ++i) begin_within(s, 1, leases[i]);
+            s.expect_idle_until(never);
+            settle_within(s, 2, leases[0]);
+            leases = s.acquire().leases;
+            expect_equal(leases.size(), 2U, "jobs of a group of two");
+            settle_within(s, 2, leases[0]);
+            expect_equal(s.acquire().leases.size(), 1U, "jobs more, of a group of two");
+            settle_within(s, 5, leases[1]);
+            expect_equal(s.acquire().leases.size(), 2U, "jobs more, of a group of three");
+            s.expect_idle_until(never);
+            expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 3, .pending = 3},
+                         "delivery jobs");
+        });
+
+    add("a batch that fails again and again does not keep its group narrow", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 3);
+        const auto leases = s.acquire().leases;
+        for (const auto& lease : leases) begin_within(s, 1, lease);
+        s.expect_idle_until(never);
+        settle_within(s, 100, leases[0], false);
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 2"}, "the next under way");
+    });
+
+    add("a group begins with 16 batches under way, and becomes wider with each success",
+        [](Scenario& s) {
+            subscribe_one_by_one(s, "billing", 18);
+            s.publish("orders", 30);
+            auto leases = s.acquire().leases;
+            expect_equal(leases.size(), 16U, "jobs at first");
+            for (std::size_t i = 0; i < 3; ++i) {
+                expect_equal(s.begin(leases[i]).verdict, Verdict::deliver, "beginning a delivery");
+                s.settle(leases[i]);
+                expect_equal(s.acquire().leases.size(), i < 2 ? 2U : 1U, "jobs more");
+            }
+            expect_equal(s.queue(delivery_queue).pending, 18U, "batches under way");
+        });
+
+    add("failures narrow a group by two each, down to the 16 that it began with", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 30);
+        s.publish("orders", 60);
+        auto leases = s.acquire().leases;
+        for (std::size_t i = 0; i < 4; ++i) s.settle(leases[i]);
+        leases.erase(leases.begin(), leases.begin() + 4);
+        for (auto& lease : s.acquire().leases) leases.push_back(std::move(lease));
+        expect_equal(leases.size(), 20U, "batches under way");
+        for (std::size_t i = 0; i < 3; ++i) s.settle(leases[i], {.delivered = false});
+        for (std::size_t i = 3; i < 20; ++i) s.perform(NackJob{leases[i], s.now()});
+        expect_equal(s.acquire().leases.size(), 13U, "the others of the first 16");
+    });
+
+    add("a settlement narrows a group that is wider than there is room", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 6);
+        const auto leases = s.acquire().leases;
+        for (const auto& lease : leases) s.begin(lease);
+        settle_within(s, 1, leases[0]);
+        s.expect_idle_until(never);
+        settle_within(s, 1, leases[1]);
+        s.expect_idle_until(never);
+        settle_within(s, 1, leases[2]);
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 4"}, "the next under way");
+        s.expect_idle_until(never);
+    });
+
+    add("the first of a group may begin however little room there is", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 2);
+        subscribe_one_by_one(s, "audit", 1);
+        s.publish("orders", 2);
+        unsigned begun = 0;
+        for (const auto& lease : s.acquire().leases) {
+            begun += begin_within(s, 0, lease) == Verdict::deliver ? 1U : 0U;
+        }
+        expect_equal(begun, 2U, "deliveries begun, one for each subscriber");
+    });
+
+    add("a batch that was put off is no attempt, and takes events until it begins", [](Scenario&
+                                                                                           s) {
+        s.subscribe("billing", {"orders"},
+                    {.timeout = Duration{0}, .max_events = 2, .max_in_flight = 2});
+        s.publish("orders", 3);
+        const auto leases = s.acquire().leases;
+        expect_equal(leases.size(), 2U, "jobs acquired");
+        expect_equal(begin_within(s, 1, leases[0]), Verdict::deliver, "beginning the first");
+        expect_equal(begin_within(s, 1, leases[1]), Verdict::at_limit, "beginning the second");
+        const auto second = s.batches("billing").at(1);
+        expect_equal(second.attempts, 0U, "attempts");
+        expect(second.current, "a batch that was put off is CURRENT no more");
+        s.publish("orders");
+        settle_within(s, 1, leases[0]);
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 3", "orders 4"}, "under way");
+        expect_equal(s.counter_of("billing", "delivery.batches", "throttled"),
+                     std::optional<std::int64_t>{}, "attempts throttled");
+    });
+
+    add("another max_in_flight does not widen a group that was narrowed", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 5);
+        auto leases = s.acquire().leases;
+        for (const auto& lease : leases) begin_within(s, 1, lease);
+        s.subscribe("billing", {"orders"}, {.max_in_flight = 4});
+        s.expect_idle_until(never);
+        settle_within(s, 100, leases[0]);
+        expect_equal(s.acquire().leases.size(), 2U, "jobs of a group of two");
+    });
+
+    add("a subscriber that comes back has a group as wide as it asks", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 3);
+        for (const auto& lease : s.acquire().leases) {
+            begin_within(s, 1, lease);
+            s.perform(NackJob{lease, s.now()});
+        }
+        s.perform(RemoveSubscriber{"billing"});
+        s.subscribe("billing", {"orders"}, {.max_in_flight = 3});
+        expect_equal(s.acquire().leases.size(), 3U, "jobs acquired");
+    });
+}
+
+}  // namespace
+
+void add_group_cases(StoreCases& add) {
+    add_narrowed_group_cases(add);
+
+    add("by default one batch of a subscriber is under way at a time", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing");
+        s.publish("orders", 3);
+        for (int i = 1; i <= 3; ++i) {
+            const auto [lease, start] = s.begin_next();
+            expect_equal(
+                start.messages,
+                [&] {
+                    MessageList expected;
+                    expected.append("orders " + std::to_string(i));
+                    return expected;
+                }(),
+                "the batch under way");
+            s.expect_idle_until(never);
+            s.settle(lease);
+        }
+        s.expect_idle_until(never);
+    });
+
+    add("max_in_flight batches of a subscriber are under way at a time", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 5);
+        auto leases = s.acquire().leases;
+        expect_equal(leases.size(), 3U, "batches under way");
+        s.expect_idle_until(never);
+        s.begin(leases[1]);
+        s.settle(leases[1]);
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 4"}, "the next under way");
+        s.expect_idle_until(never);
+    });
+
+    add("a batch that failed holds the ones behind it until it is retried", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing");
+        s.publish("orders", 2);
+        const auto [lease, start] = s.begin_next();
+        s.settle(lease, {.delivered = false, .retry_after = Duration{1'000}});
+        s.expect_idle_until(s.now() + Duration{1'000});
+        s.advance(Duration{999});
+        s.expect_idle_until(s.now() + Duration{1});
+        s.advance(Duration{1});
+        s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}});
+    });
+
+    add("a batch whose job was given back keeps its place", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing");
+        s.publish("orders", 2);
+        s.perform(NackJob{s.take(), s.now() + Duration{1'000}});
+        s.expect_idle_until(s.now() + Duration{1'000});
+        s.advance(Duration{1'000});
+        s.perform(NackJob{s.take(), s.now()});
+        s.take({.worker = 2});
+        s.perform(RetireWorker{Scenario::worker(2)});
+        s.take({.worker = 3});
+        s.advance(Duration{60'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}});
+    });
+
+    add("a throttled batch holds the ones behind it", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing");
+        s.publish("orders", 2);
+        s.fail_next(-99);
+        expect_equal(s.begin(s.take()).verdict, Verdict::throttled, "beginning again");
+        s.expect_idle_until(s.now() + Duration{30'000});
+        s.advance(Duration{30'000});
+        s.expect_delivered("billing", {{"orders 1"}});
+        s.advance(Duration{30'000});
+        s.expect_delivered("billing", {{"orders 2"}});
+    });
+
+    add("a subscriber whose batches are stuck holds nobody else up", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing");
+        subscribe_one_by_one(s, "audit");
+        s.publish("orders", 3);
+        for (const auto& lease : s.acquire().leases) {
+            const bool stuck = s.begin(lease).subscription.token == "billing";
+            s.settle(lease, {.delivered = !stuck, .retry_after = Duration{60'000}});
+        }
+        s.expect_delivered("audit", {{"orders 2"}, {"orders 3"}});
+        s.expect_delivered("billing", {});
+        s.advance(Duration{60'000});
+        s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}, {"orders 3"}});
+    });
+
+    add("a subscriber whose delivery never ends holds nobody else up", [](Scenario& s) {
+        subscribe_one_by_one(s, "audit");
+        subscribe_one_by_one(s, "billing");
+        s.publish("orders", 2);
+        const auto [lease, start] = s.begin_next();
+        expect_equal(start.subscription.token, "audit", "the subscriber that began first");
+        s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}});
+        s.expect_delivered("audit", {});
+    });
+
+    add("a higher max_in_flight lets waiting batches begin", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 1);
+        s.publish("orders", 4);
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 1"}, "under way at first");
+        s.subscribe("billing", {"orders"}, {.max_in_flight = 3});
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 2", "orders 3"},
+                     "begun after the change");
+        s.expect_idle_until(never);
+    });
+
+    add("a lower max_in_flight holds back the batches that are not under way", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 4);
+        const auto first = s.take();
+        const auto second = s.take();
+        s.subscribe("billing", {"orders"}, {.max_in_flight = 1});
+        s.expect_idle_until(never);
+        s.begin(first);
+        s.settle(first);
+        s.expect_idle_until(never);
+        s.perform(NackJob{second, s.now()});
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 2"}, "the next under way");
+        s.expect_idle_until(never);
+    });
+
+    add("a batch given back after max_in_flight was lowered waits for its turn", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 3);
+        s.publish("orders", 3);
+        const auto leases = s.acquire().leases;
+        expect_equal(leases.size(), 3U, "batches under way");
+        s.subscribe("billing", {"orders"}, {.max_in_flight = 1});
+        for (const auto& lease : leases) s.perform(NackJob{lease, s.now()});
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 1"}, "under way");
+        s.expect_idle_until(never);
+    });
+
+    add("batches that are due but wait for others do not say when to come", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{100}});
+        s.publish("orders");
+        s.advance(Duration{100});
+        const auto [lease, start] = s.begin_next();
+        s.publish("orders");
+        s.advance(Duration{100});
+        s.expect_idle_until(never);
+        expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1, .pending = 1},
+                     "delivery jobs");
+    });
+}
+
+}  // namespace routemaster::testing

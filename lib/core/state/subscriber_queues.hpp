@@ -1,0 +1,403 @@
+/// @file
+/// The batches of the state machine: for each subscriber a subscriber queue, in which at most one
+/// batch is CURRENT and all stand in the order they began, and beside them those that are DEAD.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/containers/intrusive_list.hpp"
+#include "core/state/counters.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/jobs.hpp"
+#include "core/state/kept_messages.hpp"
+#include "core/store/dead_error.hpp"
+#include "core/store/delivery_job.hpp"
+#include "routemaster/batch.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster::detail {
+
+struct SubscriberQueue;
+
+/// Of what a batch died, and when.
+struct Death {
+    TimePoint at;
+    std::string error;
+};
+
+/// A batch.
+struct BatchState : Entity {
+    BatchState(const Uid& name, SubscriberQueue& in, TimePoint now, std::uint64_t number)
+        : Entity{Kind::batch}, uid{name}, subscriber_queue{in}, created_at{now}, order{number} {}
+
+    Uid uid;
+    SubscriberQueue& subscriber_queue;
+    TimePoint created_at;
+    std::uint64_t order;  ///< That of its delivery job.
+    std::uint32_t attempts = 0;
+    bool current = true;
+    bool sealed_here = false;      ///< Since this state was made: no attempt was made before.
+    JobState* job = nullptr;       ///< Null when it is DEAD.
+    std::unique_ptr<Death> death;  ///< Null unless it is DEAD.
+    bool full_record = false;      ///< Its row tells all of it, at `offset`.
+    std::uint32_t offset = 0;      ///< Where in its row it was told whole.
+    KeptMessages messages;
+    ListHook<BatchState>
+        in_subscriber_queue;      ///< Among those that are queued, or those that are DEAD.
+    ListHook<BatchState> in_age;  ///< The same, of all subscriber queues.
+
+    /// Whether it died before `other`. Those of one instant stand in the order of their ids, as
+    /// other stores sort them.
+    [[nodiscard]] bool died_before(const BatchState& other) const {
+        return std::tie(death->at, uid) < std::tie(other.death->at, other.uid);
+    }
+};
+
+/// What is counted for each subscriber.
+enum class SubscriberQueueCounter : std::uint8_t {
+    added,
+    removed,
+    delivered_batches,
+    delivered_events,
+    delivered_time,
+    delivered_time2,
+    failed_batches,
+    failed_events,
+    failed_time,
+    failed_time2,
+    throttled_batches,
+    throttled_events,
+    first_attempts,
+    first_attempt_latency,
+    last_attempt_latency,
+    autodropped,
+    dead_batches,
+    dead_events,
+    redelivered,
+    dead_dropped,
+};
+
+/// Under which name and status each is told, in the order of `SubscriberQueueCounter`.
+inline constexpr std::array<std::pair<const char*, const char*>, 20> subscriber_queue_counter_names{
+    {
+        {"events.added", nullptr},
+        {"events.removed", nullptr},
+        {"delivery.batches", "success"},
+        {"delivery.events", "success"},
+        {"delivery.time", "success"},
+        {"delivery.time2", "success"},
+        {"delivery.batches", "failure"},
+        {"delivery.events", "failure"},
+        {"delivery.time", "failure"},
+        {"delivery.time2", "failure"},
+        {"delivery.batches", "throttled"},
+        {"delivery.events", "throttled"},
+        {"latency.batches.count", nullptr},
+        {"latency.batches.first_attempt", nullptr},
+        {"latency.batches.last_attempt", nullptr},
+        {"events.autodropped", nullptr},
+        {"batches.dead", nullptr},
+        {"events.dead", nullptr},
+        {"events.redelivered", nullptr},
+        {"events.dead_dropped", nullptr},
+    }};
+
+/// All batches for one subscriber, whether or not it still exists.
+struct SubscriberQueue {
+    OrderingGroup group;  ///< Its delivery jobs; named by the subscriber's token.
+    BatchState* current = nullptr;
+    IntrusiveList<BatchState, &BatchState::in_subscriber_queue> batches;
+    IntrusiveList<BatchState, &BatchState::in_subscriber_queue> dead;  ///< In the order they died.
+    std::uint64_t events = 0;  ///< Gauge: events in `batches`.
+    /// By `SubscriberQueueCounter`; each comes into being with its first increment.
+    std::array<CounterState*, subscriber_queue_counter_names.size()> counters{};
+};
+
+/// All subscriber queues and batches.
+class SubscriberQueueTable {
+public:
+    SubscriberQueueTable(ChangeLog& changes, CounterTable& counters, JobTable& jobs)
+        : changes_{changes}, counters_{counters}, jobs_{jobs} {}
+
+    SubscriberQueue& open(const std::string& token) {
+        const auto [place, fresh] = subscriber_queues_.try_emplace(token);
+        if (fresh) place->second.group.name = token;
+        return place->second;
+    }
+
+    [[nodiscard]] const SubscriberQueue* find(const std::string& token) const {
+        const auto found = subscriber_queues_.find(token);
+        return found == subscriber_queues_.end() ? nullptr : &found->second;
+    }
+
+    [[nodiscard]] BatchState* find(const Uid& uid) const {
+        const auto found = batches_.find(uid);
+        return found == batches_.end() ? nullptr : found->second.get();
+    }
+
+    /// Whether an id names a batch, or a delivery job that somebody pushed without one.
+    [[nodiscard]] bool taken(const Uid& uid) const {
+        return find(uid) != nullptr ||
+               jobs_.find(jobs_.queue(delivery_queue), delivery_job(uid)) != nullptr;
+    }
+
+    /// Begins a CURRENT batch, and its delivery job. The id must not be taken.
+    BatchState& begin(SubscriberQueue& subscriber_queue, const Uid& uid, TimePoint due,
+                      TimePoint now) {
+        auto& batch = restore(subscriber_queue, uid, now, jobs_.next_order());
+        subscriber_queue.batches.push_back(batch);
+        by_age_.push_back(batch);
+        subscriber_queue.current = &batch;
+        changes_.changed(batch);
+        batch.job = &jobs_.push(jobs_.queue(delivery_queue), delivery_job(uid), due, batch.order,
+                                &subscriber_queue.group, now);
+        return batch;
+    }
+
+    /// Puts a message at the end of a CURRENT batch. The caller tells the changes.
+    void append(BatchState& batch, std::string_view message) {
+        batch.messages.append(message);
+        bytes_ += message.size();
+        ++batch.subscriber_queue.events;
+        count(batch.subscriber_queue, SubscriberQueueCounter::added, 1);
+    }
+
+    void seal(BatchState& batch) {
+        batch.current = false;
+        batch.subscriber_queue.current = nullptr;
+        batch.sealed_here = true;
+        changes_.changed(batch);
+    }
+
+    /// Ends a batch together with its job, and the subscriber queue if nothing needs it any more.
+    void remove(BatchState& batch, bool subscriber_exists) {
+        auto& subscriber_queue = batch.subscriber_queue;
+        dequeue(batch);
+        forget(batch);
+        if (!subscriber_exists) close(subscriber_queue);
+    }
+
+    /// Makes a batch DEAD, and drops those that died first beyond `dead_max`.
+    void bury(BatchState& batch, std::string_view error, std::uint32_t dead_max, TimePoint now) {
+        auto& subscriber_queue = batch.subscriber_queue;
+        // A crash could bring it back, and it must then come before what stands behind it.
+        changes_.skipped(subscriber_queue.group);
+        dequeue(batch);
+        batch.current = false;
+        batch.death = std::make_unique<Death>(Death{now, std::string{kept_error(error)}});
+        lay_out(batch);
+        changes_.died(batch);
+        count(subscriber_queue, SubscriberQueueCounter::dead_batches, 1);
+        count_events(batch, SubscriberQueueCounter::dead_events);
+        for (std::uint32_t moved = 0;
+             subscriber_queue.dead.size() > dead_max && moved < dead_moved_max; ++moved) {
+            drop_dead(*subscriber_queue.dead.front());
+        }
+    }
+
+    /// Puts a DEAD batch at the end of its group, as if it began now. False, and nothing was
+    /// changed, when somebody pushed its delivery job.
+    bool redeliver(BatchState& batch, TimePoint now) {
+        auto& subscriber_queue = batch.subscriber_queue;
+        auto& queue = jobs_.queue(delivery_queue);
+        const auto job = delivery_job(batch.uid);
+        if (jobs_.find(queue, job) != nullptr) return false;
+        subscriber_queue.dead.remove(batch);
+        dead_.remove(batch);
+        batch.death.reset();
+        batch.attempts = 0;
+        batch.created_at = now;
+        batch.order = jobs_.next_order();
+        subscriber_queue.batches.push_back(batch);
+        by_age_.push_back(batch);
+        subscriber_queue.events += batch.messages.size();
+        changes_.redelivered(batch);
+        count_events(batch, SubscriberQueueCounter::redelivered);
+        count_events(batch, SubscriberQueueCounter::added);
+        batch.job = &jobs_.push(queue, job, now, batch.order, &subscriber_queue.group, now);
+        return true;
+    }
+
+    /// Drops a DEAD batch.
+    void drop_dead(BatchState& batch) {
+        count_events(batch, SubscriberQueueCounter::dead_dropped);
+        batch.subscriber_queue.dead.remove(batch);
+        dead_.remove(batch);
+        forget(batch);
+    }
+
+    /// Calls `visit` with each batch that is queued, oldest first, then with each DEAD one.
+    template <class Visit>
+    void each(Visit visit) const {
+        for (const auto* list : {&by_age_, &dead_}) {
+            for (const auto* batch = list->front(); batch != nullptr; batch = list->next(*batch)) {
+                visit(*batch);
+            }
+        }
+    }
+
+    /// Bytes of all messages in all batches, DEAD ones among them.
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+    /// Ends the DEAD batches that died first, then the oldest others, passing over those under
+    /// delivery, at most `limit` in all.
+    template <class Exists>
+    Dropped drop_oldest(std::uint32_t limit, Exists exists) {
+        Dropped dropped;
+        while (!dead_.empty() && dropped.batches < limit) {
+            auto& first = *dead_.front();
+            ++dropped.batches;
+            dropped.events += first.messages.size();
+            count_events(first, SubscriberQueueCounter::autodropped);
+            drop_dead(first);
+        }
+        for (auto* batch = by_age_.front(); batch != nullptr && dropped.batches < limit;) {
+            auto& oldest = *batch;
+            batch = by_age_.next(oldest);
+            if (oldest.job->state == JobState::State::pending) continue;
+            const auto events = oldest.messages.size();
+            ++dropped.batches;
+            dropped.events += events;
+            count(oldest.subscriber_queue, SubscriberQueueCounter::autodropped,
+                  static_cast<std::int64_t>(events));
+            changes_.skipped(oldest.subscriber_queue.group);
+            remove(oldest, exists(oldest.subscriber_queue.group.name));
+        }
+        return dropped;
+    }
+
+    /// Adds to one of the counters of a subscriber.
+    void count(SubscriberQueue& subscriber_queue, SubscriberQueueCounter which,
+               std::int64_t increment) {
+        const auto index = static_cast<std::size_t>(which);
+        auto*& counter = subscriber_queue.counters[index];
+        if (counter == nullptr) {
+            const auto [name, status] = subscriber_queue_counter_names[index];
+            CounterKey key{name, {{"queue", subscriber_queue.group.name}}};
+            if (status != nullptr) key.tags.emplace_back("status", status);
+            counter = &counters_.at(std::move(key));
+        }
+        counters_.add(*counter, increment);
+    }
+
+    /// Forgets a subscriber queue whose subscriber is gone, once it is empty.
+    void close(SubscriberQueue& subscriber_queue) {
+        if (!subscriber_queue.batches.empty() || !subscriber_queue.dead.empty() ||
+            !subscriber_queue.group.jobs.empty())
+            return;
+        subscriber_queues_.erase(std::string{subscriber_queue.group.name});
+    }
+
+    // --- Restoring ------------------------------------------------------------------------------
+
+    /// Puts a batch into the index alone; `settle_restored` finds its place.
+    BatchState& restore(SubscriberQueue& subscriber_queue, const Uid& uid, TimePoint created_at,
+                        std::uint64_t order) {
+        auto state = std::make_unique<BatchState>(uid, subscriber_queue, created_at, order);
+        return *batches_.emplace(uid, std::move(state)).first->second;
+    }
+
+    /// Takes a batch out that has only been restored.
+    void unrestore(BatchState& batch) { batches_.erase(batch.uid); }
+
+    /// Puts every restored batch into its subscriber queue, in order, and finds its job. Called
+    /// before the jobs get their places. A batch without a job, which no journal of ours leaves,
+    /// gets one.
+    void settle_restored() {
+        std::vector<BatchState*> all;
+        for (const auto& [uid, batch] : batches_) all.push_back(batch.get());
+        std::sort(all.begin(), all.end(),
+                  [](const BatchState* a, const BatchState* b) { return a->order < b->order; });
+        auto& queue = jobs_.queue(delivery_queue);
+        for (auto* batch : all) {
+            auto& subscriber_queue = batch->subscriber_queue;
+            bytes_ += batch->messages.payload_bytes();
+            if (batch->death != nullptr) {
+                lay_out(*batch);
+                continue;
+            }
+            subscriber_queue.batches.push_back(*batch);
+            by_age_.push_back(*batch);
+            subscriber_queue.events += batch->messages.size();
+            if (batch->current) subscriber_queue.current = batch;
+            batch->job = jobs_.find(queue, delivery_job(batch->uid));
+            if (batch->job == nullptr) {
+                batch->job = &jobs_.restore(queue, delivery_job(batch->uid), batch->created_at,
+                                            batch->order, &subscriber_queue.group);
+            }
+        }
+    }
+
+    /// Forgets the empty subscriber queues whose subscriber, by token, does not exist.
+    template <class Exists>
+    void prune(Exists exists) {
+        std::erase_if(subscriber_queues_, [&](const auto& entry) {
+            const auto& [token, subscriber_queue] = entry;
+            return subscriber_queue.batches.empty() && subscriber_queue.dead.empty() &&
+                   subscriber_queue.group.jobs.empty() && !exists(token);
+        });
+    }
+
+private:
+    using ByAge = IntrusiveList<BatchState, &BatchState::in_age>;
+
+    /// Takes a batch out of its subscriber queue, and ends its job, which lets the next one in.
+    void dequeue(BatchState& batch) {
+        auto& subscriber_queue = batch.subscriber_queue;
+        count_events(batch, SubscriberQueueCounter::removed);
+        subscriber_queue.events -= batch.messages.size();
+        if (subscriber_queue.current == &batch) subscriber_queue.current = nullptr;
+        if (batch.job != nullptr) jobs_.remove(*batch.job);
+        batch.job = nullptr;
+        subscriber_queue.batches.remove(batch);
+        by_age_.remove(batch);
+    }
+
+    /// Ends a batch that stands in no list.
+    void forget(BatchState& batch) {
+        bytes_ -= batch.messages.payload_bytes();
+        changes_.gone(batch);
+        batches_.erase(batch.uid);
+    }
+
+    /// Puts a DEAD batch into the lists of those. Only after the clock was set back it does not
+    /// belong at their ends.
+    void lay_out(BatchState& batch) {
+        const auto put = [&](auto& list) {
+            auto* before = list.back();
+            while (before != nullptr && batch.died_before(*before)) before = list.previous(*before);
+            list.insert_after(before, batch);
+        };
+        put(batch.subscriber_queue.dead);
+        put(dead_);
+    }
+
+    void count_events(const BatchState& batch, SubscriberQueueCounter which) {
+        count(batch.subscriber_queue, which, static_cast<std::int64_t>(batch.messages.size()));
+    }
+
+    ChangeLog& changes_;
+    CounterTable& counters_;
+    JobTable& jobs_;
+    std::map<std::string, SubscriberQueue> subscriber_queues_;
+    std::unordered_map<Uid, std::unique_ptr<BatchState>> batches_;
+    ByAge by_age_;  ///< Those that are queued.
+    ByAge dead_;    ///< In the order they died.
+    std::uint64_t bytes_ = 0;
+};
+
+}  // namespace routemaster::detail

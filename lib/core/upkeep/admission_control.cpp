@@ -1,0 +1,152 @@
+#include "routemaster/admission_control.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/upkeep/rounds.hpp"
+#include "core/work/event_queue.hpp"
+#include "routemaster/result.hpp"
+
+namespace routemaster {
+
+class AdmissionControl::Impl {
+public:
+    Impl(Store& store, AdmissionControlOptions options)
+        : store_{store}, options_{std::move(options)}, rounds_{options_.interval} {}
+
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) {
+        if (!full()) {
+            for (const auto& step : steps) let_in_ += bytes_of(step);
+            return store_.submit(steps, now, std::move(done));
+        }
+        std::vector<Step> passing;
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            if (takes_capacity(steps[i])) continue;
+            passing.push_back(std::move(steps[i]));
+            places.push_back(i);
+        }
+        std::vector<Outcome> outcomes(steps.size(), Outcome{refusal()});
+        if (passing.empty()) return done(outcomes);
+        store_.submit(passing, now,
+                      [places = std::move(places), outcomes = std::move(outcomes),
+                       done = std::move(done)](std::span<Outcome> passed) mutable {
+                          for (std::size_t i = 0; auto& outcome : passed) {
+                              outcomes[places[i++]] = std::move(outcome);
+                          }
+                          done(outcomes);
+                      });
+    }
+
+    [[nodiscard]] bool full() const {
+        return full_ || measured_ + let_in_ > options_.capacity.high_mark();
+    }
+
+    TimePoint poll(TimePoint now) {
+        rounds_.begin_turn(now);
+        for (auto& event : events_->take().events) on(event);
+        if (rounds_.begin()) {
+            let_in_before_ = let_in_;
+            routemaster::submit(store_, MeasureUse{}, now,
+                                [event_queue = events_](Result<StoreUse> use) {
+                                    event_queue->put(std::move(use));
+                                });
+        }
+        return events_->empty() ? rounds_.next_poll() : now;
+    }
+
+    void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
+
+    void close(TimePoint deadline) { rounds_.close(deadline); }
+
+    [[nodiscard]] bool closed() const { return rounds_.closed(); }
+
+private:
+    using EventQueue = detail::EventQueue<Result<StoreUse>>;
+
+    static bool takes_capacity(const Step& step) {
+        return std::holds_alternative<PublishEvent>(step) || std::holds_alternative<PushJob>(step);
+    }
+
+    static std::uint64_t bytes_of(const Step& step) {
+        if (const auto* event = std::get_if<PublishEvent>(&step)) return event->message.size();
+        if (const auto* job = std::get_if<PushJob>(&step)) return job->job.size();
+        return 0;
+    }
+
+    static Error refusal() {
+        return {Errc::unavailable, "the store has no space left for new events and jobs"};
+    }
+
+    void on(const Result<StoreUse>& use) {
+        rounds_.end();
+        if (!use) {
+            if (!std::exchange(failed_, true)) {
+                log(LogLevel::warning,
+                    "cannot tell how much space the store takes: " + use.error().message());
+            }
+            return;
+        }
+        failed_ = false;
+        // What was let in since then may not have been counted yet.
+        measured_ = use->bytes;
+        let_in_ -= let_in_before_;
+        const auto& capacity = options_.capacity;
+        if (!full_ && use->bytes > capacity.high_mark()) {
+            full_ = true;
+            log(LogLevel::error, "new events and jobs are refused: " + use_of(use->bytes));
+        } else if (full_ && use->bytes < capacity.low_mark()) {
+            full_ = false;
+            log(LogLevel::info, "new events and jobs are taken in again: " + use_of(use->bytes));
+        }
+    }
+
+    [[nodiscard]] std::string use_of(std::uint64_t bytes) const {
+        return "the store takes " + std::to_string(bytes) + " of " +
+               std::to_string(options_.capacity.bytes_max) + " bytes";
+    }
+
+    void log(LogLevel level, std::string_view text) const {
+        if (options_.log) options_.log(level, text);
+    }
+
+    Store& store_;
+    AdmissionControlOptions options_;
+    std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
+    detail::Rounds rounds_;
+    std::atomic<std::uint64_t> measured_ = 0;
+    std::atomic<std::uint64_t> let_in_ = 0;  // Bytes, since the last measurement began.
+    std::atomic<bool> full_ = false;   // Was above the high mark, and not below the low since.
+    std::uint64_t let_in_before_ = 0;  // When the measurement under way began.
+    bool failed_ = false;              // The last measurement did, and that was told.
+};
+
+AdmissionControl::AdmissionControl(Store& store, AdmissionControlOptions options)
+    : ForwardingStore{store}, impl_{std::make_unique<Impl>(store, std::move(options))} {}
+
+AdmissionControl::~AdmissionControl() = default;
+
+void AdmissionControl::submit(std::span<Step> steps, TimePoint now, Completion done) {
+    impl_->submit(steps, now, std::move(done));
+}
+
+bool AdmissionControl::full() const { return impl_->full(); }
+
+TimePoint AdmissionControl::poll(TimePoint now) { return impl_->poll(now); }
+
+void AdmissionControl::wake_with(std::function<void()> wake) { impl_->wake_with(std::move(wake)); }
+
+void AdmissionControl::close(TimePoint deadline) { impl_->close(deadline); }
+
+bool AdmissionControl::closed() const { return impl_->closed(); }
+
+}  // namespace routemaster

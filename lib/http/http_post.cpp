@@ -1,0 +1,235 @@
+#include "http_post.hpp"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "basic_credentials.hpp"
+#include "routemaster/clock.hpp"
+#include "routemaster/error.hpp"
+
+namespace routemaster::detail {
+
+namespace {
+
+template <class Value>
+void set(CURL* handle, CURLoption option, Value value) {
+    const CURLcode code = curl_easy_setopt(handle, option, value);
+    if (code != CURLE_OK) {
+        throw Failure{{Errc::unavailable, std::string{"libcurl: "} + curl_easy_strerror(code)}};
+    }
+}
+
+}  // namespace
+
+HttpPost::HttpPost(const HttpTransportOptions& options, ThisMachine& machine)
+    : options_{options}, machine_{machine}, handle_{curl_easy_init()} {
+    if (!handle_) throw Failure{{Errc::unavailable, "libcurl: out of memory"}};
+    set_up_headers();
+    set_up();
+    set_up_answer();
+}
+
+void HttpPost::set_up_headers() {
+    lines_[user_agent] = "User-Agent: " + options_.user_agent;
+    lines_[content_type] = "Content-Type: application/json";
+    lines_[expect] = "Expect:";  // Without a value: libcurl shall not ask before it sends a body.
+    for (std::size_t i = 0; i < line_count; ++i) {
+        headers_[i].data = lines_[i].data();
+        headers_[i].next = i + 1 < line_count ? &headers_[i + 1] : nullptr;
+    }
+}
+
+void HttpPost::set_up() {
+    CURL* const handle = handle_.get();
+    // Uploads beyond a handful of events are few enough for the smallest size.
+    constexpr long send_buffer = 16'384;
+    set(handle, CURLOPT_PRIVATE, this);
+    set(handle, CURLOPT_POST, 1L);
+    set(handle, CURLOPT_HTTPHEADER, headers_.data());
+    set(handle, CURLOPT_ERRORBUFFER, error_.data());
+    set(handle, CURLOPT_OPENSOCKETFUNCTION, &HttpPost::open_socket);
+    set(handle, CURLOPT_OPENSOCKETDATA, this);
+    set(handle, CURLOPT_NOSIGNAL, 1L);
+    set(handle, CURLOPT_TCP_NODELAY, 1L);
+    set(handle, CURLOPT_PROTOCOLS_STR, options_.allow_http ? "http,https" : "https");
+    set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+    set(handle, CURLOPT_FOLLOWLOCATION, 0L);
+    set(handle, CURLOPT_SSL_VERIFYPEER, options_.verify_tls ? 1L : 0L);
+    set(handle, CURLOPT_SSL_VERIFYHOST, options_.verify_tls ? 2L : 0L);
+    set(handle, CURLOPT_UPLOAD_BUFFERSIZE, send_buffer);
+    // Empty ones too: otherwise libcurl obeys variables of the environment.
+    set(handle, CURLOPT_PROXY, options_.proxy.c_str());
+    set(handle, CURLOPT_NOPROXY, "");
+    // Names are resolved before. Should libcurl ever resolve one by itself, the end of the delivery
+    // shall not wait for it, and all others with it.
+    set(handle, CURLOPT_QUICK_EXIT, 1L);
+}
+
+void HttpPost::set_up_answer() {
+    CURL* const handle = handle_.get();
+    constexpr long receive_buffer = 4'096;  // Answers are short.
+    set(handle, CURLOPT_BUFFERSIZE, receive_buffer);
+    set(handle, CURLOPT_HEADERFUNCTION, &HttpPost::read_header);
+    set(handle, CURLOPT_HEADERDATA, this);
+    set(handle, CURLOPT_WRITEFUNCTION, &HttpPost::read_body);
+    set(handle, CURLOPT_WRITEDATA, this);
+    set(handle, CURLOPT_NOPROGRESS, 0L);
+    set(handle, CURLOPT_XFERINFOFUNCTION, &HttpPost::progress);
+    set(handle, CURLOPT_XFERINFODATA, this);
+}
+
+Result<void> HttpPost::begin(PostRequest request) {
+    request_ = std::move(request);
+    error_[0] = '\0';
+    received_ = 0;
+    received_head_ = 0;
+    head_ended_ = false;
+    socket_ = CURL_SOCKET_BAD;
+    turns_ = 0;
+    before_.reset();
+    too_long_.clear();
+    refused_.clear();
+    tried_ = false;
+    no_socket_.clear();
+    begin_headers();
+    // Deliveries that begin together and are not answered, as after a start, would also end
+    // together, and their successors too: healthy ones would have to wait for all that work.
+    const auto share = static_cast<Duration::rep>(std::hash<Uid>{}(request_.batch) % 101);
+    const auto milliseconds = [&](Duration limit) {
+        const auto left = limit - limit * share / 1'000 - request_.has_waited;
+        return static_cast<long>(std::max<Duration>(left, Duration{1}).count());
+    };
+    const std::string& json = request_.body.json;
+    curl_easy_setopt(handle(), CURLOPT_POSTFIELDS, json.data());
+    curl_easy_setopt(handle(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(json.size()));
+    curl_easy_setopt(handle(), CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options_.connect_timeout));
+    curl_easy_setopt(handle(), CURLOPT_TIMEOUT_MS, milliseconds(options_.total_timeout));
+    resolve_.data = request_.resolve.data();
+    curl_easy_setopt(handle(), CURLOPT_RESOLVE, request_.resolve.empty() ? nullptr : &resolve_);
+    const CURLcode code = curl_easy_setopt(handle(), CURLOPT_URL, request_.url.c_str());
+    if (code != CURLE_OK) return failure(code);
+    return {};
+}
+
+void HttpPost::begin_headers() {
+    const auto age_now = std::max(system_clock().now() - request_.created_at, Duration{0});
+    lines_[authorization] = "Authorization: " + basic_credentials(request_.user, "x");
+    lines_[batch] = "Routemaster-Batch: " + std::string{request_.batch.text()};
+    lines_[attempt] = "Routemaster-Attempt: " + std::to_string(request_.attempt);
+    lines_[age] = "Routemaster-Age: " + std::to_string(age_now.count());
+    for (std::size_t i = 0; i < line_count; ++i) headers_[i].data = lines_[i].data();
+}
+
+Result<void> HttpPost::outcome(CURLcode code) const {
+    if (code != CURLE_OK) return failure(code);
+    long status = 0;
+    curl_easy_getinfo(handle(), CURLINFO_RESPONSE_CODE, &status);
+    if (!head_ended_) return Error{Errc::unavailable, "the answer ends within its headers"};
+    if (status >= 200 && status <= 299) return {};
+    return Error{Errc::unavailable, "HTTP " + std::to_string(status)};
+}
+
+bool HttpPost::permanent() const {
+    long status = 0;
+    curl_easy_getinfo(handle(), CURLINFO_RESPONSE_CODE, &status);
+    const auto& permanent = options_.permanent_statuses;
+    return std::find(permanent.begin(), permanent.end(), status) != permanent.end();
+}
+
+Error HttpPost::failure(CURLcode code) const {
+    if (!refused_.empty() && !tried_) {
+        return {Errc::invalid, "callback: " + refused_ + " leads back to this machine"};
+    }
+    if (!too_long_.empty()) return {Errc::unavailable, too_long_};
+    if (no_socket_) return {Errc::unavailable, "no socket: " + no_socket_.message()};
+    switch (code) {
+        case CURLE_OPERATION_TIMEDOUT: return {Errc::timed_out, problem(code)};
+        case CURLE_URL_MALFORMAT: return {Errc::invalid, "callback: " + problem(code)};
+        default: return {Errc::unavailable, problem(code)};
+    }
+}
+
+std::string HttpPost::problem(CURLcode code) const {
+    std::string text = error_[0] != '\0' ? error_.data() : curl_easy_strerror(code);
+    while (text.ends_with('\n')) text.pop_back();
+    return text;
+}
+
+bool HttpPost::is_too_long(std::size_t more) {
+    received_ += more;
+    if (received_ > options_.response_max) {
+        too_long_ = "the answer has more than " + std::to_string(options_.response_max) + " bytes";
+    } else if (received_head_ > options_.head_max) {
+        too_long_ =
+            "the answer has more than " + std::to_string(options_.head_max) + " bytes of headers";
+    }
+    return !too_long_.empty();
+}
+
+/// Hears of each line: of interim answers, of the answer and of its trailers.
+std::size_t HttpPost::read_header(char* bytes, std::size_t size, std::size_t count, void* self) {
+    constexpr std::size_t line_weight = 64;  // What libcurl takes to keep a line, besides its text.
+    HttpPost& post = *static_cast<HttpPost*>(self);
+    const std::string_view line{bytes, size * count};
+    if (line.starts_with("HTTP/")) post.head_ended_ = false;
+    if (line == "\r\n" || line == "\n") post.head_ended_ = true;
+    post.received_head_ += line.size() + line_weight;
+    // Anything but the number of bytes makes libcurl give up.
+    return post.is_too_long(line.size()) ? 0 : line.size();
+}
+
+std::size_t HttpPost::read_body(char*, std::size_t size, std::size_t count, void* self) {
+    return static_cast<HttpPost*>(self)->is_too_long(size * count) ? 0 : size * count;
+}
+
+/// Looks for what the others never see, such as extensions of chunks. libcurl reads some 400 kB at
+/// a turn at most, and is through with a proper answer in a few.
+int HttpPost::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    constexpr unsigned turns_between_looks = 8;
+    HttpPost& post = *static_cast<HttpPost*>(self);
+    if (++post.turns_ % turns_between_looks != 0) return 0;
+    const auto received = post.received_by_socket();
+    if (!received) return 0;
+    if (!post.before_) post.before_ = *received;
+    if (*received - *post.before_ <= post.options_.response_max) return 0;
+    post.received_ = post.options_.response_max;
+    return post.is_too_long(1) ? 1 : 0;
+}
+
+/// Nothing when other deliveries share the connection, or while there is none.
+std::optional<std::uint64_t> HttpPost::received_by_socket() const {
+    long version = 0;
+    curl_easy_getinfo(handle(), CURLINFO_HTTP_VERSION, &version);
+    if (version >= CURL_HTTP_VERSION_2_0) return std::nullopt;
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (getsockopt(socket_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+    return info.tcpi_bytes_received;
+}
+
+curl_socket_t HttpPost::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
+    HttpPost& post = *static_cast<HttpPost*>(self);
+    const HttpTransportOptions& options = post.options_;
+    // A proxy is where the operator says it is.
+    if (!options.allow_loopback && options.proxy.empty() && post.machine_.has(address->addr)) {
+        post.refused_ = address_text(address->addr);
+        return CURL_SOCKET_BAD;
+    }
+    post.tried_ = true;
+    const int socket =
+        ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (socket < 0) {
+        post.no_socket_ = {errno, std::generic_category()};
+        return CURL_SOCKET_BAD;
+    }
+    return socket;
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,253 @@
+#include "http_post_loop.hpp"
+
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <system_error>
+
+namespace routemaster::detail {
+
+namespace {
+
+/// Starts a thread that leaves all signals to the application's own threads.
+template <class Function>
+std::thread thread_without_signals(Function function) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        std::thread thread{std::move(function)};
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        return thread;
+    } catch (const std::system_error& error) {
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        throw Failure{{Errc::unavailable, std::string{"thread: "} + error.what()}};
+    }
+}
+
+Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
+
+std::optional<Target> proxy_of(const HttpTransportOptions& options) {
+    if (options.proxy.empty()) return std::nullopt;
+    return target_of(options.proxy).value();
+}
+
+/// A lookup takes part of the time that connecting may take.
+Duration name_timeout(const HttpTransportOptions& options) {
+    return std::min(options.connect_timeout, options.total_timeout);
+}
+
+}  // namespace
+
+HttpPostLoop::HttpPostLoop(HttpTransportOptions options)
+    : options_{std::move(options)},
+      proxy_{proxy_of(options_)},
+      nameless_{name_timeout(options_)},
+      begun_at_{Clock::now()},
+      posts_{std::make_unique<HttpPosts>(options_, machine_)},
+      resolver_{{.timeout = name_timeout(options_)},
+                [this](const std::string& name, const Result<Addresses>& addresses) {
+                    const std::lock_guard lock{mutex_};
+                    found_.emplace_back(name, addresses);
+                    wake();
+                }},
+      thread_{thread_without_signals([this] { run(); })} {}
+
+HttpPostLoop::~HttpPostLoop() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopping_ = true;
+        stop_.notify_all();
+        wake();
+    }
+    thread_.join();
+}
+
+void HttpPostLoop::submit(PostRequest request) {
+    {
+        const std::lock_guard lock{mutex_};
+        if (!stopping_) {
+            inbox_.push_back(std::move(request));
+            wake();
+            return;
+        }
+    }
+    finish(request, cancelled());
+}
+
+/// Under the lock.
+void HttpPostLoop::wake() {
+    if (std::exchange(sleeping_, false)) posts_->wake();
+}
+
+std::optional<std::string> HttpPostLoop::trouble() const {
+    {
+        const std::lock_guard lock{mutex_};
+        if (trouble_) return trouble_;
+    }
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) return "no socket: " + std::generic_category().message(errno);
+    close(socket);
+    return std::nullopt;
+}
+
+void HttpPostLoop::run() {
+    while (take_inbox()) {
+        end_overdue();
+        start_waiting();
+        posts_->advance();
+        if (!posts_->trouble()) posts_->wait(timeout());
+        if (posts_->trouble()) begin_anew();
+    }
+    cancel_all();
+}
+
+/// Moves what was submitted to where it waits for its turn. False when the loop shall end.
+bool HttpPostLoop::take_inbox() {
+    std::vector<Found> found_names;
+    bool stopping = false;
+    {
+        const std::lock_guard lock{mutex_};
+        sleeping_ = false;
+        taken_.swap(inbox_);
+        found_names.swap(found_);
+        stopping = stopping_ || posts_ == nullptr;
+    }
+    for (const auto& [name, addresses] : found_names) found(name, addresses);
+    for (auto& request : taken_) admit(std::move(request));
+    taken_.clear();
+    return !stopping;
+}
+
+const Result<Target>& HttpPostLoop::target(const std::string& url) {
+    constexpr std::size_t targets_max = 4'096;
+    const auto known = targets_.find(url);
+    if (known != targets_.end()) return known->second;
+    if (targets_.size() >= targets_max) targets_.clear();
+    return targets_.emplace(url, target_of(url)).first->second;
+}
+
+/// Lets it wait for its turn, or for the addresses of its host before.
+void HttpPostLoop::admit(PostRequest request) {
+    const Result<Target>& callback = target(request.url);
+    if (!callback) {
+        finish(request, Error{callback.error().code(), "callback: " + callback.error().context()});
+        return;
+    }
+    if (proxy_ && !options_.allow_loopback && machine_.has_host(callback->host)) {
+        finish(request,
+               Error{Errc::invalid, "callback: " + callback->host + " leads back to this machine"});
+        return;
+    }
+    const Target& peer = proxy_ ? *proxy_ : *callback;
+    if (!peer.is_name) {
+        waiting_.push_back(std::move(request));
+        return;
+    }
+    // With the plus sign libcurl forgets it after a while.
+    request.resolve = "+" + peer.host + ":" + peer.port + ":";
+    if (const auto known = resolver_.look_up(peer.host)) {
+        proceed(std::move(request), *known);
+    } else {
+        nameless_.push(peer.host, std::move(request));
+    }
+}
+
+void HttpPostLoop::found(const std::string& name, const Result<Addresses>& addresses) {
+    for (auto& request : nameless_.take(name)) proceed(std::move(request), addresses);
+}
+
+void HttpPostLoop::proceed(PostRequest request, const Result<Addresses>& addresses) {
+    if (!addresses) {
+        finish(request, addresses.error());
+        return;
+    }
+    request.resolve += **addresses;
+    waiting_.push_back(std::move(request));
+}
+
+void HttpPostLoop::end_overdue() {
+    while (auto overdue = nameless_.take_overdue()) {
+        finish(overdue->second, Error{Errc::timed_out, "resolving " + overdue->first});
+    }
+}
+
+bool HttpPostLoop::can_start() const {
+    return !waiting_.empty() && posts_->size() < options_.connections_max;
+}
+
+/// Few at a time: to open many connections in one turn would keep answers that have come waiting.
+void HttpPostLoop::start_waiting() {
+    constexpr int starts_per_turn = 4;
+    for (int started = 0; started < starts_per_turn && can_start(); ++started) {
+        PostRequest request = std::move(waiting_.front());
+        waiting_.pop_front();
+        posts_->start(std::move(request));
+    }
+}
+
+/// How long to sleep, in milliseconds, and from then on others have to wake the loop.
+int HttpPostLoop::timeout() {
+    const auto now = Clock::now();
+    auto due = posts_->due();
+    if (const auto overdue = nameless_.due()) due = due ? std::min(*due, *overdue) : overdue;
+    if (can_start() || (due && *due <= now)) return 0;
+    const std::lock_guard lock{mutex_};
+    if (!inbox_.empty() || !found_.empty() || stopping_) return 0;
+    sleeping_ = true;
+    if (!due) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now).count();
+    return static_cast<int>(std::min<decltype(left)>(left, INT_MAX));
+}
+
+/// Ends what is under way, and makes what it was under way in anew. Tries until that succeeds or
+/// the loop shall end; meanwhile requests wait.
+void HttpPostLoop::begin_anew() {
+    constexpr std::chrono::seconds between_attempts{1};
+    const Error broken{Errc::unavailable,
+                       "the HTTP transport broke down: " + posts_->trouble()->context()};
+    if (options_.log) options_.log(LogLevel::error, broken.context() + "; it begins anew");
+    posts_->end_all(broken);
+    std::unique_ptr<HttpPosts> gone;
+    {
+        const std::lock_guard lock{mutex_};
+        trouble_ = broken.context();
+        sleeping_ = false;
+        gone = std::move(posts_);
+    }
+    gone.reset();
+    while (pause_until(begun_at_ + between_attempts)) {
+        begun_at_ = Clock::now();
+        try {
+            auto fresh = std::make_unique<HttpPosts>(options_, machine_);
+            const std::lock_guard lock{mutex_};
+            posts_ = std::move(fresh);
+            trouble_.reset();
+            return;
+        } catch (const Failure& failure) {
+            const std::lock_guard lock{mutex_};
+            trouble_ = "the HTTP transport cannot begin anew: " + failure.error().context();
+        }
+    }
+}
+
+/// False when the loop shall end.
+bool HttpPostLoop::pause_until(Clock::time_point end) {
+    std::unique_lock lock{mutex_};
+    return !stop_.wait_until(lock, end, [&] { return stopping_; });
+}
+
+void HttpPostLoop::cancel_all() {
+    if (posts_) posts_->end_all(cancelled());
+    for (auto& request : nameless_.take_all()) finish(request, cancelled());
+    for (auto& request : waiting_) finish(request, cancelled());
+    waiting_.clear();
+}
+
+}  // namespace routemaster::detail

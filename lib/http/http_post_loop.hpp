@@ -1,0 +1,94 @@
+/// @file
+/// The thread that carries all POSTs of a transport at once.
+
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "http_post.hpp"
+#include "http_posts.hpp"
+#include "name_queue.hpp"
+#include "name_resolver.hpp"
+#include "routemaster/error.hpp"
+#include "routemaster/transport/http.hpp"
+#include "target.hpp"
+#include "this_machine.hpp"
+
+namespace routemaster::detail {
+
+/// Takes requests in, finds the addresses of their hosts, and has them posted as soon as there
+/// is a connection free. Sleeps while nothing happens. What posts them is made anew when it breaks.
+///
+/// Thread safety: `submit` and `trouble` from any thread; `submit` wakes the loop only when the
+/// loop sleeps.
+class HttpPostLoop {
+public:
+    /// Throws `Failure` when libcurl or epoll cannot be set up.
+    explicit HttpPostLoop(HttpTransportOptions options);
+
+    /// Ends every request that has not ended, as `cancelled`, and joins the thread.
+    ~HttpPostLoop();
+
+    HttpPostLoop(const HttpPostLoop&) = delete;
+    HttpPostLoop& operator=(const HttpPostLoop&) = delete;
+
+    /// Its `done` is called once, from the loop's thread, or inside this call when the loop has
+    /// ended.
+    void submit(PostRequest request);
+
+    /// Why nothing can be posted now.
+    [[nodiscard]] std::optional<std::string> trouble() const;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    using Found = std::pair<std::string, Result<Addresses>>;
+
+    void run();
+    bool take_inbox();
+    void wake();
+    void admit(PostRequest request);
+    [[nodiscard]] const Result<Target>& target(const std::string& url);
+    void found(const std::string& name, const Result<Addresses>& addresses);
+    void proceed(PostRequest request, const Result<Addresses>& addresses);
+    void end_overdue();
+    [[nodiscard]] bool can_start() const;
+    void start_waiting();
+    [[nodiscard]] int timeout();
+    void begin_anew();
+    [[nodiscard]] bool pause_until(Clock::time_point end);
+    void cancel_all();
+
+    const HttpTransportOptions options_;
+    ThisMachine machine_;
+    std::optional<Target> proxy_;
+    std::unordered_map<std::string, Result<Target>> targets_;  ///< Of callbacks that were seen.
+    NameQueue nameless_;
+    std::deque<PostRequest> waiting_;  ///< Beyond `connections_max`. Bounded by whoever submits.
+    Clock::time_point begun_at_{};     ///< When `posts_` were made.
+    std::vector<PostRequest> taken_;   ///< What was the inbox; keeps its memory.
+
+    mutable std::mutex mutex_;  ///< Guards what follows, up to the resolver.
+    std::condition_variable stop_;
+    std::vector<PostRequest> inbox_;
+    std::vector<Found> found_;
+    bool sleeping_ = false;
+    bool stopping_ = false;
+    std::optional<std::string> trouble_;
+    std::unique_ptr<HttpPosts> posts_;  ///< Replaced under the lock, used by the thread without.
+
+    NameResolver resolver_;
+    std::thread thread_;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,155 @@
+#include "http_posts.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <climits>
+#include <system_error>
+
+namespace routemaster::detail {
+
+namespace {
+
+Error libcurl_error(const char* text) {
+    return {Errc::unavailable, std::string{"libcurl: "} + text};
+}
+
+/// Prepares libcurl for the whole process. It is not undone: others may use libcurl as well.
+void require_libcurl() {
+    static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (code != CURLE_OK) throw Failure{libcurl_error(curl_easy_strerror(code))};
+}
+
+void require(CURLMcode code) {
+    if (code != CURLM_OK) throw Failure{libcurl_error(curl_multi_strerror(code))};
+}
+
+}  // namespace
+
+void finish(PostRequest& request, Result<void> outcome, bool permanent) {
+    request.done({.outcome = std::move(outcome),
+                  .undecodable = request.body.undecodable,
+                  .permanent = permanent});
+}
+
+HttpPosts::HttpPosts(const HttpTransportOptions& options, ThisMachine& machine)
+    : options_{options}, machine_{machine} {
+    require_libcurl();
+    multi_.reset(curl_multi_init());
+    if (!multi_) throw Failure{libcurl_error("out of memory")};
+    const auto kept = static_cast<long>(std::min<std::size_t>(options_.connections_max, INT_MAX));
+    require(curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, kept));
+    require(curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &HttpPosts::watch_socket));
+    require(curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this));
+    require(curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &HttpPosts::set_timer));
+    require(curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this));
+}
+
+HttpPosts::~HttpPosts() {
+    // Handles hold on to the multi handle, and its connections to the watch.
+    all_.clear();
+    multi_.reset();
+}
+
+void HttpPosts::start(PostRequest request) {
+    try {
+        if (idle_.empty()) {
+            all_.push_back(std::make_unique<HttpPost>(options_, machine_));
+            idle_.push_back(all_.back().get());
+        }
+    } catch (const Failure& failure) {
+        finish(request, failure.error());
+        return;
+    }
+    HttpPost& post = *idle_.back();
+    Result<void> begun = post.begin(std::move(request));
+    if (begun) {
+        const CURLMcode code = curl_multi_add_handle(multi_.get(), post.handle());
+        if (code == CURLM_OK) {
+            idle_.pop_back();
+            return;
+        }
+        begun = libcurl_error(curl_multi_strerror(code));
+    }
+    PostRequest refused = post.take();
+    finish(refused, std::move(begun));
+}
+
+void HttpPosts::act(curl_socket_t socket, int events) {
+    int running = 0;
+    const CURLMcode code = curl_multi_socket_action(multi_.get(), socket, events, &running);
+    // A socket that libcurl has forgotten is nobody's trouble.
+    if (code == CURLM_OK || code == CURLM_BAD_SOCKET) return;
+    trouble_ = libcurl_error(curl_multi_strerror(code));
+}
+
+/// All messages are read first: libcurl searches those that are left whenever a handle is removed.
+void HttpPosts::advance() {
+    if (timer_ && *timer_ <= Clock::now()) {
+        timer_.reset();
+        act(CURL_SOCKET_TIMEOUT, 0);
+    }
+    int left = 0;
+    while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
+        if (message->msg != CURLMSG_DONE) continue;
+        HttpPost* post = nullptr;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &post);
+        ended_.emplace_back(post, post->outcome(message->data.result));
+    }
+    for (auto& [post, outcome] : ended_) end(*post, std::move(outcome));
+    ended_.clear();
+    for (auto& [post, error] : unwatched_) {
+        if (post->is_busy()) end(*post, std::move(error));
+    }
+    unwatched_.clear();
+}
+
+void HttpPosts::end(HttpPost& post, Result<void> outcome) {
+    const bool permanent = !outcome && post.permanent();
+    curl_multi_remove_handle(multi_.get(), post.handle());
+    PostRequest request = post.take();
+    idle_.push_back(&post);
+    finish(request, std::move(outcome), permanent);
+}
+
+void HttpPosts::wait(int milliseconds) {
+    const auto error = watch_.wait(milliseconds, [this](int socket, std::uint32_t events) {
+        const bool failed = (events & (EPOLLERR | EPOLLHUP)) != 0;
+        act(socket, ((events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
+                        ((events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
+                        (failed ? CURL_CSELECT_ERR : 0));
+    });
+    if (error) trouble_ = Error{Errc::unavailable, "epoll: " + error.message()};
+}
+
+void HttpPosts::end_all(const Error& error) {
+    for (const auto& post : all_) {
+        if (post->is_busy()) end(*post, error);
+    }
+}
+
+/// Never fails: libcurl would end all transfers, and take no others.
+int HttpPosts::watch_socket(CURL* handle, curl_socket_t socket, int what, void* self, void*) {
+    HttpPosts& posts = *static_cast<HttpPosts*>(self);
+    std::uint32_t events = 0;
+    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
+    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
+    HttpPost* post = nullptr;  // None when libcurl closes a connection by a handle of its own.
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &post);
+    if (post != nullptr && events != 0) post->goes_over(socket);
+    const auto refused = posts.watch_.want(socket, events);
+    if (refused && post != nullptr) {
+        posts.unwatched_.emplace_back(
+            post, Error{Errc::unavailable, "cannot watch its socket: " + refused.message()});
+    }
+    return 0;
+}
+
+int HttpPosts::set_timer(CURLM*, long milliseconds, void* self) {
+    HttpPosts& posts = *static_cast<HttpPosts*>(self);
+    posts.timer_.reset();
+    if (milliseconds >= 0) posts.timer_ = Clock::now() + std::chrono::milliseconds{milliseconds};
+    return 0;
+}
+
+}  // namespace routemaster::detail

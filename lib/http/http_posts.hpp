@@ -1,0 +1,98 @@
+/// @file
+/// The POSTs that are under way at once, on one libcurl multi handle.
+
+#pragma once
+
+#include <curl/curl.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "http_post.hpp"
+#include "routemaster/error.hpp"
+#include "routemaster/transport/http.hpp"
+#include "socket_watch.hpp"
+#include "this_machine.hpp"
+
+namespace routemaster::detail {
+
+/// Drives libcurl's multi interface by its sockets: what a wake-up costs depends on what happened,
+/// not on how many POSTs are on their way.
+///
+/// What befalls one POST ends that one. What befalls the multi handle or the epoll set is told by
+/// `trouble`; all that is left to do then is `end_all`, and to make another of this class.
+///
+/// Thread safety: `wake` from any thread, all others from one.
+class HttpPosts {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    /// `options` and `machine` must outlive it. Throws `Failure` when libcurl or epoll cannot be
+    /// set up.
+    HttpPosts(const HttpTransportOptions& options, ThisMachine& machine);
+
+    /// All must have ended.
+    ~HttpPosts();
+
+    HttpPosts(const HttpPosts&) = delete;
+    HttpPosts& operator=(const HttpPosts&) = delete;
+
+    /// How many are under way.
+    [[nodiscard]] std::size_t size() const noexcept { return all_.size() - idle_.size(); }
+
+    /// Begins one. Its `done` is called once, inside this call when it cannot be begun.
+    void start(PostRequest request);
+
+    /// Does what is due, and reports those that have ended.
+    void advance();
+
+    /// When `advance` has something to do, if nothing happens before.
+    [[nodiscard]] std::optional<Clock::time_point> due() const {
+        return unwatched_.empty() ? timer_ : Clock::time_point::min();
+    }
+
+    /// Sleeps until something happens, `wake` is called, or `milliseconds` are over (-1: never),
+    /// and acts on it.
+    void wait(int milliseconds);
+
+    /// Ends the present `wait`, or else the next.
+    void wake() const { watch_.wake(); }
+
+    /// Why no POST can get anywhere any more.
+    [[nodiscard]] const std::optional<Error>& trouble() const noexcept { return trouble_; }
+
+    /// Ends all that are under way, in this way.
+    void end_all(const Error& error);
+
+private:
+    struct Cleanup {
+        void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
+    };
+
+    static int watch_socket(CURL* handle, curl_socket_t socket, int what, void* self, void*);
+    static int set_timer(CURLM*, long milliseconds, void* self);
+
+    void act(curl_socket_t socket, int events);
+    void end(HttpPost& post, Result<void> outcome);
+
+    const HttpTransportOptions& options_;
+    ThisMachine& machine_;
+    SocketWatch watch_;
+    std::unique_ptr<CURLM, Cleanup> multi_;
+    std::optional<Clock::time_point> timer_;      ///< When libcurl wants to be called.
+    std::vector<std::unique_ptr<HttpPost>> all_;  ///< As many as were ever under way at once.
+    std::vector<HttpPost*> idle_;                 ///< Those of them that are free.
+    std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< What `advance` is at.
+    std::vector<std::pair<HttpPost*, Error>> unwatched_;     ///< Whose sockets cannot be watched.
+    std::optional<Error> trouble_;
+};
+
+/// Reports the end of a request.
+void finish(PostRequest& request, Result<void> outcome, bool permanent = false);
+
+}  // namespace routemaster::detail

@@ -1,0 +1,20 @@
+-- Keeps the READY jobs at the places `first` to `last` of a group from being acquired.
+local function block(token, first, last)
+    for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
+        local job = delivery_prefix .. uid
+        if redis.call('LREM', P .. 'jobs:instant:main', -1, job) > 0 then
+            redis.call('SADD', P .. 'routemaster:blocked:main', job)
+        end
+    end
+end
+
+-- Gives a group another concurrency.
+local function set_concurrency(token, before, after)
+    if mixed then
+        if after > before then wake('main', -1) end
+    elseif after > before then
+        make_eligible(token, before, after - 1)
+    elseif after < before then
+        block(token, after, before - 1)
+    end
+end

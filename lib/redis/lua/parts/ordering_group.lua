@@ -1,0 +1,93 @@
+-- Ordering groups: of the delivery jobs of one subscriber only the first `max_in_flight` may be
+-- acquired. `routemaster:group:{token}` orders its batches as they began; a delivery job that is
+-- READY but not among the first is kept in `routemaster:blocked:main`.
+
+-- How many of the first batches of a group may be under way before any was delivered.
+local group_start = 16
+
+-- How many of the first batches of a group may be under way, and how many its subscriber asked for.
+-- The window is what has proved to work, and workers have room for; absent where it begins.
+local function concurrency_of(token)
+    local known = redis.call('HMGET', P .. 'subscriber:' .. token, 'max_in_flight', 'window')
+    local concurrency = tonumber(known[1]) or 1
+    return math.max(1, math.min(concurrency, tonumber(known[2]) or group_start)), concurrency,
+           known[2]
+end
+
+-- Lets a job be acquired if it is blocked; says whether it was.
+local function let_in(job)
+    if redis.call('SREM', P .. 'routemaster:blocked:main', job) == 0 then return false end
+    if redis.call('LPUSH', P .. 'jobs:instant:main', job) == 1 or mixed then wake('main', -1) end
+    return true
+end
+
+-- Lets the READY jobs at the places `first` to `last` of a group be acquired.
+local function make_eligible(token, first, last)
+    for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
+        let_in(delivery_prefix .. uid)
+    end
+end
+
+-- Takes the batches that another program ended out of the first places of a group, and lets in
+-- those that come up. Looks at 1,000 at most; false when there may be more.
+local function tidy(token)
+    -- Those of the batches that are gone.
+    local function gone_of(uids)
+        local keys = {}
+        for i, uid in ipairs(uids) do keys[i] = P .. 'batches:' .. uid end
+        local present = #keys == 0 and 0 or redis.call('EXISTS', unpack(keys))
+        if present == #keys then return {} end
+        if present == 0 then return uids end
+        local gone = {}
+        for i, key in ipairs(keys) do
+            if redis.call('EXISTS', key) == 0 then gone[#gone + 1] = uids[i] end
+        end
+        return gone
+    end
+
+    local group = P .. 'routemaster:group:' .. token
+    local concurrency = concurrency_of(token)
+    local enough = math.min(concurrency, 100)
+    local places, looked, removed, done = enough, 0, 0, false
+    while places > 0 and not done do
+        local first = redis.call('ZRANGE', group, 0, places - 1)
+        local gone = gone_of(first)
+        if #gone > 0 then removed = removed + redis.call('ZREM', group, unpack(gone)) end
+        done = #first - #gone >= enough or #first < places
+        looked = looked + #first
+        places = 1000 - looked
+    end
+    if removed > 0 then make_eligible(token, 0, concurrency - 1) end
+    return done
+end
+
+-- The same; whoever acquires next goes on with what this left.
+local function begin_to_tidy(token)
+    if tidy(token) then return end
+    redis.pcall('SADD', P .. 'routemaster:untidy', token)
+    wake('main', -1)
+end
+
+-- Whether a batch is among the first of its group. One that another program began joins here, where
+-- its beginning puts it.
+local function among_first(token, uid)
+    local group = P .. 'routemaster:group:' .. token
+    local concurrency = concurrency_of(token)
+    local place = redis.call('ZRANK', group, uid)
+    if not place then
+        local began = tonumber(redis.call('LINDEX', P .. 'batches:' .. uid, 1)) or now
+        redis.call('ZADD', group, began * 1000, uid)
+        place = redis.call('ZRANK', group, uid)
+    end
+    if place < concurrency then return true end
+    begin_to_tidy(token)
+    return redis.call('ZRANK', group, uid) < concurrency
+end
+
+-- Whether the job of a batch may be acquired. A group that cannot be read holds nobody back:
+-- whoever acquires the job is told what is wrong when it begins the delivery.
+local function may_run(token, uid)
+    if mixed then return true end
+    local read, first = pcall(among_first, token, uid)
+    return first or not read
+end

@@ -1,0 +1,77 @@
+#include "exchange.hpp"
+
+#include "routemaster/callbacks.hpp"
+#include "routemaster/public_part.hpp"
+
+namespace routemaster::api {
+namespace {
+
+constexpr const char* plain_text = "text/plain;charset=utf-8";
+constexpr const char* json = "application/json";
+
+}  // namespace
+
+std::string_view shown_token(std::string_view token) noexcept {
+    const auto name = public_name(token);
+    return name.empty() ? withheld : name;
+}
+
+std::string shown_callback(std::string_view callback) {
+    constexpr std::string_view mark = "://";
+    const auto scheme = callback.find(mark);
+    if (callback.starts_with(local_scheme)) {
+        const auto token = callback.substr(local_scheme.size());
+        return std::string{local_scheme}.append(shown_token(token));
+    }
+    if (scheme == std::string_view::npos) return std::string{withheld};
+    const auto tail = callback.find_first_of("/?#\\", scheme + mark.size());
+    const bool bare = tail == std::string_view::npos || callback.substr(tail) == "/";
+    auto shown = public_url(callback);
+    if (!bare) shown.append("/").append(withheld);
+    return shown;
+}
+
+void Exchange::let_body_come() { respond_({100, {}, {}, {}}); }
+
+std::string_view Exchange::segment(std::size_t number) const noexcept {
+    std::string_view rest = request_.path;
+    for (++number; number > 0; --number) {
+        const auto begin = rest.find('/');
+        if (begin == std::string_view::npos) return {};
+        rest.remove_prefix(begin + 1);
+    }
+    return rest.substr(0, rest.find('/'));
+}
+
+void Exchange::answer(int status) { answer_with({status, {}, {}, {}}); }
+
+void Exchange::answer_text(int status, std::string text) {
+    answer_with({status, std::move(text), plain_text, {}});
+}
+
+void Exchange::answer_json(int status, std::string text) {
+    answer_with({status, std::move(text), json, {}});
+}
+
+void Exchange::answer_with(HttpResponse response) {
+    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+    respond_(std::move(response));
+}
+
+void Exchange::refuse(const Error& error) {
+    const auto fail = [&](int status, std::string_view kind) {
+        HttpResponse response{status, std::string{kind} + ": " + error.context(), plain_text, {}};
+        if (status == 503) response.headers.emplace_back("Retry-After", "1");
+        answer_with(std::move(response));
+    };
+    if (error.code() == Errc::invalid) return answer_text(400, error.context());
+    if (error.code() == Errc::forbidden) return answer_text(403, error.context());
+    if (error.code() == Errc::unavailable) return fail(503, "unavailable");
+    if (error.code() == Errc::cancelled) return fail(503, "cancelled");
+    if (error.code() == Errc::timed_out) return fail(504, "timed out, it may have happened");
+    // What is broken inside is for the operator to know, not for clients.
+    context_.faults.log(request_.method + " failed: " + error.message());
+    answer_text(500, "internal error");
+}
+
+}  // namespace routemaster::api

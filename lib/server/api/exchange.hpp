@@ -1,0 +1,141 @@
+/// @file
+/// An exchange: one request on its way to its answer.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "../complaints.hpp"
+#include "routemaster/api_tokens.hpp"
+#include "routemaster/bus.hpp"
+#include "routemaster/clock.hpp"
+#include "routemaster/error.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/server/http_api.hpp"
+#include "routemaster/server/http_server.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::api {
+
+/// What all calls of an `HttpApi` share. Thread safety: its members are safe by themselves, or do
+/// not change.
+struct Context {
+    Context(Store& store, HttpApiOptions given)
+        : options{std::move(given)},
+          clock{options.clock == nullptr ? system_clock() : *options.clock},
+          bus{store,
+              {.event_data_max = options.event_data_max,
+               .rules = options.event_rules,
+               .clock = &clock}},
+          tokens{store, clock},
+          faults{options.log, LogLevel::error, "http api: "} {}
+
+    const HttpApiOptions options;
+    const Clock& clock;
+    Bus bus;
+    const ApiTokens tokens;
+    detail::Complaints faults;  ///< What is damaged, whoever asks.
+};
+
+/// Who asks.
+struct Caller {
+    /// What the presented token is good for.
+    enum class Kind {
+        anyone,  ///< No token was asked for.
+        client,
+        root,
+    };
+
+    Kind kind = Kind::anyone;
+    std::string token{};  ///< As presented; empty for anyone.
+
+    /// Whether it may see everything about the owner of `owner`: the owner and root may.
+    [[nodiscard]] bool may_see_all(std::string_view owner) const noexcept {
+        return kind == Kind::root || (kind == Kind::client && token == owner);
+    }
+};
+
+/// Stands for what one client may not see of another.
+inline constexpr std::string_view withheld = "...";
+
+/// A token for clients that are not its owner: its `public_name`, or all of it withheld.
+[[nodiscard]] std::string_view shown_token(std::string_view token) noexcept;
+
+/// Where a callback leads: scheme, host and port. Of `local:TOKEN`, the token as above.
+[[nodiscard]] std::string shown_callback(std::string_view callback);
+
+/// Carries a request from the route to its answer, through as many steps as that takes. It lives
+/// for as long as a completion that it waits for, or a `shared_ptr` to it.
+///
+/// Exactly one of the `answer…`, `refuse` and `let_body_come` functions is called, once.
+/// Thread safety: one thread at a time; the completions it waits for take turns.
+class Exchange : public std::enable_shared_from_this<Exchange> {
+public:
+    Exchange(Context& context, HttpRequest request, HttpResponder respond)
+        : context_{context}, request_{std::move(request)}, respond_{std::move(respond)} {}
+
+    [[nodiscard]] const HttpRequest& request() const noexcept { return request_; }
+    [[nodiscard]] const HttpApiOptions& options() const noexcept { return context_.options; }
+    [[nodiscard]] Bus& bus() const noexcept { return context_.bus; }
+    [[nodiscard]] const ApiTokens& tokens() const noexcept { return context_.tokens; }
+    [[nodiscard]] TimePoint now() const { return context_.clock.now(); }
+    [[nodiscard]] const Caller& caller() const noexcept { return caller_; }
+
+    /// The last segment of the path, where the route leaves it open.
+    [[nodiscard]] std::string last_segment() const {
+        return request_.path.substr(request_.path.rfind('/') + 1);
+    }
+
+    /// A segment of the path, counted from 0; empty when it has none of that number.
+    [[nodiscard]] std::string_view segment(std::size_t number) const noexcept;
+
+    /// Notes who asks.
+    void identify(Caller caller) { caller_ = std::move(caller); }
+
+    /// A completion that hands the value of its result to `next`, as `next(Exchange&, value)`, or
+    /// `next(Exchange&)` when there is none. When the result is an error, the exchange is refused
+    /// instead.
+    template <class Next>
+    [[nodiscard]] auto then(Next next) {
+        return [exchange = shared_from_this(), next = std::move(next)](auto result) {
+            result ? hand_on(*exchange, next, std::move(result)) : exchange->refuse(result.error());
+        };
+    }
+
+    /// Answers that the body of the request may come: it is about authorization alone.
+    void let_body_come();
+    /// Answers without a body.
+    void answer(int status);
+    /// Answers with plain text.
+    void answer_text(int status, std::string text);
+    /// Answers with JSON.
+    void answer_json(int status, std::string json);
+    /// Answers with anything else.
+    void answer_with(HttpResponse response);
+
+    /// Answers what went wrong, with the status that tells the client what to do about it.
+    void refuse(const Error& error);
+
+private:
+    template <class Next, class T>
+    static void hand_on(Exchange& exchange, const Next& next, Result<T> result) {
+        next(exchange, *std::move(result));
+    }
+    template <class Next>
+    static void hand_on(Exchange& exchange, const Next& next, const Result<void>&) {
+        next(exchange);
+    }
+
+    Context& context_;
+    const HttpRequest request_;
+    HttpResponder respond_;
+    Caller caller_;
+};
+
+}  // namespace routemaster::api

@@ -1,0 +1,75 @@
+#include "http_server_event_queue.hpp"
+
+#include <sys/eventfd.h>
+
+#include <utility>
+
+#include "http_server_connection.hpp"
+#include "routemaster/error.hpp"
+
+namespace routemaster::detail {
+
+EventQueue::EventQueue() : wake_{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)} {
+    if (!wake_) throw Failure{{Errc::unavailable, "http server: no file descriptor left"}};
+}
+
+template <class Put>
+void EventQueue::post_with(Put put) {
+    {
+        const std::lock_guard lock{mutex_};
+        if (closed_) return;
+        put(events_);
+        if (std::exchange(has_events_, true)) return;
+    }
+    eventfd_write(wake_.get(), 1);
+}
+
+void EventQueue::post(QueuedResponse answer) {
+    post_with([&](Events& events) { events.responses.push_back(std::move(answer)); });
+}
+
+void EventQueue::post(FileDescriptor client) {
+    post_with([&](Events& events) { events.clients.push_back(std::move(client)); });
+}
+
+void EventQueue::evict() {
+    post_with([](Events& events) { ++events.evictions; });
+}
+
+void EventQueue::stop(std::chrono::steady_clock::time_point deadline) {
+    post_with([&](Events& events) { events.stop_at = deadline; });
+}
+
+void EventQueue::take(Events& events) {
+    const std::lock_guard lock{mutex_};
+    std::swap(events, events_);
+    has_events_ = false;
+}
+
+void EventQueue::close(Events& events) {
+    const std::lock_guard lock{mutex_};
+    std::swap(events, events_);
+    closed_ = true;
+}
+
+Responder::~Responder() {
+    if (used_.load(std::memory_order_acquire)) return;
+    deliver({connection_, {}, true});
+}
+
+void Responder::answer(HttpResponse response) {
+    if (used_.exchange(true, std::memory_order_acq_rel)) return;
+    deliver({connection_, std::move(response)});
+}
+
+void Responder::deliver(QueuedResponse answer) {
+    // Inside the handler of this very request, so on the loop's own thread: nothing waits yet,
+    // and nothing needs to be posted.
+    if (Connection::handled_here == connection_) {
+        connection_->take(std::move(answer));
+    } else {
+        queue_->post(std::move(answer));
+    }
+}
+
+}  // namespace routemaster::detail

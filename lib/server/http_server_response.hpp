@@ -1,0 +1,46 @@
+/// @file
+/// Puts answers into the bytes of HTTP/1.1.
+
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "routemaster/server/http_server.hpp"
+
+namespace routemaster::detail {
+
+/// The `Date` of answers, made once a second. Thread safety: one thread.
+class ResponseDate {
+public:
+    /// The date now (RFC 9110 §5.6.7), valid until the next call.
+    [[nodiscard]] std::string_view text();
+
+private:
+    std::chrono::sys_seconds second_{};
+    std::string text_;
+};
+
+/// What an answer says about its connection.
+enum class Persistence {
+    kept,          ///< It stays open, which HTTP/1.1 takes for granted.
+    kept_by_wish,  ///< It stays open, and the client would not know.
+    closed,
+};
+
+/// Appends status line and header fields of `response` to `bytes`. False, and nothing is appended,
+/// when it cannot be said in HTTP: a status outside 200 to 999, a name that is no token, a value
+/// with a control character, or a field that is the server's to write.
+[[nodiscard]] bool write_answer_head(std::string& bytes, const HttpResponse& response,
+                                     std::string_view date, Persistence persistence);
+
+/// Whether answers of that status have a body: RFC 9110 §15.3.5 and §15.4.5.
+[[nodiscard]] constexpr bool has_content(int status) noexcept {
+    return status != 204 && status != 304;
+}
+
+/// An answer of the server itself.
+[[nodiscard]] HttpResponse own_answer(int status, std::string text);
+
+}  // namespace routemaster::detail

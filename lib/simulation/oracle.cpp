@@ -1,0 +1,455 @@
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <variant>
+
+#include "conformance/text.hpp"
+#include "core/store/delivery_job.hpp"
+#include "routemaster/codec/msgpack.hpp"
+
+namespace routemaster::simulation {
+
+using testing::Text;
+
+std::uint64_t number_of(std::string_view message) {
+    const auto event = decode_message(message);
+    if (!event) return 0;
+    const auto digits = std::string_view{event->url}.substr(event->url.rfind('/') + 1);
+    std::uint64_t number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return number;
+}
+
+namespace {
+
+/// Guarantee 6, and not a millisecond more.
+constexpr Duration orphan_max{5'000};
+
+std::string name_of(const Lease& lease) {
+    const auto batch = detail::batch_of(lease.job);
+    return (batch ? "the delivery of " + std::string{batch->text()}
+                  : "job " + Text::of(lease.job)) +
+           " (fence " + std::to_string(lease.fence) + ")";
+}
+
+std::string topic_of(std::string_view message) {
+    const auto event = decode_message(message);
+    return event ? event->topic : "";
+}
+
+}  // namespace
+
+// --- What the store is asked --------------------------------------------------------------------
+
+std::uint64_t Oracle::submitted(std::span<const Step> steps, TimePoint now, bool refusing) {
+    const auto number = ++last_number_;
+    auto& submission = submissions_[number];
+    latest_ = std::max({latest_, now, context_.now()});
+    submission = {{steps.begin(), steps.end()}, now, latest_};
+    last_now_ = now;
+    for (const auto& step : submission.steps) see(step, submission, refusing);
+    return number;
+}
+
+/// What is performed at once, whether or not it will be answered.
+void Oracle::see(const Step& step, Submission& submission, bool refusing) {
+    const auto now = submission.now;
+    if (const auto* heartbeat = std::get_if<Heartbeat>(&step)) {
+        seen_[heartbeat->worker] = now;
+    } else if (const auto* acquire = std::get_if<AcquireJobs>(&step); acquire && !refusing) {
+        if (acquire->limit > 0) seen_[acquire->worker] = now;
+    } else if (const auto* retire = std::get_if<RetireWorker>(&step); retire && !refusing) {
+        seen_.erase(retire->worker);
+    } else if (const auto* scrub = std::get_if<ScrubWorkers>(&step); scrub && !refusing) {
+        for (auto& [worker, seen] : seen_) {
+            seen = std::min(seen, now);
+            if (seen + scrub->silence <= now) submission.silent.insert(worker);
+        }
+        for (const auto& worker : submission.silent) seen_.erase(worker);
+    } else if (const auto* removal = std::get_if<RemoveSubscriber>(&step)) {
+        auto& account = subscribers_[removal->token];
+        account.current.clear();
+        account.changed = last_number_;
+        account.in_order = false;  // What is under way already may arrive late.
+        account.owed.clear();
+    } else if (const auto* end = std::get_if<Unsubscribe>(&step)) {
+        auto& account = subscribers_[end->token];
+        account.current.erase(end->topic);
+        account.changed = last_number_;
+    } else if (const auto* subscribe = std::get_if<Subscribe>(&step)) {
+        auto& account = subscribers_[subscribe->token];
+        account.topics.insert(subscribe->topics.begin(), subscribe->topics.end());
+        account.current.clear();
+        account.changed = last_number_;
+        const auto concurrency = subscribe->options.max_in_flight;
+        if (concurrency && *concurrency > 1) account.in_order = false;
+        account.attempts_max = subscribe->options.attempts_max.value_or(account.attempts_max);
+    }
+}
+
+// --- What it answers ----------------------------------------------------------------------------
+
+void Oracle::told(std::uint64_t number, std::span<const Outcome> outcomes) {
+    auto submission = submissions_.extract(number).mapped();
+    if (outcomes.size() != submission.steps.size()) context_.fail("some steps were not answered");
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        saw(number, submission, submission.steps[i], outcomes[i]);
+    }
+}
+
+void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
+                 const Outcome& outcome) {
+    if (!outcome) {
+        if (outcome.error().code() == Errc::corrupted) {
+            context_.fail("the store finds its journal damaged: " + outcome.error().message());
+        }
+        if (const auto* event = std::get_if<PublishEvent>(&step)) {
+            refused_.insert(number_of(event->message));
+        } else if (const auto* acquire = std::get_if<AcquireJobs>(&step)) {
+            forget_untold(*acquire);
+        }
+        return;
+    }
+    std::visit(
+        [&](const auto& asked) {
+            using S = std::decay_t<decltype(asked)>;
+            told(number, submission, asked, std::get<typename S::Reply>(*outcome));
+        },
+        step);
+}
+
+/// Leases that a worker does not know of, as their reply was lost, need not outlive the refusal to
+/// tell them again.
+void Oracle::forget_untold(const AcquireJobs& step) {
+    for (auto& [key, job] : jobs_) {
+        if (!job.holder || job.holder->lease.worker != step.worker) continue;
+        if (key.first == step.queue && job.holder->lease.fence > step.known) job.holder.reset();
+    }
+}
+
+void Oracle::told(std::uint64_t number, const Submission&, const PublishEvent& step, Done) {
+    const auto event = number_of(step.message);
+    for (auto& [token, account] : subscribers_) {
+        if (!account.current.contains(step.topic) || number <= account.changed) continue;
+        if (!account.delivered.contains(event)) account.owed.insert(event);
+    }
+}
+
+void Oracle::told(std::uint64_t number, const Submission&, const Subscribe& step, Done) {
+    auto& account = subscribers_[step.token];
+    if (account.changed == number) account.current = {step.topics.begin(), step.topics.end()};
+}
+
+void Oracle::told(std::uint64_t, const Submission&, const PushJob& step, PushOutcome outcome) {
+    auto& job = jobs_[{step.queue, step.job}];
+    if (outcome == PushOutcome::duplicate) {
+        if (job.existence == Existence::absent) {
+            context_.fail("a job that was done and is gone is a duplicate: " + Text::of(step.job));
+        }
+        return;
+    }
+    if (job.existence == Existence::present) {
+        context_.fail("a job was pushed that is in the queue already: " + Text::of(step.job));
+    }
+    job = {.existence = Existence::present, .not_before = step.run_at, .owed = true};
+}
+
+void Oracle::told(std::uint64_t number, const Submission& submission, const AcquireJobs&,
+                  const Acquired& acquired) {
+    for (const auto& lease : acquired.leases) {
+        auto& job = account_of(lease);
+        context_.note(std::string{lease.worker.text()} + " acquired " + name_of(lease));
+        if (job.holder && job.holder->lease == lease) continue;
+        if (job.holder) {
+            context_.fail("two hold " + name_of(lease) + ": " +
+                          std::string{job.holder->lease.worker.text()} + " and " +
+                          std::string{lease.worker.text()});
+        }
+        if (job.existence == Existence::absent) {
+            context_.fail("what was done comes again: " + name_of(lease));
+        }
+        if (submission.latest < job.not_before) {
+            context_.fail("acquired before it is due: " + name_of(lease));
+        }
+        job.existence = Existence::present;
+        job.not_before = TimePoint::min();
+        job.holder = Holder{lease, number};
+        orphans_.erase({lease.queue, lease.job});
+    }
+}
+
+void Oracle::used(const Lease& lease, bool valid) {
+    auto& job = account_of(lease);
+    const bool held = job.holder && job.holder->lease == lease;
+    if (valid && !held) context_.fail("a lost lease was used: " + name_of(lease));
+    if (!valid && held) context_.fail("a valid lease was refused: " + name_of(lease));
+    if (valid) job.holder.reset();
+}
+
+void Oracle::gone(const Lease& lease) {
+    auto& job = account_of(lease);
+    job.existence = Existence::absent;
+    job.not_before = TimePoint::min();
+    orphans_.erase({lease.queue, lease.job});
+}
+
+/// It waits for its time now, and not for anybody's death.
+void Oracle::nacked(const Lease& lease, TimePoint run_at) {
+    account_of(lease).not_before = run_at;
+    orphans_.erase({lease.queue, lease.job});
+}
+
+void Oracle::told(std::uint64_t, const Submission&, const AckJob& step, Settlement outcome) {
+    used(step.lease, outcome == Settlement::settled);
+    if (outcome == Settlement::settled) gone(step.lease);
+}
+
+void Oracle::told(std::uint64_t, const Submission&, const NackJob& step, Settlement outcome) {
+    used(step.lease, outcome == Settlement::settled);
+    if (outcome == Settlement::settled) nacked(step.lease, step.run_at);
+}
+
+void Oracle::told(std::uint64_t number, const Submission&, const RetireWorker& step, Count count) {
+    context_.note(std::string{step.worker.text()} + " gave back " + std::to_string(count.value));
+    end_leases({step.worker}, number);
+}
+
+void Oracle::told(std::uint64_t number, const Submission& submission, const ScrubWorkers&,
+                  Count count) {
+    for (const auto& worker : submission.silent) {
+        context_.note(std::string{worker.text()} + " is taken for dead");
+    }
+    if (count.value > 0) context_.note(std::to_string(count.value) + " jobs were taken back");
+    end_leases(submission.silent, number);
+}
+
+void Oracle::end_leases(const std::set<Uid>& workers, std::uint64_t before) {
+    if (workers.empty()) return;
+    for (auto& [key, job] : jobs_) {
+        if (!job.holder || job.holder->since > before) continue;
+        if (workers.contains(job.holder->lease.worker)) job.holder.reset();
+    }
+}
+
+void Oracle::told(std::uint64_t, const Submission&, const BeginDelivery& step,
+                  const DeliveryStart& start) {
+    const auto holder = account_of(step.lease).holder;
+    used(step.lease, start.verdict != Verdict::lease_lost);
+    if (start.verdict == Verdict::vanished) return gone(step.lease);
+    if (start.verdict == Verdict::throttled || start.verdict == Verdict::at_limit) {
+        return nacked(step.lease, TimePoint::min());
+    }
+    if (start.verdict != Verdict::deliver) return;
+    account_of(step.lease).holder = holder;
+    auto& batch = batches_[start.batch];
+    if (batch.subscriber.empty()) batch = {start.subscription.token, start.messages};
+    batch.attempts = std::max(batch.attempts, start.attempt);
+    if (batch.messages != start.messages) {
+        context_.fail("a batch changed after its delivery had begun: " +
+                      std::string{start.batch.text()});
+    }
+    if (start.messages.size() > start.subscription.max_events) {
+        context_.fail("a batch is more than full: " + std::string{start.batch.text()});
+    }
+}
+
+void Oracle::told(std::uint64_t, const Submission&, const SettleDelivery& step,
+                  Settlement outcome) {
+    used(step.lease, outcome != Settlement::lease_lost);
+    if (outcome == Settlement::lease_lost) return;
+    auto* batch = batch_of(step.lease);
+    if (outcome == Settlement::dead) {
+        if (batch == nullptr) context_.fail("what never began has died: " + name_of(step.lease));
+        const auto attempts_max = subscribers_[batch->subscriber].attempts_max;
+        if (step.delivered || attempts_max == 0) {
+            context_.fail("nobody asked for it, and it is DEAD: " + name_of(step.lease));
+        }
+        if (!step.permanent && batch->attempts < attempts_max) {
+            context_.fail("it is DEAD before its last attempt: " + name_of(step.lease));
+        }
+        context_.note(name_of(step.lease) + " is DEAD");
+        may_be_dead(*batch);
+        return gone(step.lease);
+    }
+    if (!step.delivered) return nacked(step.lease, step.retry_at);
+    if (batch != nullptr) batch->may_be_dead = false;
+    gone(step.lease);
+}
+
+Oracle::BatchAccount* Oracle::batch_of(const Lease& lease) {
+    const auto uid = detail::batch_of(lease.job);
+    const auto found = uid ? batches_.find(*uid) : batches_.end();
+    return found == batches_.end() ? nullptr : &found->second;
+}
+
+bool Oracle::may_have_died(const Uid& batch) const {
+    const auto found = batches_.find(batch);
+    return found != batches_.end() && found->second.may_be_dead;
+}
+
+void Oracle::may_be_dead(BatchAccount& batch) {
+    batch.may_be_dead = true;
+    auto& account = subscribers_[batch.subscriber];
+    for (const auto message : batch.messages) account.late.insert(number_of(message));
+}
+
+void Oracle::told(std::uint64_t, const Submission&, const RedeliverDeadBatches& step, Count) {
+    may_be_redelivered(step);
+}
+
+/// The delivery jobs of what died may be there again.
+void Oracle::may_be_redelivered(const RedeliverDeadBatches& step) {
+    for (auto& [uid, batch] : batches_) {
+        if (!batch.may_be_dead || batch.subscriber != step.token) continue;
+        if (step.batch && *step.batch != uid) continue;
+        auto& job = jobs_[{delivery_queue, detail::delivery_job(uid)}];
+        if (job.existence == Existence::absent) job.existence = Existence::unknown;
+        job.not_before = TimePoint::min();
+    }
+}
+
+void Oracle::told(std::uint64_t, const Submission&, const DropOldestBatches&, Dropped dropped) {
+    dropped_ += dropped.events;
+    if (dropped.batches > 0) forgive_deliveries();
+}
+
+/// Some were dropped, and it is not told which: any delivery job may be gone.
+void Oracle::forgive_deliveries() {
+    std::erase_if(orphans_,
+                  [](const auto& orphan) { return orphan.first.first == delivery_queue; });
+}
+
+// --- When things break --------------------------------------------------------------------------
+
+void Oracle::crashed() {
+    for (const auto& [number, submission] : std::exchange(submissions_, {})) {
+        for (const auto& step : submission.steps) doubt(step);
+    }
+    for (auto& [key, job] : jobs_) job.holder.reset();
+    seen_.clear();
+}
+
+/// It may have been done or not.
+void Oracle::doubt(const Step& step) {
+    std::visit(
+        [this](const auto& asked) {
+            using S = std::decay_t<decltype(asked)>;
+            if constexpr (std::is_same_v<S, PushJob>) {
+                auto& job = jobs_[{asked.queue, asked.job}];
+                if (job.existence == Existence::absent) job.existence = Existence::unknown;
+            } else if constexpr (std::is_same_v<S, AckJob> || std::is_same_v<S, NackJob> ||
+                                 std::is_same_v<S, BeginDelivery> ||
+                                 std::is_same_v<S, SettleDelivery>) {
+                auto& job = account_of(asked.lease);
+                if (job.existence == Existence::present) job.existence = Existence::unknown;
+                orphans_.erase({asked.lease.queue, asked.lease.job});
+                auto* batch = batch_of(asked.lease);
+                if (batch != nullptr && std::is_same_v<S, SettleDelivery>) may_be_dead(*batch);
+            } else if constexpr (std::is_same_v<S, RedeliverDeadBatches>) {
+                may_be_redelivered(asked);
+            } else if constexpr (std::is_same_v<S, DropOldestBatches>) {
+                drops_in_doubt_ = true;
+                forgive_deliveries();
+            }
+        },
+        step);
+}
+
+void Oracle::read_again() {
+    if (context_.clock_was_set()) orphans_.clear();
+}
+
+void Oracle::reloaded() {
+    read_again();
+    seen_.clear();
+    for (const auto& [key, job] : jobs_) {
+        if (job.holder) seen_[job.holder->lease.worker] = last_now_;
+    }
+}
+
+// --- What happens outside -----------------------------------------------------------------------
+
+void Oracle::arrived(const std::string& subscriber, const Uid& batch, const MessageList& messages) {
+    auto& account = subscribers_[subscriber];
+    // What was dropped may still be under way from a worker that was killed, and come late.
+    const bool in_order = account.in_order && dropped_ == 0 && !drops_in_doubt_;
+    std::uint64_t before = 0;
+    for (const auto message : messages) {
+        const auto event = number_of(message);
+        const auto what = "event " + std::to_string(event) + " for " + subscriber + " in batch " +
+                          std::string{batch.text()};
+        if (event <= before) context_.fail("events of a batch are out of order: " + what);
+        before = event;
+        if (!account.topics.contains(topic_of(message))) {
+            context_.fail("nobody subscribed to the topic: " + what);
+        }
+        if (refused_.contains(event)) context_.fail("it was refused and is delivered: " + what);
+        const bool fresh = !account.delivered.contains(event);
+        if (fresh && in_order && !account.late.contains(event) && !account.delivered.empty() &&
+            *account.delivered.rbegin() > event) {
+            context_.fail("it arrives after event " + std::to_string(*account.delivered.rbegin()) +
+                          ": " + what);
+        }
+        account.delivered.insert(event);
+        account.owed.erase(event);
+    }
+}
+
+void Oracle::ran(const std::string& job) {
+    for (auto& [key, account] : jobs_) {
+        if (key.second == job) account.owed = false;
+    }
+}
+
+void Oracle::killed(const Uid& worker) {
+    for (const auto& [key, job] : jobs_) {
+        if (job.holder && job.holder->lease.worker == worker) {
+            orphans_[key] = context_.moment();
+        }
+    }
+}
+
+void Oracle::check_orphans() const {
+    for (const auto& [key, since] : orphans_) {
+        auto from = std::max(since, context_.disturbed_until);
+        const auto excused = excused_until_.find(key.first);
+        if (excused != excused_until_.end()) from = std::max(from, excused->second);
+        if (context_.moment() > from + orphan_max) {
+            context_.fail("a job has not run again 5 s after the death of its worker: " +
+                          Text::of(key.second));
+        }
+    }
+}
+
+void Oracle::excuse(const std::string& queue) { excused_until_[queue] = context_.moment(); }
+
+// --- What must be so ----------------------------------------------------------------------------
+
+Oracle::JobCount Oracle::jobs() const {
+    JobCount count;
+    for (const auto& [key, job] : jobs_) {
+        if (key.first == delivery_queue) continue;
+        if (job.existence == Existence::present) ++count.certain;
+        if (job.existence != Existence::absent) ++count.possible;
+    }
+    return count;
+}
+
+std::string Oracle::debts(const std::map<std::string, std::int64_t>& dropped) const {
+    for (const auto& [key, job] : jobs_) {
+        if (job.owed) return "an acknowledged job was never done: " + Text::of(key.second);
+    }
+    for (const auto& [token, account] : subscribers_) {
+        const auto given_up = dropped.find(token);
+        const auto count = given_up == dropped.end() ? 0 : given_up->second;
+        if (static_cast<std::int64_t>(account.owed.size()) <= count) continue;
+        return std::to_string(account.owed.size()) + " acknowledged events never reached " + token +
+               ", of which " + std::to_string(count) + " were dropped; the first is event " +
+               std::to_string(*account.owed.begin());
+    }
+    return {};
+}
+
+}  // namespace routemaster::simulation

@@ -1,0 +1,178 @@
+/// @file
+/// The account of a world: what the store said, and what must therefore be so.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "routemaster/batch.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/time.hpp"
+#include "simulation_context.hpp"
+
+namespace routemaster::simulation {
+
+/// The number that an event of a world bears at the end of its URL.
+[[nodiscard]] std::uint64_t number_of(std::string_view message);
+
+/// Follows what the store was told to do and what it answered, in the order of the answers, and
+/// ends the world when an answer contradicts an earlier one, or what happened contradicts both. It
+/// knows nothing of the code of the store. What was performed and never answered, because power was
+/// lost, is in doubt: it may have happened or not. Not thread safe.
+class Oracle {
+public:
+    /// `context` must outlive it.
+    explicit Oracle(SimulationContext& context) : context_{context} {}
+
+    // --- What the store is asked and answers ----------------------------------------------------
+
+    /// Steps are about to be performed. Returns their number. `refusing`: the disk fails.
+    std::uint64_t submitted(std::span<const Step> steps, TimePoint now, bool refusing);
+    /// They were answered.
+    void told(std::uint64_t number, std::span<const Outcome> outcomes);
+
+    /// Power was lost: leases have ended, and what was not answered is in doubt.
+    void crashed();
+    /// The store read what is on disk. If the clock was set back, a job of which it was time
+    /// already has to wait once more.
+    void read_again();
+    /// A commit failed, and the store read again what is on disk: what was not answered is undone,
+    /// and silences count from now.
+    void reloaded();
+
+    // --- What happens outside -------------------------------------------------------------------
+
+    /// A batch reached its subscriber, which has taken it in.
+    void arrived(const std::string& subscriber, const Uid& batch, const MessageList& messages);
+    /// A job was done.
+    void ran(const std::string& job);
+    /// A worker was killed: what it holds must run again before long.
+    void killed(const Uid& worker);
+
+    /// Ends the world when a job has waited too long since its worker died.
+    void check_orphans() const;
+    /// Everybody of a kind of worker was away until now: orphans of their queue had to wait.
+    void excuse(const std::string& queue);
+
+    // --- What must be so ------------------------------------------------------------------------
+
+    /// Jobs of the queue of jobs: those that must exist, and those that may.
+    struct JobCount {
+        std::uint64_t certain = 0;
+        std::uint64_t possible = 0;
+    };
+    [[nodiscard]] JobCount jobs() const;
+
+    /// What is owed and has not happened; empty when all accounts are settled. `dropped` are the
+    /// events that were dropped for want of space, by subscriber.
+    [[nodiscard]] std::string debts(const std::map<std::string, std::int64_t>& dropped) const;
+
+    /// Whether a batch was DEAD at a time, or may have been.
+    [[nodiscard]] bool may_have_died(const Uid& batch) const;
+
+    /// Events that the store said it dropped; and whether there may be more.
+    [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+    [[nodiscard]] bool drops_in_doubt() const noexcept { return drops_in_doubt_; }
+
+private:
+    using JobKey = std::pair<std::string, std::string>;  // Queue and job.
+
+    struct Holder {
+        Lease lease;
+        std::uint64_t since = 0;  // The number of the submission that acquired it.
+    };
+
+    enum class Existence { unknown, present, absent };
+
+    struct JobAccount {
+        Existence existence = Existence::unknown;
+        std::optional<Holder> holder{};
+        TimePoint not_before = TimePoint::min();
+        bool owed = false;
+    };
+
+    struct Submission {
+        std::vector<Step> steps;
+        TimePoint now;           // As the steps say: late when they are repeated.
+        TimePoint latest;        // That the store was told of by then: what was due once stays so.
+        std::set<Uid> silent{};  // Workers that it takes for dead.
+    };
+
+    struct SubscriberAccount {
+        std::set<std::string> topics{};  // It was ever subscribed to.
+        std::set<std::string> current{};
+        std::uint64_t changed = 0;  // Submissions after this one find it subscribed to `current`.
+        bool in_order = true;
+        std::uint32_t attempts_max = 0;
+        std::set<std::uint64_t> late{};  // Their batch died, or may have: they may come any time.
+        std::set<std::uint64_t> delivered{};
+        std::set<std::uint64_t> owed{};
+    };
+
+    /// A batch whose delivery began.
+    struct BatchAccount {
+        std::string subscriber{};
+        MessageList messages{};
+        std::uint32_t attempts = 0;  // Never fewer than the store knows of.
+        bool may_be_dead = false;
+    };
+
+    void see(const Step& step, Submission& submission, bool refusing);
+    void saw(std::uint64_t number, const Submission& submission, Step& step,
+             const Outcome& outcome);
+
+    void forget_untold(const AcquireJobs& step);
+
+    void told(std::uint64_t number, const Submission&, const PublishEvent&, Done);
+    void told(std::uint64_t number, const Submission&, const Subscribe&, Done);
+    void told(std::uint64_t number, const Submission&, const PushJob&, PushOutcome);
+    void told(std::uint64_t number, const Submission&, const AcquireJobs&, const Acquired&);
+    void told(std::uint64_t number, const Submission&, const AckJob&, Settlement);
+    void told(std::uint64_t number, const Submission&, const NackJob&, Settlement);
+    void told(std::uint64_t number, const Submission&, const RetireWorker&, Count);
+    void told(std::uint64_t number, const Submission&, const ScrubWorkers&, Count);
+    void told(std::uint64_t number, const Submission&, const BeginDelivery&, const DeliveryStart&);
+    void told(std::uint64_t number, const Submission&, const SettleDelivery&, Settlement);
+    void told(std::uint64_t number, const Submission&, const RedeliverDeadBatches&, Count);
+    void told(std::uint64_t number, const Submission&, const DropOldestBatches&, Dropped);
+    template <class S, class R>
+    void told(std::uint64_t, const Submission&, const S&, const R&) {}
+
+    JobAccount& account_of(const Lease& lease) { return jobs_[{lease.queue, lease.job}]; }
+    /// The holder of a lease says that it used it, or that it found it lost.
+    void used(const Lease& lease, bool valid);
+    void end_leases(const std::set<Uid>& workers, std::uint64_t before);
+    void doubt(const Step& step);
+    [[nodiscard]] BatchAccount* batch_of(const Lease& lease);
+    void may_be_dead(BatchAccount& batch);
+    void may_be_redelivered(const RedeliverDeadBatches& step);
+    void forgive_deliveries();
+    void gone(const Lease& lease);
+    void nacked(const Lease& lease, TimePoint run_at);
+
+    SimulationContext& context_;
+    std::uint64_t last_number_ = 0;
+    std::map<std::uint64_t, Submission> submissions_;
+    std::map<JobKey, JobAccount> jobs_;
+    std::map<Uid, TimePoint> seen_;  // When the store heard of each worker last.
+    TimePoint last_now_{};
+    TimePoint latest_{};
+    std::map<std::string, SubscriberAccount> subscribers_;
+    std::set<std::uint64_t> refused_;                 // Events.
+    std::map<Uid, BatchAccount> batches_;             // Whose delivery began.
+    std::map<JobKey, TimePoint> orphans_;             // By moment, as is what excuses them.
+    std::map<std::string, TimePoint> excused_until_;  // By queue.
+    std::uint64_t dropped_ = 0;
+    bool drops_in_doubt_ = false;
+};
+
+}  // namespace routemaster::simulation

@@ -1,0 +1,141 @@
+#include "components/log.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include <spdlog/details/file_helper.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace routemaster::service {
+namespace {
+
+spdlog::level::level_enum level_of(LogLevel level) {
+    switch (level) {
+        case LogLevel::debug: return spdlog::level::debug;
+        case LogLevel::info: return spdlog::level::info;
+        case LogLevel::warning: return spdlog::level::warn;
+        case LogLevel::error: return spdlog::level::err;
+    }
+    return spdlog::level::err;
+}
+
+/// The word for a level as Ruby Routemaster's logs spell it, which whoever searches them looks for.
+class LevelWord final : public spdlog::custom_flag_formatter {
+public:
+    void format(const spdlog::details::log_msg& message, const std::tm&,
+                spdlog::memory_buf_t& out) override {
+        const auto word = spell(message.level);
+        out.append(word.data(), word.data() + word.size());
+    }
+    [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+        return std::make_unique<LevelWord>();
+    }
+
+private:
+    static std::string_view spell(spdlog::level::level_enum level) {
+        switch (level) {
+            case spdlog::level::debug: return "DEBUG";
+            case spdlog::level::info: return "INFO";
+            case spdlog::level::warn: return "WARN";
+            default: return "ERROR";
+        }
+    }
+};
+
+/// A file that is opened again when it is asked for, as whoever rotates logs expects.
+class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
+public:
+    /// Throws `spdlog_ex` when the file cannot be opened.
+    explicit FileSink(std::string path) : path_{std::move(path)}, file_{open()} {}
+
+    /// The old file stays when the new one cannot be opened: then it throws `spdlog_ex`.
+    void reopen() {
+        auto fresh = open();
+        const std::lock_guard lock{mutex_};
+        file_.swap(fresh);
+    }
+
+protected:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+        spdlog::memory_buf_t line;
+        formatter_->format(message, line);
+        file_->write(line);
+    }
+    void flush_() override { file_->flush(); }
+
+private:
+    using File = std::unique_ptr<spdlog::details::file_helper>;
+
+    [[nodiscard]] File open() const {
+        auto file = std::make_unique<spdlog::details::file_helper>();
+        file->open(path_);
+        return file;
+    }
+
+    std::string path_;
+    File file_;
+};
+
+std::shared_ptr<FileSink> open_file(const std::string& path) {
+    try {
+        return std::make_shared<FileSink>(path);
+    } catch (const spdlog::spdlog_ex& failure) {
+        throw CLI::ValidationError("--log-file", failure.what());
+    }
+}
+
+}  // namespace
+
+void declare_log(CLI::App& app, LogSettings& settings) {
+    static const std::map<std::string, LogLevel> levels{{"debug", LogLevel::debug},
+                                                        {"info", LogLevel::info},
+                                                        {"warn", LogLevel::warning},
+                                                        {"error", LogLevel::error}};
+    app.add_option_function<std::string>(
+           "--log-level",
+           [&settings](const std::string& word) { settings.level = levels.at(word); },
+           "debug, info, warn or error")
+        // Not a check: the word is to be spelt as in the table from here on.
+        ->transform(CLI::IsMember{{"debug", "info", "warn", "error"}, CLI::ignore_case})
+        ->type_name("LEVEL")
+        ->envname("ROUTEMASTER_LOG_LEVEL")
+        ->default_str("info")
+        ->group("Log");
+    app.add_option("--log-file", settings.file, "Append to this file [standard error]")
+        ->type_name("FILE")
+        ->envname("ROUTEMASTER_LOG_FILE")
+        ->group("Log");
+}
+
+OpenLog open_log(const LogSettings& settings) {
+    const auto file = settings.file.empty() ? nullptr : open_file(settings.file);
+    const spdlog::sink_ptr sink =
+        file ? spdlog::sink_ptr{file} : std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+    formatter->add_flag<LevelWord>('*').set_pattern("[%Y-%m-%d %H:%M:%S.%e] %*: %v");
+    auto logger = std::make_shared<spdlog::logger>("routemaster", sink);
+    logger->set_formatter(std::move(formatter));
+    logger->set_level(level_of(settings.level));
+    logger->flush_on(spdlog::level::debug);
+    const Log log = [logger](LogLevel level, std::string_view text) {
+        logger->log(level_of(level), spdlog::string_view_t{text.data(), text.size()});
+    };
+    const auto reopen = [file, log] {
+        if (!file) return;
+        try {
+            file->reopen();
+            log(LogLevel::info, "reopened the log file");
+        } catch (const spdlog::spdlog_ex& failure) {
+            log(LogLevel::error, std::string{"cannot reopen the log file: "} + failure.what());
+        }
+    };
+    return {log, reopen};
+}
+
+}  // namespace routemaster::service

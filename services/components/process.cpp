@@ -1,0 +1,131 @@
+#include "components/process.hpp"
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "components/seconds.hpp"
+#include "components/setting_sources.hpp"
+#include "components/settings_file.hpp"
+#include "components/stop_signals.hpp"
+#include "routemaster/clock.hpp"
+#include "routemaster/step.hpp"
+
+namespace routemaster::service {
+namespace {
+
+/// Lets the process have as many connections as the machine allows. The usual limit, meant for
+/// programs that use select(), is far below our own settings.
+void allow_many_connections() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void count(Store& store, const Components& components, const std::string& status, const Log& log) {
+    AddToCounters step;
+    for (const auto& component : components) {
+        step.increments.push_back(
+            {{"process", {{"status", status}, {"type", component->type()}}}, 1});
+    }
+    const auto reply = perform(store, std::move(step), system_clock().now());
+    if (!reply)
+        log(LogLevel::warning, "cannot count the " + status + ": " + reply.error().message());
+}
+
+/// Whether the store can be reached at all.
+bool answers(Store& store) {
+    constexpr std::chrono::milliseconds timeout{900};
+    const auto answered = std::make_shared<std::promise<bool>>();
+    auto waiting = answered->get_future();
+    submit(
+        store, CountJobs{delivery_queue}, system_clock().now(),
+        [answered](const Result<QueueStatus>& reply) { answered->set_value(bool{reply}); }, 0);
+    return waiting.wait_for(timeout) == std::future_status::ready && waiting.get();
+}
+
+void tell_settings(const CLI::App& app, const Log& log) {
+    if (const auto told = setting_sources(app); !told.empty()) {
+        log(LogLevel::info, "settings: " + told);
+    }
+    for (const auto& file : exposed_files(app)) {
+        log(LogLevel::warning,
+            file + " holds secrets and can be read by others: chmod 600 " + file);
+    }
+}
+
+/// With a store that cannot be reached, nothing under way can end well, and all that would wait for
+/// it waits in vain. Others find this process silent, as after a crash.
+void end_without_store(const Log& log) {
+    log(LogLevel::warning, "stopped without the store, which does not answer");
+    std::cout.flush();
+    std::_Exit(0);
+}
+
+/// A process at work.
+struct Running {
+    std::unique_ptr<Store> store;
+    Components components;
+};
+
+Running start(const ProcessSettings& settings, const StopSignals& signals, const Log& log,
+              const std::function<Components(Store&, const Log&)>& begin) {
+    const EndAtOnce at_once{signals,
+                            [&log] { log(LogLevel::info, "stopped before it had started"); }};
+    Running running{.store = open(settings.store, log), .components = {}};
+    running.components = begin(*running.store, log);
+    count(*running.store, running.components, "start", log);
+    return running;
+}
+
+void run_parts(const ProcessSettings& settings, StopSignals& signals, const Log& log,
+               const std::function<Components(Store&, const Log&)>& begin) {
+    const auto [store, components] = start(settings, signals, log, begin);
+    tell_settings(*settings.app, log);
+    log(LogLevel::info, "started on " + settings.store.shown_url());
+    for (const auto& component : components) component->announce();
+
+    signals.wait();
+    log(LogLevel::info, "stopping");
+    if (settings.store.is_remote() && !answers(*store)) end_without_store(log);
+    const auto deadline = system_clock().now() + from_seconds(settings.stop_grace);
+    for (const auto& component : components) component->stop(deadline);
+    count(*store, components, "stop", log);
+}
+
+}  // namespace
+
+void declare_process(CLI::App& app, ProcessSettings& settings, Sharing sharing) {
+    settings.app = &app;
+    declare_settings_file(app);
+    declare_store(app, settings.store, sharing);
+    app.add_flag("--allow-http-callbacks", settings.allow_http_callbacks,
+                 "Let subscribers name http:// callbacks and this machine itself")
+        ->envname("ROUTEMASTER_ALLOW_HTTP_CALLBACKS")
+        ->group("Access");
+    app.add_option("--stop-grace", settings.stop_grace,
+                   "Seconds that requests and deliveries have to end when the process is stopped")
+        ->check(CLI::Range(0.0, 600.0))
+        ->envname("ROUTEMASTER_STOP_GRACE")
+        ->capture_default_str();
+    declare_log(app, settings.log);
+}
+
+int run_process(const ProcessSettings& settings,
+                const std::function<Components(Store&, const Log&)>& begin) {
+    const auto [log, reopen] = open_log(settings.log);
+    StopSignals signals{reopen};
+    allow_many_connections();
+    run_parts(settings, signals, log, begin);
+    log(LogLevel::info, "stopped");
+    return 0;
+}
+
+}  // namespace routemaster::service

@@ -1,0 +1,103 @@
+#include "components/program.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <utility>
+
+#include "components/renamed_settings.hpp"
+#include "components/settings_file.hpp"
+#include "routemaster/error.hpp"
+
+namespace routemaster::service {
+namespace {
+
+/// Where somebody has to look who is told of an option: the line of the settings file that sets it,
+/// else its variable, which CLI11 does not name.
+std::string place_of(const CLI::App& app, const CLI::Option& option) {
+    const auto* const file = settings_file_of(app);
+    const auto source = file == nullptr ? std::string{} : file->source_of(option);
+    const bool in_file = !source.empty() && source.starts_with(file->path() + ':');
+    return in_file ? source : option.get_envname();
+}
+
+/// The option that the text names first is the one it is about. CLI11 does not name those that are
+/// hidden, which are set by variables alone.
+std::string with_place(const CLI::App& app, std::string text) {
+    auto first = std::string::npos;
+    std::string place;
+    for (const auto* option : app.get_options()) {
+        const auto name = option->get_name();
+        const auto at = text.find(name);
+        const auto end = at + name.size();
+        if (at >= first || (end < text.size() && text[end] != ':' && text[end] != ' ')) continue;
+        first = end;
+        place = name.empty() ? option->get_envname() : " (" + place_of(app, *option) + ")";
+    }
+    return place.empty() || place == " ()" ? text : text.insert(first, place);
+}
+
+int refuse(const CLI::App& app, const CLI::Error& error) {
+    complain(app.get_name(), with_place(app, error.what()));
+    return usage_error;
+}
+
+/// Refuses the first flag that has another name now.
+void refuse_renamed(const std::vector<std::string>& words) {
+    for (const auto& word : words) {
+        if (!word.starts_with("--")) continue;
+        const auto before = word.substr(2, word.find('=') - 2);
+        const auto now = name_now(before);
+        if (now) throw CLI::ParseError{told_renamed("--" + before, "--" + *now), usage_error};
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> begin_program(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);
+    return {argv + std::min(argc, 1), argv + argc};
+}
+
+void complain(const std::string& name, std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    std::cerr << name << ": " << text << std::endl;
+}
+
+std::string version_of(const std::string& name) { return name + ' ' + ROUTEMASTER_VERSION; }
+
+std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
+    auto* const file = settings_file_of(app);
+    if (file != nullptr) file->note_words(arguments);
+    try {
+        if (file != nullptr) refuse_renamed(arguments);
+        std::reverse(arguments.begin(), arguments.end());
+        app.parse(std::move(arguments));
+        return std::nullopt;
+    } catch (const CLI::Success& asked) {
+        return app.exit(asked);
+    } catch (const CLI::Error& error) {
+        return refuse(app, error);
+    }
+}
+
+int run_program(CLI::App& app, Declare declare, std::vector<std::string> arguments) {
+    const auto work = declare(app);
+    if (const auto status = parse(app, std::move(arguments))) return *status;
+    try {
+        return work();
+    } catch (const CLI::Error& error) {
+        return refuse(app, error);
+    } catch (const Failure& failure) {
+        // That it is `unavailable` or `invalid` tells a program what to do; a person has the text.
+        const auto error = failure.error();
+        const bool ours = error.code().category() == error_category();
+        complain(app.get_name(), ours ? error.context() : error.message());
+    } catch (const std::exception& failure) {
+        complain(app.get_name(), failure.what());
+    }
+    return 1;
+}
+
+}  // namespace routemaster::service

@@ -1,0 +1,129 @@
+#include "components/store_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "components/environment.hpp"
+#include "routemaster/open_store.hpp"
+#include "routemaster/public_part.hpp"
+
+namespace routemaster::service {
+namespace {
+
+constexpr std::string_view mixed_setting = "mixed_fleet=";
+constexpr std::string_view damage_setting = "accept_damage=1";
+
+/// Which variable names the store: ours, or Ruby Routemaster's, or the one that Ruby Routemaster is
+/// told to look at instead.
+std::string store_variable() {
+    constexpr auto ours = "ROUTEMASTER_STORE";
+    constexpr auto original = "ROUTEMASTER_REDIS_URL";
+    if (is_set(ours)) return ours;
+    const char* named = std::getenv("REDIS_ENV_KEY");
+    if (named != nullptr && is_set(named)) return named;
+    return is_set(original) ? original : ours;
+}
+
+bool is_redis(std::string_view url) {
+    constexpr std::array<std::string_view, 4> schemes{"redis://", "rediss://", "redis+sentinel://",
+                                                      "rediss+sentinel://"};
+    return std::any_of(schemes.begin(), schemes.end(),
+                       [url](std::string_view scheme) { return url.starts_with(scheme); });
+}
+
+/// What is wrong with a store for several processes; empty when nothing is.
+std::string refuse_unshared(const std::string& url) {
+    if (is_redis(url)) return {};
+    return "'" + without_password(url) +
+           "' is no store that processes can share; name a Redis server, as in "
+           "redis://localhost:6379, or let `routemaster serve` be the whole bus";
+}
+
+void make_folder(const std::string& folder) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) {
+        throw CLI::ValidationError("--data-dir",
+                                   "cannot make the folder " + folder + ": " + failed.message());
+    }
+}
+
+}  // namespace
+
+std::string StoreSettings::effective_url() const {
+    auto chosen =
+        url.empty() ? "file:" + (std::filesystem::path{data_dir} / "routemaster.db").string() : url;
+    const auto add = [&](const std::string& setting) {
+        chosen += (chosen.find('?') == std::string::npos ? '?' : '&') + setting;
+    };
+    if (mixed_fleet && chosen.find(mixed_setting) == std::string::npos) {
+        add(std::string{mixed_setting} + "yes");
+    }
+    if (accept_damage) add(std::string{damage_setting});
+    return chosen;
+}
+
+std::string StoreSettings::shown_url() const { return without_password(effective_url()); }
+
+bool StoreSettings::is_remote() const { return is_redis(effective_url()); }
+
+bool StoreSettings::shared_with_original() const {
+    return effective_url().find(std::string{mixed_setting} + "yes") != std::string::npos;
+}
+
+void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing) {
+    const auto* const group = "Data";
+    auto* const url = app.add_option("--store", settings.url)
+                          ->type_name("URL")
+                          ->envname(store_variable())
+                          ->group(group);
+    if (sharing == Sharing::alone) {
+        url->description(
+            "memory:, file:PATH, file:PATH?durability=relaxed&memory_max=BYTES or redis://HOST, "
+            "instead of --data-dir");
+        app.add_option("--data-dir", settings.data_dir, "Folder of the file routemaster.db")
+            ->type_name("FOLDER")
+            ->envname("ROUTEMASTER_DATA_DIR")
+            ->capture_default_str()
+            ->group(group);
+        app.add_flag("--accept-damage", settings.accept_damage,
+                     "Go on with what stands before damage in the log of the file; a copy of the "
+                     "log is kept beside it")
+            ->envname("ROUTEMASTER_ACCEPT_DAMAGE")
+            ->group(group);
+    } else {
+        settings.url = "redis://localhost";
+        url->description("The Redis server that all processes share")
+            ->check(refuse_unshared, "")
+            ->capture_default_str();
+    }
+    app.add_flag("--mixed-fleet", settings.mixed_fleet,
+                 "Share the Redis server with Ruby processes; gives up the order of "
+                 "batches")
+        ->envname("ROUTEMASTER_MIXED_FLEET")
+        ->group(group);
+}
+
+std::unique_ptr<Store> open(const StoreSettings& settings, const Log& log) {
+    const auto url = settings.effective_url();
+    if (settings.mixed_fleet && !is_redis(url)) {
+        throw CLI::ValidationError("--mixed-fleet", "Ruby Routemaster knows no store but Redis");
+    }
+    if (settings.accept_damage && !url.starts_with("file:")) {
+        throw CLI::ValidationError("--accept-damage", "only a store in a file has a log");
+    }
+    if (settings.url.empty()) make_folder(settings.data_dir);
+    auto store = open_store(url, log);
+    if (!store && store.error().code() == Errc::invalid) {
+        const auto* const setting = settings.url.empty() ? "--data-dir" : "--store";
+        throw CLI::ValidationError(setting, store.error().context());
+    }
+    return std::move(store).value();
+}
+
+}  // namespace routemaster::service

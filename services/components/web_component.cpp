@@ -1,0 +1,251 @@
+#include "components/web_component.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "components/bytes.hpp"
+#include "components/seconds.hpp"
+#include "routemaster/clock.hpp"
+#include "routemaster/event.hpp"
+#include "routemaster/names.hpp"
+#include "routemaster/public_part.hpp"
+#include "routemaster/step.hpp"
+
+namespace routemaster::service {
+namespace {
+
+void declare_http(CLI::App& app, WebSettings& settings) {
+    declare_listening(app, settings.listening, "ROUTEMASTER_LISTEN", "PORT");
+    app.add_option("--body-max", settings.body_max, "Largest body of a request")
+        ->transform(bytes())
+        ->check(CLI::Range(1, 1 << 30))
+        ->type_name("BYTES")
+        ->envname("ROUTEMASTER_BODY_MAX")
+        ->capture_default_str();
+    app.add_option("--connections-max", settings.connections_max, "Connections held at once")
+        ->check(CLI::Range(1, 1'000'000))
+        ->envname("ROUTEMASTER_CONNECTIONS_MAX")
+        ->capture_default_str();
+    app.add_option("--buffered-bytes-max", settings.buffered_bytes_max,
+                   "Bytes that all bodies of requests without an answer may take together; beyond "
+                   "it they are answered 503")
+        ->transform(bytes())
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
+        ->type_name("BYTES")
+        ->envname("ROUTEMASTER_BUFFERED_BYTES_MAX")
+        ->capture_default_str();
+    app.add_option("--header-timeout", settings.header_timeout,
+                   "Seconds in which the head of a request must be there")
+        ->check(seconds())
+        ->envname("ROUTEMASTER_HEADER_TIMEOUT")
+        ->capture_default_str();
+    app.add_option("--body-rate-min", settings.body_rate_min,
+                   "Bytes a second at which bodies must come and answers be read, on average, "
+                   "after a grace of --header-timeout")
+        ->check(CLI::Range(1, 1 << 30))
+        ->envname("ROUTEMASTER_BODY_RATE_MIN")
+        ->capture_default_str();
+    app.add_option("--idle-timeout", settings.idle_timeout,
+                   "Whole seconds after which a connection without requests is closed")
+        ->check(seconds())
+        ->envname("ROUTEMASTER_IDLE_TIMEOUT")
+        ->capture_default_str();
+    app.add_option("--scaling-threshold", settings.scaling_threshold,
+                   "Jobs from which GET /pulse/scaling tells of load")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->envname("ROUTEMASTER_SCALING_THRESHOLD")
+        ->capture_default_str();
+    app.add_option("--scaling-deadline", settings.scaling_deadline,
+                   "Milliseconds that it looks ahead")
+        ->check(CLI::Range(0, 3'600'000))
+        ->envname("ROUTEMASTER_SCALING_DEADLINE")
+        ->capture_default_str();
+}
+
+void declare_limits(CLI::App& app, WebSettings& settings) {
+    app.add_option("--event-data-max", settings.event_data_max,
+                   "Bytes of MessagePack that the data of an event may take")
+        ->transform(bytes())
+        ->check(CLI::Range(0, 1 << 30))
+        ->type_name("BYTES")
+        ->envname("ROUTEMASTER_MAX_EVENT_DATA")
+        ->capture_default_str()
+        ->group("Data");
+    app.add_option("--topics-max", settings.topics_max,
+                   "Topics that one client may subscribe to, and that may belong to it")
+        ->check(CLI::Range(1, 1'000'000))
+        ->envname("ROUTEMASTER_TOPICS_MAX")
+        ->capture_default_str()
+        ->group("Data");
+    app.add_option("--topic-names", settings.topic_names,
+                   "any: a-z, 0-9, _, - and . make up the names of topics; ruby: a-z and _ "
+                   "[any, but ruby with --mixed-fleet]")
+        ->check(CLI::IsMember{{"any", "ruby"}})
+        ->envname("ROUTEMASTER_TOPIC_NAMES")
+        ->group("Data");
+    app.add_option("--event-urls", settings.event_urls,
+                   "https: an event has a URL of https without a query; any: of any scheme, or "
+                   "none if it has data")
+        ->check(CLI::IsMember{{"https", "any"}})
+        ->envname("ROUTEMASTER_EVENT_URLS")
+        ->capture_default_str()
+        ->group("Data");
+    app.add_option("--refuse-above", settings.refuse_above,
+                   "Bytes that the store may take before new events are refused with 503, until "
+                   "it takes a tenth less [never]")
+        ->transform(bytes())
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
+        ->type_name("BYTES")
+        ->envname("ROUTEMASTER_REFUSE_ABOVE")
+        ->group("Data");
+}
+
+void declare_access(CLI::App& app, WebSettings& settings) {
+    app.add_option("--root-key", settings.root_key, "The operator's token")
+        ->type_name("TOKEN")
+        ->check([](const std::string& key) { return key.empty() ? "must not be empty" : ""; })
+        ->envname("ROUTEMASTER_ROOT_KEY")
+        ->group("Access");
+    app.add_option("--root-key-file", settings.root_key_file,
+                   "A file whose first line is the operator's token, instead of --root-key")
+        ->type_name("FILE")
+        ->excludes("--root-key")
+        ->envname("ROUTEMASTER_ROOT_KEY_FILE")
+        ->group("Access");
+    app.add_option("--clients", settings.clients,
+                   "Tokens to let in, with commas between them; what stands before -- is the name")
+        ->type_name("TOKEN,...")
+        ->delimiter(',')
+        ->envname("ROUTEMASTER_CLIENTS")
+        ->group("Access");
+}
+
+/// In a mixed fleet those of Ruby Routemaster, whose workers end at an event that breaks them.
+EventRules event_rules(const ProcessSettings& process, const WebSettings& settings) {
+    const bool mixed = process.store.shared_with_original();
+    return {.topics = mixed || settings.topic_names == "ruby" ? TopicRule::ruby : TopicRule::any,
+            .urls = settings.event_urls == "any" ? UrlRule::any : UrlRule::https};
+}
+
+HttpApiOptions api_options(const ProcessSettings& process, const WebSettings& settings,
+                           const Log& log, WebComponent::Trouble trouble) {
+    return {.root_key = settings.root_key,
+            .allow_http_callbacks = process.allow_http_callbacks,
+            .event_data_max = settings.event_data_max,
+            .event_rules = event_rules(process, settings),
+            .topics_max = settings.topics_max,
+            .scaling_deadline = Duration{settings.scaling_deadline},
+            .scaling_threshold = settings.scaling_threshold,
+            .trouble = std::move(trouble),
+            .log = log};
+}
+
+HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
+    return {.address = settings.listening.endpoint.address,
+            .port = settings.listening.effective_port(),
+            .body_max = settings.body_max,
+            .buffered_bytes_max = settings.buffered_bytes_max,
+            .connections_max = settings.connections_max,
+            .header_timeout = from_seconds(settings.header_timeout),
+            .body_rate_min = settings.body_rate_min,
+            .idle_timeout = from_seconds(settings.idle_timeout),
+            .log = log};
+}
+
+/// What it has to fall by before events are taken in again is a tenth.
+AdmissionControlOptions guard_options(std::uint64_t refuse_above, const Log& log) {
+    const auto free = refuse_above / 10;
+    return {.capacity = {.bytes_max = refuse_above + free, .bytes_free_min = free}, .log = log};
+}
+
+/// The first line of a file, which is not empty.
+std::string read_key(const std::string& file) {
+    const auto wrong = [&file](const std::string& why) {
+        return CLI::ValidationError("--root-key-file", file + ": " + why);
+    };
+    errno = 0;
+    std::ifstream stream{file};
+    std::string line;
+    if (!std::getline(stream, line) && errno != 0) {
+        throw wrong(std::generic_category().message(errno));
+    }
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.empty()) throw wrong("its first line is empty");
+    return line;
+}
+
+/// What is stored already is not stored again: a store without space takes no tokens, and yet
+/// delivers.
+Result<Done> let_in(Store& store, ApiToken client) {
+    const auto now = system_clock().now();
+    const auto known = perform(store, FindToken{client.token}, now);
+    if (known && *known == client.name) return Done{};
+    return perform(store, PutToken{std::move(client.token), std::move(client.name)}, now);
+}
+
+/// Lets the clients of the settings in, so that none is turned away once the server listens.
+Store& with_clients(Store& store, const std::vector<std::string>& clients) {
+    for (const auto& token : clients) {
+        const auto reply = let_in(store, {token, token.substr(0, token.find("--"))});
+        if (!reply) {
+            throw Failure{Error{reply.error().code(), "--clients: '" + public_part(token) +
+                                                          "': " + reply.error().context()}};
+        }
+    }
+    return store;
+}
+
+}  // namespace
+
+void declare_web(CLI::App& app, WebSettings& settings) {
+    declare_http(app, settings);
+    declare_limits(app, settings);
+    declare_access(app, settings);
+}
+
+void complete(WebSettings& settings, const ProcessSettings& process) {
+    if (process.store.shared_with_original()) {
+        constexpr auto others = "any is not for --mixed-fleet: Ruby processes end at it";
+        if (settings.topic_names == "any") throw CLI::ValidationError("--topic-names", others);
+        if (settings.event_urls == "any") throw CLI::ValidationError("--event-urls", others);
+    }
+    if (!settings.root_key_file.empty()) settings.root_key = read_key(settings.root_key_file);
+    if (settings.root_key.empty()) throw CLI::RequiredError("--root-key or --root-key-file");
+    for (const auto& token : settings.clients) {
+        if (is_user_name(token)) continue;
+        throw CLI::ValidationError(
+            "--clients", "'" + public_part(token) + "' must be 1 to 64 of a-z, 0-9, :, _ and -");
+    }
+}
+
+WebComponent::WebComponent(Store& store, const ProcessSettings& process,
+                           const WebSettings& settings, const Log& log, Trouble trouble)
+    : address_{settings.listening.endpoint.address},
+      api_{with_clients(guarded(store, settings, log), settings.clients),
+           api_options(process, settings, log, std::move(trouble))},
+      server_{server_options(settings, log),
+              [this](HttpRequest request, HttpResponder respond) {
+                  api_.handle(std::move(request), std::move(respond));
+              },
+              [this](HttpRequest head, HttpResponder respond) {
+                  api_.authorize(std::move(head), std::move(respond));
+              }} {}
+
+Store& WebComponent::guarded(Store& store, const WebSettings& settings, const Log& log) {
+    if (!settings.refuse_above) return store;
+    guard_.emplace(store, guard_options(*settings.refuse_above, log));
+    measurements_.emplace(*guard_);
+    return *guard_;
+}
+
+void WebComponent::announce() const { announce_listening(address_, server_.port()); }
+
+void WebComponent::stop(TimePoint deadline) {
+    server_.stop(std::max(deadline - system_clock().now(), Duration{0}));
+    if (measurements_) measurements_->stop(Duration{0});
+}
+
+}  // namespace routemaster::service

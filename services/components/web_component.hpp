@@ -1,0 +1,86 @@
+/// @file
+/// The part that takes in events and subscriptions over HTTP.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "components/listen_settings.hpp"
+#include "components/process.hpp"
+#include "routemaster/admission_control.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/publication.hpp"
+#include "routemaster/runner.hpp"
+#include "routemaster/server/http_api.hpp"
+#include "routemaster/server/http_server.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::service {
+
+/// What can be set about it. Defaults are Ruby Routemaster's, where it has the setting.
+struct WebSettings {
+    ListenSettings listening{.port = 17'890};
+    std::size_t body_max = 1U << 20U;
+    std::uint64_t buffered_bytes_max = 64U << 20U;
+    unsigned connections_max = 10'000;
+    double header_timeout = 10;  ///< Seconds.
+    std::uint64_t body_rate_min = 10'000;
+    double idle_timeout = 60;  ///< Seconds.
+
+    std::string root_key{};
+    std::string root_key_file{};  ///< Holds the key instead, unless empty.
+    std::vector<std::string> clients{};
+
+    std::size_t event_data_max = event_data_max_default;
+    std::uint32_t topics_max = 1'000;
+    std::string topic_names{};  ///< `any` or `ruby`; empty: as the fleet needs.
+    std::string event_urls = "https";
+
+    /// Without a limit, events are taken in for as long as the store takes them.
+    std::optional<std::uint64_t> refuse_above{};
+
+    std::uint64_t scaling_threshold = 100;
+    std::int64_t scaling_deadline = 1'000;  ///< Milliseconds.
+};
+
+/// Declares the settings as flags, variables and names in a file. `settings` must outlive the
+/// parsing.
+void declare_web(CLI::App& app, WebSettings& settings);
+
+/// Reads the root key from its file, if it is in one. Throws `CLI::Error` when the settings make no
+/// sense.
+void complete(WebSettings& settings, const ProcessSettings& process);
+
+/// An `HttpApi` behind an `HttpServer`, and a `AdmissionControl` behind it if there is a limit.
+class WebComponent final : public Component {
+public:
+    /// Why nothing can be delivered now, for `/pulse` to say.
+    using Trouble = std::function<std::optional<std::string>()>;
+
+    /// Lets the clients in and listens. The store must outlive it. Throws `Failure`.
+    WebComponent(Store& store, const ProcessSettings& process, const WebSettings& settings,
+                 const Log& log, Trouble trouble = {});
+
+    [[nodiscard]] const char* type() const override { return "web"; }
+    void announce() const override;
+    void stop(TimePoint deadline) override;
+
+private:
+    Store& guarded(Store& store, const WebSettings& settings, const Log& log);
+
+    std::string address_;
+    std::optional<AdmissionControl> guard_;
+    std::optional<Runner> measurements_;
+    HttpApi api_;
+    HttpServer server_;
+};
+
+}  // namespace routemaster::service

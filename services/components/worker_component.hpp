@@ -1,0 +1,84 @@
+/// @file
+/// The part that delivers batches, and looks after the store.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "components/process.hpp"
+#include "routemaster/autodrop.hpp"
+#include "routemaster/capacity.hpp"
+#include "routemaster/dispatcher.hpp"
+#include "routemaster/health.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/monitor.hpp"
+#include "routemaster/runner.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/transport/http.hpp"
+
+namespace routemaster::service {
+
+/// What can be set about it. Defaults are Ruby Routemaster's, where it has the setting.
+struct WorkerSettings {
+    double connect_timeout = 2;  ///< Seconds, like the next.
+    double delivery_timeout = 20;
+    bool verify_tls = true;
+    std::uint32_t deliveries_max = 1'024;
+    std::string user_agent = HttpTransportOptions{}.user_agent;
+    std::string proxy{};  ///< Empty for none.
+    std::vector<int> permanent_statuses = HttpTransportOptions{}.permanent_statuses;
+    HealthOptions health{};
+
+    /// Without a limit nothing is ever dropped: unlike Ruby Routemaster, one has to ask for it.
+    std::optional<std::uint64_t> drop_oldest_above{};
+    std::optional<std::uint64_t> drop_oldest_free{};  ///< A tenth of it when there is none.
+
+    /// The limit as Ruby Routemaster counts it: what stays free is part of it. Unused beside ours.
+    std::optional<std::uint64_t> ruby_bytes_max{};
+    std::uint64_t ruby_bytes_free_min = CapacityOptions{}.bytes_free_min;
+
+    bool print_metrics = true;
+    bool metrics_wanted_elsewhere = false;  ///< At Datadog, which is not there.
+    double monitor_interval = 10;           ///< Seconds.
+    std::string app_name = "routemaster";
+    std::string environment = "production";
+};
+
+/// Declares the settings as flags, variables and names in a file. `settings` must outlive the
+/// parsing.
+void declare_worker(CLI::App& app, WorkerSettings& settings);
+
+/// Throws `CLI::Error` when the settings make no sense together.
+void check(const WorkerSettings& settings);
+
+/// A `Dispatcher` that delivers over HTTP, an `Autodrop` if there is a limit, and a `Monitor` that
+/// writes to the log.
+class WorkerComponent final : public Component {
+public:
+    /// The store must outlive it, and the settings be checked. Throws `Failure`.
+    WorkerComponent(Store& store, const ProcessSettings& process, const WorkerSettings& settings,
+                    const Log& log);
+
+    [[nodiscard]] const char* type() const override { return "worker"; }
+    void stop(TimePoint deadline) override;
+
+    /// Why nothing can be delivered now; nothing when all is well. Any thread.
+    [[nodiscard]] std::optional<std::string> trouble() const;
+
+private:
+    HttpTransport transport_;
+    Dispatcher dispatcher_;
+    std::optional<Autodrop> autodrop_;
+    std::optional<Monitor> monitor_;
+    Runner deliveries_;
+    std::optional<Runner> drops_;
+    std::optional<Runner> measurements_;
+};
+
+}  // namespace routemaster::service
