@@ -25,7 +25,7 @@ namespace routemaster::embedded {
 
 /// The connection to a database, which looks after its write-ahead log.
 ///
-/// What is committed is on disk, in the log first. Whoever commits calls `checkpoint` after
+/// What is committed is on disk, in the log first. Whoever commits calls `checkpoint_if_due` after
 /// it, so that the log does not grow without end.
 ///
 /// Used by one thread at a time. Its statements must be gone before it is, and before `reopen`.
@@ -70,7 +70,7 @@ public:
 
     /// Brings pages from the log to their places, beside the commits for as long as that will do.
     /// What fails is tried again at the next call: until then all is in the log.
-    void checkpoint();
+    void checkpoint_if_due();
 
     /// Brings all of them home, and cuts the file where its end is free. The log stays.
     Result<void> checkpoint_all();

@@ -38,9 +38,9 @@ class JournalFile final : public Journal {
 public:
     /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does.
     /// Sets `reserve` bytes of the disk aside by `begin`.
-    /// What is accepted is logged by `told`.
+    /// What is accepted is logged by `logger`.
     explicit JournalFile(const std::filesystem::path& file, DamagedLog log = DamagedLog::refused,
-                         std::uint64_t reserve = 0, const Log& log = {});
+                         std::uint64_t reserve = 0, const Log& logger = {});
     ~JournalFile() override;
 
     JournalFile(const JournalFile&) = delete;
@@ -123,7 +123,7 @@ private:
     Result<void> note_log();
     void note_no_log();
     Result<void> cut_log();
-    void accept_damage(const Log& log);
+    void accept_damage(const Log& logger);
     void run_full();
     void reset_statements();
     [[nodiscard]] std::int64_t free_pages_kept() const noexcept;
