@@ -52,8 +52,8 @@ public:
     ///
     /// `done` is called exactly once: inside this call, or later from a thread of the store, which
     /// is marked as a `CompletionThread`. It must not block, nor destroy the store; it may submit.
-    /// The steps are moved from. Steps of one call that are in doubt or fail do so
-    /// each for itself.
+    /// The steps are moved from. Steps of one call that are in doubt or fail do so each for itself.
+    /// Throws `std::bad_alloc` when there is no memory to take the steps; then nothing happened.
     virtual void submit(std::span<Step> steps, TimePoint now, Completion done) = 0;
 
     /// Calls `wake`, from any thread, whenever a job of `queue` may be acquired sooner than the

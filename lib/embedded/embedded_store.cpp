@@ -4,6 +4,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -88,7 +90,7 @@ struct EmbeddedStore::Impl {
             const std::lock_guard lock{mutex};
             at_once = engine.submit(steps, now, reply);
             woken = engine.take_woken();
-            if (committer_idle && engine.has_work()) changed.notify_one();
+            if (committer_idle && (engine.has_work() || engine.failing())) changed.notify_one();
         }
         watchers.wake(woken);
         if (at_once) reply.send();
@@ -106,14 +108,16 @@ struct EmbeddedStore::Impl {
             } else if (space_to_release && !stopping && !engine.has_work()) {
                 shrink(lock);
             } else {
-                changed.wait_until(lock, next_look,
-                                   [this] { return stopping || engine.has_work(); });
+                changed.wait_until(lock, next_look, [this] {
+                    return stopping || engine.has_work() || engine.failing();
+                });
                 if (relaxed && engine.has_work() && !stopping) {
                     changed.wait_for(lock, relaxed_sync, [this] { return stopping; });
                 }
             }
             committer_idle = false;
             if (engine.failing()) {
+                send(lock, engine.take_refused());
                 if (stopping) return;
                 try_to_heal(lock);
             } else if (!look(lock)) {
@@ -127,18 +131,33 @@ struct EmbeddedStore::Impl {
     }
 
     void commit(std::unique_lock<std::mutex>& lock) {
-        const auto row = engine.close_row();
+        const auto row = close_row();
+        if (!row) return;
         lock.unlock();
-        const auto written = file.append(row.changes, row.needed, row.needs_compaction);
+        const auto written = file.append(row->changes, row->needed, row->needs_compaction);
         lock.lock();
         space_to_release = true;
-        conclude(lock, row, written);
+        conclude(lock, *row, written);
+    }
+
+    /// Nothing when there is no memory for it.
+    std::optional<JournalWriter::Row> close_row() {
+        try {
+            return engine.close_row();
+        } catch (const std::bad_alloc&) {
+            engine.out_of_memory();
+            return std::nullopt;
+        }
     }
 
     void conclude(std::unique_lock<std::mutex>& lock, const JournalWriter::Row& row,
                   const Result<void>& written) {
         if (!written) probe_wait = probe_wait_min;
-        auto replies = written ? engine.committed(row) : engine.failed(row, written.error());
+        send(lock, written ? engine.committed(row) : engine.failed(row, written.error()));
+    }
+
+    static void send(std::unique_lock<std::mutex>& lock, std::vector<PendingReply> replies) {
+        if (replies.empty()) return;
         lock.unlock();
         for (auto& reply : replies) reply.send();
         replies.clear();
@@ -181,14 +200,23 @@ struct EmbeddedStore::Impl {
         const auto probed = file.probe();
         if (probed && file.full()) (void)file.take_reserve(space_at_once);
         lock.lock();
-        if (!engine.heal(probed)) {
+        if (!heal(probed)) {
             probe_wait = std::min(2 * probe_wait, probe_wait_max);
             return;
         }
+        probe_wait = probe_wait_min;
         log_whether_full();
         lock.unlock();
         watchers.wake_all();
         lock.lock();
+    }
+
+    bool heal(const Result<void>& probed) {
+        try {
+            return engine.heal(probed);
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
     }
 
     const bool relaxed;

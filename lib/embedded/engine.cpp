@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -46,13 +47,34 @@ Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
 
 // --- Submitting ---------------------------------------------------------------------------------
 
+namespace {
+
+/// So that `count` more need no memory: once the steps are performed, nothing must fail.
+void make_place(std::vector<PendingReply>& replies, std::size_t count) {
+    const auto needed = replies.size() + count;
+    if (needed > replies.capacity()) replies.reserve(2 * needed);
+}
+
+/// Short enough to be copied without memory.
+constexpr auto memory_wanting = "out of memory";
+
+}  // namespace
+
 bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
     last_now_ = now;
-    const auto row = perform(steps, now, reply.outcomes);
-    if (options_.durability == Durability::relaxed || row <= committed_row_) return true;
-    auto& waiters = row <= in_flight_row_ ? in_flight_ : waiting_;
-    waiters.push_back(std::move(reply));
-    return false;
+    try {
+        make_place(waiting_, 1);
+        make_place(in_flight_, waiting_.size() + 1);
+        const auto row = perform(steps, now, reply.outcomes);
+        if (options_.durability == Durability::relaxed || row <= committed_row_) return true;
+        auto& waiters = row <= in_flight_row_ ? in_flight_ : waiting_;
+        waiters.push_back(std::move(reply));
+        return false;
+    } catch (const std::bad_alloc&) {
+        out_of_memory();
+        reply.outcomes.assign(steps.size(), *failure_);
+        return true;
+    }
 }
 
 /// Performs the steps and answers the newest row that their outcomes reveal.
@@ -97,20 +119,66 @@ std::vector<PendingReply> Engine::committed(const JournalWriter::Row& row) {
     return std::exchange(in_flight_, {});
 }
 
-// --- When the disk fails ------------------------------------------------------------------------
+// --- When the disk or memory fails --------------------------------------------------------------
 
 std::vector<PendingReply> Engine::failed(const JournalWriter::Row& row, const Error& error) {
-    const Error refusal{Errc::unavailable, error.context()};
-    failure_ = refusal;
-    log(LogLevel::error, "cannot write the journal, steps are refused: " + error.message());
-    auto refused = std::exchange(in_flight_, {});
-    std::move(waiting_.begin(), waiting_.end(), std::back_inserter(refused));
+    refuse_with(error);
+    log_error("cannot write the journal, steps are refused: ", error);
+    std::move(waiting_.begin(), waiting_.end(), std::back_inserter(in_flight_));
     waiting_.clear();
-    reload(known_leases(row.ended, refused));
-    for (auto& reply : refused) {
-        for (auto& outcome : reply.outcomes) outcome = refusal;
+    auto refused = std::exchange(in_flight_, {});
+    auto leases = leases_to_keep(row.ended, refused);
+    fail_all(refused);
+    try {
+        reload(std::move(leases));
+    } catch (const std::bad_alloc&) {
+        // Healing tries again.
     }
     return refused;
+}
+
+void Engine::out_of_memory() noexcept {
+    refuse_with({Errc::unavailable, memory_wanting});
+    stale_ = true;
+    row_spoiled_ = true;
+}
+
+std::vector<PendingReply> Engine::take_refused() {
+    if (!std::exchange(row_spoiled_, false)) return {};
+    log_error("loses what is not in the journal yet, and reads the journal again: ", *failure_);
+    kept_leases_ = leases_to_keep({}, waiting_);
+    fail_all(waiting_);
+    return std::exchange(waiting_, {});
+}
+
+void Engine::refuse_with(const Error& error) noexcept {
+    try {
+        failure_.emplace(Errc::unavailable, error.context());
+    } catch (const std::bad_alloc&) {
+        failure_.emplace(Errc::unavailable, memory_wanting);
+    }
+}
+
+void Engine::fail_all(std::vector<PendingReply>& replies) const {
+    for (auto& reply : replies) {
+        for (auto& outcome : reply.outcomes) {
+            try {
+                outcome = *failure_;
+            } catch (const std::bad_alloc&) {
+                outcome = Error{Errc::unavailable, memory_wanting};
+            }
+        }
+    }
+}
+
+/// Without memory for them none: their jobs run again, as after a crash.
+std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
+                                          const std::vector<PendingReply>& refused) const {
+    try {
+        return known_leases(ended, refused);
+    } catch (const std::bad_alloc&) {
+        return {};
+    }
 }
 
 /// Leases whose holders believe in them: those that are held, and those that ended in a row that is
@@ -134,23 +202,24 @@ std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
     return leases;
 }
 
-void Engine::reload(const std::vector<Lease>& leases) {
+void Engine::reload(std::vector<Lease> leases) {
     const auto fence = state_->machine.jobs().fence();
+    stale_ = true;
+    kept_leases_ = std::move(leases);
     // Both at once might not fit in memory.
     state_ = std::make_unique<State>(options_, journal_);
     state_->machine.jobs().skip_fences(fence);
     auto loaded = load();
     if (!loaded) {
         // Nothing can be read either, so nothing can be told. Healing tries again.
-        log(LogLevel::error, "cannot read the journal: " + loaded.error().message());
-        stale_ = true;
-        kept_leases_ = leases;
+        log_error("cannot read the journal: ", loaded.error());
         return;
     }
-    stale_ = false;
     state_ = *std::move(loaded);
+    row_spoiled_ = false;
+    stale_ = false;
     state_->machine.jobs().skip_fences(fence);
-    for (const auto& lease : leases) reinstate(lease);
+    for (const auto& lease : std::exchange(kept_leases_, {})) reinstate(lease);
     committed_row_ = journal_.last_row();
     in_flight_row_ = 0;
 }
@@ -160,12 +229,12 @@ void Engine::reinstate(const Lease& lease) {
         state_->machine.jobs().reinstate(lease, last_now_);
     } catch (const Failure& failure) {
         // The job runs again, and its holder is told that the lease is lost.
-        log(LogLevel::error, "cannot read a job: " + failure.error().message());
+        log_error("cannot read a job: ", failure.error());
     }
 }
 
 bool Engine::heal(const Result<void>& probed) {
-    if (probed && stale_) reload(kept_leases_);
+    if (probed && stale_) reload(std::move(kept_leases_));
     if (!probed || stale_) return false;
     failure_.reset();
     log(LogLevel::info, "the journal can be written again");
@@ -215,6 +284,15 @@ Result<std::unique_ptr<Engine::State>> Engine::load() {
 
 void Engine::log(LogLevel level, const std::string& text) const {
     if (options_.log) options_.log(level, text);
+}
+
+/// Nothing is logged when there is no memory for it.
+void Engine::log_error(std::string_view what, const Error& error) const {
+    try {
+        log(LogLevel::error, std::string{what} + error.message());
+    } catch (const std::bad_alloc&) {
+        return;
+    }
 }
 
 }  // namespace routemaster::embedded

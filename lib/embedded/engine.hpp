@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/state/machine.hpp"
@@ -73,7 +74,15 @@ public:
     [[nodiscard]] std::vector<PendingReply> failed(const JournalWriter::Row& row,
                                                    const Error& error);
 
-    /// Whether steps are refused because the disk failed.
+    /// Memory ran out in the middle of a step, or while the row was closed. What the step changed
+    /// so far cannot be told from the rest of the open row, so none of that row is written: steps
+    /// are refused until `heal` has made the state anew from the journal.
+    void out_of_memory() noexcept;
+
+    /// Whom to refuse because the open row is lost. To be called before `heal`.
+    [[nodiscard]] std::vector<PendingReply> take_refused();
+
+    /// Whether steps are refused because the disk or memory failed.
     [[nodiscard]] bool failing() const noexcept { return failure_.has_value(); }
 
     /// Goes on after a failure when the journal was probed well and can be read. True when it did;
@@ -98,10 +107,15 @@ private:
     std::uint64_t perform(std::span<Step> steps, TimePoint now, std::vector<Outcome>& outcomes);
     [[nodiscard]] std::vector<Lease> known_leases(const std::vector<Lease>& ended,
                                                   const std::vector<PendingReply>& refused) const;
-    void reload(const std::vector<Lease>& leases);
+    void refuse_with(const Error& error) noexcept;
+    void fail_all(std::vector<PendingReply>& replies) const;
+    [[nodiscard]] std::vector<Lease> leases_to_keep(const std::vector<Lease>& ended,
+                                                    const std::vector<PendingReply>& refused) const;
+    void reload(std::vector<Lease> leases);
     void reinstate(const Lease& lease);
     [[nodiscard]] Result<std::unique_ptr<State>> load();
     void log(LogLevel level, const std::string& text) const;
+    void log_error(std::string_view what, const Error& error) const;
 
     Journal& journal_;
     EmbeddedStoreOptions options_;
@@ -112,7 +126,8 @@ private:
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
     std::optional<Error> failure_;
-    bool stale_ = false;  // The state could not be made anew.
+    bool stale_ = false;        // The state is to be made anew.
+    bool row_spoiled_ = false;  // The open row holds a part of a step, and is not to be written.
     std::vector<Lease> kept_leases_;
     TimePoint last_now_{};
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -379,6 +380,19 @@ Result<JournalFile::Extent> JournalFile::extent() {
 
 Result<void> JournalFile::append(std::string_view changes, std::uint64_t needed, bool urgent) {
     const std::lock_guard lock{mutex_};
+    try {
+        if (auto written = append_row(changes, needed, urgent); !written) return written;
+    } catch (const std::bad_alloc&) {
+        database_.roll_back();
+        return Error{Errc::unavailable, "out of memory"};
+    }
+    ++last_row_;
+    bytes_ += footprint(changes.size());
+    database_.checkpoint_if_due();
+    return {};
+}
+
+Result<void> JournalFile::append_row(std::string_view changes, std::uint64_t needed, bool urgent) {
     if (auto usable = make_ready(); !usable) return usable;
     if (database_.full() && reserve_.bytes() > 0 && !full_) {
         wants_space_ = true;
@@ -392,11 +406,7 @@ Result<void> JournalFile::append(std::string_view changes, std::uint64_t needed,
     if (!done) {
         wants_space_ = database_.failed_for_space();
         database_.roll_back();
-        return done;
     }
-    ++last_row_;
-    bytes_ += footprint(changes.size());
-    database_.checkpoint_if_due();
     return done;
 }
 

@@ -135,6 +135,7 @@ private:
 
     [[nodiscard]] Result<Rows> read_range(std::uint64_t first, std::uint64_t last,
                                           std::uint64_t bytes_max);
+    Result<void> append_row(std::string_view changes, std::uint64_t needed, bool urgent);
     Result<void> insert(std::uint64_t row, std::string_view changes);
     Result<void> insert_and_forget(std::string_view changes, std::uint64_t needed);
     [[nodiscard]] std::uint64_t footprint(std::uint64_t changes) const noexcept;

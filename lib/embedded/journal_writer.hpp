@@ -42,8 +42,8 @@ public:
         std::uint64_t needed = 0;       ///< No row before this one is needed once it is written.
         bool needs_compaction = false;  ///< The journal has outgrown what is alive.
         std::vector<Lease> ended;       ///< Leases that ended in it.
-        std::optional<Error>
-            unread{};  ///< Why something old could not be moved, when it could not.
+        /// Why something old could not be moved, when it could not.
+        std::optional<Error> unread{};
     };
 
     /// The row that changes go into now.

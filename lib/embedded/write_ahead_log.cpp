@@ -96,11 +96,11 @@ std::uint64_t WriteAheadLog::Frame::newest_row() const {
 // --- Marks --------------------------------------------------------------------------------------
 
 WriteAheadLog::Mark WriteAheadLog::acknowledged_mark(const FrameHeader& commit) {
-    std::string bytes{mark_text};
-    bytes.append(commit.data(), commit.size());
-    bytes += checksum(bytes);
     Mark mark{};
-    std::copy(bytes.begin(), bytes.end(), mark.begin());
+    auto end = std::copy(mark_text.begin(), mark_text.end(), mark.begin());
+    end = std::copy(commit.begin(), commit.end(), end);
+    const auto sum = checksum({mark.data(), static_cast<std::size_t>(end - mark.begin())});
+    std::copy(sum.begin(), sum.end(), end);
     return mark;
 }
 

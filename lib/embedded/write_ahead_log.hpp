@@ -41,7 +41,8 @@ public:
     using Mark = std::array<char, mark_bytes>;
 
     /// What is left behind the last frame of a commit, whose header is `commit`, once it is synced.
-    /// SQLite takes it for no frame, and overwrites it with the next one.
+    /// SQLite takes it for no frame, and overwrites it with the next one. Allocates nothing: SQLite
+    /// calls this, and must not meet an exception.
     [[nodiscard]] static Mark acknowledged_mark(const FrameHeader& commit);
 
     [[nodiscard]] static std::filesystem::path path_of(const std::filesystem::path& database);

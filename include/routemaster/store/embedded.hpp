@@ -59,7 +59,9 @@ struct EmbeddedBackup {
 /// nothing is answered before what the answer reveals is on disk. A full disk or an I/O error
 /// answers `unavailable` for what could not be written, undoes it, loses nothing acknowledged, and
 /// heals by itself when writing works again; until then all but listings is `unavailable`. So it
-/// does, within a second, while the file or its log is not where it was opened.
+/// does, within a second, while the file or its log is not where it was opened. So it does, too,
+/// when memory runs out in the middle of a step: that step, and all that was not on disk yet, is
+/// undone and refused, and the state is read again from the journal.
 /// Leases live as long as the process: after a restart, jobs that were PENDING are READY.
 ///
 /// Thread safety: all members may be called from any thread. It has one thread of its own, which

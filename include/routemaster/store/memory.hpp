@@ -14,7 +14,9 @@
 
 namespace routemaster {
 
-/// Performs steps at once, in the calling thread, under one lock. Durable as memory is.
+/// Performs steps at once, in the calling thread, under one lock. Durable as memory is. When memory
+/// runs out in the middle of a step, what it did so far cannot be undone: the store stops, and
+/// answers this step and all that follow `unavailable` ("out of memory").
 ///
 /// Thread safety: all members may be called from any thread.
 class MemoryStore final : public Store {

@@ -1,6 +1,7 @@
 #include "routemaster/store/memory.hpp"
 
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -10,9 +11,23 @@
 namespace routemaster {
 
 struct MemoryStore::Impl {
+    void perform(std::span<Step> steps, TimePoint now, std::vector<Outcome>& outcomes) {
+        try {
+            for (auto& step : steps) {
+                if (stopped) throw std::bad_alloc{};
+                outcomes.push_back(machine.perform(step, now));
+            }
+        } catch (const std::bad_alloc&) {
+            stopped = true;
+            // Short enough to be copied without memory.
+            outcomes.resize(steps.size(), Error{Errc::unavailable, "out of memory"});
+        }
+    }
+
+    std::mutex mutex;  // Guards the machine, and `stopped`.
     detail::NoChangeLog changes;
-    std::mutex mutex;  // Guards `machine`.
     detail::Machine machine{changes};
+    bool stopped = false;  // A step ran out of memory, and what it left is no state.
     detail::Watchers watchers;
 };
 
@@ -26,8 +41,8 @@ void MemoryStore::submit(std::span<Step> steps, TimePoint now, Completion done) 
     std::vector<std::string> woken;
     {
         const std::lock_guard lock{impl_->mutex};
-        for (auto& step : steps) outcomes.push_back(impl_->machine.perform(step, now));
-        woken = impl_->machine.jobs().take_woken();
+        impl_->perform(steps, now, outcomes);
+        if (!impl_->stopped) woken = impl_->machine.jobs().take_woken();
     }
     impl_->watchers.wake(woken);
     done(outcomes);

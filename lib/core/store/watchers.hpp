@@ -22,35 +22,39 @@ public:
     [[nodiscard]] Watch add(const std::string& queue, std::function<void()> wake) {
         const std::lock_guard lock{table_->mutex};
         const auto number = ++table_->last;
-        table_->wakes.emplace(std::pair{queue, number}, std::move(wake));
-        return Watch{[table = table_, key = std::pair{queue, number}] {
+        table_->wakes[queue].emplace(number, std::move(wake));
+        return Watch{[table = table_, queue, number] {
             const std::lock_guard unlisted{table->mutex};
-            table->wakes.erase(key);
+            const auto place = table->wakes.find(queue);
+            place->second.erase(number);
+            if (place->second.empty()) table->wakes.erase(place);
         }};
     }
 
+    /// Allocates nothing, so that what was performed before is always reported.
     void wake(const std::vector<std::string>& queues) {
         if (queues.empty()) return;
         // Called under the lock, so that nobody is woken after the end of its watch.
         const std::lock_guard lock{table_->mutex};
         for (const auto& queue : queues) {
-            for (auto place = table_->wakes.lower_bound({queue, 0});
-                 place != table_->wakes.end() && place->first.first == queue; ++place) {
-                place->second();
-            }
+            const auto place = table_->wakes.find(queue);
+            if (place == table_->wakes.end()) continue;
+            for (const auto& [number, wake] : place->second) wake();
         }
     }
 
     /// Wakes everybody.
     void wake_all() {
         const std::lock_guard lock{table_->mutex};
-        for (const auto& [key, wake] : table_->wakes) wake();
+        for (const auto& [queue, wakes] : table_->wakes) {
+            for (const auto& [number, wake] : wakes) wake();
+        }
     }
 
 private:
     struct Table {
         std::mutex mutex;  // Guards the rest.
-        std::map<std::pair<std::string, std::uint64_t>, std::function<void()>> wakes;
+        std::map<std::string, std::map<std::uint64_t, std::function<void()>>> wakes;  // By queue.
         std::uint64_t last = 0;
     };
 
