@@ -185,6 +185,6 @@ TEST_CASE("a file that is none, or in use, is refused and not changed") {
     CHECK(contains(why(other), "is empty: invalid"));
     CHECK(std::filesystem::file_size(other) == 0);
     std::ofstream{other} << "something else, and quite long enough to be looked at";
-    CHECK(contains(why(other), "is no routemaster file"));
+    CHECK(contains(why(other), "is not a routemaster file"));
     CHECK(contains(why(scene.file), "in use"));
 }

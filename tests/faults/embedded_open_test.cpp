@@ -138,7 +138,7 @@ TEST_CASE("a file that is no database is refused") {
          {std::string{"x"}, std::string{"Dear diary,\n"}, std::string(100'000, 'z'),
           std::string(4'096, '\0'), std::string{"SQLite format 3"}}) {
         write_file(file, content);
-        check_refused(file, Errc::invalid, "is no routemaster file");
+        check_refused(file, Errc::invalid, "is not a routemaster file");
     }
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("a store is opened by its URL, and refused as a result") {
     REQUIRE(!strange);
     CHECK(strange.error().code() == Errc::invalid);
     CHECK(strange.error().context() ==
-          "/etc/passwd: is no routemaster file, or one with a damaged beginning");
+          "/etc/passwd: is not a routemaster file, or one with a damaged beginning");
     CHECK(open_store("postgres://localhost").error().context() ==
           "store URL 'postgres://localhost': begin it with memory:, file:, redis://, rediss://, "
           "redis+sentinel:// or rediss+sentinel://");
