@@ -75,8 +75,9 @@ TEST_CASE("handshake: a master of version 7 or newer is accepted") {
 }
 
 TEST_CASE("handshake: a server that is too old is refused for good") {
-    CHECK(refusal(info("6.2.14") + master) == "invalid: Redis 6.2.14 is too old: it takes 7.0");
-    CHECK(refusal(bulk("# Server\r\n")) == "unavailable: the server does not tell its version");
+    CHECK(refusal(info("6.2.14") + master) ==
+          "invalid: Redis 6.2.14 is too old: 7.0 or newer is needed");
+    CHECK(refusal(bulk("# Server\r\n")) == "unavailable: the server does not report its version");
 }
 
 TEST_CASE("handshake: a replica is refused, and says where its master is") {

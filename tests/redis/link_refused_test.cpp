@@ -215,6 +215,6 @@ TEST_CASE("link refused: a replica is not accepted, the next address is") {
 TEST_CASE("link refused: a server that is not Redis is not taken for one") {
     const Greeter greeter{"SSH-2.0-OpenSSH_9.2\r\n"};
     LinkScene scene{{.addresses = {greeter.address()}, .timeout = Duration{300}}};
-    CHECK(scene.ask_echo("x").find("no reply of Redis") != std::string::npos);
-    CHECK(scene.log.count(LogLevel::warning, "no reply of Redis") == 1);
+    CHECK(scene.ask_echo("x").find("not a Redis reply") != std::string::npos);
+    CHECK(scene.log.count(LogLevel::warning, "not a Redis reply") == 1);
 }

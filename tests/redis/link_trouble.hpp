@@ -39,7 +39,7 @@ inline bool is_refused(const std::string& answer) { return answer.starts_with("u
 
 /// How often that was logged.
 inline std::size_t losses(const LinkScene& scene) {
-    return scene.log.count(LogLevel::warning, "connection given up");
+    return scene.log.count(LogLevel::warning, "connection lost");
 }
 inline std::size_t recoveries(const LinkScene& scene) {
     return scene.log.count(LogLevel::info, "connected again, after");
