@@ -116,7 +116,7 @@ void JournalFile::create() {
     if (done) {
         done = database_.run(
             "CREATE TABLE journal (row INTEGER PRIMARY KEY, checksum INTEGER NOT NULL,"
-            " changes BLOB NOT NULL) STRICT");
+            " effects BLOB NOT NULL) STRICT");
     }
     if (done) {
         done = database_.run(
@@ -266,12 +266,12 @@ std::int64_t JournalFile::free_pages_kept() const noexcept {
 /// Prepares the statements in order, and stops at the first that fails.
 Result<void> JournalFile::prepare_statements() {
     const std::pair<Database::Statement*, std::string> all[] = {
-        {&insert_, "INSERT INTO journal (row, checksum, changes) VALUES (?1, ?2, ?3)"},
-        {&sizes_, "SELECT row, length(changes) FROM journal WHERE row < ?1 ORDER BY row LIMIT " +
+        {&insert_, "INSERT INTO journal (row, checksum, effects) VALUES (?1, ?2, ?3)"},
+        {&sizes_, "SELECT row, length(effects) FROM journal WHERE row < ?1 ORDER BY row LIMIT " +
                       std::to_string(forgotten_max)},
         {&forget_, "DELETE FROM journal WHERE row < ?1"},
         {&fetch_,
-         "SELECT row, checksum, changes FROM journal WHERE row BETWEEN ?1 AND ?2"
+         "SELECT row, checksum, effects FROM journal WHERE row BETWEEN ?1 AND ?2"
          " ORDER BY row"},
     };
     for (const auto& [statement, sql] : all) {
@@ -294,7 +294,7 @@ Result<void> JournalFile::read_rows(const Reader& each) {
     last_row_ = 0;
     bytes_ = 0;
     const auto statement =
-        database_.prepare("SELECT row, checksum, changes FROM journal ORDER BY row");
+        database_.prepare("SELECT row, checksum, effects FROM journal ORDER BY row");
     if (!statement) return statement.error();
     const auto& rows = *statement;
     int code = SQLITE_ROW;

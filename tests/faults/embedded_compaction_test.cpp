@@ -62,7 +62,7 @@ TEST_CASE("100,000 jobs that come and go leave a small file, and forget its firs
     CHECK(fs::file_size(scene.file.string() + "-wal") < (24U << 20U));
     scene.close();
     CHECK(ask(scene.file, "SELECT min(row) FROM journal") > 500);
-    CHECK(ask(scene.file, "SELECT sum(length(changes)) FROM journal") < 40'000);
+    CHECK(ask(scene.file, "SELECT sum(length(effects)) FROM journal") < 40'000);
     CHECK(ask(scene.file, "SELECT count(*) FROM journal") < 600);
 
     scene.open();

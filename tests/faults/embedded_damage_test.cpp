@@ -315,7 +315,7 @@ TEST_CASE("the log of a file of the version before is read, and looked through")
     };
     run("PRAGMA page_size=16384; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA application_id=1919773292;"
         "CREATE TABLE journal (row INTEGER PRIMARY KEY, checksum INTEGER NOT NULL,"
-        " changes BLOB NOT NULL) STRICT;"
+        " effects BLOB NOT NULL) STRICT;"
         "CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;"
         "PRAGMA user_version=2; PRAGMA journal_mode=WAL");
     // Three jobs, in rows with their checksums.
@@ -374,8 +374,8 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
     }
     SUBCASE("exchanged") {
         sql =
-            "UPDATE journal SET (checksum, changes) ="
-            " (SELECT checksum, changes FROM journal WHERE row = 5) WHERE row = 6";
+            "UPDATE journal SET (checksum, effects) ="
+            " (SELECT checksum, effects FROM journal WHERE row = 5) WHERE row = 6";
         expected = "row 6 is damaged";
     }
     SUBCASE("emptied") {
@@ -383,9 +383,9 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
         sql =
             "PRAGMA writable_schema=ON;"
             "UPDATE sqlite_schema SET sql = 'CREATE TABLE journal (row INTEGER PRIMARY KEY,"
-            " checksum INTEGER, changes BLOB) STRICT' WHERE name = 'journal';"
+            " checksum INTEGER, effects BLOB) STRICT' WHERE name = 'journal';"
             "PRAGMA writable_schema=RESET;"
-            "UPDATE journal SET checksum = NULL, changes = NULL WHERE row = 6";
+            "UPDATE journal SET checksum = NULL, effects = NULL WHERE row = 6";
         expected = "row 6 is damaged";
     }
     SUBCASE("no changes") {

@@ -180,7 +180,7 @@ TEST_CASE("compaction keeps DEAD batches, and what was redelivered, whole") {
     CHECK(joined(scene.dead_messages()) == joined(messages));
     scene.close();
     CHECK(ask(scene.file, "SELECT min(row) FROM journal") > 500);
-    CHECK(ask(scene.file, "SELECT sum(length(changes)) FROM journal") < 60'000);
+    CHECK(ask(scene.file, "SELECT sum(length(effects)) FROM journal") < 60'000);
     scene.open(options);
     CHECK(joined(scene.drain()) == "message 5");
 }

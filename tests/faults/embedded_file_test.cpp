@@ -92,7 +92,7 @@ TEST_CASE("everything in a file is told as lines of JSON") {
 TEST_CASE("what stands around damage is told, and where the damage is") {
     const Shop shop;
     SUBCASE("a row that was changed") {
-        shop.run("UPDATE journal SET changes = zeroblob(length(changes)) WHERE row = 4");
+        shop.run("UPDATE journal SET effects = zeroblob(length(effects)) WHERE row = 4");
         const auto report = check_embedded_file(shop.file).value();
         CHECK(report.rows == 5);
         REQUIRE(report.damage.size() == 1);

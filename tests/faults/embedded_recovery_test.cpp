@@ -123,7 +123,7 @@ TEST_CASE("what is gone leaves the file, and its space is used again") {
         }
     }
     CHECK(asked(file, "SELECT min(row) FROM journal") > 1);
-    CHECK(asked(file, "SELECT sum(length(changes)) FROM journal") < 50'000);
+    CHECK(asked(file, "SELECT sum(length(effects)) FROM journal") < 50'000);
     CHECK(std::filesystem::file_size(file) < size_early + 100'000);
     EmbeddedStore store{file};
     CHECK(perform(store, CountJobs{"later"}, epoch).value().scheduled == 1);
