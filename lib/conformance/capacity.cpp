@@ -73,7 +73,7 @@ void add_capacity_cases(StoreCases& add) {
         expect(s.perform(MeasureUse{}).bytes < with, "it was dropped, and still takes its space");
     });
 
-    add("to drop no batch is refused",
+    add("dropping no batch is refused",
         [](Scenario& s) { s.expect_refused(DropOldestBatches{0}, "limit"); });
 }
 
