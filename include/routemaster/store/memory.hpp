@@ -1,5 +1,5 @@
 /// @file
-/// The store that lives in memory and dies with the process. Deterministic: it is the readable
+/// The store in memory, which ends with the process. Deterministic: it is the readable
 /// specification of the steps, and the oracle that other stores are compared with.
 
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace routemaster {
 
-/// Performs steps at once, in the calling thread, under one lock. Durable as memory is.
+/// Performs steps at once, in the calling thread, under one lock. Nothing survives the process.
 ///
 /// Thread safety: all members may be called from any thread.
 class MemoryStore final : public Store {
