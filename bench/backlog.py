@@ -1,6 +1,6 @@
-"""A backlog of ten million jobs of 200 bytes, strict: whether the last million is pushed as fast as
-the first, whether it is worked off as fast as a short queue, what memory it takes, and how long the
-store takes to open it again.
+"""Works with a backlog of ten million jobs of 200 bytes, strict: whether the last million is pushed
+as fast as the first, whether it is worked off as fast as a short queue, how much memory it takes,
+and how long the store takes to open it again.
 """
 
 import pathlib

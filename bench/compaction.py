@@ -1,4 +1,4 @@
-"""50,000 jobs a second pushed, acquired and acknowledged, strict, beside a million jobs that stay,
+"""Pushes, acquires and acknowledges 50,000 jobs a second, strict, beside a million jobs that stay,
 all of 200 bytes: how large the file grows, and how long a push takes, compared with the same load
 on a store that never compacts.
 """

@@ -1,5 +1,5 @@
-"""Takes jobs through a whole life on the store in memory, in one thread: pushed, acquired and
-acknowledged, 1,024 at once. Compared with beanstalkd in memory over its socket.
+"""Pushes, acquires and acknowledges jobs on the store in memory, in one thread, 1,024 at once.
+Compared with beanstalkd in memory over its socket.
 """
 
 import pathlib

@@ -1,6 +1,5 @@
-"""Takes jobs through a whole life in the process, strict: pushed, acquired and acknowledged, 1,024
-at once. Compared with beanstalkd over its socket with as many, in memory, and with its log synced
-at each write.
+"""Pushes, acquires and acknowledges jobs in the process, strict, 1,024 at once. Compared with
+beanstalkd over its socket with as many, in memory, and with its log synced at each write.
 """
 
 import pathlib

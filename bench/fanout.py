@@ -1,5 +1,5 @@
 """One publisher, 100 subscribers, strict: how many copies of events a second. 1,024 publications
-are under way, each submitted by itself; batches take 100 events.
+are under way, each submitted separately; batches take 100 events.
 
 The baseline writes records of as many bytes as such a publication has in the journal, 1,024 in a
 group, with pwrite and fdatasync.

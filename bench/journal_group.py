@@ -1,6 +1,6 @@
 """How fast groups of 150-byte records get to disk, each before the next: a row of the store's own
-journal in SQLite, compared with pwrite and fdatasync of the same bytes into a file whose room was
-set aside, and beside what an append-only file of our own would reach.
+journal in SQLite, compared with pwrite and fdatasync of the same bytes into a file whose space was
+set aside, and with what an append-only file of our own would reach.
 """
 
 import pathlib

@@ -1,11 +1,12 @@
-"""A beanstalkd server of a benchmark's own, and how it is driven."""
+"""A beanstalkd server for one benchmark, and its client."""
 
 import contextlib
 import subprocess
 
 from support import embedded, servers
 
-# It is fastest with one to four, in memory and synced; with 64 it takes half as long again.
+# beanstalkd is fastest with one to four connections, in memory and synced; with 64 it takes half as
+# long again.
 CONNECTIONS = 4
 
 
@@ -24,7 +25,7 @@ def server(build, synced=False):
 
 
 class Run(embedded.Run):
-    """What the client did, and what processor time the server took for each job."""
+    """The client's result, and the server's processor time for each job."""
 
     def __init__(self, told, server_cpu_seconds):
         super().__init__(told)
@@ -32,7 +33,7 @@ class Run(embedded.Run):
 
 
 def cycle(build, synced, in_flight, count, warm_up):
-    """Takes jobs through their lives on a fresh server."""
+    """Runs the jobs on a fresh server."""
     with server(build, synced) as running:
         before = running.cpu_seconds()
         told = embedded.tell(build, "bench_beanstalk_cycle", "--port", running.address[1],

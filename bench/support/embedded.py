@@ -1,5 +1,4 @@
-"""The programs that drive an embedded store, or what it is compared with, each time on a fresh
-file."""
+"""Runs the programs that drive an embedded store, or its baselines, each time on a fresh file."""
 
 import json
 import statistics
@@ -9,7 +8,7 @@ from support import rounds, servers
 
 
 class Run:
-    """What a program did: operations a second, and microseconds of processor time for each."""
+    """A program's result: operations a second, and microseconds of processor time for each."""
 
     def __init__(self, told):
         self.told = told
@@ -18,19 +17,19 @@ class Run:
 
 
 def tell(build, program, *arguments):
-    """Runs a program and returns what it tells."""
+    """Runs a program and returns its report."""
     command = [build / "bench" / program, *map(str, arguments)]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def run(build, program, *arguments):
-    """Runs a program on a file that is gone afterwards."""
+    """Runs a program on a temporary file."""
     with servers.folder(build) as folder:
         return Run(tell(build, program, "--file", folder / "store.db", *arguments))
 
 
 def raw(build, record, group, seconds=1, kind="raw"):
-    """Writes records of so many bytes in groups of so many, each on disk before the next."""
+    """Writes records of `record` bytes in groups of `group`, each on disk before the next."""
     shape = ["--kind", kind, "--record", record, "--group", group, "--seconds", seconds]
     return run(build, "bench_journal_rows", *shape)
 
