@@ -91,7 +91,7 @@ int run(const fs::path& file, std::uint32_t max_events, int attempts) {
 
 }  // namespace
 
-TEST_CASE("an attempt that a crash ended counts") {
+TEST_CASE("an attempt that ended in a crash counts") {
     FileScene scene;
     subscribe(scene, 100, 0);
     scene.publish("1");
@@ -105,7 +105,7 @@ TEST_CASE("an attempt that a crash ended counts") {
     CHECK_MESSAGE(begin(scene).attempt == 5, "an orderly end forgets none either");
 }
 
-TEST_CASE("an attempt at a batch that was full counts when attempts are limited") {
+TEST_CASE("an attempt at a full batch counts when attempts are limited") {
     FileScene scene;
     subscribe(scene, 1, 3);
     scene.publish("1");
@@ -115,7 +115,7 @@ TEST_CASE("an attempt at a batch that was full counts when attempts are limited"
     }
 }
 
-TEST_CASE("of attempts without a limit at a batch that was full, all count but the first") {
+TEST_CASE("without a limit, all attempts at a full batch count but the first") {
     FileScene scene;
     subscribe(scene, 1, 0);
     scene.publish("1");
@@ -126,7 +126,7 @@ TEST_CASE("of attempts without a limit at a batch that was full, all count but t
     CHECK(begin(scene).attempt == 2);
 }
 
-TEST_CASE("a batch that ends each process which delivers it is DEAD after its attempts") {
+TEST_CASE("a batch that crashes each process that delivers it is DEAD after its attempts") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     std::uint32_t max_events = 0;
@@ -145,7 +145,7 @@ TEST_CASE("a batch that ends each process which delivers it is DEAD after its at
     CHECK(std::string(attempts.data(), static_cast<std::size_t>(made)) == "123");
 }
 
-TEST_CASE("a first attempt without a limit writes nothing beyond the seal") {
+TEST_CASE("without a limit, a first attempt writes nothing after the seal") {
     FileScene scene;
     subscribe(scene, 1, 0);
     scene.publish("1");

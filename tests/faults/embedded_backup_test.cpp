@@ -82,7 +82,7 @@ TEST_CASE("a backup may be read by those who may read the store") {
     CHECK(fs::status(copy).permissions() == fs::status(scene.file).permissions());
 }
 
-TEST_CASE("backups made at full load, while the journal forgets, are each one moment of it") {
+TEST_CASE("backups made at full load, while the journal forgets rows, are consistent snapshots") {
     FileScene scene{{.slack_max = 1U << 20U}};
     scene.subscribe("billing", 1);
     std::atomic<int> acknowledged = 0;
@@ -139,7 +139,7 @@ TEST_CASE("after a backup the journal forgets as before") {
     CHECK(fs::file_size(scene.file) < 20U << 20U);
 }
 
-TEST_CASE("a target that is there, or cannot be, is refused and nothing is left of it") {
+TEST_CASE("a target that exists, or cannot be created, is refused and leaves nothing behind") {
     FileScene scene;
     scene.publish("1");
     const auto refused = [&](const fs::path& target, const std::string& why, Errc code) {
@@ -162,7 +162,7 @@ TEST_CASE("a target that is there, or cannot be, is refused and nothing is left 
     CHECK(joined(others_in(folder)) == "link note");
 }
 
-TEST_CASE("what a backup that was killed left is overwritten") {
+TEST_CASE("the remains of a killed backup are overwritten") {
     FileScene scene;
     scene.subscribe("billing");
     scene.publish("1");
@@ -227,7 +227,7 @@ TEST_CASE("a store makes one backup at a time, and none on the thread of its com
     CHECK(refused.error().code() == Errc::invalid);
 }
 
-TEST_CASE("a file that nobody uses is backed up with what its log holds") {
+TEST_CASE("a file that nobody uses is backed up with the rows in its log") {
     FileScene scene;
     scene.subscribe("billing");
     scene.publish("1");

@@ -52,7 +52,7 @@ int open_descriptors() {
 
 }  // namespace
 
-TEST_CASE("commits go on while what they wrote is brought to its places") {
+TEST_CASE("commits go on during a checkpoint") {
     Disk disk;
     FileScene scene;
     int pushed = 0;
@@ -65,7 +65,7 @@ TEST_CASE("commits go on while what they wrote is brought to its places") {
     check_jobs_after_reopening(scene, pushed);
 }
 
-TEST_CASE("a log that is not brought home grows to its bound, and commits wait") {
+TEST_CASE("a log that is not checkpointed grows to its bound, and commits wait") {
     Disk disk;
     FileScene scene;
     std::atomic<int> pushed = 0;
@@ -87,7 +87,7 @@ TEST_CASE("a log that is not brought home grows to its bound, and commits wait")
     CHECK(log_bytes(scene) < log_bytes_max);
 }
 
-TEST_CASE("the log begins anew again and again, and costs no more descriptors") {
+TEST_CASE("the log starts over again and again, and needs no more descriptors") {
     FileScene scene;
     int pushed = 0;
     while (pushed < jobs_until_full) push(scene, pushed++);
@@ -98,7 +98,7 @@ TEST_CASE("the log begins anew again and again, and costs no more descriptors") 
     check_jobs_after_reopening(scene, pushed);
 }
 
-TEST_CASE("what a failed sync of the database loses is still in the log") {
+TEST_CASE("pages lost in a failed sync of the database are still in the log") {
     // One of the checkpointer, or of a commit that brings the rest.
     for (std::uint64_t nth = 1; nth <= 4; ++nth) {
         CAPTURE(nth);
@@ -117,7 +117,7 @@ TEST_CASE("what a failed sync of the database loses is still in the log") {
     }
 }
 
-TEST_CASE("what a failed sync loses outlives the store that saw it fail") {
+TEST_CASE("pages lost in a failed sync outlive the store that noticed it") {
     Disk disk;
     FileScene scene;
     disk.fail_database_sync(1);

@@ -47,7 +47,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("nothing is acknowledged before it is synced, nor is anything told of it") {
+TEST_CASE("nothing is acknowledged or listed before it is synced") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing");
@@ -89,7 +89,7 @@ TEST_CASE("nothing is acknowledged before it is synced, nor is anything told of 
     CHECK(!counters.wait().empty());
 }
 
-TEST_CASE("a delivery does not begin before its batch is on disk as sealed") {
+TEST_CASE("a delivery does not begin before the seal of its batch is on disk") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing");
@@ -103,7 +103,7 @@ TEST_CASE("a delivery does not begin before its batch is on disk as sealed") {
     CHECK(begin.wait().verdict == Verdict::deliver);
 }
 
-TEST_CASE("what comes after a batch that was dropped is not told of before that is on disk") {
+TEST_CASE("the batch behind a dropped one is not handed out before the drop is on disk") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing", 1);
@@ -120,7 +120,7 @@ TEST_CASE("what comes after a batch that was dropped is not told of before that 
     CHECK(acquisition.wait().leases.size() == 1);
 }
 
-TEST_CASE("a settlement is not answered before it is on disk, nor is one that lost its lease") {
+TEST_CASE("a settlement is not acknowledged before it is on disk, nor is one that lost its lease") {
     Disk disk;
     FileScene scene;
     scene.must(scene.job("a"));
@@ -136,7 +136,7 @@ TEST_CASE("a settlement is not answered before it is on disk, nor is one that lo
     CHECK(again.wait() == Settlement::lease_lost);
 }
 
-TEST_CASE("relaxed answers at once, and is on disk soon after") {
+TEST_CASE("relaxed completes at once, and is on disk soon after") {
     Disk disk;
     FileScene scene{{.durability = Durability::relaxed}};
     HeldSyncs held{disk};
@@ -147,7 +147,7 @@ TEST_CASE("relaxed answers at once, and is on disk soon after") {
     held.release();
 }
 
-TEST_CASE("those who wait together share a sync") {
+TEST_CASE("steps that wait together share a sync") {
     Disk disk;
     FileScene scene;
     HeldSyncs held{disk};
@@ -179,7 +179,7 @@ TEST_CASE("steps of one submission are on disk together") {
     CHECK(joined(scene.drain()) == joined(numbers(1, 50)));
 }
 
-TEST_CASE("submissions of no steps are answered") {
+TEST_CASE("submissions without steps complete") {
     FileScene scene;
     CHECK(perform_all(*scene.store, {}, scene.now).empty());
 }
@@ -223,7 +223,7 @@ TEST_CASE("eight threads publish, and each publication is acknowledged once and 
     CHECK_MESSAGE(in_order, "each thread's events stay in the order it published them");
 }
 
-TEST_CASE("what was submitted before the end is still answered") {
+TEST_CASE("steps submitted before the end still complete") {
     std::atomic<int> answered = 0;
     FileScene scene;
     for (int i = 0; i < 100; ++i) {

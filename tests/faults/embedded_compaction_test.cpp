@@ -70,7 +70,7 @@ TEST_CASE("100,000 jobs that come and go leave a small file, and forget its firs
     CHECK(joined(scene.drain()) == "kept");
 }
 
-TEST_CASE("compaction keeps everything that is alive, and goes on after reopening") {
+TEST_CASE("compaction keeps all live data, and goes on after reopening") {
     FileScene scene{{.slack_max = 4'096}};
     scene.subscribe("billing", 7);
     scene.subscribe("audit", 3);
@@ -100,7 +100,7 @@ TEST_CASE("compaction keeps everything that is alive, and goes on after reopenin
     CHECK(joined(messages) == joined(expected));
 }
 
-TEST_CASE("a batch that is alive for long is told again, whole, and keeps growing") {
+TEST_CASE("a batch that lives long gets a new full record, and keeps growing") {
     FileScene scene{{.slack_max = 4'096}};
     scene.subscribe("billing", 1'000);
     for (int n = 1; n <= 30; ++n) {
@@ -113,7 +113,7 @@ TEST_CASE("a batch that is alive for long is told again, whole, and keeps growin
     CHECK(joined(scene.drain()) == joined(numbers(1, 30)));
 }
 
-TEST_CASE("what is forgotten is not written once more") {
+TEST_CASE("forgotten data is not written once more") {
     FileScene scene;
     constexpr int jobs = 64;
     const std::string filler(60'000, '.');
@@ -132,7 +132,7 @@ TEST_CASE("what is forgotten is not written once more") {
     CHECK(fs::file_size(scene.file.string() + "-wal") < 150'000);
 }
 
-TEST_CASE("a store that was full gives its space back to the disk once it is empty") {
+TEST_CASE("a store that was full returns its space to the disk once it is empty") {
     FileScene scene{{.slack_max = 4'096, .memory_max = 100'000}};
     const auto size = [&] {
         return fs::file_size(scene.file) + fs::file_size(scene.file.string() + "-wal");

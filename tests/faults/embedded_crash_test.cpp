@@ -338,7 +338,7 @@ void check_what_is_left(FileScene& scene, Expected& expected) {
 
 }  // namespace
 
-TEST_CASE("what was acknowledged outlives a kill at any moment") {
+TEST_CASE("acknowledged steps survive a kill at any moment") {
     const auto number = seed(31);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};

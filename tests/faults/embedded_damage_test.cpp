@@ -92,12 +92,12 @@ std::size_t place_of(const std::string& bytes, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a log that is whole gives everything") {
+TEST_CASE("an intact log loses nothing") {
     const Crashed crashed{50};
     CHECK(survivors(crashed.main, crashed.log) == 50);
 }
 
-TEST_CASE("a log whose last commit was cut off anywhere gives what came before it") {
+TEST_CASE("a log whose last commit was cut off loses only that commit") {
     const Crashed crashed{20};
     // The last commit takes one page at least; the frame before it is another's.
     const auto last = place_of_frame(frames_in(crashed.log) - 1);
@@ -112,7 +112,7 @@ TEST_CASE("a log whose last commit was cut off anywhere gives what came before i
     CHECK(survivors(crashed.main, crashed.log.substr(0, last + frame_bytes)) == 20);
 }
 
-TEST_CASE("a last commit of several pages that reached the disk in part is no damage") {
+TEST_CASE("a last commit of several pages that reached the disk in part is not damage") {
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
@@ -134,7 +134,7 @@ TEST_CASE("a last commit of several pages that reached the disk in part is no da
     }
 }
 
-TEST_CASE("a log with any bit changed gives everything or is refused") {
+TEST_CASE("a log with any bit changed loses nothing or is refused") {
     const Crashed crashed{20};
     const auto number = seed(12);
     ROUTEMASTER_TELL_SEED(number);
@@ -168,7 +168,7 @@ TEST_CASE("a log with any bit changed gives everything or is refused") {
     }
 }
 
-TEST_CASE("damage before a commit that was under way is found without the mark") {
+TEST_CASE("damage before an unfinished commit is found without the mark") {
     const Crashed crashed{20};
     // The next commit has begun to overwrite the mark, or is complete but not acknowledged.
     const auto whole = crashed.log.substr(0, place_of_frame(frames_in(crashed.log)));
@@ -188,7 +188,7 @@ TEST_CASE("damage before a commit that was under way is found without the mark")
     }
 }
 
-TEST_CASE("a block of a log that is lost is found, whatever stood in it") {
+TEST_CASE("a lost block of a log is found, whatever was in it") {
     const Crashed crashed{20};
     for (std::size_t place = 0; place + 4'096 < crashed.log.size(); place += 4'096) {
         CAPTURE(place);
@@ -198,13 +198,13 @@ TEST_CASE("a block of a log that is lost is found, whatever stood in it") {
     }
 }
 
-TEST_CASE("rubbish behind the end of the log is not read") {
+TEST_CASE("garbage behind the end of the log is not read") {
     const Crashed crashed{20};
     CHECK(survivors(crashed.main, crashed.log + std::string(10'000, 'x')) == 20);
     CHECK(survivors(crashed.main, crashed.log + crashed.log) == 20);
 }
 
-TEST_CASE("what failed commits leave behind the end of a log is no damage") {
+TEST_CASE("remains of failed commits behind the end of a log are not damage") {
     for (std::uint64_t nth = 1;; ++nth) {
         CAPTURE(nth);
         REQUIRE(nth < 1'000);
@@ -231,7 +231,7 @@ TEST_CASE("what failed commits leave behind the end of a log is no damage") {
     }
 }
 
-TEST_CASE("a log that is missing is missed, and one without its file is kept") {
+TEST_CASE("a missing log is noticed, and a log without its file is kept") {
     const Crashed crashed{20};
     FileScene scene;
     scene.close();
@@ -271,7 +271,7 @@ TEST_CASE("a log that is missing is missed, and one without its file is kept") {
     CHECK_FALSE(refusal_of(scene.file));
 }
 
-TEST_CASE("damage that is accepted costs what stands behind it, once, and the log is kept") {
+TEST_CASE("accepted damage costs the rows behind it, once, and the log is kept") {
     const Crashed crashed{20};
     FileScene scene;
     scene.close();
@@ -304,7 +304,7 @@ TEST_CASE("damage that is accepted costs what stands behind it, once, and the lo
     CHECK(joined(copy.drain()) == joined(expected));
 }
 
-TEST_CASE("the log of a file of the version before is read, and looked through") {
+TEST_CASE("the log of a file of the previous version is read and checked") {
     FileScene scene;
     scene.close();
     fs::remove(scene.file);
@@ -409,7 +409,7 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
     CHECK_MESSAGE(refusal->context().find(expected) != std::string::npos, refusal->context());
 }
 
-TEST_CASE("a file with a random bit changed is refused, or holds the beginning of what it held") {
+TEST_CASE("a file with a random bit changed is refused, or loses only its newest rows") {
     FileScene scene;
     scene.subscribe("billing", 1);
     for (int n = 1; n <= 200; ++n) scene.publish(std::to_string(n));

@@ -112,7 +112,7 @@ TEST_CASE("DEAD batches and the settings about them outlive a restart") {
     CHECK(joined(scene.drain()) == "");
 }
 
-TEST_CASE("what became of DEAD batches outlives a restart") {
+TEST_CASE("redelivered and dropped DEAD batches stay so after a restart") {
     DeadScene scene;
     const auto first = scene.die("1");
     const auto second = scene.die("2");
@@ -136,7 +136,7 @@ TEST_CASE("what became of DEAD batches outlives a restart") {
     CHECK(scene.status("billing").batches_dead == 0);
 }
 
-TEST_CASE("a batch that dies, is redelivered and dies again, is what it was last") {
+TEST_CASE("a batch that dies, is redelivered and dies again keeps its last state") {
     DeadScene scene;
     const auto uid = scene.die("1");
     for (int i = 0; i < 3; ++i) {
@@ -155,7 +155,7 @@ TEST_CASE("a batch that dies, is redelivered and dies again, is what it was last
     CHECK(joined(scene.dead_messages()) == "1");
 }
 
-TEST_CASE("compaction keeps DEAD batches, and what was redelivered, whole") {
+TEST_CASE("compaction keeps full records of DEAD and of redelivered batches") {
     FileOptions options{.slack_max = 4'096};
     SUBCASE("all of it is kept in memory") {}
     SUBCASE("little of it is kept in memory") { options.memory_max = 64; }
@@ -206,7 +206,7 @@ TEST_CASE("thousands of DEAD batches need not be in memory") {
     CHECK(scene.must(MeasureUse{}).bytes == 0);
 }
 
-TEST_CASE("what stands behind a batch that died is not told of before the death is on disk") {
+TEST_CASE("the batch behind one that died is not handed out before the death is on disk") {
     // A crash could bring the batch back, which must then come first.
     DeadScene scene;
     scene.publish("1");
@@ -222,7 +222,7 @@ TEST_CASE("what stands behind a batch that died is not told of before the death 
     CHECK(next.leases.size() == 1);
 }
 
-TEST_CASE("a subscriber as format 2 told it is read, and its batches never die") {
+TEST_CASE("a subscriber of format 2 is read, and its batches never die") {
     FileScene scene;
     scene.must(scene.job("first"));
     scene.close();

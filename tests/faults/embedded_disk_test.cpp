@@ -58,7 +58,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("whichever change fails, what was acknowledged stays and nothing else does") {
+TEST_CASE("whichever write fails, acknowledged changes stay and no others") {
     for (const bool for_good : {false, true}) {
         CAPTURE(for_good);
         int refusing = 0;
@@ -93,7 +93,7 @@ TEST_CASE("whichever change fails, what was acknowledged stays and nothing else 
     }
 }
 
-TEST_CASE("a lease that was told before the disk failed can be settled when it has healed") {
+TEST_CASE("a lease acknowledged before the disk failed can be settled after it has healed") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -190,7 +190,7 @@ TEST_CASE("a disk that neither reads nor writes refuses everything, and heals") 
     CHECK(joined(scene.drain()) == "1 4");
 }
 
-TEST_CASE("a store can be closed while its disk fails, and nothing is left unanswered") {
+TEST_CASE("a store can be closed while its disk fails, and every step completes") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -218,7 +218,7 @@ TEST_CASE("a store can be closed while its disk fails, and nothing is left unans
     CHECK(joined(scene.drain()) == "1");
 }
 
-TEST_CASE("whoever waits for jobs is woken when the disk has healed") {
+TEST_CASE("workers that wait for jobs are woken when the disk has healed") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -239,7 +239,7 @@ TEST_CASE("whoever waits for jobs is woken when the disk has healed") {
     REQUIRE(woken.wait_beyond(again, timeout));
 }
 
-TEST_CASE("relaxed: what was answered before the disk failed may be lost, and later steps fail") {
+TEST_CASE("relaxed: steps completed before the disk failed may be lost, and later steps fail") {
     Disk disk;
     DiskHealth health;
     FileScene scene;

@@ -135,7 +135,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("whichever change fails, steps are done and kept, or unavailable and undone") {
+TEST_CASE("whichever write fails, steps are done and kept, or unavailable and undone") {
     for (const bool for_good : {false, true}) {
         CAPTURE(for_good);
         int refusing = 0;

@@ -129,7 +129,7 @@ TEST_CASE("a full disk is drained to empty with no space added, and takes events
     }
 }
 
-TEST_CASE("while the disk is full, what adds to it is refused, and all else is done") {
+TEST_CASE("while the disk is full, steps that add data are refused, and all others are done") {
     Shop shop{8, 0};
     REQUIRE_A_DISK(shop.disk);
     shop.subscribe("billing", 1);
@@ -149,7 +149,7 @@ TEST_CASE("while the disk is full, what adds to it is refused, and all else is d
     CHECK(shop.delivered == shop.published);
 }
 
-TEST_CASE("a store without a reserve refuses until there is space, as before") {
+TEST_CASE("a store without a reserve refuses all changes until there is space") {
     Shop shop{8, 0, 0};
     REQUIRE_A_DISK(shop.disk);
     CHECK_FALSE(fs::exists(shop.file.string() + "-reserve"));
@@ -161,7 +161,7 @@ TEST_CASE("a store without a reserve refuses until there is space, as before") {
     CHECK(shop.delivered == shop.published);
 }
 
-TEST_CASE("the reserve is gone when the store is closed, and an old one is taken over") {
+TEST_CASE("the reserve is removed when the store is closed, and an old one is taken over") {
     FileScene scene;
     const auto reserve = scene.file.string() + "-reserve";
     CHECK(fs::file_size(reserve) == EmbeddedStoreOptions{}.reserve);

@@ -87,7 +87,7 @@ void come_to_rest(FileScene& scene, Twin& twin) {
 
 }  // namespace
 
-TEST_CASE("20,000 random steps with 20 restarts come to the same as in memory") {
+TEST_CASE("20,000 random steps with 20 restarts have the same results as in memory") {
     const auto number = seed(21);
     ROUTEMASTER_TELL_SEED(number);
     FileOptions options{.slack_max = 4'096};

@@ -79,7 +79,7 @@ void deliver_all(FileScene& scene) {
 
 }  // namespace
 
-TEST_CASE("a backlog of 40 MB takes little memory, and comes back whole and in order") {
+TEST_CASE("a backlog of 40 MB takes little memory, and comes back complete and in order") {
     FileOptions options{.memory_max = memory_max};
     bool reopened = false;
     SUBCASE("without a restart") {}
@@ -115,7 +115,7 @@ TEST_CASE("a backlog of 40 MB takes little memory, and comes back whole and in o
     }
 }
 
-TEST_CASE("of a long backlog, a job takes 160 bytes of memory and an event 64") {
+TEST_CASE("in a long backlog, a job takes 160 bytes of memory and an event 64") {
     FileScene scene{{.memory_max = 1}};
     scene.subscribe("billing", 100);
     const auto grows = [&](int first, int last, const auto& step) {

@@ -35,7 +35,7 @@ int publish_until_refused(FileScene& scene, int published) {
 
 }  // namespace
 
-TEST_CASE("a store whose file or log is moved away takes nothing until it is put back") {
+TEST_CASE("a store whose file or log is moved away refuses steps until it is put back") {
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
@@ -64,7 +64,7 @@ TEST_CASE("a store that is idle notices that its file was moved") {
     CHECK(await([&] { return !scene.perform(AcquireJobs{"work", scene.worker, 1}); }));
 }
 
-TEST_CASE("a store whose files were removed leaves those alone that another made in their place") {
+TEST_CASE("a store whose files were removed does not touch files created in their place") {
     FileScene scene;
     scene.publish("1");
     for (const char* suffix : {"", "-wal"}) fs::remove(scene.file.string() + suffix);

@@ -76,7 +76,7 @@ TEST_CASE("a file that does not exist is created, and found again") {
     CHECK(joined(scene.drain()) == "1");
 }
 
-TEST_CASE("an empty file is taken for a new one") {
+TEST_CASE("an empty file counts as a new one") {
     const TemporaryFolder folder;
     write_file(folder.path() / "bus.db", "");
     CHECK(!refusal_of(folder.path() / "bus.db"));
@@ -118,7 +118,7 @@ TEST_CASE("a file that this process has open is refused, and stays locked agains
     CHECK(open_elsewhere(scene.file) == 1);
 }
 
-TEST_CASE("the owner goes on undisturbed by those who were refused") {
+TEST_CASE("refused processes do not disturb the owner") {
     FileScene scene;
     scene.subscribe("billing");
     for (int i = 1; i <= 20; ++i) {
@@ -131,7 +131,7 @@ TEST_CASE("the owner goes on undisturbed by those who were refused") {
     CHECK(joined(scene.drain()) == joined(numbers(1, 20)));
 }
 
-TEST_CASE("a file that is no database is refused") {
+TEST_CASE("a file that is not a database is refused") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "notes.txt";
     for (const std::string& content :
@@ -173,7 +173,7 @@ TEST_CASE("a file of a newer format is refused") {
     CHECK(!refusal_of(scene.file));
 }
 
-TEST_CASE("a file of the format before this is read, and goes on in this") {
+TEST_CASE("a file of the previous format is read, and continues in this one") {
     FileScene scene;
     scene.must(scene.job("old"));
     scene.must(scene.job("kept"));
@@ -191,7 +191,7 @@ TEST_CASE("a file of the format before this is read, and goes on in this") {
     CHECK(scene.queue("work") == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("a folder that is missing, and one that stands in place of the file, are refused") {
+TEST_CASE("a missing folder, and a folder in place of the file, are refused") {
     const TemporaryFolder folder;
     check_refused(folder.path() / "missing" / "bus.db", Errc::unavailable,
                   "cannot open it: No such file or directory");

@@ -50,7 +50,7 @@ int left_by_power_loss(const Disk& disk, const FileScene& scene, int round) {
 
 }  // namespace
 
-TEST_CASE("strict: everything acknowledged outlives a loss of power at any moment") {
+TEST_CASE("strict: everything acknowledged survives a loss of power at any moment") {
     // The log is copied back into the file after 1,000 pages, several times in this test; the
     // slack lets the head of the journal be freed meanwhile.
     Disk disk;
@@ -88,7 +88,7 @@ TEST_CASE("relaxed: a loss of power costs the end of what was acknowledged, and 
     }
 }
 
-TEST_CASE("a new file outlives a loss of power, whether or not anything was written") {
+TEST_CASE("a new file survives a loss of power, whether or not anything was written") {
     Disk disk;
     FileScene scene;
     CHECK(left_by_power_loss(disk, scene, 0) == 0);

@@ -44,7 +44,7 @@ std::int64_t asked(const std::filesystem::path& file, const char* sql) {
 
 }  // namespace
 
-TEST_CASE("random steps come to the same in memory and in a file, and outlive reopening it") {
+TEST_CASE("random steps have the same results in memory and in a file, also after reopening it") {
     const auto first = seed(1);
     for (std::uint64_t number = first; number < first + 16; ++number) {
         ROUTEMASTER_TELL_SEED(number);
@@ -101,7 +101,7 @@ TEST_CASE("random steps come to the same in memory and in a file, and outlive re
     }
 }
 
-TEST_CASE("what is gone leaves the file, and its space is used again") {
+TEST_CASE("deleted data leaves the file, and its space is used again") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     const Uid worker{1, 1};

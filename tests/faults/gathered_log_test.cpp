@@ -73,7 +73,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a log that is written, read and cut anywhere is as if nothing were gathered") {
+TEST_CASE("a log that is written, read and cut anywhere is the same without gathering") {
     const TemporaryFolder folder;
     std::minstd_rand random{7};
     const auto below = [&](std::size_t bound) { return random() % bound; };
@@ -130,7 +130,7 @@ TEST_CASE("a commit reaches the log in one piece, and not before it is synced") 
     CHECK(log.content().size() == 2 * 16'408 + mark_bytes);
 }
 
-TEST_CASE("what is no commit, or was not synced, is not marked as one that was") {
+TEST_CASE("only synced commits get a mark") {
     Disk disk;
     const TemporaryFolder folder;
     LogFile log{folder.path() / "log"};

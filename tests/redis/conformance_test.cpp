@@ -67,7 +67,7 @@ TEST_CASE("redis cluster: the whole suite") {
 
 // Beside Ruby workers, batches do not wait for those that failed before them, and jobs
 // of other kinds do not come into `main`; all else holds.
-TEST_CASE("redis in a mixed fleet: the whole suite, but for what it gives up") {
+TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it lacks") {
     const std::set<std::string> given_up{
         "a batch that failed blocks those behind it until it is retried",
         "a batch whose job was nacked keeps its place",

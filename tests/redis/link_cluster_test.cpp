@@ -42,7 +42,7 @@ void move(RedisCluster& cluster, std::size_t from, std::size_t to) {
 
 }  // namespace
 
-TEST_CASE("link to a cluster: any node leads to the right one, and to the next after a move") {
+TEST_CASE("link to a cluster: any node redirects to the right one, also after a move") {
     RedisCluster cluster{3};
     const auto owner = cluster.owner(key);
     const auto other = (owner + 1) % 3;
@@ -148,7 +148,7 @@ TEST_CASE("link to a cluster: a call whose key has left waits for the end of the
     CHECK(scene.log.count(LogLevel::info, "MOVED") == 1);
 }
 
-TEST_CASE("link to a cluster: no host means the one asked, and a call is not sent on for ever") {
+TEST_CASE("link to a cluster: no host means the same host, and redirects are limited") {
     RedisCluster cluster{2};
     const auto owner = cluster.owner(key);
     for (std::size_t i = 0; i < 2; ++i) {

@@ -70,7 +70,7 @@ TEST_CASE("link by sentinels: the master is found, and followed wherever it goes
     CHECK(scene.log.count(LogLevel::info, "connected again") == 2);
 }
 
-TEST_CASE("link by sentinels: a sentinel that does not know the master is told, and passed over") {
+TEST_CASE("link by sentinels: a sentinel that does not know the master is logged and skipped") {
     const RedisServer master;
     const RedisServer stranger{{"--sentinel"}, "protected-mode no\n"};
     const RedisServer guard{
@@ -86,7 +86,7 @@ TEST_CASE("link by sentinels: a sentinel that does not know the master is told, 
     CHECK(lost.ask_echo("x").find("knows no master 'another'") != std::string::npos);
 }
 
-TEST_CASE("link by sentinels: a sentinel is told the password, and need not want it") {
+TEST_CASE("link by sentinels: a sentinel gets the password, and need not require it") {
     const RedisServer master{{"--requirepass", "secret"}};
     const auto configuration = "sentinel monitor main 127.0.0.1 " + std::to_string(master.port()) +
                                " 1\nsentinel auth-pass main secret\n";
@@ -98,7 +98,7 @@ TEST_CASE("link by sentinels: a sentinel is told the password, and need not want
     }
 }
 
-TEST_CASE("link by sentinels: a sentinel is not taken for the server itself") {
+TEST_CASE("link by sentinels: a sentinel is not mistaken for the server itself") {
     const RedisServer guard{{"--sentinel"}, "protected-mode no\n"};
     LinkScene scene{guard, Duration{5'000}};
     const Stopwatch watch;

@@ -90,7 +90,7 @@ struct Many : test::RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: many names that another program made are listed whole and in order") {
+TEST_CASE("redis: many names that another program added are listed completely and in order") {
     Many s;
     for (const std::uint32_t limit : {1'000U, 333U, 5'000U}) {
         CHECK(s.topics(limit) == s.members({"SMEMBERS", "topics"}));
@@ -186,7 +186,7 @@ TEST_CASE("redis: names are listed while the memory is full") {
     CHECK(s.counters().size() == many);
 }
 
-TEST_CASE("redis: an index of another type costs an error, and is made anew once it is gone") {
+TEST_CASE("redis: an index of another type costs an error, and is created again once it is gone") {
     Many s;
     s.other({"SET", "routemaster:index:topics", "x"});
     const auto listed = s.try_to(ListTopics{});

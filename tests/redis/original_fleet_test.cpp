@@ -106,7 +106,7 @@ TEST_CASE("original: 100,000 batches that its workers ended delay ours for less 
     CHECK(s.other({"EXISTS", "routemaster:untidy"}).number == 0);
 }
 
-TEST_CASE("original: batches that its workers ended behind one that is under way are skipped") {
+TEST_CASE("original: batches that its workers ended behind one under way are skipped") {
     RedisScene s;
     subscribe(s, "billing");
     publish(s, 2'502);
@@ -131,7 +131,7 @@ TEST_CASE("original: with its workers in the fleet, no batch joins a group") {
     CHECK(group_length(s) == 0);
 }
 
-TEST_CASE("original: what its workers ended goes with the subscriber") {
+TEST_CASE("original: batches that its workers ended are removed with the subscriber") {
     RedisScene s;
     subscribe(s, "billing");
     leave_ended(s, "billing", 2'500);
@@ -141,7 +141,7 @@ TEST_CASE("original: what its workers ended goes with the subscriber") {
     CHECK(group_length(s) == 0);
 }
 
-TEST_CASE("original: what was held is back for its workers after one step for each 1,000") {
+TEST_CASE("original: blocked jobs come back for its workers, 1,000 with each step") {
     RedisScene s;
     subscribe(s, "billing");
     publish(s, 2'501);
@@ -172,7 +172,7 @@ TEST_CASE("original: what was held is back for its workers after one step for ea
                   "all of it is due");
 }
 
-TEST_CASE("original: what was held comes back in its order") {
+TEST_CASE("original: blocked jobs come back in their order") {
     RedisScene s;
     subscribe(s, "billing");
     for (int number = 1; number <= 1'500; ++number) {
@@ -192,7 +192,7 @@ TEST_CASE("original: what was held comes back in its order") {
     }
 }
 
-TEST_CASE("original: what a worker of its held that ended by a mistake is given back") {
+TEST_CASE("original: jobs of its worker that exited because of an error are released") {
     for (const bool mixed : {false, true}) {
         CAPTURE(mixed);
         RedisScene s{mixed};
@@ -213,7 +213,7 @@ TEST_CASE("original: what a worker of its held that ended by a mistake is given 
     }
 }
 
-TEST_CASE("original: what its web process began before ours goes before it") {
+TEST_CASE("original: a batch that its web process began before ours is delivered first") {
     RedisScene s;
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -228,7 +228,7 @@ TEST_CASE("original: what its web process began before ours goes before it") {
 
 // --- Turns, in a mixed fleet ---------------------------------------------------------------------
 
-TEST_CASE("original: in a mixed fleet, what is acquired together is delivered in its order") {
+TEST_CASE("original: in a mixed fleet, batches acquired together are delivered in order") {
     RedisScene s{true};
     subscribe(s, "billing");
     subscribe(s, "audit", 2);
@@ -251,7 +251,7 @@ TEST_CASE("original: in a mixed fleet, what is acquired together is delivered in
     CHECK(s.other({"EXISTS", "routemaster:blocked:main"}).number == 0);
 }
 
-TEST_CASE("original: in a mixed fleet, nobody waits for the turn of a worker that is gone") {
+TEST_CASE("original: in a mixed fleet, no batch waits for the turn of a worker that is gone") {
     RedisScene s{true};
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -282,7 +282,7 @@ TEST_CASE("original: in a mixed fleet, nobody waits for the turn of a worker tha
     }
 }
 
-TEST_CASE("original: in a mixed fleet, 1,000 batches that wait for their turn hold nobody up") {
+TEST_CASE("original: in a mixed fleet, 1,000 batches that wait for their turn delay no others") {
     RedisScene s{true};
     subscribe(s, "billing");
     subscribe(s, "audit");
@@ -295,7 +295,7 @@ TEST_CASE("original: in a mixed fleet, 1,000 batches that wait for their turn ho
     CHECK(reached);
 }
 
-TEST_CASE("original: in a mixed fleet, a worker rests while only turns are waited for") {
+TEST_CASE("original: in a mixed fleet, a worker sleeps while batches only wait for their turn") {
     RedisScene s{true};
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -305,7 +305,7 @@ TEST_CASE("original: in a mixed fleet, a worker rests while only turns are waite
     CHECK(s.perform(step).next_due == never);
 }
 
-TEST_CASE("original: in a mixed fleet, turns that cannot be read hold nobody back") {
+TEST_CASE("original: in a mixed fleet, turns that cannot be read block nobody") {
     RedisScene s{true};
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -317,7 +317,7 @@ TEST_CASE("original: in a mixed fleet, turns that cannot be read hold nobody bac
     CHECK(acquired(s) == std::vector{b});
 }
 
-TEST_CASE("original: in a mixed fleet, the batches of a subscriber are those that there are") {
+TEST_CASE("original: in a mixed fleet, the batches of a subscriber are listed") {
     RedisScene s{true};
     subscribe(s, "billing");
     subscribe(s, "audit");

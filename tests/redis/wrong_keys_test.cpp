@@ -174,7 +174,7 @@ TEST_CASE("redis: a step that meets a key of another type changes nothing") {
     }
 }
 
-TEST_CASE("redis: a step that meets text where numbers should be changes nothing, or copes") {
+TEST_CASE("redis: a step that meets text where a number should be changes nothing, or works") {
     BusyScene scene;
     const auto names = scene.names();
     for (const auto& kind : kinds()) {
@@ -186,7 +186,7 @@ TEST_CASE("redis: a step that meets text where numbers should be changes nothing
     }
 }
 
-TEST_CASE("redis: the error names the key that holds something else, but no token") {
+TEST_CASE("redis: the error names the key of another type, but no token") {
     BusyScene scene;
     scene.exchange("jobs:scheduled:main");
     const auto lease = scene.deliveries.at(0);
@@ -203,7 +203,7 @@ TEST_CASE("redis: the error names the key that holds something else, but no toke
     CHECK(text.starts_with("WRONGTYPE routemaster:group:bill..."));
 }
 
-TEST_CASE("redis: a group that cannot be tidied holds nobody back") {
+TEST_CASE("redis: a group that cannot be tidied blocks nobody") {
     BusyScene scene;
     scene.other({"SADD", "routemaster:untidy", "billing"});
     scene.exchange("routemaster:group:billing");
