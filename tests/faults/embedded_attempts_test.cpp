@@ -1,5 +1,5 @@
 /// @file
-/// Attempts that end the process which makes them count, so that they come to an end.
+/// Attempts that crash their process count, so that they are limited.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -26,13 +26,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Makes the next attempt, which nobody ends.
+/// Begins the next attempt, which nobody settles.
 DeliveryStart begin(FileScene& scene) {
     const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
     return scene.must(BeginDelivery{lease, Duration{0}});
 }
 
-/// What a crash at this moment leaves is opened.
+/// Opens what a crash at this moment would leave.
 void crash(FileScene& scene) {
     const auto copy = scene.folder.path() / "copy";
     fs::copy_file(scene.file, copy);
@@ -52,7 +52,7 @@ void subscribe(FileScene& scene, std::uint32_t max_events, std::uint32_t attempt
                           .attempts_max = attempts_max}});
 }
 
-/// The process that dies of the only event of its bus; it ends by itself when that is DEAD.
+/// A process that crashes on the only event of its bus; it exits by itself once that is DEAD.
 [[noreturn]] void deliver(const fs::path& file, std::uint32_t max_events, int attempts) noexcept {
     EmbeddedStore store{file};
     Bus bus{store, {.publisher = "shop"}};
@@ -80,7 +80,7 @@ void subscribe(FileScene& scene, std::uint32_t max_events, std::uint32_t attempt
     ::_exit(0);
 }
 
-/// The exit status, or 128 and the signal, of such a process.
+/// The exit status of such a process, or 128 and the signal.
 int run(const fs::path& file, std::uint32_t max_events, int attempts) {
     const pid_t child = ::fork();
     if (child == 0) deliver(file, max_events, attempts);

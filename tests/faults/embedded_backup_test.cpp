@@ -1,5 +1,5 @@
 /// @file
-/// Copies of a store's file that are made while the store is in use.
+/// Backups of a store's file while the store is in use.
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What stands in a folder, but for the files of the store in the scene.
+/// The files in a folder, but for those of the store in the scene.
 std::vector<std::string> others_in(const fs::path& folder) {
     std::vector<std::string> names;
     for (const auto& each : fs::directory_iterator{folder}) {
@@ -87,7 +87,7 @@ TEST_CASE("backups made at full load, while the journal forgets rows, are consis
     scene.subscribe("billing", 1);
     std::atomic<int> acknowledged = 0;
     std::atomic<bool> ended = false;
-    // Jobs that come and go make the journal forget; the events are what is looked at.
+    // Jobs that come and go make the journal forget rows; the events are checked.
     std::jthread churn{[&] {
         const std::string filler(2'000, 'x');
         const Uid other{2ULL << 60U, 0};

@@ -1,5 +1,5 @@
 /// @file
-/// How the embedded store brings pages from SQLite's log to their places, beside the commits.
+/// How the embedded store checkpoints SQLite's log, beside the commits.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t job_bytes = 100'000;
 
-/// Jobs that fill the log until it is brought home, and until it may grow no more.
+/// Numbers of jobs that fill the log until it is checkpointed, and to its bound.
 constexpr int jobs_until_begun = 40;
 constexpr int jobs_until_full = 400;
 
@@ -99,7 +99,7 @@ TEST_CASE("the log starts over again and again, and needs no more descriptors") 
 }
 
 TEST_CASE("pages lost in a failed sync of the database are still in the log") {
-    // One of the checkpointer, or of a commit that brings the rest.
+    // A sync of the checkpointer, or of a commit that checkpoints the rest.
     for (std::uint64_t nth = 1; nth <= 4; ++nth) {
         CAPTURE(nth);
         Disk disk;

@@ -1,5 +1,5 @@
 /// @file
-/// When the embedded store answers: not before what it says is on disk, and once.
+/// When the embedded store completes steps: once, when everything they depend on is on disk.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr Duration timeout{20'000};
 
-/// Submits a step; tells whether it was answered so far, and waits until it is.
+/// Submits a step; reports whether it has completed, and waits until it does.
 template <class S>
 class Submission {
 public:
@@ -58,7 +58,7 @@ TEST_CASE("nothing is acknowledged or listed before it is synced") {
     held.wait();
     CHECK(!publication.answered());
 
-    // These wait for the same sync or the next one: their answers tell what is not on disk.
+    // These wait for the same sync or the next one: their outcomes depend on changes not on disk.
     Submission status{scene, FindSubscriber{"billing"}};
     Submission delivery{scene, AcquireJobs{delivery_queue, scene.worker, 1}};
     Submission push{scene, scene.job("a")};
@@ -72,7 +72,7 @@ TEST_CASE("nothing is acknowledged or listed before it is synced") {
     CHECK(!acquisition.answered());
     CHECK(!counters.answered());
 
-    // These tell nothing that a crash could take back.
+    // These depend on nothing that a crash could undo.
     Submission token{scene, FindToken{"old"}};
     Submission heartbeat{scene, Heartbeat{scene.worker}};
     CHECK(token.answered());
@@ -112,7 +112,7 @@ TEST_CASE("the batch behind a dropped one is not handed out before the drop is o
     HeldSyncs held{disk};
     Submission drop{scene, DropOldestBatches{1}};
     held.wait();
-    // If the first came back, it would have to be delivered before the second.
+    // If a crash restored the first, it would have to be delivered before the second.
     Submission acquisition{scene, AcquireJobs{delivery_queue, scene.worker, 1}};
     CHECK(!acquisition.answered());
     held.release();
@@ -142,7 +142,7 @@ TEST_CASE("relaxed completes at once, and is on disk soon after") {
     HeldSyncs held{disk};
     Submission publication{scene, scene.event("1")};
     CHECK(publication.answered());
-    // Nobody waits for it, and still it is synced.
+    // It is synced although nobody waits for it.
     held.wait();
     held.release();
 }

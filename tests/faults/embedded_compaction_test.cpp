@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The answer of a query for one number, in a file that nobody uses.
+/// The number that a query returns, in a file that nobody uses.
 std::int64_t ask(const fs::path& file, const char* sql) {
     sqlite3* database = nullptr;
     REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
@@ -128,7 +128,7 @@ TEST_CASE("forgotten data is not written once more") {
     for (auto& outcome : perform_all(*scene.store, acks, scene.now)) {
         CHECK(reply_of<AckJob>(outcome).value() == Settlement::settled);
     }
-    // Of some 300,000 bytes that are forgotten with the acks.
+    // Of some 300,000 bytes that the acks make unneeded.
     CHECK(fs::file_size(scene.file.string() + "-wal") < 150'000);
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// What the embedded store makes of a file that was damaged.
+/// How the embedded store handles a file that was damaged.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -33,7 +33,7 @@ void write_file(const fs::path& file, const std::string& bytes) {
 
 fs::path log_of(const fs::path& file) { return file.string() + "-wal"; }
 
-/// What a crash leaves after `events` publications, one row each: the file and its log.
+/// The files that a crash leaves after `events` publications, one row each: the file and its log.
 struct Crashed {
     explicit Crashed(int events) {
         FileScene scene;
@@ -61,8 +61,8 @@ std::string with_bit_changed(std::string bytes, std::size_t place, unsigned bit)
     return bytes;
 }
 
-/// How many of the publications are there when a file and its log are opened, nothing when they
-/// are refused as damaged; they must be the first ones, in order.
+/// How many of the publications are found when a file and its log are opened, nothing when they are
+/// refused as damaged; they must be the first ones, in order.
 std::optional<std::size_t> survivors(const std::string& main, const std::string& log) {
     FileScene scene;
     scene.close();
@@ -82,7 +82,7 @@ std::optional<std::size_t> survivors(const std::string& main, const std::string&
     return messages.size();
 }
 
-/// Where the text of a job stands in a file.
+/// The offset of a job's text in a file.
 std::size_t place_of(const std::string& bytes, const std::string& text) {
     const auto place = bytes.find(text);
     REQUIRE(place != std::string::npos);
@@ -104,7 +104,7 @@ TEST_CASE("a log whose last commit was cut off loses only that commit") {
     for (auto size = last; size < last + frame_bytes; size += 401) {
         CAPTURE(size);
         CHECK(survivors(crashed.main, crashed.log.substr(0, size)) == 19);
-        // What lies behind the end of a log that began anew is of the one before.
+        // Behind the end of a log that started over are frames of the previous one.
         auto torn = crashed.log.substr(0, size);
         torn.resize(crashed.log.size() + frame_bytes, '\x11');
         CHECK(survivors(crashed.main, torn) == 19);
@@ -120,7 +120,7 @@ TEST_CASE("a last commit of several pages that reached the disk in part is not d
     scene.publish("2" + std::string(100'000, '.'));
     const auto main = bytes_of(scene.file);
     auto log = bytes_of(log_of(scene.file));
-    // As power loss leaves it, before anybody was answered: without the mark.
+    // As power loss leaves it, before any step completed: without the mark.
     log.resize(place_of_frame(frames_in(log)));
     const auto first = (before - header_bytes) / frame_bytes;
     REQUIRE(frames_in(log) > first + 4);
@@ -162,7 +162,7 @@ TEST_CASE("a log with any bit changed loses nothing or is refused") {
                         static_cast<unsigned>(random.below(8))));
         }
     }
-    // The mark at the end: without it, all is there nevertheless.
+    // The mark at the end: without it, all rows are found nevertheless.
     for (auto place = place_of_frame(frames_in(crashed.log)); place < crashed.log.size(); ++place) {
         CHECK_FALSE(check(place, static_cast<unsigned>(random.below(8))));
     }
@@ -261,7 +261,7 @@ TEST_CASE("a missing log is noticed, and a log without its file is kept") {
         CHECK(refusal->code() == Errc::corrupted);
         CHECK(refusal->context().find(text) != std::string::npos);
     }
-    // Once all is back, all is there.
+    // Once the log is back, all rows are.
     write_file(scene.file, crashed.main);
     write_file(log_of(scene.file), crashed.log);
     scene.open();
@@ -289,7 +289,7 @@ TEST_CASE("accepted damage costs the rows behind it, once, and the log is kept")
     scene.store.emplace(scene.file, EmbeddedStoreOptions{.accept_damage = true});
     if (!log.empty()) CHECK(bytes_of(kept) == log);
     if (left > 0) scene.publish("21");
-    // Also when it is killed now.
+    // Also when the process is killed now.
     FileScene copy;
     copy.close();
     write_file(copy.file, bytes_of(scene.file));
@@ -379,7 +379,7 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
         expected = "row 6 is damaged";
     }
     SUBCASE("emptied") {
-        // As one changed bit in SQLite's own account of a row can make it look.
+        // As one changed bit in SQLite's record header can make it look.
         sql =
             "PRAGMA writable_schema=ON;"
             "UPDATE sqlite_schema SET sql = 'CREATE TABLE journal (row INTEGER PRIMARY KEY,"
@@ -389,7 +389,7 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
         expected = "row 6 is damaged";
     }
     SUBCASE("no changes") {
-        // The checksum of row 31 and the byte c1, which is no MessagePack.
+        // The checksum of row 31 and the byte c1, which is not MessagePack.
         sql = "INSERT INTO journal VALUES (31, 2031315752, x'c1')";
         expected = "row 31: no effect at byte";
     }

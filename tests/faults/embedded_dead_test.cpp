@@ -20,7 +20,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A store with a subscriber whose batches have one event each and die of their first failure.
+/// A store with a subscriber whose batches have one event each and die at their first failure.
 struct DeadScene : FileScene {
     explicit DeadScene(const FileOptions& settings = {}) : FileScene{settings}, options{settings} {
         must(Subscribe{"billing",
@@ -64,7 +64,7 @@ struct DeadScene : FileScene {
         open(options);
     }
 
-    /// Pushes and acknowledges jobs until every row that is old has been forgotten.
+    /// Pushes and acknowledges jobs until all old rows have been forgotten.
     void churn() {
         for (int round = 0; round < 300; ++round) {
             std::vector<Step> steps;
@@ -207,7 +207,7 @@ TEST_CASE("thousands of DEAD batches need not be in memory") {
 }
 
 TEST_CASE("the batch behind one that died is not handed out before the death is on disk") {
-    // A crash could bring the batch back, which must then come first.
+    // A crash could restore the batch, which must then come first.
     DeadScene scene;
     scene.publish("1");
     scene.publish("2");
@@ -226,8 +226,8 @@ TEST_CASE("a subscriber of format 2 is read, and its batches never die") {
     FileScene scene;
     scene.must(scene.job("first"));
     scene.close();
-    // What format 2 told of a subscriber: [3, "a", "local:a", "", 500, 100, 1, 100, nil, []]. The
-    // checksum is that of row 2.
+    // A subscriber in format 2: [3, "a", "local:a", "", 500, 100, 1, 100, nil, []]. The checksum is
+    // that of row 2.
     sqlite3* database = nullptr;
     REQUIRE(sqlite3_open(scene.file.c_str(), &database) == SQLITE_OK);
     CHECK(sqlite3_exec(database,

@@ -31,7 +31,7 @@ namespace {
 
 constexpr Duration timeout{20'000};
 
-/// Counts how often each event arrives, and waits until each did once.
+/// Counts how often each event arrives, and waits until each arrived once.
 class Receiver {
 public:
     void take(const Batch& batch) {
@@ -110,7 +110,7 @@ TEST_CASE("a lease acknowledged before the disk failed can be settled after it h
     CHECK(scene.perform(settle).error().code() == Errc::unavailable);
     disk.heal();
     health.wait_until_healed();
-    // Nobody else was given the job meanwhile.
+    // Nobody else leased the job meanwhile.
     CHECK(scene.must(AcquireJobs{delivery_queue, Uid{2ULL << 60U, 0}, 9}).leases.empty());
     CHECK(scene.must(settle) == Settlement::settled);
     CHECK(scene.drain().empty());
@@ -179,7 +179,7 @@ TEST_CASE("a disk that neither reads nor writes refuses everything, and heals") 
     disk.fail_changes(1, true);
     CHECK(scene.perform(scene.event("2")).error().code() == Errc::unavailable);
     CHECK(scene.perform(scene.event("3")).error().code() == Errc::unavailable);
-    // Whatever it says of listings, it says at once, and nothing that was refused.
+    // Listings return at once, and without any change that was refused.
     const auto status = scene.perform(FindSubscriber{"billing"});
     if (status) CHECK((*status)->events_queued == 1);
 
@@ -286,7 +286,7 @@ TEST_CASE("a dispatcher delivers each batch once across failures of the disk") {
             disk.fail_changes(nth, for_good);
             {
                 Runner runner{dispatcher};
-                // It may be done before anything fails.
+                // The step may complete before anything fails.
                 while (for_good && health.failures() == 0 && receiver.count().first < 2 * batches) {
                     std::this_thread::yield();
                 }

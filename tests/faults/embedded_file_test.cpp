@@ -1,5 +1,5 @@
 /// @file
-/// What can be learned of a store's file without opening the store.
+/// Checking and exporting a store's file without opening the store.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -19,7 +19,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A bus with one of everything, and three jobs of which one is no job of ours.
+/// A bus with one of everything, and three jobs, one of which is not encoded as ours are.
 struct Shop : FileScene {
     Shop() {
         must(PutToken{"t", "shop"});

@@ -1,5 +1,5 @@
 /// @file
-/// A file of the embedded store that is opened by another name, and who may read what it makes.
+/// A file of the embedded store that is opened through a link, and the permissions of new files.
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A link to where a file is that a crash left, with its log.
+/// A link to a file that a crash left, with its log.
 struct LinkedScene {
     LinkedScene() {
         FileScene crashed;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Publishes until that is refused; how often it was not.
+/// Publishes until that is refused; returns how often it succeeded.
 int publish_until_refused(FileScene& scene, int published) {
     int number = published;
     REQUIRE(await([&] {
@@ -46,7 +46,7 @@ TEST_CASE("a store whose file or log is moved away refuses steps until it is put
     fs::rename(moved, elsewhere);
     auto published = publish_until_refused(scene, 1);
     CHECK_FALSE(scene.perform(AcquireJobs{delivery_queue, scene.worker, 1}));
-    // Who opens it at the old place is refused: the half of it stands there.
+    // Opening the old path is refused: half of the store is still there.
     CHECK(refusal_of(scene.file));
     fs::rename(elsewhere, moved);
     REQUIRE(await([&] { return scene.perform(scene.event(std::to_string(published + 1))); }));

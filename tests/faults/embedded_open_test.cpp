@@ -1,5 +1,5 @@
 /// @file
-/// Which files the embedded store opens, and what it says of the others.
+/// Which files the embedded store opens, and its errors for the others.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -40,7 +40,7 @@ void run_sql(const fs::path& file, const char* sql) {
 
 constexpr const char* file_to_open = "ROUTEMASTER_TEST_FILE";
 
-/// Opens a file in another process: 0 when it could, 1 when it was told that the file is in use, 2
+/// Opens a file in another process: 0 when it could, 1 when the file was reported to be in use, 2
 /// otherwise.
 int open_elsewhere(const fs::path& file) {
     return Process{{"/proc/self/exe", "--no-skip", "--test-case=opens a file for another process"},
@@ -48,7 +48,7 @@ int open_elsewhere(const fs::path& file) {
         .wait();
 }
 
-/// Checks that a file is refused with that code and a text that names it, and stays as it was.
+/// Checks that a file is refused with that code and a text that names it, and does not change.
 void check_refused(const fs::path& file, Errc code, const std::string& part) {
     const bool existed = fs::is_regular_file(file);
     const auto before = existed ? bytes_of(file) : std::string{};
@@ -178,7 +178,7 @@ TEST_CASE("a file of the previous format is read, and continues in this one") {
     scene.must(scene.job("old"));
     scene.must(scene.job("kept"));
     scene.close();
-    // The job "old" is gone, as format 1 says it, with the checksum of row 3.
+    // The job "old" is gone, in format 1, with the checksum of row 3.
     run_sql(scene.file,
             "INSERT INTO journal VALUES (3, 1987976946, x'930ca4776f726ba36f6c64');"
             "PRAGMA user_version=1");

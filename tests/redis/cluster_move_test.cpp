@@ -1,5 +1,5 @@
-// A bus in a cluster whose slot is moved from one node to another, key by key: no step is done by
-// half, nothing that was taken in is lost, and steps go on once the slot has moved.
+// A bus in a cluster whose slot is moved from one node to another, key by key: no step is half
+// done, no acknowledged event is lost, and steps go on once the slot has moved.
 
 #include <doctest/doctest.h>
 
@@ -54,7 +54,7 @@ struct Bus {
                 .uid = *Uid::parse("BATCHBATCHBATCHB" + std::string(1, next_letter()) + "AAA")};
     }
 
-    /// Begins a step; its outcome.
+    /// Submits a step; returns its outcome.
     std::future<Outcome> begin(Step step) {
         auto promise = std::make_shared<std::promise<Outcome>>();
         auto outcome = promise->get_future();

@@ -18,7 +18,7 @@ using namespace routemaster;
 
 namespace {
 
-/// A store on a server of its own, which goes away after it.
+/// A store on a server of its own, which stops with it.
 class OnServer final : public Store {
 public:
     explicit OnServer(std::string prefix)
@@ -65,8 +65,8 @@ TEST_CASE("redis cluster: the whole suite") {
     CHECK(number > 100);
 }
 
-// Beside Ruby workers, batches do not wait for those that failed before them, and jobs
-// of other kinds do not come into `main`; all else holds.
+// Beside Ruby workers, batches do not wait for those that failed before them, and jobs of other
+// kinds are not accepted in `main`; all else holds.
 TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it lacks") {
     const std::set<std::string> given_up{
         "a batch that failed blocks those behind it until it is retried",
@@ -79,10 +79,10 @@ TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it la
         "a subscriber has one CURRENT batch at most while eight threads publish",
         "a lower max_in_flight blocks the batches that are not under way",
         "gauges, counters and deliveries add up after a long random walk",
-        // What would end its workers is refused.
+        // Steps that would crash its workers are refused.
         "a topic's name may contain digits, dots and hyphens",
         "a bad subscription is refused, names the field and changes nothing",
-        // Its web makes a topic before it subscribes to it.
+        // Its web process creates a topic before it subscribes to it.
         "subscribing replaces the topics and creates the unknown ones unclaimed",
         "a topic that only subscriptions created goes with the last of them",
         // Its workers know no groups, and so no shares.

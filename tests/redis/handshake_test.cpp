@@ -1,4 +1,4 @@
-// What a link makes of the answers of servers, as far as it takes no server.
+// How a link handles the replies of servers, without a server.
 
 #include "redis/handshake.hpp"
 
@@ -31,7 +31,7 @@ std::string info(const std::string& version) {
 
 const std::string master = "*3\r\n" + bulk("master") + ":0\r\n*0\r\n";
 
-/// What a handshake without password and name makes of these replies.
+/// The result of a handshake without password and name after these replies.
 struct Greeting {
     explicit Greeting(const std::string& replies) {
         RedisOptions options;

@@ -1,4 +1,4 @@
-// The link to a server, and over a network, that is not well.
+// The link to a failing server, and over a failing network.
 
 #include <doctest/doctest.h>
 
@@ -105,7 +105,7 @@ TEST_CASE("link faults: all calls sent to a server that falls silent are in doub
     CHECK(watch.elapsed() >= Duration{390});
     CHECK(watch.elapsed() < Duration{1'000});
     CHECK(losses(scene) == 1);
-    // A call of this time waits for a connection that does not come.
+    // A call made now waits for a connection that does not come.
     CHECK(is_refused(scene.ask_echo("x")));
     server.resume();
     CHECK(recovers(scene));
@@ -145,7 +145,7 @@ TEST_CASE("link faults: a call whose reply breaks off anywhere is in doubt") {
     for (std::size_t bytes = 1; bytes < whole; bytes += 9) {
         CAPTURE(bytes);
         REQUIRE(recovers(scene));
-        // Until then the other connection may have something to say.
+        // Until then the other connection may still receive messages.
         REQUIRE(scene.heard.await(++connections).size() == connections);
         gate.cut_after(bytes);
         const auto answer = scene.ask_echo(text);
@@ -160,7 +160,7 @@ TEST_CASE("link faults: unsent calls are sent over the next connection, sent one
     auto& server = gated.server;
     auto& gate = gated.gate;
     auto& scene = gated.scene;
-    // Larger than what sockets hold, so that most of it cannot leave.
+    // Larger than the buffers of sockets, so that most of it cannot be sent.
     constexpr int calls = 64;
     const std::string ballast(1'000'000, 'x');
     server.pause();

@@ -23,7 +23,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A server of another kind: it says hello, and no more.
+/// A server of another kind: it sends a greeting, and nothing more.
 class Greeter {
 public:
     explicit Greeter(std::string greeting) : greeting_{std::move(greeting)} {

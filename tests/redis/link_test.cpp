@@ -1,4 +1,4 @@
-// The link to a server that is well.
+// The link to a healthy server.
 
 #include "redis/link.hpp"
 
@@ -56,7 +56,7 @@ TEST_CASE("link: calls run in the order in which they were sent") {
             if (i == 5'000) last.set_value();
         }));
     }
-    // The first few go before there is a connection.
+    // The first few are sent before there is a connection.
     const std::span all{calls};
     scene.link.send(all.first(10));
     scene.link.send(all.subspan(10, 1'000));

@@ -1,4 +1,4 @@
-// Listings of many names: whole, in order, page by page, and at the cost of a page.
+// Listings of many names: complete, in order, page by page, and at the cost of a page.
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int many = 2'500;
 
-/// A bus with many names of each kind, which another program made: there is no index yet.
+/// A bus with many names of each kind, which another program added: there is no index yet.
 struct Many : test::RedisScene {
     Many() {
         other({"EVAL", R"(
@@ -39,7 +39,7 @@ struct Many : test::RedisScene {
                "0", std::to_string(many)});
     }
 
-    /// All there are, asked for in parts.
+    /// All names, listed page by page.
     template <class S, class Key>
     std::vector<std::string> all(std::uint32_t limit, Key key) {
         std::vector<std::string> names;
@@ -109,7 +109,7 @@ TEST_CASE(
     const auto before = s.reads_of_everything();
     s.perform(ListTopics{{.limit = 10}});
     s.perform(ListCounters{{.limit = 10}});
-    // Each call of a repair looks at some 500 names.
+    // Each call of a repair checks some 500 names.
     CHECK(s.repairs() >= 3 * many / 1'000);
     const auto repaired = s.repairs();
     const auto looked = s.calls({"sismember", "hexists"});
@@ -169,7 +169,7 @@ TEST_CASE("redis: names that another program adds, removes and exchanges are fou
     s.other({"SREM", "topics", s.topics().front()});
     s.other({"SADD", "topics", "zebras"});
     CHECK(s.topics() == s.members({"SMEMBERS", "topics"}));
-    // Once repaired, the index is whole.
+    // Once repaired, the index is complete.
     CHECK(s.other({"ZCARD", "routemaster:index:topics"}).number == many);
     const auto repaired = s.repairs();
     s.topics();

@@ -1,5 +1,5 @@
-// From a bus of Ruby processes to one of ours, and back: what either left behind holds
-// nothing up, and nothing is stranded.
+// From a bus of Ruby processes to one of ours, and back: what either left behind delays nothing,
+// and nothing is stranded.
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ void subscribe(RedisScene& s, const std::string& token, std::uint32_t max_in_fli
                                     .max_in_flight = max_in_flight}});
 }
 
-/// So many full batches for each subscriber, one after another.
+/// This many full batches for each subscriber, one after another.
 void publish(RedisScene& s, int count) {
     for (int number = 1; number <= count; ++number) {
         s.perform(PublishEvent{.topic = "cats",
@@ -62,7 +62,7 @@ void leave_ready(RedisScene& s, const std::string& token, const std::string& bat
     s.other({"LPUSH", "jobs:instant:main", RedisScene::job(batch)});
 }
 
-/// What batches of ours leave that Ruby workers ended.
+/// What is left of our batches that Ruby workers ended.
 void leave_ended(RedisScene& s, const std::string& token, int count) {
     s.other({"EVAL",
              "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, "
@@ -75,7 +75,7 @@ std::int64_t group_length(RedisScene& s, const std::string& token = "billing") {
 }
 std::int64_t held(RedisScene& s) { return s.other({"SCARD", "routemaster:blocked:main"}).number; }
 
-/// The batches that a worker gets now.
+/// The batches that a worker acquires now.
 std::vector<std::string> acquired(RedisScene& s, std::uint32_t limit = 100) {
     std::vector<std::string> batches;
     const auto got = s.perform(AcquireJobs{.queue = "main", .worker = s.worker, .limit = limit});
@@ -176,13 +176,13 @@ TEST_CASE("original: blocked jobs come back in their order") {
     RedisScene s;
     subscribe(s, "billing");
     for (int number = 1; number <= 1'500; ++number) {
-        // Ten of them begin in the same millisecond, and their ids are in the other direction.
+        // Ten of them begin in the same millisecond, with ids in the opposite order.
         s.publish(uid(9'999 - number));
         if (number % 10 == 0) s.now += Duration{1};
     }
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     while (held(s) > 0) perform(mixed, ScrubWorkers{Duration{30'000}}, s.now).value();
-    // As its scheduler takes them.
+    // As its scheduler promotes them.
     const auto due = s.other({"ZRANGEBYSCORE", "jobs:scheduled:main", "-inf",
                               std::to_string(to_milliseconds(s.now)), "LIMIT", "0", "2000"});
     REQUIRE(due.list.size() == 1'499);

@@ -1,5 +1,5 @@
-// Ruby processes on the same server: what they write is delivered, what they take away
-// is gone, and nothing of ours comes in their way.
+// Ruby processes on the same server: their batches are delivered, batches they remove are gone, and
+// our keys do not disturb them.
 
 #include <doctest/doctest.h>
 
@@ -115,7 +115,7 @@ TEST_CASE("original: a batch that its worker delivered blocks nobody") {
     s.publish(a);
     s.publish(b);
     s.publish(b);
-    // The second batch is held behind the first, which then is delivered by somebody else.
+    // The second batch is blocked by the first, which a Ruby worker then delivers.
     CHECK(s.other({"SCARD", "routemaster:blocked:main"}).number == 1);
     worker_delivers(s, a);
     CHECK(s.acquire_all().empty());
@@ -233,7 +233,7 @@ TEST_CASE("original: with its workers in the fleet, what would crash them is ref
               .starts_with("callback: URL is malformed"));
     CHECK(s.try_to(publication("cats", far)));
     CHECK(s.try_to(Subscribe{"audit", {"cats"}, {.callback = "local:audit"}}));
-    // Alone, we are freer.
+    // In a fleet of ours alone, these are accepted.
     RedisStore ours{{.addresses = {s.server.address()}}};
     CHECK(perform(ours, publication("cats.eu", "urn:cat"), s.now));
 }
@@ -258,7 +258,7 @@ TEST_CASE("original: a batch that our worker made DEAD is in none of its keys") 
     CHECK(s.other({"HGET", "batches:gauges:batch", "billing"}).text == "0");
     CHECK(s.other({"HGET", "batches:gauges:event", "billing"}).text == "0");
 
-    // Redelivered, it is a batch as any, and its worker may deliver it.
+    // After redelivery it is an ordinary batch, and a Ruby worker may deliver it.
     CHECK(s.perform(RedeliverDeadBatches{"billing"}) == Count{1});
     CHECK(s.other({"RPOP", "jobs:instant:main"}).text == RedisScene::job(a));
     const auto list = s.other({"LRANGE", "batches:" + a, "0", "-1"}).list;

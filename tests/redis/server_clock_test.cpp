@@ -1,4 +1,4 @@
-// What the link knows of the server's clock.
+// The link's estimate of the server's clock.
 
 #include "redis/server_clock.hpp"
 
@@ -83,7 +83,7 @@ TEST_CASE("server clock: a slow round trip does not replace the result of a quic
     ServerClock clock;
     clock.measured(1'000ms, 1'002ms, boot + 1'001ms + 500ms);
     CHECK(clock.offset(1'002ms, boot + 1'002ms) == 500ms);
-    // The question waited in a queue, and then was answered at the end of the round trip.
+    // The request waited in a queue, and got its reply at the end of the round trip.
     clock.measured(2'000ms, 2'400ms, boot + 2'399ms + 500ms);
     CHECK(clock.offset(2'400ms, boot + 2'400ms) == 500ms);
 }

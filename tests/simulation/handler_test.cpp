@@ -1,6 +1,6 @@
 /// @file
-/// Handlers of the user in a simulated world: what is wrong with them is found, and told so that
-/// it can be seen again.
+/// A user's handlers in a simulated world: their errors are found, and reported so that they can be
+/// reproduced.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ using namespace routemaster::testing;
 
 namespace {
 
-/// A world of nothing but the handlers of a test.
+/// A world with only the handlers of a test.
 WorldOptions alone() { return {.actions = 500, .subscribers = 0, .jobs = 5}; }
 
 /// Expects each event and each job to have been handled once.

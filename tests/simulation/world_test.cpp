@@ -1,5 +1,5 @@
 /// @file
-/// Worlds in which everything goes wrong keep what the bus promises.
+/// Worlds with every kind of fault keep the guarantees of the bus.
 
 #include <doctest/doctest.h>
 
@@ -31,8 +31,8 @@ std::uint64_t number(const char* name, std::uint64_t fallback) {
 
 }  // namespace
 
-/// `ROUTEMASTER_SEED=n` makes the world of that seed alone, `ROUTEMASTER_WORLDS=n` makes so many;
-/// `ROUTEMASTER_TRACE=n` tells the last n actions of the one that fails.
+/// `ROUTEMASTER_SEED=n` runs the world of that seed alone, `ROUTEMASTER_WORLDS=n` runs n worlds;
+/// `ROUTEMASTER_TRACE=n` prints the last n actions of the one that fails.
 TEST_CASE("no guarantee is broken in worlds with every kind of fault") {
     const bool one = std::getenv("ROUTEMASTER_SEED") != nullptr;
     const SimulationOptions options{.worlds = one ? 1 : number("ROUTEMASTER_WORLDS", worlds_usual),
