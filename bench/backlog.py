@@ -18,8 +18,8 @@ pushes, filled, drained = rounds.Rounds(), [], []
 for _ in range(ROUNDS):
     with servers.folder(build) as folder:
         shape = ["--file", folder / "store.db", "--count", COUNT, "--memory-max", MEMORY_MAX]
-        filled.append(embedded.tell(build, "bench_embedded_backlog", *shape, "fill"))
-        drained.append(embedded.tell(build, "bench_embedded_backlog", *shape, "drain"))
+        filled.append(embedded.result_of(build, "bench_embedded_backlog", *shape, "fill"))
+        drained.append(embedded.result_of(build, "bench_embedded_backlog", *shape, "drain"))
     pushes.add(filled[-1]["push_first"], filled[-1]["push_last"])
 
 
@@ -29,7 +29,7 @@ def middle(runs, field):
 
 
 short_queue = middle(drained, "short_queue")
-rounds.tell(
+rounds.print_result(
     "backlog",
     "pushes/s",
     pushes,

@@ -21,7 +21,7 @@ for _ in range(ROUNDS):
     shape = ["--count", COUNT, "--warm-up", WARM_UP, "--in-flight", IN_FLIGHT]
     ours.append(embedded.run(build, "bench_embedded_cycle", *shape))
 beside_synced = embedded.compared(synced, ours)
-rounds.tell(
+rounds.print_result(
     "cycle_strict",
     "jobs/s",
     embedded.compared(theirs, ours),

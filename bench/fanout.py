@@ -24,7 +24,7 @@ for _ in range(ROUNDS):
     disk = embedded.raw(build, JOURNAL_BYTES, IN_FLIGHT)
     ours.append(embedded.run(build, "bench_embedded_publish", *shape))
     measured.add(disk.rate * SUBSCRIBERS, ours[-1].rate * SUBSCRIBERS)
-rounds.tell(
+rounds.print_result(
     "fanout",
     "event copies/s",
     measured,

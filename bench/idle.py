@@ -53,7 +53,7 @@ def main():
         measured = rounds.Rounds()
         for _ in range(WINDOWS):
             measured.add(*busy([nginx, bus], WINDOW_SECONDS))
-        rounds.tell(
+        rounds.print_result(
             "idle",
             "% of a core",
             measured,

@@ -29,8 +29,8 @@ def run(build, receiver, broken, *others):
         command += ["--rate", RATE, "--seconds", SECONDS]
         command += ["--delivery-timeout", DELIVERY_TIMEOUT, *others]
         words = [str(word) for word in command]
-        told = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
-    return json.loads(told)
+        result = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return json.loads(result)
 
 
 def main():
@@ -47,7 +47,7 @@ def main():
     def median(runs, field):
         return statistics.median(each[field] for each in runs)
 
-    rounds.tell(
+    rounds.print_result(
         "isolation",
         "ms",
         measured,

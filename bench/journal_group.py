@@ -35,7 +35,7 @@ for group, kinds in measured.items():
         f"overwrite_value_{group}": embedded.middle(kinds["overwrite"], "rate"),
         f"cpu_us_per_op_{group}": embedded.middle(kinds["journal"], "cpu_us"),
     }
-rounds.tell(
+rounds.print_result(
     "journal_group",
     "records/s",
     embedded.compared(measured[256]["raw"], measured[256]["journal"]),

@@ -41,7 +41,7 @@ def main():
         measured = latency.Latencies(bus, receiver, [bus])
         syncs += disk_syncs(folder)
     (cpu_us,) = measured.cpu_us
-    measured.tell("latency_50", cpu_us_per_op=cpu_us, disk_sync_ms=statistics.median(syncs))
+    measured.print_result("latency_50", cpu_us_per_op=cpu_us, disk_sync_ms=statistics.median(syncs))
 
 
 main()

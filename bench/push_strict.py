@@ -21,7 +21,7 @@ for _ in range(ROUNDS):
     disk.append(embedded.raw(build, JOURNAL_BYTES, IN_FLIGHT))
     single.append(embedded.run(build, "bench_embedded_push", *shape))
     together.append(embedded.run(build, "bench_embedded_push", "--together", 16, *shape))
-rounds.tell(
+rounds.print_result(
     "push_strict",
     "pushes/s",
     embedded.compared(disk, single),

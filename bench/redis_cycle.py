@@ -37,7 +37,7 @@ def main():
             ours.append(measure(server, [*store, "1024"], COUNT, WARM_UP))
             ours_50.append(measure(server, [*store, "50"], COUNT_50, WARM_UP))
     rsmq_rounds, rounds_50 = redis.compared(rsmq, ours), redis.compared(bullmq, ours_50)
-    rounds.tell(
+    rounds.print_result(
         "redis_cycle",
         "jobs/s",
         redis.compared(bullmq, ours),

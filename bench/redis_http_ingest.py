@@ -40,7 +40,7 @@ def main():
     for run in runs:
         measured.add(RUBY, run["rate"])
     fields = ("p50_ms", "p99_ms", "cpu_us_per_op", "redis_cpu_us_per_op", "rss_mb")
-    rounds.tell(
+    rounds.print_result(
         "redis_http_ingest",
         "requests/s",
         measured,

@@ -48,7 +48,7 @@ def main():
                 measure(build, server, runs[subscribers], subscribers)
     (plain, ours), (plain_10, ours_10) = (zip(*runs[subscribers]) for subscribers in COUNTS)
     ten = redis.compared(plain_10, ours_10)
-    rounds.tell(
+    rounds.print_result(
         "redis_ingest",
         "events/s",
         redis.compared(plain, ours),

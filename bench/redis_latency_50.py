@@ -34,7 +34,7 @@ def main():
         await_workers(server)
         measured = latency.Latencies(web, receiver, [web, server, *workers])
     web_cpu_us, redis_cpu_us, *worker_cpu_us = measured.cpu_us
-    measured.tell(
+    measured.print_result(
         "redis_latency_50",
         cpu_us_per_op=web_cpu_us + sum(worker_cpu_us),
         redis_cpu_us_per_op=redis_cpu_us,

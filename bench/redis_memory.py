@@ -48,7 +48,7 @@ def main():
         plain = memory_of_lists(server)
     measured = rounds.Rounds()
     measured.add(RUBY, value)
-    rounds.tell(
+    rounds.print_result(
         "redis_memory",
         "bytes/event",
         measured,

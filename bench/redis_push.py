@@ -45,7 +45,7 @@ def main():
             together.append(measure(server, lambda count: redis.run(server, [*store, "16"], count)))
             single.append(measure(server, lambda count: redis.run(server, [*store, "1"], count)))
     one_by_one = redis.compared(plain, single)
-    rounds.tell(
+    rounds.print_result(
         "redis_push",
         "pushes/s",
         redis.compared(plain, together),

@@ -16,7 +16,7 @@ let ledger;
 worker.on('completed', (job) => ledger.note(job.data.number));
 await Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]);
 
-const told = await measure(counts, async (begin, end) => {
+const result = await measure(counts, async (begin, end) => {
   ledger = new Ledger(begin, end);
   await inParallel(inFlight, begin, end, (number) => queue.add('bench', { number }));
   await ledger.complete;
@@ -25,4 +25,4 @@ const left = Object.values(await queue.getJobCounts()).reduce((sum, count) => su
 if (left !== 0) throw new Error(`${left} jobs are left`);
 await worker.close();
 await queue.close();
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(result));

@@ -3,11 +3,12 @@
 
 /// `--port P --count N --warm-up N --in-flight N`, in any order.
 export function settings() {
-  const told = {};
+  const values = {};
   for (let i = 2; i + 1 < process.argv.length; i += 2) {
-    told[process.argv[i].slice(2)] = Number(process.argv[i + 1]);
+    values[process.argv[i].slice(2)] = Number(process.argv[i + 1]);
   }
-  return { port: told.port, count: told.count, warmUp: told['warm-up'], inFlight: told['in-flight'] };
+  const { port, count } = values;
+  return { port, count, warmUp: values['warm-up'], inFlight: values['in-flight'] };
 }
 
 /// Calls `work` with each number from `begin` to `end`, `width` at a time.

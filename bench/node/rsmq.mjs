@@ -16,7 +16,7 @@ async function receive() {
   }
 }
 
-const told = await measure(counts, async (begin, end) => {
+const result = await measure(counts, async (begin, end) => {
   const ledger = new Ledger(begin, end);
   await inParallel(inFlight, begin, end, async (number) => {
     await queue.sendMessageAsync({ qname, message: JSON.stringify({ number }) });
@@ -30,4 +30,4 @@ const told = await measure(counts, async (begin, end) => {
 const { msgs } = await queue.getQueueAttributesAsync({ qname });
 if (msgs !== 0) throw new Error(`${msgs} messages are left`);
 queue.quit();
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(result));

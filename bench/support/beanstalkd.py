@@ -27,17 +27,17 @@ def server(build, synced=False):
 class Run(embedded.Run):
     """The client's result, and the server's processor time for each job."""
 
-    def __init__(self, told, server_cpu_seconds):
-        super().__init__(told)
-        self.server_cpu_us = server_cpu_seconds / told["count"] * 1e6
+    def __init__(self, result, server_cpu_seconds):
+        super().__init__(result)
+        self.server_cpu_us = server_cpu_seconds / result["count"] * 1e6
 
 
 def cycle(build, synced, in_flight, count, warm_up):
     """Runs the jobs on a fresh server."""
     with server(build, synced) as running:
         before = running.cpu_seconds()
-        told = embedded.tell(build, "bench_beanstalk_cycle", "--port", running.address[1],
-                             "--in-flight", in_flight, "--connections", CONNECTIONS,
-                             "--count", count, "--warm-up", warm_up)  # fmt: skip
+        result = embedded.result_of(build, "bench_beanstalk_cycle", "--port", running.address[1],
+                                    "--in-flight", in_flight, "--connections", CONNECTIONS,
+                                    "--count", count, "--warm-up", warm_up)  # fmt: skip
         share = count / (count + warm_up)
-        return Run(told, (running.cpu_seconds() - before) * share)
+        return Run(result, (running.cpu_seconds() - before) * share)

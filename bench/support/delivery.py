@@ -14,8 +14,8 @@ def run(build, receiver, program, *arguments):
     """Runs a program that delivers to the receiver; returns its report."""
     receiver.call("POST", "/reset")
     command = [build / "bench" / program, "--receiver", receiver.url, *map(str, arguments)]
-    told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    return json.loads(told)
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return json.loads(result)
 
 
 def check(receiver, events, subscribers):

@@ -10,13 +10,13 @@ from support import rounds, servers
 class Run:
     """A program's result: operations a second, and microseconds of processor time for each."""
 
-    def __init__(self, told):
-        self.told = told
-        self.rate = told["count"] / told["seconds"]
-        self.cpu_us = told["cpu_seconds"] / told["count"] * 1e6
+    def __init__(self, result):
+        self.result = result
+        self.rate = result["count"] / result["seconds"]
+        self.cpu_us = result["cpu_seconds"] / result["count"] * 1e6
 
 
-def tell(build, program, *arguments):
+def result_of(build, program, *arguments):
     """Runs a program and returns its report."""
     command = [build / "bench" / program, *map(str, arguments)]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
@@ -25,7 +25,7 @@ def tell(build, program, *arguments):
 def run(build, program, *arguments):
     """Runs a program on a temporary file."""
     with servers.folder(build) as folder:
-        return Run(tell(build, program, "--file", folder / "store.db", *arguments))
+        return Run(result_of(build, program, "--file", folder / "store.db", *arguments))
 
 
 def raw(build, record, group, seconds=1, kind="raw"):

@@ -105,10 +105,10 @@ def main(bench, store):
     if any(run["delivered"] for run in ingest):
         raise RuntimeError("events were delivered that should have waited")
     alone, both = rounds.Rounds(), rounds.Rounds()
-    for baseline, held, delivered in zip(plain, ingest, delivering):
-        alone.add(baseline["rate"], held["rate"])
+    for baseline, queued, delivered in zip(plain, ingest, delivering):
+        alone.add(baseline["rate"], queued["rate"])
         both.add(baseline["rate"], delivered["rate"])
-    rounds.tell(
+    rounds.print_result(
         bench,
         "requests/s",
         alone,

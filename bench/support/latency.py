@@ -110,12 +110,12 @@ class Latencies:
         self.answers = windows(answers)
         self.round_trips = windows(round_trips)
 
-    def tell(self, bench, **more):
+    def print_result(self, bench, **more):
         """Prints the result."""
         halves = rounds.Rounds()
         for window, baseline in zip(self.took, self.round_trips):
             halves.add(statistics.median(baseline), statistics.median(window))
-        rounds.tell(
+        rounds.print_result(
             bench,
             "ms",
             halves,

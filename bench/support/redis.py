@@ -80,11 +80,11 @@ class Run:
     """A program's result: operations a second, and microseconds of processor time for each, of the
     program and of the server."""
 
-    def __init__(self, told, redis_cpu_seconds):
-        self.told = told
-        self.rate = told["count"] / told["seconds"]
-        self.cpu_us = told["cpu_seconds"] / told["count"] * 1e6
-        operations = told["count"] + told.get("warm_up", 0)
+    def __init__(self, result, redis_cpu_seconds):
+        self.result = result
+        self.rate = result["count"] / result["seconds"]
+        self.cpu_us = result["cpu_seconds"] / result["count"] * 1e6
+        operations = result["count"] + result.get("warm_up", 0)
         self.redis_cpu_us = redis_cpu_seconds / operations * 1e6
 
 
@@ -100,9 +100,9 @@ def run(redis, command, count, warm_up=0):
 
 def words(build, step):
     """The command by which the store performs a step; see tools/redis_words.cpp."""
-    told = subprocess.run([build / "bench/bench_redis_words", step],
-                          stdout=subprocess.PIPE, check=True).stdout  # fmt: skip
-    return [word.encode("latin-1") for word in json.loads(told)]
+    result = subprocess.run([build / "bench/bench_redis_words", step],
+                            stdout=subprocess.PIPE, check=True).stdout  # fmt: skip
+    return [word.encode("latin-1") for word in json.loads(result)]
 
 
 def repeat(redis, command, count):
@@ -117,8 +117,8 @@ def repeat(redis, command, count):
     cpu_seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     # The command itself, the operations a second, and six latencies.
     rate = float(said.splitlines()[-1].rsplit(b'","', 7)[1])
-    told = {"count": count, "seconds": count / rate, "cpu_seconds": cpu_seconds}
-    return Run(told, redis_cpu_seconds)
+    result = {"count": count, "seconds": count / rate, "cpu_seconds": cpu_seconds}
+    return Run(result, redis_cpu_seconds)
 
 
 def middle(runs, field):

@@ -41,7 +41,7 @@ def rounded(value):
     return [rounded(each) for each in value] if isinstance(value, list) else value
 
 
-def tell(bench, unit, rounds, baseline, **more):
+def print_result(bench, unit, rounds, baseline, **more):
     """Prints the result."""
     result = {
         "bench": bench,

@@ -5,7 +5,7 @@
 namespace routemaster::testing {
 
 void add_capacity_cases(StoreCases& add) {
-    add("the oldest batches are dropped first, whoever they are for", [](Scenario& s) {
+    add("the oldest batches are dropped first, of all subscribers", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 2});
         s.subscribe("audit", {"refunds"});
         s.publish("orders", 2);
@@ -22,7 +22,7 @@ void add_capacity_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 3"}});
     });
 
-    add("every event that is dropped is counted", [](Scenario& s) {
+    add("every dropped event is counted", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders", 3);
         const auto dropped = s.perform(DropOldestBatches{});

@@ -445,7 +445,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(dead_ids(s, "billing"), std::vector{dead}, "DEAD batches");
     });
 
-    add("a delivery job that somebody pushed for a DEAD batch delivers nothing", [](Scenario& s) {
+    add("a delivery job that was pushed for a DEAD batch delivers nothing", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto dead = s.kill_next();

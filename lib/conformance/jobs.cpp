@@ -35,7 +35,7 @@ void add_push_cases(StoreCases& add) {
         auto lease = s.take_work();
         push("PENDING");
         s.perform(NackJob{lease, s.now() + Duration{100}});
-        push("given back");
+        push("nacked");
         s.advance(Duration{100});
         s.take_work();
         s.perform(RetireWorker{Scenario::worker(1)});
@@ -167,7 +167,7 @@ void add_acquire_cases(StoreCases& add) {
         expect(s.take_work(7).fence != first.fence, "the fence must differ");
     });
 
-    add("a PENDING job is acquired by nobody else", [](Scenario& s) {
+    add("no other worker acquires a PENDING job", [](Scenario& s) {
         s.push("a");
         s.take_work(1);
         for (const unsigned worker : {1U, 2U}) {

@@ -239,7 +239,7 @@ void add_subscriber_removal_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1", "orders 2"}, {"orders 3", "orders 4"}});
     });
 
-    add("a subscriber that comes back begins anew", [](Scenario& s) {
+    add("a subscriber that comes back starts afresh", [](Scenario& s) {
         s.subscribe(
             "billing", {"orders", "refunds"},
             {.uuid = "secret", .timeout = Duration{0}, .max_events = 7, .max_in_flight = 7});

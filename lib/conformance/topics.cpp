@@ -94,7 +94,7 @@ void add_topic_cases(StoreCases& add) {
             refused("orders", "shop--key");
         });
 
-    add("a topic counts its events whether or not somebody wants them", [](Scenario& s) {
+    add("a topic counts its events with and without subscribers", [](Scenario& s) {
         s.publish("orders", 3);
         s.subscribe("billing", {"orders"});
         s.publish("orders", 2);

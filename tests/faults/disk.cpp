@@ -207,12 +207,14 @@ struct Disk::Impl {
     /// Waits while syncs are suspended.
     void pass_sync(bool log) {
         std::unique_lock lock{mutex};
-        const auto holds = [&] { return holding && (!log || *holding == HeldSyncs::Of::all); };
-        if (!holds()) return;
-        ++held;
+        const auto waits = [&] {
+            return suspending && (!log || *suspending == SuspendedSyncs::Of::all);
+        };
+        if (!waits()) return;
+        ++suspended;
         changed.notify_all();
-        changed.wait(lock, [&] { return !holds(); });
-        --held;
+        changed.wait(lock, [&] { return !waits(); });
+        --suspended;
     }
 
     bool fails(DiskOperation operation, bool log = true) {
@@ -239,8 +241,8 @@ struct Disk::Impl {
     Plan database_syncs;
     std::uint64_t failures = 0;
     std::uint64_t syncs = 0;
-    std::optional<HeldSyncs::Of> holding;
-    int held = 0;
+    std::optional<SuspendedSyncs::Of> suspending;
+    int suspended = 0;
 };
 
 const sqlite3_io_methods Disk::Impl::methods{
@@ -359,19 +361,19 @@ void Disk::copy_synced(const std::filesystem::path& file, const std::filesystem:
     }
 }
 
-HeldSyncs::HeldSyncs(Disk& disk, Of which) : disk_{*disk.impl_} {
+SuspendedSyncs::SuspendedSyncs(Disk& disk, Of which) : disk_{*disk.impl_} {
     const std::lock_guard lock{disk_.mutex};
-    disk_.holding = which;
+    disk_.suspending = which;
 }
 
-void HeldSyncs::wait() {
+void SuspendedSyncs::wait() {
     std::unique_lock lock{disk_.mutex};
-    disk_.changed.wait(lock, [this] { return disk_.held > 0; });
+    disk_.changed.wait(lock, [this] { return disk_.suspended > 0; });
 }
 
-void HeldSyncs::release() {
+void SuspendedSyncs::release() {
     const std::lock_guard lock{disk_.mutex};
-    disk_.holding.reset();
+    disk_.suspending.reset();
     disk_.changed.notify_all();
 }
 

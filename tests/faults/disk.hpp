@@ -55,23 +55,23 @@ public:
     void copy_synced(const std::filesystem::path& file, const std::filesystem::path& to) const;
 
 private:
-    friend class HeldSyncs;
+    friend class SuspendedSyncs;
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
 
 /// Suspends the syncs of a disk for its own lifetime.
-class HeldSyncs {
+class SuspendedSyncs {
 public:
     enum class Of {
         all,
         databases,  ///< But not of their logs.
     };
 
-    explicit HeldSyncs(Disk& disk, Of which = Of::all);
-    HeldSyncs(const HeldSyncs&) = delete;
-    HeldSyncs& operator=(const HeldSyncs&) = delete;
-    ~HeldSyncs() { release(); }
+    explicit SuspendedSyncs(Disk& disk, Of which = Of::all);
+    SuspendedSyncs(const SuspendedSyncs&) = delete;
+    SuspendedSyncs& operator=(const SuspendedSyncs&) = delete;
+    ~SuspendedSyncs() { release(); }
 
     /// Waits until a sync is suspended.
     void wait();

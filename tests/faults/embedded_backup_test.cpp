@@ -50,7 +50,7 @@ bool whole(const fs::path& copy) {
 
 }  // namespace
 
-TEST_CASE("a backup holds what was acknowledged before it, and the store goes on") {
+TEST_CASE("a backup has all that was acknowledged before it, and the store goes on") {
     FileScene scene;
     scene.subscribe("billing", 3);
     for (int n = 1; n <= 100; ++n) scene.publish(std::to_string(n));
@@ -119,10 +119,10 @@ TEST_CASE("backups made at full load, while the journal forgets rows, are consis
         const int after = acknowledged;
         REQUIRE(made.has_value());
         CHECK(whole(copy));
-        const auto held = drained(copy);
-        CHECK(static_cast<int>(held.size()) >= before);
-        CHECK(static_cast<int>(held.size()) <= after + 1);
-        CHECK(joined(held) == joined(numbers(1, static_cast<int>(held.size()))));
+        const auto delivered = drained(copy);
+        CHECK(static_cast<int>(delivered.size()) >= before);
+        CHECK(static_cast<int>(delivered.size()) <= after + 1);
+        CHECK(joined(delivered) == joined(numbers(1, static_cast<int>(delivered.size()))));
     }
     ended = true;
 }

@@ -57,11 +57,11 @@ TEST_CASE("commits go on during a checkpoint") {
     FileScene scene;
     int pushed = 0;
     push(scene, pushed++);  // The first commit notes in the database that there is a log.
-    HeldSyncs held{disk, HeldSyncs::Of::databases};
+    SuspendedSyncs suspended{disk, SuspendedSyncs::Of::databases};
     while (pushed < jobs_until_begun) push(scene, pushed++);
-    held.wait();
+    suspended.wait();
     while (pushed < 2 * jobs_until_begun) push(scene, pushed++);
-    held.release();
+    suspended.release();
     check_jobs_after_reopening(scene, pushed);
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("a log that is not checkpointed grows to its bound, and commits wait")
     FileScene scene;
     std::atomic<int> pushed = 0;
     push(scene, pushed++);  // The first commit notes in the database that there is a log.
-    HeldSyncs held{disk, HeldSyncs::Of::databases};
+    SuspendedSyncs suspended{disk, SuspendedSyncs::Of::databases};
     constexpr int jobs = 2 * jobs_until_full;
     const std::jthread pushing{[&] {
         while (pushed < jobs) push(scene, pushed++);
@@ -82,7 +82,7 @@ TEST_CASE("a log that is not checkpointed grows to its bound, and commits wait")
     CHECK(pushed > jobs_until_begun);
     CHECK(pushed < jobs_until_full);
     CHECK(log_bytes(scene) < log_bytes_max);
-    held.release();
+    suspended.release();
     while (pushed < jobs) std::this_thread::yield();
     CHECK(log_bytes(scene) < log_bytes_max);
 }

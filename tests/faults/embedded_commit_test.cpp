@@ -53,9 +53,9 @@ TEST_CASE("nothing is acknowledged or listed before it is synced") {
     scene.subscribe("billing");
     scene.must(PutToken{"old", "shop"});
 
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission publication{scene, scene.event("1")};
-    held.wait();
+    suspended.wait();
     CHECK(!publication.answered());
 
     // These wait for the same sync or the next one: their outcomes depend on changes not on disk.
@@ -79,7 +79,7 @@ TEST_CASE("nothing is acknowledged or listed before it is synced") {
     CHECK(heartbeat.answered());
 
     CHECK(!publication.answered());
-    held.release();
+    suspended.release();
     CHECK(publication.wait() == Done{});
     CHECK(status.wait()->events_queued == 1);
     CHECK(delivery.wait().leases.size() == 1);
@@ -95,11 +95,11 @@ TEST_CASE("a delivery does not begin before the seal of its batch is on disk") {
     scene.subscribe("billing");
     scene.publish("1");
     const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission begin{scene, BeginDelivery{lease, Duration{1}}};
-    held.wait();
+    suspended.wait();
     CHECK(!begin.answered());
-    held.release();
+    suspended.release();
     CHECK(begin.wait().verdict == Verdict::deliver);
 }
 
@@ -109,13 +109,13 @@ TEST_CASE("the batch behind a dropped one is not handed out before the drop is o
     scene.subscribe("billing", 1);
     scene.publish("1");
     scene.publish("2");
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission drop{scene, DropOldestBatches{1}};
-    held.wait();
+    suspended.wait();
     // If a crash restored the first, it would have to be delivered before the second.
     Submission acquisition{scene, AcquireJobs{delivery_queue, scene.worker, 1}};
     CHECK(!acquisition.answered());
-    held.release();
+    suspended.release();
     CHECK(drop.wait().batches == 1);
     CHECK(acquisition.wait().leases.size() == 1);
 }
@@ -125,13 +125,13 @@ TEST_CASE("a settlement is not acknowledged before it is on disk, nor is one tha
     FileScene scene;
     scene.must(scene.job("a"));
     const auto lease = scene.must(AcquireJobs{"work", scene.worker, 1}).leases.at(0);
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission ack{scene, AckJob{lease}};
     Submission again{scene, AckJob{lease}};
-    held.wait();
+    suspended.wait();
     CHECK(!ack.answered());
-    CHECK_MESSAGE(!again.answered(), "that the lease is lost tells of the first ack");
-    held.release();
+    CHECK_MESSAGE(!again.answered(), "lease_lost depends on the first ack");
+    suspended.release();
     CHECK(ack.wait() == Settlement::settled);
     CHECK(again.wait() == Settlement::lease_lost);
 }
@@ -139,20 +139,20 @@ TEST_CASE("a settlement is not acknowledged before it is on disk, nor is one tha
 TEST_CASE("relaxed completes at once, and is on disk soon after") {
     Disk disk;
     FileScene scene{{.durability = Durability::relaxed}};
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission publication{scene, scene.event("1")};
     CHECK(publication.answered());
     // It is synced although nobody waits for it.
-    held.wait();
-    held.release();
+    suspended.wait();
+    suspended.release();
 }
 
 TEST_CASE("steps that wait together share a sync") {
     Disk disk;
     FileScene scene;
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission first{scene, scene.event("first")};
-    held.wait();
+    suspended.wait();
     const auto before = disk.syncs();
     constexpr std::uint64_t many = 1'000;
     Signal answered;
@@ -162,7 +162,7 @@ TEST_CASE("steps that wait together share a sync") {
                    if (reply) answered.raise();
                });
     }
-    held.release();
+    suspended.release();
     first.wait();
     REQUIRE(answered.wait_beyond(many - 1, timeout));
     CHECK_MESSAGE(disk.syncs() - before <= 4, "one for the first, one for all others");

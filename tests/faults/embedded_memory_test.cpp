@@ -135,7 +135,7 @@ TEST_CASE("in a long backlog, a job takes 160 bytes of memory and an event 64") 
     CHECK(grows(0, 100'000, event) <= 64);
 }
 
-TEST_CASE("a job that cannot be read again is not lost, and nobody gets it meanwhile") {
+TEST_CASE("a job that cannot be read again is not lost, and no worker gets it meanwhile") {
     Disk disk;
     FileScene scene{{.memory_max = 1}};
     for (const char* name : {"a", "b"}) scene.must(scene.job(large(name)));

@@ -142,7 +142,7 @@ TEST_CASE("a file that is not a database is refused") {
     }
 }
 
-TEST_CASE("a database of somebody else is refused") {
+TEST_CASE("a database of another program is refused") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "shop.db";
     run_sql(file, "CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (42)");

@@ -109,8 +109,7 @@ bool is_under_way(const std::future<Outcome>& outcome) {
 
 }  // namespace
 
-TEST_CASE(
-    "redis cluster: an event that comes while the topic has moved and its subscribers have not") {
+TEST_CASE("redis cluster: an event arrives when its topic has moved and the subscribers have not") {
     Bus bus;
     perform(bus.store, bus.event("cats"), now).value();
     bus.cluster.begin_move(prefix, bus.owner, bus.target());
@@ -140,8 +139,7 @@ TEST_CASE(
     CHECK(bus.delivered() == 1);
 }
 
-TEST_CASE(
-    "redis cluster: steps are unavailable when a slot is moved for longer than their timeout") {
+TEST_CASE("redis cluster: steps are unavailable when a slot moves for longer than their timeout") {
     Bus bus{Duration{300}};
     const auto before = test::keys_of(bus.cluster.node(bus.owner)).text();
     bus.cluster.begin_move(prefix, bus.owner, bus.target());
@@ -156,7 +154,7 @@ TEST_CASE(
     CHECK(bus.delivered() == 1);
 }
 
-TEST_CASE("redis cluster: events that come all the while a slot moves are delivered, each once") {
+TEST_CASE("redis cluster: events published while a slot moves are delivered, each once") {
     Bus bus;
     constexpr std::size_t events = 3'000;
     std::vector<std::future<Outcome>> outcomes;

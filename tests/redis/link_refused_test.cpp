@@ -136,8 +136,7 @@ TEST_CASE("link refused: a call refused for the server's state is unavailable an
     CHECK(losses(scene) == 0);
 }
 
-TEST_CASE(
-    "link refused: a user who loses a right is told, and has it again when it is given back") {
+TEST_CASE("link refused: a user who loses a permission gets an error until it is granted again") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">pw", "~*", "&*", "+@all"});
     LinkScene scene{{.addresses = {server.address()}, .user = "bus", .password = "pw"}};

@@ -104,7 +104,7 @@ TEST_CASE("redis: many names that another program added are listed completely an
 }
 
 TEST_CASE(
-    "redis: a page of many names costs a page, and the first of all a bounded amount at once") {
+    "redis: a page of many names costs a page, and the first listing a bounded amount per call") {
     Many s;
     const auto before = s.reads_of_everything();
     s.perform(ListTopics{{.limit = 10}});

@@ -73,7 +73,9 @@ void leave_ended(RedisScene& s, const std::string& token, int count) {
 std::int64_t group_length(RedisScene& s, const std::string& token = "billing") {
     return s.other({"ZCARD", "routemaster:group:" + token}).number;
 }
-std::int64_t held(RedisScene& s) { return s.other({"SCARD", "routemaster:blocked:main"}).number; }
+std::int64_t blocked(RedisScene& s) {
+    return s.other({"SCARD", "routemaster:blocked:main"}).number;
+}
 
 /// The batches that a worker acquires now.
 std::vector<std::string> acquired(RedisScene& s, std::uint32_t limit = 100) {
@@ -145,7 +147,7 @@ TEST_CASE("original: blocked jobs come back for its workers, 1,000 with each ste
     RedisScene s;
     subscribe(s, "billing");
     publish(s, 2'501);
-    REQUIRE(held(s) == 2'500);
+    REQUIRE(blocked(s) == 2'500);
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     const auto steps = [&](const auto& step) {
         for (const std::uint64_t back : {1'000, 1'000, 500}) {
@@ -160,7 +162,7 @@ TEST_CASE("original: blocked jobs come back for its workers, 1,000 with each ste
         CHECK(perform(mixed, step, s.now).value().next_due <= s.now);
         CHECK(perform(mixed, step, s.now).has_value());
     }
-    CHECK(held(s) == 0);
+    CHECK(blocked(s) == 0);
     const auto found =
         s.other({"ZCARD", "jobs:scheduled:main"}).number +
         s.other({"LLEN", "jobs:instant:main"}).number +
@@ -181,7 +183,7 @@ TEST_CASE("original: blocked jobs come back in their order") {
         if (number % 10 == 0) s.now += Duration{1};
     }
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
-    while (held(s) > 0) perform(mixed, ScrubWorkers{Duration{30'000}}, s.now).value();
+    while (blocked(s) > 0) perform(mixed, ScrubWorkers{Duration{30'000}}, s.now).value();
     // As its scheduler promotes them.
     const auto due = s.other({"ZRANGEBYSCORE", "jobs:scheduled:main", "-inf",
                               std::to_string(to_milliseconds(s.now)), "LIMIT", "0", "2000"});
