@@ -2,7 +2,7 @@
 /// `Autodrop`: drops the oldest batches when the store has no space left.
 ///
 ///     measure ──above the high mark──► drop 100 ──► measure ──► … ──below the low mark──► rest
-///                                         └─ nothing to drop: rest, and tell a person
+///                                         └─ nothing to drop: rest, and log an error
 
 #pragma once
 

@@ -74,7 +74,7 @@ private:
         [[nodiscard]] std::string_view salts() const;
         [[nodiscard]] Sum sum() const;
         [[nodiscard]] std::string_view content() const;
-        /// Of the journal, if the page holds rows of a table; else 0.
+        /// The newest row of the journal on the page, if it has rows of a table; else 0.
         [[nodiscard]] std::uint64_t newest_row() const;
     };
 
