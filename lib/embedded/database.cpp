@@ -236,7 +236,7 @@ void Database::log_grew(int pages) {
     log_pages_ = pages;
 }
 
-void Database::checkpoint() {
+void Database::checkpoint_if_due() {
     const auto backlog = [this] {
         return static_cast<std::uint64_t>(log_pages_ - log_pages_home_) * page_size_;
     };

@@ -25,8 +25,8 @@ namespace routemaster::embedded {
 
 /// The connection to a database, which looks after its write-ahead log.
 ///
-/// What is committed is on disk, in the log first. Whoever commits calls `checkpoint` afterwards,
-/// so that the log does not grow without end.
+/// What is committed is on disk, in the log first. Whoever commits calls `checkpoint_if_due`
+/// afterwards, so that the log does not grow without end.
 ///
 /// Used by one thread at a time. Its statements must be destroyed before it is, and before
 /// `reopen`.
@@ -71,7 +71,7 @@ public:
 
     /// Copies pages from the log into the database, beside the commits unless the log is overlong.
     /// What fails is tried again at the next call: until then all is in the log.
-    void checkpoint();
+    void checkpoint_if_due();
 
     /// Copies all of them, and cuts the file where its end is free. The log stays.
     Result<void> checkpoint_all();

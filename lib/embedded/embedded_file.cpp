@@ -29,7 +29,7 @@ constexpr std::size_t damage_reported_max = 100;
 class Reading {
 public:
     explicit Reading(const std::filesystem::path& file)
-        : journal_{file, embedded::DamagedLog::entry},
+        : journal_{file, embedded::DamagedLog::reported},
           rows_{journal_},
           writer_{0, memory_max, rows_},
           machine_{writer_} {

@@ -58,7 +58,7 @@ std::string_view blob(sqlite3_stmt* statement, int column) {
 }  // namespace
 
 JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std::uint64_t reserve,
-                         const Log& log)
+                         const Log& logger)
     : database_{file}, damaged_log_{log}, reserve_{database_.path(), reserve} {
     check_kind();
     damage_ = damage_of_log().value();
@@ -66,7 +66,7 @@ JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std:
     database_.begin_log();
     if (damage_) database_.keep_log();
     prepare_statements().value();
-    if (damage_ && damaged_log_ == DamagedLog::accepted) accept_damage(log);
+    if (damage_ && damaged_log_ == DamagedLog::accepted) accept_damage(logger);
 }
 
 JournalFile::~JournalFile() { note_no_log(); }
@@ -193,7 +193,7 @@ Result<void> JournalFile::cut_log() {
 }
 
 /// The log starts over, so that nothing behind the damage is taken for a part of it.
-void JournalFile::accept_damage(const Log& log) {
+void JournalFile::accept_damage(const Log& logger) {
     auto what = database_.name() + ": " + *std::exchange(damage_, std::nullopt) +
                 ": acknowledged events are missing, and are given up";
     if (database_.found_log()) {
@@ -205,7 +205,7 @@ void JournalFile::accept_damage(const Log& log) {
     cut_log().value();
     unreadable_ = false;
     database_.empty_log_again();
-    if (log) log(LogLevel::warning, what);
+    if (logger) logger(LogLevel::warning, what);
 }
 
 Result<void> JournalFile::make_ready() {
@@ -396,7 +396,7 @@ Result<void> JournalFile::append(std::string_view changes, std::uint64_t needed,
     }
     ++last_row_;
     bytes_ += footprint(changes.size());
-    database_.checkpoint();
+    database_.checkpoint_if_due();
     return done;
 }
 
@@ -519,7 +519,7 @@ Result<void> JournalFile::append_copies(const Rows& rows) {
     }
     last_row_ = row - 1;
     for (const auto& changes : rows.changes) bytes_ += footprint(changes.size());
-    database_.checkpoint();
+    database_.checkpoint_if_due();
     return done;
 }
 

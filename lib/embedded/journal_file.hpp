@@ -37,9 +37,9 @@ enum class DamagedLog {
 class JournalFile final : public Journal {
 public:
     /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does. `begin`
-    /// sets `reserve` bytes of the disk aside. `log` gets a line when damage is accepted.
+    /// sets `reserve` bytes of the disk aside. `logger` gets a line when damage is accepted.
     explicit JournalFile(const std::filesystem::path& file, DamagedLog log = DamagedLog::refused,
-                         std::uint64_t reserve = 0, const Log& log = {});
+                         std::uint64_t reserve = 0, const Log& logger = {});
     ~JournalFile() override;
 
     JournalFile(const JournalFile&) = delete;
@@ -122,7 +122,7 @@ private:
     Result<void> note_log();
     void note_no_log();
     Result<void> cut_log();
-    void accept_damage(const Log& log);
+    void accept_damage(const Log& logger);
     void run_full();
     void reset_statements();
     [[nodiscard]] std::int64_t free_pages_kept() const noexcept;

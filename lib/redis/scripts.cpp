@@ -78,8 +78,9 @@ Script compose(std::string_view name, Kind kind, Parts parts, std::string_view b
 Scripts compose_all() {
     using namespace lua;
     using enum Kind;
-    const auto groups = lazily("groups", {expect, wake, job, group, join, place, fresh_uid},
-                               "join, place, make_ready, fresh_uid, expect, expect_queue");
+    const auto groups =
+        lazily("groups", {expect, wake, job, ordering_group, join, place, fresh_uid},
+               "join, place, make_ready, fresh_uid, expect, expect_queue");
     const auto turns = lazily("turns", {turn, release}, "take_turns, take_turn, release");
     return {
         .publish_event = compose("publish_event", grows, {index, counter, groups}, publish_event),
@@ -87,51 +88,55 @@ Scripts compose_all() {
         .list_topics = compose("list_topics", reads, {page}, list_topics),
         .subscribe =
             compose("subscribe", grows,
-                    {expect, index, unindex, wake, job, group, concurrency, idle_topic}, subscribe),
+                    {expect, index, unindex, wake, job, ordering_group, concurrency, idle_topic},
+                    subscribe),
         .unsubscribe = compose("unsubscribe", frees, {expect, unindex, idle_topic}, unsubscribe),
-        .remove_subscriber =
-            compose("remove_subscriber", frees,
-                    {expect, index, unindex, wake, counter, job, group, width, idle_topic, dead},
-                    remove_subscriber),
+        .remove_subscriber = compose("remove_subscriber", frees,
+                                     {expect, index, unindex, wake, counter, job, ordering_group,
+                                      concurrency, idle_topic, dead},
+                                     remove_subscriber),
         .list_subscribers =
             compose("list_subscribers", reads, {page, subscriber}, list_subscribers),
         .find_subscriber = compose("find_subscriber", reads, {subscriber}, find_subscriber),
         .list_batches = compose("list_batches", reads, {}, list_batches),
         .list_dead_batches = compose("list_dead_batches", reads, {}, list_dead_batches),
         .find_dead_batch = compose("find_dead_batch", reads, {}, find_dead_batch),
-        .redeliver_dead_batches = compose(
-            "redeliver_dead_batches", grows,
-            {expect, index, wake, counter, job, group, join, place, batch, dead, dead_asked},
-            redeliver_dead_batches),
+        .redeliver_dead_batches = compose("redeliver_dead_batches", grows,
+                                          {expect, index, wake, counter, job, ordering_group, join,
+                                           place, batch, dead, dead_asked},
+                                          redeliver_dead_batches),
         .drop_dead_batches = compose("drop_dead_batches", frees,
                                      {expect, index, counter, dead, dead_asked}, drop_dead_batches),
         .put_token = compose("put_token", grows, {index}, put_token),
         .find_token = compose("find_token", reads, {}, find_token),
         .list_tokens = compose("list_tokens", reads, {page}, list_tokens),
-        .push_job = compose("push_job", grows, {wake, job, group, place}, push_job),
-        .acquire_jobs =
-            compose("acquire_jobs", frees, {expect, wake, job, group, place, turns}, acquire_jobs),
+        .push_job = compose("push_job", grows, {wake, job, ordering_group, place}, push_job),
+        .acquire_jobs = compose("acquire_jobs", frees,
+                                {expect, wake, job, ordering_group, place, turns}, acquire_jobs),
         .ack_job = compose("ack_job", frees, {expect, wake, job, lease}, ack_job),
-        .nack_job = compose("nack_job", frees, {expect, wake, job, group, place, lease}, nack_job),
+        .nack_job =
+            compose("nack_job", frees, {expect, wake, job, ordering_group, place, lease}, nack_job),
         .heartbeat = compose("heartbeat", frees, {expect}, heartbeat),
-        .retire_worker = compose("retire_worker", frees,
-                                 {expect, wake, job, group, place, worker, release}, retire_worker),
-        .scrub_workers = compose("scrub_workers", frees,
-                                 {expect, index, wake, counter, job, group, place, worker, release},
-                                 scrub_workers),
+        .retire_worker =
+            compose("retire_worker", frees,
+                    {expect, wake, job, ordering_group, place, worker, release}, retire_worker),
+        .scrub_workers =
+            compose("scrub_workers", frees,
+                    {expect, index, wake, counter, job, ordering_group, place, worker, release},
+                    scrub_workers),
         .count_jobs = compose("count_jobs", reads, {}, count_jobs),
-        .begin_delivery =
-            compose("begin_delivery", frees,
-                    {expect, index, wake, counter, status, job, group, place, lease, batch},
-                    begin_delivery),
-        .settle_delivery = compose(
-            "settle_delivery", frees,
-            {expect, index, wake, counter, status, job, group, window, place, lease, batch, dead},
-            settle_delivery),
+        .begin_delivery = compose(
+            "begin_delivery", frees,
+            {expect, index, wake, counter, status, job, ordering_group, place, lease, batch},
+            begin_delivery),
+        .settle_delivery = compose("settle_delivery", frees,
+                                   {expect, index, wake, counter, status, job, ordering_group,
+                                    window, place, lease, batch, dead},
+                                   settle_delivery),
         .measure_use = compose("measure_use", reads, {}, measure_use),
-        .drop_oldest_batches =
-            compose("drop_oldest_batches", frees,
-                    {expect, index, wake, counter, job, group, batch, dead}, drop_oldest_batches),
+        .drop_oldest_batches = compose(
+            "drop_oldest_batches", frees,
+            {expect, index, wake, counter, job, ordering_group, batch, dead}, drop_oldest_batches),
         .add_to_counters = compose("add_to_counters", grows, {index}, add_to_counters),
         .list_counters = compose("list_counters", reads, {page}, list_counters),
         // Whoever looks for what fills the memory must get a list.

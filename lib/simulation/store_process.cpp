@@ -174,7 +174,7 @@ void StoreProcess::send(std::vector<embedded::PendingReply>& replies) {
     const bool crashes = context_.happens(context_.fault_rates.crashed_syncs);
     const auto last = crashes ? context_.random.below(replies.size() + 1) : replies.size();
     const auto life = life_;
-    for (std::size_t i = 0; i < last && life == life_; ++i) replies[i].tell();
+    for (std::size_t i = 0; i < last && life == life_; ++i) replies[i].send();
     if (crashes && life == life_) return crash_();
     if (life == life_) plan_commit();
 }

@@ -163,10 +163,10 @@ TEST_CASE("restored jobs stand where they stood, and leases can be reinstated") 
     t.jobs.reinstate({"q", "gone", t.worker, 78}, start);
     t.jobs.skip_fences(77);
     CHECK(t.jobs.leases() == std::vector<Lease>{lease});
-    CHECK(t.jobs.held(lease) == t.jobs.find(t.queue, "a"));
+    CHECK(t.jobs.leased(lease) == t.jobs.find(t.queue, "a"));
     CHECK(t.acquire() == "x");
     CHECK(t.jobs.fence() == 78);
-    t.jobs.remove(*t.jobs.held(lease));
+    t.jobs.remove(*t.jobs.leased(lease));
     CHECK(t.acquire() == "b");
 }
 
@@ -202,7 +202,7 @@ TEST_CASE("a random walk keeps the books of queue and groups straight") {
             default:
                 if (leases.empty()) break;
                 std::swap(leases[random.below(leases.size())], leases.back());
-                auto& job = *t.jobs.held(leases.back());
+                auto& job = *t.jobs.leased(leases.back());
                 leases.pop_back();
                 if (random.below(2) == 0) {
                     t.jobs.remove(job);

@@ -119,7 +119,7 @@ struct HttpApi::Impl {
     /// An exchange of a route; null when there is none, and that is answered.
     [[nodiscard]] std::shared_ptr<api::Exchange> begin(const api::Route* route, HttpRequest request,
                                                        HttpResponder respond) {
-        auto call =
+        auto exchange =
             std::make_shared<api::Exchange>(context, std::move(request), std::move(respond));
         if (route != nullptr) return exchange;
         exchange->answer_text(404, {});
@@ -136,13 +136,13 @@ HttpApi::~HttpApi() = default;
 
 void HttpApi::handle(HttpRequest request, HttpResponder respond) {
     const auto* route = api::find_route(request.method, request.path);
-    const auto call = impl_->begin(route, std::move(request), std::move(respond));
+    const auto exchange = impl_->begin(route, std::move(request), std::move(respond));
     if (exchange != nullptr) api::authorize(*exchange, route->access, route->check, route->handler);
 }
 
 void HttpApi::authorize(HttpRequest head, HttpResponder respond) {
     const auto* route = api::find_route(head.method, head.path);
-    const auto call = impl_->begin(route, std::move(head), std::move(respond));
+    const auto exchange = impl_->begin(route, std::move(head), std::move(respond));
     if (exchange == nullptr) return;
     api::authorize(*exchange, route->access, api::TokenCheck::before,
                    [](api::Exchange& authorized) { authorized.let_body_come(); });

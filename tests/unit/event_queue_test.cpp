@@ -8,17 +8,17 @@
 
 using routemaster::detail::EventQueue;
 
-TEST_CASE("letters are taken once, in the order they came") {
+TEST_CASE("events are taken once, in the order they came") {
     EventQueue<int> event_queue;
     CHECK(event_queue.empty());
     event_queue.put(1);
     event_queue.put(2);
     CHECK(!event_queue.empty());
     const auto mail = event_queue.take();
-    CHECK(mail.letters == std::vector<int>{1, 2});
+    CHECK(mail.events == std::vector<int>{1, 2});
     CHECK(!mail.woken);
     CHECK(event_queue.empty());
-    CHECK(event_queue.take().letters.empty());
+    CHECK(event_queue.take().events.empty());
 }
 
 TEST_CASE("a wake-up without a letter is mail, too") {
@@ -45,15 +45,15 @@ TEST_CASE("whatever comes wakes the reader, for as long as it wants to be woken"
     CHECK(woken == 2);
 }
 
-TEST_CASE("letters that cannot be copied are moved") {
+TEST_CASE("events that cannot be copied are moved") {
     EventQueue<std::unique_ptr<int>> event_queue;
     event_queue.put(std::make_unique<int>(7));
     const auto mail = event_queue.take();
-    REQUIRE(mail.letters.size() == 1);
-    CHECK(*mail.letters.front() == 7);
+    REQUIRE(mail.events.size() == 1);
+    CHECK(*mail.events.front() == 7);
 }
 
-TEST_CASE("letters from several threads all arrive, those of one thread in order") {
+TEST_CASE("events from several threads all arrive, those of one thread in order") {
     constexpr int writers = 4;
     constexpr int each = 2'000;
     EventQueue<std::pair<int, int>> event_queue;
@@ -66,7 +66,7 @@ TEST_CASE("letters from several threads all arrive, those of one thread in order
             });
         }
         while (all.size() < std::size_t{writers} * each) {
-            for (const auto& letter : event_queue.take().letters) all.push_back(letter);
+            for (const auto& letter : event_queue.take().events) all.push_back(letter);
         }
     }
     std::vector<int> next(writers, 0);
