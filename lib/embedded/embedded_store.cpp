@@ -35,8 +35,9 @@ constexpr std::chrono::milliseconds probe_wait_max{200};
 constexpr std::chrono::milliseconds look_wait{500};
 
 /// Free space, in halves of the reserve and beside it, from which a disk no longer counts as full.
-/// Much of it right away means that the disk has healed. A little means that deliveries freed it:
-/// the store must not accept and refuse events by turns.
+/// Right after a failure it takes much: then the disk has healed. A little means that deliveries
+/// freed it, and counts at the next check only, so that events are not accepted and refused by
+/// turns.
 constexpr std::uint64_t space_at_once = 16;
 constexpr std::uint64_t space_later = 1;
 

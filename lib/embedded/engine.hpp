@@ -82,7 +82,7 @@ public:
     bool heal(const Result<void>& probed);
 
     /// The disk is full: refuses steps that add data, and keeps the journal within `slack` bytes of
-    /// the live data. Nothing means that there is space again.
+    /// the live data. `std::nullopt`: there is space again.
     void run_full(std::optional<std::uint64_t> slack);
 
 private:

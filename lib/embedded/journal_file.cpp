@@ -34,8 +34,8 @@ constexpr std::uint64_t forgotten_bytes_max = 256U << 10U;
 
 /// Free pages kept for the rows to come: 8 MiB. Beyond it, some are returned to the disk at a time.
 constexpr std::int64_t free_pages_kept_max = 512;
-constexpr int pages_given_back_busy = 16;
-constexpr int pages_given_back_idle = 128;
+constexpr int pages_returned_busy = 16;
+constexpr int pages_returned_idle = 128;
 
 /// Detects a row that was damaged, and one in another's place.
 std::int64_t checksum(std::uint64_t row, std::string_view changes) {
@@ -420,7 +420,7 @@ Result<void> JournalFile::insert_and_forget(std::string_view changes, std::uint6
         head(needed, std::max<std::uint64_t>(forgotten_bytes_max, 2 * changes.size()));
     if (!gone) return gone.error();
     if (auto done = forget(gone->end); !done) return done;
-    if (auto done = shrink(pages_given_back_busy); !done) return done.error();
+    if (auto done = shrink(pages_returned_busy); !done) return done.error();
     if (auto done = database_.run("COMMIT"); !done) return done;
     first_row_ = gone->end;
     bytes_ -= std::min(bytes_, gone->bytes);
@@ -528,7 +528,7 @@ Result<void> JournalFile::append_copies(const Rows& rows) {
 Result<bool> JournalFile::shrink() {
     const std::lock_guard lock{mutex_};
     if (auto usable = make_ready(); !usable) return usable.error();
-    auto more = shrink(pages_given_back_idle);
+    auto more = shrink(pages_returned_idle);
     if (!more || *more || !std::exchange(shrunk_, false)) return more;
     // Free pages leave the file when all of it is written.
     if (auto done = cut_log(); !done) return done.error();

@@ -51,7 +51,7 @@ public:
     [[nodiscard]] bool has_changes() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
 
     /// From now on the journal may exceed the live data by so many bytes only, for a disk that is
-    /// full; nothing restores the usual bound.
+    /// full; `std::nullopt` restores the usual bound.
     void keep_small(std::optional<std::uint64_t> slack) { small_slack_ = slack; }
 
     /// Leases that ended in the open row.

@@ -25,7 +25,7 @@ struct Entity {
     std::uint64_t last_row = 0;  ///< The newest row that mentions it.
     std::uint32_t bytes = 0;     ///< About how much of the journal it needs.
     Kind kind;
-    bool dirty = false;  ///< A counter of it changed in the open row and is not encoded yet.
+    bool dirty = false;  ///< Its numbers changed in the open row and are not encoded yet.
 };
 
 struct TopicState;
@@ -55,7 +55,7 @@ public:
     virtual void redelivered(BatchState& batch) = 0;
     /// A message was appended to each of `batches`.
     virtual void appended(std::string_view message, std::span<BatchState* const> batches) = 0;
-    /// A counter of a topic, or another counter, grew. Called often: only the last value matters.
+    /// A topic's event count, or a counter, grew. Called often: only the last value matters.
     virtual void counted(TopicState& topic) = 0;
     virtual void counted(CounterState& counter) = 0;
 
