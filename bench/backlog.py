@@ -1,6 +1,6 @@
-"""A backlog of ten million jobs of 200 bytes, strict: whether the last million is pushed as fast as
-the first, whether it is worked off as fast as a short queue, what memory it takes, and how long the
-store takes to open it again.
+"""Works with a backlog of ten million jobs of 200 bytes, strict: whether the last million is pushed
+as fast as the first, whether it is worked off as fast as a short queue, how much memory it takes,
+and how long the store takes to open it again.
 """
 
 import pathlib
@@ -18,8 +18,8 @@ pushes, filled, drained = rounds.Rounds(), [], []
 for _ in range(ROUNDS):
     with servers.folder(build) as folder:
         shape = ["--file", folder / "store.db", "--count", COUNT, "--memory-max", MEMORY_MAX]
-        filled.append(embedded.tell(build, "bench_embedded_backlog", *shape, "fill"))
-        drained.append(embedded.tell(build, "bench_embedded_backlog", *shape, "drain"))
+        filled.append(embedded.result_of(build, "bench_embedded_backlog", *shape, "fill"))
+        drained.append(embedded.result_of(build, "bench_embedded_backlog", *shape, "drain"))
     pushes.add(filled[-1]["push_first"], filled[-1]["push_last"])
 
 
@@ -29,7 +29,7 @@ def middle(runs, field):
 
 
 short_queue = middle(drained, "short_queue")
-rounds.tell(
+rounds.print_result(
     "backlog",
     "pushes/s",
     pushes,

@@ -1,4 +1,4 @@
-"""50,000 jobs a second pushed, acquired and acknowledged, strict, beside a million jobs that stay,
+"""Pushes, acquires and acknowledges 50,000 jobs a second, strict, beside a million jobs that stay,
 all of 200 bytes: how large the file grows, and how long a push takes, compared with the same load
 on a store that never compacts.
 """
@@ -14,18 +14,18 @@ SLACK = 64 * MEGABYTE
 
 build = pathlib.Path(sys.argv[1]).resolve()
 with servers.folder(build) as folder:
-    told = embedded.tell(build, "bench_embedded_compaction", "--file", folder / "store.db")
+    result = embedded.result_of(build, "bench_embedded_compaction", "--file", folder / "store.db")
 measured = rounds.Rounds()
-for each in told["rounds"]:
+for each in result["rounds"]:
     measured.add(each["plain_p99_ms"], each["p99_ms"])
 
 
 def middle(field):
     """The median of a field over the rounds."""
-    return statistics.median(each[field] for each in told["rounds"])
+    return statistics.median(each[field] for each in result["rounds"])
 
 
-rounds.tell(
+rounds.print_result(
     "compaction",
     "ms",
     measured,
@@ -35,10 +35,10 @@ rounds.tell(
     p999_ms=middle("p999_ms"),
     baseline_p50_ms=middle("plain_p50_ms"),
     baseline_p999_ms=middle("plain_p999_ms"),
-    file_mb=told["file_bytes"] / MEGABYTE,
-    file_bound_mb=(2 * told["live_bytes"] + SLACK) / MEGABYTE,
-    file_end_mb=told["file_bytes_end"] / MEGABYTE,
-    baseline_file_mb=told["plain_file_bytes"] / MEGABYTE,
-    live_mb=told["live_bytes"] / MEGABYTE,
-    cpu_us_per_op=told["cpu_us_per_op"],
+    file_mb=result["file_bytes"] / MEGABYTE,
+    file_bound_mb=(2 * result["live_bytes"] + SLACK) / MEGABYTE,
+    file_end_mb=result["file_bytes_end"] / MEGABYTE,
+    baseline_file_mb=result["plain_file_bytes"] / MEGABYTE,
+    live_mb=result["live_bytes"] / MEGABYTE,
+    cpu_us_per_op=result["cpu_us_per_op"],
 )

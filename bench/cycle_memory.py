@@ -1,5 +1,5 @@
-"""Takes jobs through a whole life on the store in memory, in one thread: pushed, acquired and
-acknowledged, 1,024 at once. Compared with beanstalkd in memory over its socket.
+"""Pushes, acquires and acknowledges jobs on the store in memory, in one thread, 1,024 at once.
+Compared with beanstalkd in memory over its socket.
 """
 
 import pathlib
@@ -17,8 +17,8 @@ ours, theirs = [], []
 for _ in range(ROUNDS):
     theirs.append(beanstalkd.cycle(build, False, IN_FLIGHT, THEIR_COUNT, THEIR_WARM_UP))
     shape = ["--count", COUNT, "--warm-up", WARM_UP, "--in-flight", IN_FLIGHT]
-    ours.append(embedded.Run(embedded.tell(build, "bench_embedded_cycle", *shape)))
-rounds.tell(
+    ours.append(embedded.Run(embedded.result_of(build, "bench_embedded_cycle", *shape)))
+rounds.print_result(
     "cycle_memory",
     "jobs/s",
     embedded.compared(theirs, ours),

@@ -1,6 +1,5 @@
-"""Takes jobs through a whole life in the process, strict: pushed, acquired and acknowledged, 1,024
-at once. Compared with beanstalkd over its socket with as many, in memory, and with its log synced
-at each write.
+"""Pushes, acquires and acknowledges jobs in the process, strict, 1,024 at once. Compared with
+beanstalkd over its socket with as many, in memory, and with its log synced at each write.
 """
 
 import pathlib
@@ -22,7 +21,7 @@ for _ in range(ROUNDS):
     shape = ["--count", COUNT, "--warm-up", WARM_UP, "--in-flight", IN_FLIGHT]
     ours.append(embedded.run(build, "bench_embedded_cycle", *shape))
 beside_synced = embedded.compared(synced, ours)
-rounds.tell(
+rounds.print_result(
     "cycle_strict",
     "jobs/s",
     embedded.compared(theirs, ours),

@@ -1,5 +1,5 @@
 """One publisher, 100 subscribers, strict: how many copies of events a second. 1,024 publications
-are under way, each submitted by itself; batches take 100 events.
+are under way, each submitted separately; batches take 100 events.
 
 The baseline writes records of as many bytes as such a publication has in the journal, 1,024 in a
 group, with pwrite and fdatasync.
@@ -24,7 +24,7 @@ for _ in range(ROUNDS):
     disk = embedded.raw(build, JOURNAL_BYTES, IN_FLIGHT)
     ours.append(embedded.run(build, "bench_embedded_publish", *shape))
     measured.add(disk.rate * SUBSCRIBERS, ours[-1].rate * SUBSCRIBERS)
-rounds.tell(
+rounds.print_result(
     "fanout",
     "event copies/s",
     measured,

@@ -1,4 +1,4 @@
-"""Ingest over HTTP where every answer waits for an fsync."""
+"""Ingest over HTTP where every response waits for an fsync."""
 
 from support import ingest
 

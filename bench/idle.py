@@ -20,7 +20,7 @@ SETTLE_SECONDS = 3
 
 
 def register(bus):
-    """Lets every subscriber in and subscribes it to a few of the topics."""
+    """Creates every subscriber and subscribes it to a few of the topics."""
     names = [f"topic_{chr(ord('a') + n)}" for n in range(TOPICS)]
     for n in range(SUBSCRIBERS):
         token = f"bench-subscriber-{n}"
@@ -53,7 +53,7 @@ def main():
         measured = rounds.Rounds()
         for _ in range(WINDOWS):
             measured.add(*busy([nginx, bus], WINDOW_SECONDS))
-        rounds.tell(
+        rounds.print_result(
             "idle",
             "% of a core",
             measured,

@@ -1,9 +1,9 @@
-"""How much longer events take to healthy subscribers when others are out of order; see
+"""How much longer events take to reach healthy subscribers while others fail; see
 tools/isolation.cpp.
 
-1,000 subscribers. In the baseline all are healthy but for 100 that do not exist; beside it, these
-100 are there: half of them never answer, half answer 500, and 10 of each kind want 1,000 deliveries
-under way and have 1,000 events waiting.
+1,000 subscribers. In the baseline 100 of them do not exist; beside it they do: half of them never
+respond, half respond with 500, and 10 of each kind allow 1,000 deliveries under way and have 1,000
+events waiting.
 """
 
 import json
@@ -22,15 +22,15 @@ DELIVERY_TIMEOUT = 5  # seconds; so that some of each round are over
 
 
 def run(build, receiver, broken, *others):
-    """One run beside such others; returns what it tells."""
+    """Runs the program with these failing subscribers; returns its report."""
     with servers.folder(build) as folder:
         command = [build / "bench/bench_isolation", "--file", folder / "bus.db"]
         command += ["--receiver", receiver.url, "--others", broken.url, "--healthy", HEALTHY]
         command += ["--rate", RATE, "--seconds", SECONDS]
         command += ["--delivery-timeout", DELIVERY_TIMEOUT, *others]
         words = [str(word) for word in command]
-        told = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
-    return json.loads(told)
+        result = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return json.loads(result)
 
 
 def main():
@@ -47,7 +47,7 @@ def main():
     def median(runs, field):
         return statistics.median(each[field] for each in runs)
 
-    rounds.tell(
+    rounds.print_result(
         "isolation",
         "ms",
         measured,

@@ -1,6 +1,6 @@
 """How fast groups of 150-byte records get to disk, each before the next: a row of the store's own
-journal in SQLite, compared with pwrite and fdatasync of the same bytes into a file whose room was
-set aside, and beside what an append-only file of our own would reach.
+journal in SQLite, compared with pwrite and fdatasync of the same bytes into a file whose space was
+set aside, and with what an append-only file of our own would reach.
 """
 
 import pathlib
@@ -35,7 +35,7 @@ for group, kinds in measured.items():
         f"overwrite_value_{group}": embedded.middle(kinds["overwrite"], "rate"),
         f"cpu_us_per_op_{group}": embedded.middle(kinds["journal"], "cpu_us"),
     }
-rounds.tell(
+rounds.print_result(
     "journal_group",
     "records/s",
     embedded.compared(measured[256]["raw"], measured[256]["journal"]),

@@ -1,8 +1,8 @@
 """How long an event takes from its publisher to its subscriber at 50 events a second, where the
 service is one process on a file, strict; see support/latency.py.
 
-Most of it is the disk: `disk_sync_ms` tells what it takes to append a page and sync it right before
-and after.
+Most of it is the disk: `disk_sync_ms` is how long appending a page and syncing it takes right
+before and after.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ SYNCS = 100
 
 
 def disk_syncs(folder):
-    """How long the disk takes to keep a page, several times."""
+    """How long writing and syncing a page takes, several times."""
     took = []
     with open(folder / "syncs", "ab", buffering=0) as file:
         for _ in range(SYNCS):
@@ -41,7 +41,7 @@ def main():
         measured = latency.Latencies(bus, receiver, [bus])
         syncs += disk_syncs(folder)
     (cpu_us,) = measured.cpu_us
-    measured.tell("latency_50", cpu_us_per_op=cpu_us, disk_sync_ms=statistics.median(syncs))
+    measured.print_result("latency_50", cpu_us_per_op=cpu_us, disk_sync_ms=statistics.median(syncs))
 
 
 main()

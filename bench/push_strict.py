@@ -1,7 +1,7 @@
-"""Durable pushes of READY jobs, 1,024 under way, each submitted by itself.
+"""Durable pushes of READY jobs, 1,024 under way, each submitted separately.
 
 The baseline writes records of as many bytes as such a push has in the journal, 1,024 in a group,
-with pwrite and fdatasync: what the disk gives when nothing else is done.
+with pwrite and fdatasync: the rate of the disk alone.
 """
 
 import pathlib
@@ -21,7 +21,7 @@ for _ in range(ROUNDS):
     disk.append(embedded.raw(build, JOURNAL_BYTES, IN_FLIGHT))
     single.append(embedded.run(build, "bench_embedded_push", *shape))
     together.append(embedded.run(build, "bench_embedded_push", "--together", 16, *shape))
-rounds.tell(
+rounds.print_result(
     "push_strict",
     "pushes/s",
     embedded.compared(disk, single),

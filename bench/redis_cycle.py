@@ -1,9 +1,8 @@
-"""Takes jobs through a queue on Redis: pushed, acquired and acknowledged. Compared with two
-packages for Node.js on the same server, BullMQ (add and process) and rsmq (send, receive and
-delete).
+"""Pushes, acquires and acknowledges jobs on Redis. Compared with two packages for Node.js on the
+same server, BullMQ (add and process) and rsmq (send, receive and delete).
 
-1,024 jobs are under way with us, 50 with the packages, as in the examples of BullMQ's
-documentation; the fields that end in `_50` are about us with 50. Each of the three is one process.
+The bus has 1,024 jobs under way, the packages 50, as in the examples of BullMQ's documentation; the
+fields that end in `_50` are the bus with 50. Each of the three is one process.
 """
 
 import pathlib
@@ -18,7 +17,8 @@ NODE_IN_FLIGHT = 50
 
 
 def measure(server, command, count, warm_up):
-    """One run with nothing else on the server; the program checks that it ends as it began."""
+    """One run with nothing else on the server; the program checks that the queue is empty at the
+    end."""
     server.empty()
     return redis.run(server, command, count, warm_up)
 
@@ -37,7 +37,7 @@ def main():
             ours.append(measure(server, [*store, "1024"], COUNT, WARM_UP))
             ours_50.append(measure(server, [*store, "50"], COUNT_50, WARM_UP))
     rsmq_rounds, rounds_50 = redis.compared(rsmq, ours), redis.compared(bullmq, ours_50)
-    rounds.tell(
+    rounds.print_result(
         "redis_cycle",
         "jobs/s",
         redis.compared(bullmq, ours),

@@ -1,8 +1,8 @@
-"""How fast the process that takes in does so over HTTP on Redis, compared with the original.
+"""How fast routemaster-web takes events in over HTTP on Redis, compared with Ruby Routemaster.
 
 wrk with 64 kept-alive connections posts the same event all the time; see support/ingest.py. One
-subscriber with the defaults of the original; no process delivers. The original cannot run here: its
-figure was measured on it, on a machine like this one and with a process for each of its two cores.
+subscriber with the defaults of Ruby Routemaster; no process delivers. Ruby Routemaster cannot run
+here: its figure was measured on a machine like this one, with a process for each of its two cores.
 """
 
 import pathlib
@@ -10,7 +10,7 @@ import sys
 
 from support import ingest, redis, rounds, servers
 
-ORIGINAL = 1_340  # Requests a second.
+RUBY = 1_340  # Requests a second.
 ROUNDS = 4
 
 
@@ -38,13 +38,13 @@ def main():
         runs = [measure(build, server) for _ in range(ROUNDS)]
     measured = rounds.Rounds()
     for run in runs:
-        measured.add(ORIGINAL, run["rate"])
+        measured.add(RUBY, run["rate"])
     fields = ("p50_ms", "p99_ms", "cpu_us_per_op", "redis_cpu_us_per_op", "rss_mb")
-    rounds.tell(
+    rounds.print_result(
         "redis_http_ingest",
         "requests/s",
         measured,
-        "the original on both cores, as measured on it",
+        "Ruby Routemaster on both cores, as measured on it",
         **{field: ingest.middle(runs, field) for field in fields},
     )
 

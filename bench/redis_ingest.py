@@ -1,4 +1,4 @@
-"""Takes events of 65 bytes into a bus on Redis, 1,024 under way, for 1 and for 10 subscribers,
+"""Publishes events of 65 bytes to a bus on Redis, 1,024 under way, for 1 and for 10 subscribers,
 compared with redis-benchmark running the very same script. Nothing is delivered.
 """
 
@@ -14,7 +14,7 @@ SMALLEST = 1  # An event that lets the subscribers in.
 
 
 def check_queued(server, subscribers, count):
-    """So many events are queued for each of them."""
+    """Checks that each subscriber has this many events queued."""
     gauges = server.command("HVALS", "batches:gauges:event")
     if [int(gauge) for gauge in gauges] != [count] * subscribers:
         raise RuntimeError(f"{count} events for {subscribers} were expected: {gauges}")
@@ -48,7 +48,7 @@ def main():
                 measure(build, server, runs[subscribers], subscribers)
     (plain, ours), (plain_10, ours_10) = (zip(*runs[subscribers]) for subscribers in COUNTS)
     ten = redis.compared(plain_10, ours_10)
-    rounds.tell(
+    rounds.print_result(
         "redis_ingest",
         "events/s",
         redis.compared(plain, ours),

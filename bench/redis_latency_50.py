@@ -1,5 +1,5 @@
 """How long an event takes from its publisher to its subscriber at 50 events a second, where the
-service is a process that takes in, two that deliver, and Redis between them; see
+service is one routemaster-web, two routemaster-worker, and Redis between them; see
 support/latency.py.
 """
 
@@ -14,7 +14,7 @@ WORKERS = 2
 
 
 def await_workers(server):
-    """Waits until all of them have said that they are alive."""
+    """Waits until all of them have sent a heartbeat."""
     deadline = time.monotonic() + 10
     while (alive := server.command("HLEN", "workers")) < WORKERS:
         if time.monotonic() > deadline:
@@ -34,7 +34,7 @@ def main():
         await_workers(server)
         measured = latency.Latencies(web, receiver, [web, server, *workers])
     web_cpu_us, redis_cpu_us, *worker_cpu_us = measured.cpu_us
-    measured.tell(
+    measured.print_result(
         "redis_latency_50",
         cpu_us_per_op=web_cpu_us + sum(worker_cpu_us),
         redis_cpu_us_per_op=redis_cpu_us,

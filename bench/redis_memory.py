@@ -1,9 +1,9 @@
-"""How much memory an event of 65 bytes takes while it waits on Redis, compared with the original.
+"""How much memory a queued event of 65 bytes takes on Redis, compared with Ruby Routemaster.
 
-200,000 events are published for one subscriber with the default batches of 100, and the server's
-`used_memory` before and after, when nobody else is connected, is told by event. The original cannot
-run here: its figure was measured on it, with the same events on the same version of Redis. What the
-same messages take in plain lists of 100 is told beside it.
+200,000 events are published for one subscriber with the default batches of 100. The result is the
+growth of the server's `used_memory`, while nobody else is connected, per event. Ruby Routemaster
+cannot run here: its figure was measured with the same events on the same version of Redis. For
+comparison, the same messages are stored in plain lists of 100.
 """
 
 import pathlib
@@ -11,7 +11,7 @@ import sys
 
 from support import redis, rounds
 
-ORIGINAL = 95  # Bytes per event.
+RUBY = 95  # Bytes per event.
 COUNT = 200_000
 FIRST = 1_000  # Events that are there before, so that everything has been used once.
 BATCH = 100
@@ -32,7 +32,7 @@ def memory_of_events(build, server):
 
 
 def memory_of_lists(server):
-    """Bytes per message of lists that hold nothing else."""
+    """Bytes per message of plain lists."""
     before = server.used_memory()
     for n in range(COUNT // BATCH):
         server.command("RPUSH", f"list:{n}", *[MESSAGE] * BATCH)
@@ -47,12 +47,12 @@ def main():
         server.empty()
         plain = memory_of_lists(server)
     measured = rounds.Rounds()
-    measured.add(ORIGINAL, value)
-    rounds.tell(
+    measured.add(RUBY, value)
+    rounds.print_result(
         "redis_memory",
         "bytes/event",
         measured,
-        "the original, as measured on it",
+        "Ruby Routemaster, as measured on it",
         plain_lists=plain,
         events_per_second=run.rate,
     )

@@ -2,7 +2,7 @@
 same script with the same arguments.
 
 Sixteen pushes are submitted together, as redis-benchmark writes sixteen commands together; the
-fields that end in `_single` are about pushes that are submitted one by one.
+fields that end in `_single` are pushes submitted one by one.
 """
 
 import pathlib
@@ -16,7 +16,7 @@ ROUNDS = 5
 
 
 def check_pushed(server, count):
-    """So many jobs are READY, but for a few random numbers that were drawn twice."""
+    """Checks that this many jobs are READY, but for a few random numbers that were drawn twice."""
     ready = server.command("LLEN", "jobs:instant:bench")
     known = server.command("SCARD", "jobs:index:bench")
     if ready != known or not count * 0.999 <= known <= count:
@@ -45,7 +45,7 @@ def main():
             together.append(measure(server, lambda count: redis.run(server, [*store, "16"], count)))
             single.append(measure(server, lambda count: redis.run(server, [*store, "1"], count)))
     one_by_one = redis.compared(plain, single)
-    rounds.tell(
+    rounds.print_result(
         "redis_push",
         "pushes/s",
         redis.compared(plain, together),

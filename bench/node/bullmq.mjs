@@ -1,9 +1,9 @@
-// BullMQ: `add` with so many under way, and a worker that processes as many at once. A job is over
-// when the worker says `completed`: it is then removed from Redis.
+// BullMQ: `inFlight` calls of `add` under way, and a worker that processes as many at once. A job
+// is done when the worker emits `completed`: it is then removed from Redis.
 
 import { Queue, Worker } from 'bullmq';
 
-import { Ledger, inLanes, measure, settings } from './cycle.mjs';
+import { Ledger, inParallel, measure, settings } from './cycle.mjs';
 
 const { port, inFlight, ...counts } = settings();
 const connection = { host: '127.0.0.1', port };
@@ -16,13 +16,13 @@ let ledger;
 worker.on('completed', (job) => ledger.note(job.data.number));
 await Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]);
 
-const told = await measure(counts, async (begin, end) => {
+const result = await measure(counts, async (begin, end) => {
   ledger = new Ledger(begin, end);
-  await inLanes(inFlight, begin, end, (number) => queue.add('bench', { number }));
+  await inParallel(inFlight, begin, end, (number) => queue.add('bench', { number }));
   await ledger.complete;
 });
 const left = Object.values(await queue.getJobCounts()).reduce((sum, count) => sum + count, 0);
 if (left !== 0) throw new Error(`${left} jobs are left`);
 await worker.close();
 await queue.close();
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(result));

@@ -1,25 +1,26 @@
-// Drives a queue for redis_cycle: the first `warmUp` jobs, then those that are measured, each
-// number sent and done once. Prints one JSON line.
+// Drives a queue for redis_cycle: first the `warmUp` jobs, then the measured ones; each number must
+// be sent and done once. Prints one JSON line.
 
 /// `--port P --count N --warm-up N --in-flight N`, in any order.
 export function settings() {
-  const told = {};
+  const values = {};
   for (let i = 2; i + 1 < process.argv.length; i += 2) {
-    told[process.argv[i].slice(2)] = Number(process.argv[i + 1]);
+    values[process.argv[i].slice(2)] = Number(process.argv[i + 1]);
   }
-  return { port: told.port, count: told.count, warmUp: told['warm-up'], inFlight: told['in-flight'] };
+  const { port, count } = values;
+  return { port, count, warmUp: values['warm-up'], inFlight: values['in-flight'] };
 }
 
-/// Calls `work` with each number from `begin` to `end`, `lanes` at a time.
-export async function inLanes(lanes, begin, end, work) {
+/// Calls `work` with each number from `begin` to `end`, `width` at a time.
+export async function inParallel(width, begin, end, work) {
   let next = begin;
-  const lane = async () => {
+  const worker = async () => {
     while (next < end) await work(next++);
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: width }, worker));
 }
 
-/// Notes which jobs are done, and that none is so twice.
+/// Records which jobs are done, and that none is done twice.
 export class Ledger {
   constructor(begin, end) {
     this.done = new Set();
@@ -39,7 +40,8 @@ export class Ledger {
   }
 }
 
-/// Does `cycle(begin, end)` for the warm-up and for what is measured, and tells of the latter.
+/// Runs `cycle(begin, end)` for the warm-up and for the measurement, and returns the latter's
+/// result.
 export async function measure({ count, warmUp }, cycle) {
   await cycle(0, warmUp);
   const cpuBefore = process.cpuUsage();

@@ -1,8 +1,8 @@
-// rsmq: so many loops, each of which sends a message, receives one and deletes that.
+// rsmq: `inFlight` loops, each of which sends a message, receives one and deletes it.
 
 import RedisSMQ from 'rsmq';
 
-import { Ledger, inLanes, measure, settings } from './cycle.mjs';
+import { Ledger, inParallel, measure, settings } from './cycle.mjs';
 
 const { port, inFlight, ...counts } = settings();
 const queue = new RedisSMQ({ host: '127.0.0.1', port });
@@ -16,9 +16,9 @@ async function receive() {
   }
 }
 
-const told = await measure(counts, async (begin, end) => {
+const result = await measure(counts, async (begin, end) => {
   const ledger = new Ledger(begin, end);
-  await inLanes(inFlight, begin, end, async (number) => {
+  await inParallel(inFlight, begin, end, async (number) => {
     await queue.sendMessageAsync({ qname, message: JSON.stringify({ number }) });
     const { id, message } = await receive();
     const deleted = await queue.deleteMessageAsync({ qname, id });
@@ -30,4 +30,4 @@ const told = await measure(counts, async (begin, end) => {
 const { msgs } = await queue.getQueueAttributesAsync({ qname });
 if (msgs !== 0) throw new Error(`${msgs} messages are left`);
 queue.quit();
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(result));

@@ -1,11 +1,12 @@
-"""A beanstalkd server of a benchmark's own, and how it is driven."""
+"""A beanstalkd server for one benchmark, and its client."""
 
 import contextlib
 import subprocess
 
 from support import embedded, servers
 
-# It is fastest with one to four, in memory and synced; with 64 it takes half as long again.
+# beanstalkd is fastest with one to four connections, in memory and synced; with 64 it takes half as
+# long again.
 CONNECTIONS = 4
 
 
@@ -24,19 +25,19 @@ def server(build, synced=False):
 
 
 class Run(embedded.Run):
-    """What the client did, and what processor time the server took for each job."""
+    """The client's result, and the server's processor time for each job."""
 
-    def __init__(self, told, server_cpu_seconds):
-        super().__init__(told)
-        self.server_cpu_us = server_cpu_seconds / told["count"] * 1e6
+    def __init__(self, result, server_cpu_seconds):
+        super().__init__(result)
+        self.server_cpu_us = server_cpu_seconds / result["count"] * 1e6
 
 
 def cycle(build, synced, in_flight, count, warm_up):
-    """Takes jobs through their lives on a fresh server."""
+    """Runs the jobs on a fresh server."""
     with server(build, synced) as running:
         before = running.cpu_seconds()
-        told = embedded.tell(build, "bench_beanstalk_cycle", "--port", running.address[1],
-                             "--in-flight", in_flight, "--connections", CONNECTIONS,
-                             "--count", count, "--warm-up", warm_up)  # fmt: skip
+        result = embedded.result_of(build, "bench_beanstalk_cycle", "--port", running.address[1],
+                                    "--in-flight", in_flight, "--connections", CONNECTIONS,
+                                    "--count", count, "--warm-up", warm_up)  # fmt: skip
         share = count / (count + warm_up)
-        return Run(told, (running.cpu_seconds() - before) * share)
+        return Run(result, (running.cpu_seconds() - before) * share)

@@ -11,32 +11,33 @@ from support import rounds, servers
 
 
 def run(build, receiver, program, *arguments):
-    """Runs a program that delivers to the receiver; returns what it tells."""
+    """Runs a program that delivers to the receiver; returns its report."""
     receiver.call("POST", "/reset")
     command = [build / "bench" / program, "--receiver", receiver.url, *map(str, arguments)]
-    told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    return json.loads(told)
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return json.loads(result)
 
 
-def check(receiver, events, lanes):
-    """Every event has arrived once, in order, at each of so many subscribers."""
+def check(receiver, events, subscribers):
+    """Checks that each of the subscribers got every event once, in order."""
     report = receiver.call("GET", "/report")
     wrong = report["repeated"] or report["skipped"]
-    if wrong or report["events"] != events or report["subscribers"] != lanes:
-        raise RuntimeError(f"{events} events for {lanes} in order were expected: {report}")
+    if wrong or report["events"] != events or report["subscribers"] != subscribers:
+        raise RuntimeError(f"{events} events for {subscribers} in order were expected: {report}")
 
 
-def measure(build, receiver, repeats, lanes, events, max_events, count):
-    """Interleaved rounds; `count` says of which number the rate is: "events" or "deliveries"."""
+def measure(build, receiver, repeats, subscribers, events, max_events, count):
+    """Interleaved rounds; `count` is the number that the rate is based on: "events" or
+    "deliveries"."""
     measured, last = rounds.Rounds(), {}
     shape = ["--events", events, "--max-events", max_events]
     for _ in range(repeats):
-        alone = run(build, receiver, "bench_curl_posts", "--in-flight", lanes, *shape)
-        check(receiver, events, lanes)
+        alone = run(build, receiver, "bench_curl_posts", "--in-flight", subscribers, *shape)
+        check(receiver, events, subscribers)
         with servers.folder(build) as folder:
             store = ["--file", folder / "bus.db"]
-            last = run(build, receiver, "bench_drain", "--subscribers", lanes, *store, *shape)
-        check(receiver, events, lanes)
+            last = run(build, receiver, "bench_drain", "--subscribers", subscribers, *store, *shape)
+        check(receiver, events, subscribers)
         measured.add(alone[count] / alone["seconds"], last[count] / last["seconds"])
     cpu = last["cpu_seconds"] / last[count] * 1e6
     return measured, {"cpu_us_per_op": cpu, "publish_per_second": last["publish_per_second"]}

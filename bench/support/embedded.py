@@ -1,5 +1,4 @@
-"""The programs that drive an embedded store, or what it is compared with, each time on a fresh
-file."""
+"""Runs the programs that drive an embedded store, or its baselines, each time on a fresh file."""
 
 import json
 import statistics
@@ -9,28 +8,28 @@ from support import rounds, servers
 
 
 class Run:
-    """What a program did: operations a second, and microseconds of processor time for each."""
+    """A program's result: operations a second, and microseconds of processor time for each."""
 
-    def __init__(self, told):
-        self.told = told
-        self.rate = told["count"] / told["seconds"]
-        self.cpu_us = told["cpu_seconds"] / told["count"] * 1e6
+    def __init__(self, result):
+        self.result = result
+        self.rate = result["count"] / result["seconds"]
+        self.cpu_us = result["cpu_seconds"] / result["count"] * 1e6
 
 
-def tell(build, program, *arguments):
-    """Runs a program and returns what it tells."""
+def result_of(build, program, *arguments):
+    """Runs a program and returns its report."""
     command = [build / "bench" / program, *map(str, arguments)]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def run(build, program, *arguments):
-    """Runs a program on a file that is gone afterwards."""
+    """Runs a program on a temporary file."""
     with servers.folder(build) as folder:
-        return Run(tell(build, program, "--file", folder / "store.db", *arguments))
+        return Run(result_of(build, program, "--file", folder / "store.db", *arguments))
 
 
 def raw(build, record, group, seconds=1, kind="raw"):
-    """Writes records of so many bytes in groups of so many, each on disk before the next."""
+    """Writes records of `record` bytes in groups of `group`, each on disk before the next."""
     shape = ["--kind", kind, "--record", record, "--group", group, "--seconds", seconds]
     return run(build, "bench_journal_rows", *shape)
 

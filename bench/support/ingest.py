@@ -27,7 +27,7 @@ SCRIPT = pathlib.Path(__file__).with_name("publish.lua")
 
 
 def wrk(server, seconds):
-    """Posts events for so many seconds and returns wrk's summary."""
+    """Posts events for this many seconds and returns wrk's summary."""
     credentials = base64.b64encode(f"{TOKEN}:x".encode()).decode()
     command = ["wrk", "-t", str(THREADS), "-c", str(CONNECTIONS), "-d", f"{seconds}s",
                "-s", SCRIPT, server.url]  # fmt: skip
@@ -41,7 +41,7 @@ def wrk(server, seconds):
 
 
 def measure(server):
-    """Requests per second after a warm-up, and what else there is to tell about it."""
+    """Requests per second after a warm-up, and wrk's other results."""
     warm_up = wrk(server, WARM_UP_SECONDS)
     before = server.cpu_seconds()
     summary = wrk(server, SECONDS)
@@ -56,7 +56,7 @@ def measure(server):
 
 
 def check_taken_in(server, answered):
-    """Every answer that wrk counted stands for one event, and what more there is was under way when
+    """Checks that every response that wrk counted is one event. A surplus event was under way when
     wrk ended: at most one on each connection, at the end of each of the two runs."""
     topics = server.call("GET", "/topics", token=TOKEN)
     taken_in = next(topic["events"] for topic in topics if topic["name"] == "orders")
@@ -66,7 +66,7 @@ def check_taken_in(server, answered):
 
 
 def subscribe(bus, callback, **subscription):
-    """Lets the publisher in, and a subscriber."""
+    """Creates the publisher's token, and a subscriber."""
     for token in (TOKEN, "bench-subscriber"):
         servers.add_token(bus, token)
     payload = {"topics": ["orders"], "callback": callback, **subscription}
@@ -105,10 +105,10 @@ def main(bench, store):
     if any(run["delivered"] for run in ingest):
         raise RuntimeError("events were delivered that should have waited")
     alone, both = rounds.Rounds(), rounds.Rounds()
-    for baseline, held, delivered in zip(plain, ingest, delivering):
-        alone.add(baseline["rate"], held["rate"])
+    for baseline, queued, delivered in zip(plain, ingest, delivering):
+        alone.add(baseline["rate"], queued["rate"])
         both.add(baseline["rate"], delivered["rate"])
-    rounds.tell(
+    rounds.print_result(
         bench,
         "requests/s",
         alone,

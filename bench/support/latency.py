@@ -1,9 +1,9 @@
 """How long an event takes from its publisher to its subscriber at 50 events a second.
 
-A subscriber with timeout 0. Every 20 ms an event is posted over a kept-alive connection; the clock
-(CLOCK_MONOTONIC, which is the same in all processes) runs from just before the request is sent
-until the receiver has read the batch. Half way between two events the same body is posted to the
-receiver itself: the round trip that a subscriber costs without a bus is the baseline.
+A subscriber with timeout 0. Every 20 ms an event is posted over a kept-alive connection; the
+latency, by CLOCK_MONOTONIC, which is the same in all processes, is measured from just before the
+request is sent until the receiver has read the batch. Half way between two events the same body is
+posted to the receiver itself: the round trip to a subscriber without a bus is the baseline.
 """
 
 import statistics
@@ -26,7 +26,7 @@ def request(path, body, token=PUBLISHER):
 
 
 def post(connection, data):
-    """Sends a request and waits for its answer, which has no body; returns when it was sent."""
+    """Sends a request and waits for its response, which has no body; returns when it was sent."""
     sent = time.monotonic_ns()
     connection.sendall(data)
     answer = connection.recv(4096)
@@ -38,12 +38,12 @@ def post(connection, data):
 
 
 def at_pace(begun, n, half=0):
-    """Sleeps until it is the turn of event `n`, or of the half way after it."""
+    """Sleeps until event `n` is due, or half an interval later."""
     time.sleep(max(0, begun + (n + half / 2) / RATE - time.monotonic()))
 
 
 def publish(bus, receiver):
-    """When each event was sent, how long its answer took, and how long the round trip after it."""
+    """When each event was sent, how long its response took, and the round trip after it."""
     sent, answers, round_trips = {}, {}, {}
     begun = time.monotonic()
     with bus.connect() as to_bus, receiver.connect() as to_receiver:
@@ -60,7 +60,7 @@ def publish(bus, receiver):
 
 
 def await_events(receiver, count):
-    """Waits until so many have come."""
+    """Waits until this many have arrived."""
     deadline = time.monotonic() + 10
     while (come := receiver.call("GET", "/report")["events"]) < count:
         if time.monotonic() > deadline:
@@ -69,7 +69,7 @@ def await_events(receiver, count):
 
 
 def latencies(receiver, sent):
-    """How long each event took to its subscriber."""
+    """How long each event took to reach its subscriber."""
     await_events(receiver, 2 * len(sent))
     arrivals = receiver.call("GET", "/arrivals")
     took = {n: (at - sent[n]) / 1e6 for name, n, at in arrivals if name == "s"}
@@ -86,12 +86,12 @@ def windows(took):
 
 
 def percentile(parts, share):
-    """The value below which so many hundredths of all are."""
+    """A percentile of the values."""
     return statistics.quantiles(sum(parts, []), n=100)[share - 1]
 
 
 def subscribe(bus, receiver):
-    """Lets both clients in, and subscribes one of them."""
+    """Creates tokens for both clients, and subscribes one of them."""
     for token in (PUBLISHER, SUBSCRIBER):
         servers.add_token(bus, token)
     wish = {"topics": ["orders"], "callback": receiver.url + "/s", "timeout": 0, "max": 100}
@@ -99,7 +99,7 @@ def subscribe(bus, receiver):
 
 
 class Latencies:
-    """What a run came to, and the processor time that some processes took for it."""
+    """The result of a run, and the processor time that some processes took for it."""
 
     def __init__(self, bus, receiver, processes):
         before = [each.cpu_seconds() for each in processes]
@@ -110,12 +110,12 @@ class Latencies:
         self.answers = windows(answers)
         self.round_trips = windows(round_trips)
 
-    def tell(self, bench, **more):
+    def print_result(self, bench, **more):
         """Prints the result."""
         halves = rounds.Rounds()
         for window, baseline in zip(self.took, self.round_trips):
             halves.add(statistics.median(baseline), statistics.median(window))
-        rounds.tell(
+        rounds.print_result(
             bench,
             "ms",
             halves,

@@ -1,4 +1,4 @@
-"""A Redis server of a benchmark's own, without persistence, and those who drive it."""
+"""A Redis server for one benchmark, without persistence, and its clients."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ from support import rounds, servers
 
 
 def answer(stream):
-    """Reads one answer of the protocol."""
+    """Reads one reply of the protocol."""
     line = stream.readline()
     kind, text = line[:1], line[1:-2]
     if kind == b"-":
@@ -32,7 +32,7 @@ class Redis(servers.Server):
     """A running server."""
 
     def command(self, *words):
-        """Sends one command over a connection of its own and returns the answer."""
+        """Sends one command over a new connection and returns the reply."""
         encoded = [word if isinstance(word, bytes) else str(word).encode() for word in words]
         data = b"*%d\r\n" % len(encoded)
         data += b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in encoded)
@@ -41,20 +41,20 @@ class Redis(servers.Server):
             return answer(stream)
 
     def port(self):
-        """Where it listens."""
+        """Its address."""
         return self.address[1]
 
     def empty(self):
-        """Forgets all keys; the scripts stay."""
+        """Removes all keys; the scripts stay."""
         self.command("FLUSHALL", "SYNC")
 
     def info(self, field):
-        """A number out of INFO."""
+        """A number from INFO."""
         lines = self.command("INFO").decode().splitlines()
         return next(int(line[len(field) + 1 :]) for line in lines if line.startswith(field + ":"))
 
     def used_memory(self):
-        """Bytes that it has allocated, when all who were connected are gone."""
+        """Bytes allocated, once all clients have disconnected."""
         deadline = time.monotonic() + 10
         while self.info("connected_clients") > 1:
             if time.monotonic() > deadline:
@@ -77,14 +77,14 @@ def server(build):
 
 
 class Run:
-    """What a program did: operations a second, and microseconds of processor time for each, of the
+    """A program's result: operations a second, and microseconds of processor time for each, of the
     program and of the server."""
 
-    def __init__(self, told, redis_cpu_seconds):
-        self.told = told
-        self.rate = told["count"] / told["seconds"]
-        self.cpu_us = told["cpu_seconds"] / told["count"] * 1e6
-        operations = told["count"] + told.get("warm_up", 0)
+    def __init__(self, result, redis_cpu_seconds):
+        self.result = result
+        self.rate = result["count"] / result["seconds"]
+        self.cpu_us = result["cpu_seconds"] / result["count"] * 1e6
+        operations = result["count"] + result.get("warm_up", 0)
         self.redis_cpu_us = redis_cpu_seconds / operations * 1e6
 
 
@@ -100,14 +100,14 @@ def run(redis, command, count, warm_up=0):
 
 def words(build, step):
     """The command by which the store performs a step; see tools/redis_words.cpp."""
-    told = subprocess.run([build / "bench/bench_redis_words", step],
-                          stdout=subprocess.PIPE, check=True).stdout  # fmt: skip
-    return [word.encode("latin-1") for word in json.loads(told)]
+    result = subprocess.run([build / "bench/bench_redis_words", step],
+                            stdout=subprocess.PIPE, check=True).stdout  # fmt: skip
+    return [word.encode("latin-1") for word in json.loads(result)]
 
 
 def repeat(redis, command, count):
-    """Lets redis-benchmark repeat a command: 50 connections, 16 commands in each write, of which
-    `count` must be a multiple. It draws the same random numbers each time."""
+    """Runs redis-benchmark with a command: 50 connections, 16 commands in each write; `count` must
+    be a multiple of 16. It draws the same random numbers each time."""
     shape = ["redis-benchmark", "-p", redis.port(), "-c", "50", "-P", "16", "-r", str(2**31 - 1),
              "--csv", "-n", str(count)]  # fmt: skip
     redis_before, before = redis.cpu_seconds(), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -117,8 +117,8 @@ def repeat(redis, command, count):
     cpu_seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     # The command itself, the operations a second, and six latencies.
     rate = float(said.splitlines()[-1].rsplit(b'","', 7)[1])
-    told = {"count": count, "seconds": count / rate, "cpu_seconds": cpu_seconds}
-    return Run(told, redis_cpu_seconds)
+    result = {"count": count, "seconds": count / rate, "cpu_seconds": cpu_seconds}
+    return Run(result, redis_cpu_seconds)
 
 
 def middle(runs, field):
@@ -127,7 +127,7 @@ def middle(runs, field):
 
 
 def processor_times(runs, prefix="", suffix=""):
-    """The fields that tell what an operation costs."""
+    """The fields with the cost of an operation."""
     return {
         f"{prefix}cpu_us_per_op{suffix}": middle(runs, "cpu_us"),
         f"{prefix}redis_cpu_us_per_op{suffix}": middle(runs, "redis_cpu_us"),

@@ -25,8 +25,8 @@ class Rounds:
         return statistics.median(self.baselines)
 
     def ratio(self):
-        """The median of the ratios of each round, which a change of the machine's pace moves least;
-        nothing when the baseline is zero."""
+        """The median of the ratios of each round, which varies least when the machine changes
+        speed; nothing when the baseline is zero."""
         if min(self.baselines) <= 0:
             return None
         return statistics.median(v / b for v, b in zip(self.values, self.baselines))
@@ -41,7 +41,7 @@ def rounded(value):
     return [rounded(each) for each in value] if isinstance(value, list) else value
 
 
-def tell(bench, unit, rounds, baseline, **more):
+def print_result(bench, unit, rounds, baseline, **more):
     """Prints the result."""
     result = {
         "bench": bench,

@@ -22,7 +22,7 @@ class Process:
         self.process = process
 
     def stop(self):
-        """Ends it in an orderly way, or after ten seconds by force."""
+        """Stops it with SIGTERM, or after ten seconds by force."""
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(10)
@@ -31,7 +31,7 @@ class Process:
             self.process.wait()
 
     def pids(self):
-        """Its process and the children of that."""
+        """Its process and that process's children."""
         pid = self.process.pid
         pids = [pid]
         for children in glob.glob(f"/proc/{pid}/task/*/children"):
@@ -58,7 +58,7 @@ class Process:
 
 
 class Server(Process):
-    """A running process that serves at `url`, HTTP unless said otherwise."""
+    """A running process that serves at `url`, by HTTP unless stated otherwise."""
 
     def __init__(self, process, url):
         super().__init__(process)
@@ -73,7 +73,7 @@ class Server(Process):
         return connection
 
     def call(self, method, path, payload=None, token=None):
-        """One request; returns the JSON answer, or nothing when it is empty."""
+        """One request; returns the JSON response, or nothing when it is empty."""
         request = urllib.request.Request(self.url + path, method=method)
         body = b""
         if payload is not None:
@@ -87,12 +87,12 @@ class Server(Process):
 
 
 def basic(token):
-    """What an `Authorization` header says for a token."""
+    """The `Authorization` header for a token."""
     return "Basic " + base64.b64encode(f"{token}:x".encode()).decode()
 
 
 def start_announced(command):
-    """Starts a server that says on standard output where it listens."""
+    """Starts a server that prints its address on standard output."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     line = process.stdout.readline()
     if "listening on " not in line:
@@ -130,7 +130,7 @@ ROOT_KEY = "bench-root-key"
 
 
 def on(store):
-    """The flags of every process of the service that has the store of this URL."""
+    """The flags of every process of the service on the store of this URL."""
     return ["--store", store, "--allow-http-callbacks", "--log-level", "warn"]
 
 
@@ -144,19 +144,19 @@ def bus(build, store):
 
 
 def web(build, store):
-    """The process of the service that only takes in, on the Redis server of this URL."""
+    """A routemaster-web process on the Redis server of this URL."""
     program = build / "services/web/routemaster-web"
     return running(start_announced([program, *LISTENING, *on(store)]))
 
 
 def worker(build, store):
-    """The process of the service that only delivers, on the Redis server of this URL."""
+    """A routemaster-worker process on the Redis server of this URL."""
     program = build / "services/worker/routemaster-worker"
     return running(Process(subprocess.Popen([program, *on(store)])))
 
 
 def add_token(server, token):
-    """Lets a client into the bus."""
+    """Creates a client's token on the bus."""
     server.call("POST", "/api_tokens", {"name": token, "token": token}, ROOT_KEY)
 
 
@@ -191,7 +191,7 @@ http {{
 
 @contextlib.contextmanager
 def nginx(build):
-    """nginx that answers everything with 204."""
+    """nginx that responds to everything with 204."""
     with folder(build) as path:
         port = free_port()
         config = path / "nginx.conf"
@@ -206,7 +206,7 @@ def nginx(build):
 
 
 def await_connection(server):
-    """Waits until the server takes connections."""
+    """Waits until the server accepts connections."""
     for _ in range(500):
         with contextlib.suppress(ConnectionRefusedError):
             server.connect().close()

@@ -1,6 +1,5 @@
 /// @file
-/// The events that delivery benchmarks deliver, the same for the bus and for what it is compared
-/// with.
+/// The events that delivery benchmarks deliver, the same for the bus and for its baseline.
 
 #pragma once
 
@@ -18,7 +17,7 @@ namespace bench {
             .url = "https://shop.example/orders/" + std::to_string(n)};
 }
 
-/// The name of the subscriber number `n`, which is also its path at the receiver.
+/// The name of subscriber number `n`, which is also its path at the receiver.
 [[nodiscard]] inline std::string subscriber_name(unsigned n) { return "s" + std::to_string(n); }
 
 }  // namespace bench

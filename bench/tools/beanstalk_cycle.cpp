@@ -1,9 +1,9 @@
-// Takes jobs through a whole life on a beanstalkd server, for benchmarks: put, reserve, delete.
+// Takes jobs through a beanstalkd server, for benchmarks: put, reserve, delete.
 //
 //   bench_beanstalk_cycle --port PORT --count N --in-flight N --connections N
 //
-// As many jobs as asked are between their put and the answer to their delete at any time. They are
-// shared out among the connections, on each of which the commands that are due travel together; a
+// `--in-flight` jobs are between their put and the reply to their delete at any time. They are
+// distributed over the connections, on each of which the commands that are due are sent together; a
 // reserve is sent only for a job that is known to be there, so no connection waits for one. One
 // thread. The tube must be empty, and is empty again at the end. Prints one JSON line.
 
@@ -46,7 +46,7 @@ void check(bool succeeded) {
     if (!succeeded) throw std::system_error{errno, std::generic_category()};
 }
 
-/// What all connections work off together.
+/// The work that all connections share.
 class Work {
 public:
     explicit Work(std::uint64_t count) : over_(count), open_{count} {}
@@ -68,7 +68,7 @@ private:
     std::uint64_t open_;
 };
 
-/// One connection. What it sends is collected until `flush`.
+/// One connection. `flush` sends what it has collected.
 class Connection {
 public:
     explicit Connection(std::uint16_t port) : socket_{socket(AF_INET, SOCK_STREAM, 0)} {
@@ -105,7 +105,7 @@ public:
 
     [[nodiscard]] bool has_more_to_send() const noexcept { return !out_.empty(); }
 
-    /// Reads what has come and does what follows from it.
+    /// Reads and handles what has arrived.
     void receive(Work& work) {
         constexpr std::size_t room = 64U << 10U;
         const auto before = in_.size();
@@ -122,7 +122,7 @@ public:
 private:
     enum class Answer : std::uint8_t { inserted, reserved, deleted };
 
-    /// Takes one answer at the beginning of `bytes`; returns its size, 0 when it is not there yet.
+    /// Consumes one reply at the beginning of `bytes`; returns its size, 0 when it is incomplete.
     std::size_t answer(std::string_view bytes, Work& work) {
         const auto end = bytes.find("\r\n");
         if (end == std::string_view::npos) return 0;
@@ -176,7 +176,7 @@ private:
 
 using Connections = std::vector<std::unique_ptr<Connection>>;
 
-/// Takes so many jobs through their lives.
+/// Takes this many jobs from put to delete.
 void work_off(Connections& connections, std::uint32_t in_flight, std::uint64_t count) {
     Work work{count};
     for (std::uint32_t n = 0; n < in_flight && work.has_next(); ++n) {
@@ -212,7 +212,7 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Takes jobs through a whole life on a beanstalkd server", "beanstalk_cycle"};
+    CLI::App app{"Takes jobs through a beanstalkd server", "beanstalk_cycle"};
     app.add_option("--port", settings.port, "Of the server")->required();
     app.add_option("--count", settings.count, "How many are measured")->capture_default_str();
     app.add_option("--warm-up", settings.warm_up, "How many go before")->capture_default_str();

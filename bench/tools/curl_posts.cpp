@@ -1,10 +1,10 @@
 // Posts what `bench_drain` delivers with libcurl's multi interface and nothing else: no store, no
-// queue, no dispatcher. What delivery benchmarks are compared with.
+// queue, no dispatcher. The baseline of the delivery benchmarks.
 //
 //   bench_curl_posts --receiver URL --in-flight N --events N --max-events N
 //
-// As many posts are under way as asked, each the next batch of a subscriber of its own over its own
-// connection. All bodies are made before the clock runs. Prints one JSON line.
+// `--in-flight` posts are under way, each the next batch of a subscriber of its own over its own
+// connection. All bodies are built before the measurement. Prints one JSON line.
 
 #include <curl/curl.h>
 #include <sys/resource.h>
@@ -57,10 +57,10 @@ std::vector<std::string> make_bodies(const Settings& settings) {
 }
 
 /// One subscriber: a handle that posts its batches one after the other.
-class Lane {
+class Poster {
 public:
-    Lane(const Settings& settings, unsigned number, const curl_slist* headers,
-         const std::vector<std::string>& bodies)
+    Poster(const Settings& settings, unsigned number, const curl_slist* headers,
+           const std::vector<std::string>& bodies)
         : bodies_{bodies}, handle_{curl_easy_init()} {
         require(handle_ != nullptr, "libcurl: out of memory");
         const auto url = settings.receiver + "/" + bench::subscriber_name(number);
@@ -75,7 +75,7 @@ public:
 
     [[nodiscard]] CURL* handle() const { return handle_.get(); }
 
-    /// Takes up the next batch; false when there is none left.
+    /// Prepares the next batch; false when there is none left.
     bool next() {
         if (posted_ == bodies_.size()) return false;
         const auto& body = bodies_[posted_++];
@@ -103,12 +103,12 @@ void check(const CURLMsg& message) {
     require(status == 204, "the receiver answered something else than 204");
 }
 
-/// Posts until every lane is at its end.
-void post_all(CURLM* multi, std::vector<std::unique_ptr<Lane>>& lanes) {
-    std::size_t open = lanes.size();
-    for (auto& lane : lanes) {
-        lane->next();
-        curl_multi_add_handle(multi, lane->handle());
+/// Posts until all batches of every subscriber are posted.
+void post_all(CURLM* multi, std::vector<std::unique_ptr<Poster>>& posters) {
+    std::size_t open = posters.size();
+    for (auto& poster : posters) {
+        poster->next();
+        curl_multi_add_handle(multi, poster->handle());
     }
     while (open > 0) {
         int running = 0;
@@ -118,11 +118,11 @@ void post_all(CURLM* multi, std::vector<std::unique_ptr<Lane>>& lanes) {
         while (const CURLMsg* const message = curl_multi_info_read(multi, &left)) {
             check(*message);
             ended = true;
-            Lane* lane = nullptr;
-            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &lane);
-            curl_multi_remove_handle(multi, lane->handle());
-            lane->next() ? static_cast<void>(curl_multi_add_handle(multi, lane->handle()))
-                         : static_cast<void>(--open);
+            Poster* poster = nullptr;
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &poster);
+            curl_multi_remove_handle(multi, poster->handle());
+            poster->next() ? static_cast<void>(curl_multi_add_handle(multi, poster->handle()))
+                           : static_cast<void>(--open);
         }
         if (!ended && open > 0) curl_multi_poll(multi, nullptr, 0, 1'000, nullptr);
     }
@@ -150,18 +150,18 @@ void run(const Settings& settings) {
     require(headers && multi, "libcurl: out of memory");
 
     const auto bodies = make_bodies(settings);
-    std::vector<std::unique_ptr<Lane>> lanes;
+    std::vector<std::unique_ptr<Poster>> posters;
     for (unsigned n = 0; n < settings.in_flight; ++n) {
-        lanes.push_back(std::make_unique<Lane>(settings, n, headers.get(), bodies));
+        posters.push_back(std::make_unique<Poster>(settings, n, headers.get(), bodies));
     }
     const auto cpu_before = cpu_seconds();
     const auto begun = std::chrono::steady_clock::now();
-    post_all(multi.get(), lanes);
+    post_all(multi.get(), posters);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
     std::cout << R"({"events":)" << settings.events << R"(,"deliveries":)"
-              << bodies.size() * lanes.size() << R"(,"seconds":)" << seconds.count()
+              << bodies.size() * posters.size() << R"(,"seconds":)" << seconds.count()
               << R"(,"cpu_seconds":)" << cpu_seconds() - cpu_before << "}" << std::endl;
-    lanes.clear();
+    posters.clear();
 }
 
 }  // namespace

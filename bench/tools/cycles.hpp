@@ -23,14 +23,14 @@
 
 namespace bench {
 
-/// Takes the jobs of the numbers 0 to `count` through their lives.
+/// Takes the jobs with the numbers 0 to `count` from push to ack.
 ///
-/// As many as asked are between their push and the answer to their ack at any time. Each is pushed
-/// by a submission of its own, when an earlier one is over, and acknowledged by one of its own, as
-/// soon as it is acquired. One worker acquires all there are as soon as the answer to a push says
-/// that there is one it has not got. But for its beginning, all of it happens in completions:
-/// on the one thread of the store or, when that answers inside `submit`, in the caller's. Fails
-/// when an answer is not as it should be, or a job comes twice.
+/// `in_flight` jobs are between their push and the reply to their ack at any time. Each is pushed
+/// by a submission of its own, when an earlier one is done, and acknowledged by one of its own, as
+/// soon as it is acquired. One worker acquires all there are as soon as a reply to a push shows
+/// that there is one it has not got. Everything but the start happens in completions: on the one
+/// thread of the store or, when it completes inside `submit`, in the caller's. Fails when a reply
+/// is not as expected, or a job comes twice.
 class Cycles {
 public:
     /// The store must outlive it.
@@ -40,7 +40,7 @@ public:
 
     void run() {
         if (open_ == 0) return;
-        // The first are pushed together: their answer is given once, on the store's thread.
+        // The first are pushed together: their completion comes once, on the store's thread.
         const auto now = routemaster::system_clock().now();
         std::vector<routemaster::Step> pushes;
         while (pushes.size() < in_flight_ && next_ < over_.size()) pushes.emplace_back(push(now));
@@ -93,7 +93,7 @@ private:
         go_on();
     }
 
-    /// Submits what is due, unless a caller further up does: answers may come inside `submit`.
+    /// Submits what is due, unless a caller further up does: completions may come inside `submit`.
     void go_on() {
         if (std::exchange(going_on_, true)) return;
         while (submit_one()) {
@@ -126,13 +126,13 @@ private:
     routemaster::Store& store_;
     const routemaster::Uid worker_;
     const std::uint32_t in_flight_;
-    std::uint64_t open_;      ///< Jobs that are not over.
+    std::uint64_t open_;      ///< Jobs that are not done.
     std::uint64_t next_ = 0;  ///< The number of the next push.
-    std::uint64_t due_ = 0;   ///< Pushes that are to be submitted.
+    std::uint64_t due_ = 0;   ///< Pushes that are due.
     std::uint64_t known_ = 0;
     std::uint64_t acquisitions_ = 0;
-    std::uint64_t pushed_ = 0;               ///< Jobs whose push was answered.
-    std::uint64_t acquired_ = 0;             ///< More than `pushed_` when jobs came before that.
+    std::uint64_t pushed_ = 0;               ///< Jobs whose push succeeded.
+    std::uint64_t acquired_ = 0;             ///< May exceed `pushed_`: a push completes later.
     std::deque<routemaster::Lease> leases_;  ///< To be acknowledged.
     bool acquiring_ = false;
     bool going_on_ = false;
@@ -140,8 +140,8 @@ private:
     Finish finish_;
 };
 
-/// Takes `warm_up` jobs through their lives, then `count`, of which it prints one JSON line. The
-/// queue must be empty; that it is so again is checked.
+/// Takes `warm_up` jobs from push to ack, then `count`, of which it prints one JSON line. Checks
+/// that the queue, which must be empty before, is empty again.
 inline void measure_cycles(routemaster::Store& store, std::uint32_t in_flight,
                            std::uint64_t warm_up, std::uint64_t count) {
     const routemaster::Uid worker{routemaster::entropy(), routemaster::entropy()};

@@ -2,10 +2,10 @@
 //
 //   bench_drain --file FILE --receiver URL --subscribers N --events N --max-events N
 //
-// Publishes events to one topic that all subscribers have, until as many as asked are queued in
-// full batches on an embedded store that syncs (`strict`). Only then a dispatcher with the HTTP
-// transport begins. The clock runs from its first acquisition until the settlement of the last
-// batch is on disk. Prints one JSON line.
+// Publishes events to one topic that all subscribers have, until `--events` are queued in full
+// batches on an embedded store that syncs (`strict`). Only then a dispatcher with the HTTP
+// transport begins. The time is measured from its first acquisition until the settlement of the
+// last batch is on disk. Prints one JSON line.
 
 #include <atomic>
 #include <chrono>
@@ -41,7 +41,7 @@ struct Settings {
     std::uint32_t max_events = 100;
 };
 
-/// Notes when the first job was asked for and when the last delivery was settled.
+/// Records when the first job was asked for and when the last delivery was settled.
 class Stopwatch final : public rm::ForwardingStore {
 public:
     Stopwatch(rm::Store& next, std::uint64_t deliveries)

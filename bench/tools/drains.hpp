@@ -19,9 +19,9 @@
 
 namespace bench {
 
-/// Acquires and acknowledges `count` jobs, of which as many as asked are held at once; each is
-/// acknowledged by a submission of its own. They must be those of the numbers from `first` on, in
-/// whatever order, and each must come once.
+/// Acquires and acknowledges `count` jobs, of which `in_flight` are leased at once; each is
+/// acknowledged by a submission of its own. They must be the jobs with the numbers from `first` on,
+/// in any order, and each must come once.
 class Drain {
 public:
     /// The store must outlive it.
@@ -41,14 +41,14 @@ public:
             acquire(in_flight);
         }
         finish_.wait();
-        // The answer that ended it holds the lock still.
+        // The completion that ended it still has the lock.
         const std::lock_guard lock{mutex_};
     }
 
 private:
     using Outcomes = std::span<routemaster::Outcome>;
 
-    /// The next are acquired when half of the last are over: each acquisition gets many.
+    /// Acquires the next when half of the last are done: each acquisition gets many.
     void acquire(std::uint32_t limit) {
         in_flight_ = std::max(in_flight_, limit);
         limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, unasked_));
@@ -90,11 +90,11 @@ private:
     routemaster::Store& store_;
     const routemaster::Uid worker_;
     const std::uint64_t first_;
-    /// Guards the rest: the first answers come while the beginning still submits. What `submit`
-    /// answers at once comes under it.
+    /// Guards the rest: the first completions come while the start still submits. What `submit`
+    /// completes at once happens under it.
     std::recursive_mutex mutex_;
-    std::uint64_t unasked_;  ///< Jobs that are to be acquired.
-    std::uint64_t open_;     ///< Jobs that are not over.
+    std::uint64_t unasked_;  ///< Jobs still to be acquired.
+    std::uint64_t open_;     ///< Jobs that are not done.
     std::vector<bool> came_;
     std::uint32_t in_flight_ = 0;
     std::uint32_t held_ = 0;

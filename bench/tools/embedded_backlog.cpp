@@ -39,7 +39,7 @@ struct Settings {
     std::string phase;
 };
 
-/// Resident memory of this process at its highest, in bytes.
+/// The maximum resident memory of this process, in bytes.
 std::uint64_t resident_max() {
     std::ifstream status{"/proc/self/status"};
     for (std::string word; status >> word;) {
@@ -49,7 +49,7 @@ std::uint64_t resident_max() {
     throw std::runtime_error{"/proc/self/status does not tell"};
 }
 
-/// Does `work` and returns how many seconds it took.
+/// Calls `work` and returns how many seconds it took.
 template <class Work>
 double timed(Work work) {
     const auto begun = SteadyClock::now();
@@ -60,7 +60,7 @@ double timed(Work work) {
 /// The store, its queue, and the numbers of the jobs in it.
 class Backlog {
 public:
-    /// Opens the store, which has the jobs of the numbers `begin` to `end`.
+    /// Opens the store, which has the jobs with the numbers `begin` to `end`.
     Backlog(const Settings& settings, std::uint64_t begin, std::uint64_t end)
         : settings_{settings},
           store_{std::in_place, settings.embedded.file, options(settings)},
@@ -80,7 +80,7 @@ public:
         begin_ += count;
     }
 
-    /// Fails unless the queue holds just what it should.
+    /// Fails unless the queue has exactly the jobs it should.
     void check() { bench::check_ready(*store_, end_ - begin_); }
 
 private:
@@ -111,7 +111,7 @@ double short_queue_rate(Backlog& backlog) {
     return part * parts / seconds;
 }
 
-/// Ends the line with what both phases tell of.
+/// Ends the line with the fields that both phases have.
 void tell_use(const Settings& settings, double cpu_seconds, double operations) {
     constexpr double megabyte = 1U << 20U;
     std::cout << R"("rss_mb":)" << static_cast<double>(resident_max()) / megabyte

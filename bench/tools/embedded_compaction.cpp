@@ -1,13 +1,13 @@
-// Holds an embedded store under a steady load, for benchmarks of its compaction.
+// Puts an embedded store under a steady load, for benchmarks of its compaction.
 //
 //   bench_embedded_compaction --file FILE --live N --rate N --seconds N --rounds N
 //
 // Two stores, FILE and FILE.plain, the second with a slack so large that nothing is ever compacted.
-// Both are filled with `--live` jobs of 200 bytes that stay: what compaction has to carry along.
-// Then, in turns, each is under load: every millisecond as many jobs of that size as the rate asks
-// for are pushed to another queue, each by a submission of its own, and as many are acquired and
-// acknowledged. How long a push takes counts from the millisecond in which it was due, so that a
-// pause is not hidden by what it keeps back. A turn of each warms up, until the first store has
+// Both are filled with `--live` jobs of 200 bytes that stay: these are what compaction has to carry
+// along. Then they take turns under load: every millisecond as many jobs of that size as the rate
+// demands are pushed to another queue, each by a submission of its own, and as many are acquired
+// and acknowledged. The time of a push counts from the millisecond in which it was due, so that a
+// pause shows in all pushes that it delays. A turn of each warms up, until the first store has
 // begun to compact. The size of the file is read every 50 ms. Prints one JSON line.
 
 #include <algorithm>
@@ -49,7 +49,7 @@ struct Settings {
     unsigned rounds = 3;  ///< In which they take turns.
 };
 
-/// Bytes of the journal that a live job needs: the job, and what stands around it.
+/// Bytes of the journal that a live job needs: the job, and its framing.
 constexpr std::uint64_t live_bytes = bench::large_job_size + 25;
 
 constexpr const char* load_queue = "load";
@@ -83,7 +83,7 @@ public:
         check_over();
     }
 
-    /// How long a push took, in milliseconds: the value that `share` of all are below.
+    /// The latency of pushes, in milliseconds: `share` of all are below it.
     [[nodiscard]] double percentile(double share) {
         const auto place = took_ms_.begin() + static_cast<std::ptrdiff_t>(
                                                   static_cast<double>(took_ms_.size()) * share);
@@ -109,7 +109,7 @@ private:
         });
     }
 
-    /// Takes what was pushed.
+    /// Acquires what was pushed.
     void acquire() {
         constexpr std::uint32_t limit = 1'000;
         const auto now = rm::system_clock().now();
@@ -193,7 +193,7 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Holds an embedded store under a steady load", "embedded_compaction"};
+    CLI::App app{"Puts an embedded store under a steady load", "embedded_compaction"};
     app.add_option("--file", settings.file, "Of the store; must not exist")->required();
     app.add_option("--live", settings.live, "Jobs that wait")->capture_default_str();
     app.add_option("--rate", settings.rate, "Jobs a second, in thousands")->capture_default_str();

@@ -1,5 +1,4 @@
-// Takes jobs through a whole life inside this process, for benchmarks: pushed, acquired,
-// acknowledged.
+// Pushes, acquires and acknowledges jobs inside this process, for benchmarks.
 //
 //   bench_embedded_cycle --file FILE --count N --in-flight N
 //
@@ -33,7 +32,7 @@ void run(const bench::EmbeddedSettings& settings) {
 
 int main(int argc, char** argv) {
     bench::EmbeddedSettings settings;
-    CLI::App app{"Takes jobs through a whole life in this process", "embedded_cycle"};
+    CLI::App app{"Pushes, acquires and acknowledges jobs in this process", "embedded_cycle"};
     bench::declare(app, settings);
     return bench::run_main(app, argc, argv, [&settings] { run(settings); });
 }

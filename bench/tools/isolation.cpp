@@ -1,18 +1,18 @@
-// Publishes at a steady pace to many subscribers, some of which are out of order, and tells how
-// long events take to the others. For benchmarks.
+// Publishes at a steady rate to many subscribers, some of which fail, and reports how long events
+// take to reach the others. For benchmarks.
 //
 //   bench_isolation --file FILE --receiver URL --others URL [--healthy N] [--silent N]
 //                   [--failing N] [--greedy N] [--rate N] [--seconds N] [--warm-up N]
 //                   [--delivery-timeout N]
 //
-// Every subscriber has a topic of its own and gets each event at once. Those that are out of order
-// never answer (silent) or answer 500 (failing); of each kind as many as asked are greedy: they
-// want a thousand deliveries under way, and have a thousand events waiting when the clock begins.
-// Events for all subscribers are published in turns, so that the healthy ones together get `rate`
-// of them a second. One process with a dispatcher and the HTTP transport on an embedded store that
-// syncs (`strict`). Prints one JSON line: from just before an event is published until its
-// receiver has answered, in milliseconds. What is published in the warm-up, while connections are
-// made for the first time, does not count.
+// Every subscriber has a topic of its own and gets each event at once. Failing subscribers never
+// respond (silent) or respond with 500 (failing); `--greedy` of each kind allow a thousand
+// deliveries under way, and have a thousand events waiting at the start. Events for all subscribers
+// are published in turns, so that the healthy ones together get `rate` of them a second. One
+// process with a dispatcher and the HTTP transport on an embedded store that syncs (`strict`).
+// Prints one JSON line: the time from just before an event is published until its receiver has
+// responded, in milliseconds. Events of the warm-up, while connections are opened for the first
+// time, do not count.
 
 #include <algorithm>
 #include <atomic>
@@ -60,7 +60,7 @@ struct Settings {
 
 constexpr unsigned backlog = 1'000;  // Of a greedy subscriber.
 
-/// Nanoseconds of a clock that goes steadily.
+/// Nanoseconds of a steady clock.
 std::int64_t now_ns() {
     return SteadyClock::now().time_since_epoch() / std::chrono::nanoseconds{1};
 }
@@ -72,8 +72,8 @@ std::string letters(unsigned n) {
     return name;
 }
 
-/// A transport in front of another, which notes how long each event of a healthy subscriber took.
-/// The URL of an event ends in when it was published.
+/// A transport in front of another, which records how long each event of a healthy subscriber took.
+/// The URL of an event ends with the time it was published.
 class Stopwatch final : public rm::Transport {
 public:
     explicit Stopwatch(rm::Transport& next) : next_{next} {}
@@ -119,7 +119,7 @@ public:
         counts_from_ = ns;
     }
 
-    /// How long each took, the shortest first.
+    /// The latencies, the shortest first.
     [[nodiscard]] std::vector<double> sorted() const {
         const std::lock_guard lock{mutex_};
         if (failures_ > 0) throw std::runtime_error{"a delivery to a healthy subscriber failed"};
@@ -137,7 +137,7 @@ private:
     std::int64_t counts_from_ = 0;
 };
 
-/// All subscribers; the topic of each is named after its place.
+/// All subscribers; the topic of each is named after its index.
 class Crowd {
 public:
     Crowd(rm::Bus& bus, const Settings& settings) : bus_{bus} {
@@ -148,7 +148,7 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return topics_.size(); }
 
-    /// Gives the greedy ones what they have waiting.
+    /// Publishes the backlog of the greedy subscribers.
     void fill() {
         for (const auto place : greedy_) {
             std::vector<rm::Event> events(backlog, event(place));
@@ -156,7 +156,7 @@ public:
         }
     }
 
-    /// Publishes an event for one subscriber, and does not wait for the answer.
+    /// Publishes an event for one subscriber, without waiting for the reply.
     void publish(std::size_t place) {
         bus_.publish(event(place), [](rm::Result<void> outcome) { outcome.value(); });
     }
@@ -198,7 +198,7 @@ void run(const Settings& settings) {
     rm::Bus bus{store};
     Crowd crowd{bus, settings};
     crowd.fill();
-    std::this_thread::sleep_for(std::chrono::seconds{1});  // The store brings its pages home.
+    std::this_thread::sleep_for(std::chrono::seconds{1});  // For the store's checkpoint.
 
     rm::HttpTransport http{{.total_timeout = std::chrono::seconds{settings.delivery_timeout},
                             .allow_http = true,

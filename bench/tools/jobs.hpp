@@ -1,5 +1,5 @@
 /// @file
-/// The jobs that benchmarks of queues push, the same for us and for what they are compared with.
+/// The jobs that benchmarks of queues push, the same for the bus and for its baselines.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace bench {
 
 inline constexpr const char* job_queue = "bench";
 
-/// Characters of a job's number: as many as redis-benchmark puts in the place of `__rand_int__`.
+/// Characters of a job's number: as many as redis-benchmark substitutes for `__rand_int__`.
 inline constexpr std::size_t number_length = 12;
 
 /// The job whose one argument is this text.
@@ -43,7 +43,7 @@ inline constexpr std::size_t large_job_size = 200;
     return encoded_job(digits);
 }
 
-/// The number of such a job.
+/// The number at the end of such a job.
 [[nodiscard]] inline std::uint64_t number_of(std::string_view job) {
     const auto digits = job.substr(job.size() - number_length);
     std::uint64_t n = 0;

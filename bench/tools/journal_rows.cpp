@@ -3,8 +3,8 @@
 //   bench_journal_rows --file FILE --kind KIND --record N --group N --seconds N
 //
 // `journal` is the store's own JournalFile, one row for each group. `raw` writes the same bytes
-// with pwrite and fdatasync into a file whose room was set aside with fallocate, `overwrite` into
-// one that was written before, round and round: a disk needs to note nothing but the bytes then.
+// with pwrite and fdatasync into a file whose space was set aside with fallocate, `overwrite` over
+// what was written before, round and round: then the file system records nothing but the bytes.
 // `segment` is what an append-only file of our own would do: a length and a checksum before each
 // group, in segments that are set aside one after the other. The file must not exist. Prints one
 // JSON line.
@@ -80,7 +80,7 @@ public:
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
-    /// Sets room aside; its blocks are not written.
+    /// Sets space aside; its blocks are not written.
     void reserve(std::size_t bytes) const {
         check(fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0);
     }
@@ -98,10 +98,10 @@ private:
 
 iovec part(std::string_view bytes) { return {const_cast<char*>(bytes.data()), bytes.size()}; }
 
-/// Room in a file, and in one segment.
+/// Space in a file, and in one segment.
 constexpr std::size_t room = 64U << 20U;
 
-/// Writes the same bytes and nothing else. At the end of a file it begins another.
+/// Writes the same bytes and nothing else. At the end of a file it starts another.
 class Raw final : public Sink {
 public:
     explicit Raw(std::string path) : path_{std::move(path)} { begin(); }
@@ -184,8 +184,8 @@ std::unique_ptr<Sink> make(const Settings& settings) {
 void run(const Settings& settings) {
     const auto sink = make(settings);
     std::string group(settings.record * settings.group, 'x');
-    // Until the journal's log has been gone through once: from then on it is as long as it stays.
-    // A group takes one of its pages at least, and it begins anew before it has 1,500.
+    // Until the journal's log was written through once: from then on its length stays. A group
+    // takes at least one of its pages, and the log starts over before it has 1,500.
     constexpr std::size_t log_bytes = 96U << 20U;
     constexpr std::size_t log_pages = 2'000;
     for (std::size_t n = 0; n < log_pages && n * group.size() < log_bytes; ++n) sink->write(group);
@@ -194,7 +194,7 @@ void run(const Settings& settings) {
     const auto begun = SteadyClock::now();
     std::chrono::duration<double> seconds{};
     for (; seconds.count() < settings.seconds; seconds = SteadyClock::now() - begun) {
-        // No two groups are alike: a disk could know them again.
+        // All groups differ, in case a disk recognises equal ones.
         group.replace(0, sizeof groups, reinterpret_cast<const char*>(&groups), sizeof groups);
         sink->write(group);
         ++groups;

@@ -32,8 +32,8 @@ inline constexpr std::size_t message_size = 65;
             .url = "https://s.example/" + std::to_string(first + n % numbers)};
 }
 
-/// Publishes so many events through `Bus::publish`, each when an earlier one is answered, so that
-/// as many as asked are always under way.
+/// Publishes `count` events through `Bus::publish`, each when an earlier one completes, so that
+/// `in_flight` are always under way.
 class Publications {
 public:
     /// The bus must outlive it.
@@ -75,7 +75,7 @@ private:
     return counts;
 }
 
-/// Lets subscribers in, each with its own settings but the callback.
+/// Creates subscribers, each with its own settings but the callback.
 inline void subscribe(routemaster::Bus& bus, std::uint32_t subscribers,
                       routemaster::SubscribeOptions options) {
     for (std::uint32_t n = 0; n < subscribers; ++n) {
@@ -85,8 +85,8 @@ inline void subscribe(routemaster::Bus& bus, std::uint32_t subscribers,
     }
 }
 
-/// Publishes `warm_up` events, then `count`, of which it prints one JSON line. At the end the bus
-/// must have queued each event for each subscriber, in addition to what was there before.
+/// Publishes `warm_up` events, then `count`, of which it prints one JSON line. Checks that the bus
+/// has queued each event for each subscriber, in addition to what was there before.
 inline void measure_publications(routemaster::Bus& bus, std::uint32_t subscribers,
                                  std::uint32_t in_flight, std::uint64_t warm_up,
                                  std::uint64_t count) {

@@ -18,10 +18,10 @@
 
 namespace bench {
 
-/// Pushes the jobs of the numbers `begin` to `end`.
+/// Pushes the jobs with the numbers `begin` to `end`.
 ///
-/// A push leaves when an earlier one is answered, so that as many as asked are always under way; of
-/// those that are submitted `together`, the next leave when all of them are answered.
+/// A push is submitted when an earlier one completes, so that `in_flight` are always under way; of
+/// those that are submitted `together`, the next follow when all of them complete.
 class Pushes {
 public:
     /// The store must outlive it.
@@ -74,7 +74,7 @@ private:
     Finish finish_;
 };
 
-/// Fails unless the queue holds so many jobs, all READY.
+/// Fails unless the queue has this many jobs, all READY.
 inline void check_ready(routemaster::Store& store, std::uint64_t count) {
     const auto now = routemaster::system_clock().now();
     const auto status = perform(store, routemaster::CountJobs{job_queue}, now).value();

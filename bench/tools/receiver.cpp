@@ -1,21 +1,21 @@
-// A subscriber's end of the bus, for benchmarks: answers every POST with 204, counts what came, and
-// checks that it came in order.
+// A subscriber of the bus, for benchmarks: responds to every POST with 204, counts the events, and
+// checks their order.
 //
 //   bench_receiver [--arrivals]
 //
-// Listens on a free port of the loopback interface, says `listening on URL` on standard output, and
-// runs until it is killed. One thread, epoll, HTTP/1.1 with keep-alive and pipelining.
+// Listens on a free port of the loopback interface, prints `listening on URL` on standard output,
+// and runs until it is killed. One thread, epoll, HTTP/1.1 with keep-alive and pipelining.
 //
 //   POST /NAME     a batch for the subscriber NAME: a JSON array of events -> 204
-//   POST /silent…  never answered
+//   POST /silent…  no response
 //   POST /failing… -> 500
-//   GET /report    what came since the last reset, as JSON
+//   GET /report    what arrived since the last reset, as JSON
 //   GET /arrivals  with --arrivals: [NAME, number, nanoseconds by CLOCK_MONOTONIC] of each event
-//   POST /reset    forgets all that came -> 204
+//   POST /reset    forgets all that arrived -> 204
 //
-// The number of an event is the digits that its URL ends in. Order means that the numbers of one
+// The number of an event is the digits at the end of its URL. Order means that the numbers of one
 // subscriber grow by one from event to event: `repeated` counts those that do not grow, `skipped`
-// those that were passed over.
+// those that are missing between.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -53,20 +53,20 @@ std::int64_t monotonic_nanoseconds() {
 /// Number of the latest event of each subscriber; numbers begin with 1.
 using Latest = std::map<std::string, std::uint64_t, std::less<>>;
 
-/// When one event came.
+/// When one event arrived.
 struct Arrival {
     std::string_view subscriber;
     std::uint64_t number;
     std::int64_t at_ns;
 };
 
-/// What came for all of them.
+/// The totals of all subscribers.
 struct Report {
     std::uint64_t requests = 0;
     std::uint64_t events = 0;
     std::uint64_t repeated = 0;
     std::uint64_t skipped = 0;
-    std::int64_t first_ns = 0;  ///< When the first batch came.
+    std::int64_t first_ns = 0;  ///< When the first batch arrived.
     std::int64_t last_ns = 0;   ///< When the latest one did.
     Latest subscribers;
     std::vector<Arrival> arrivals;
@@ -177,7 +177,7 @@ std::optional<Request> parse(std::string_view bytes) {
     return Request{method, path.empty() ? "/" : path, bytes.substr(begin, length), begin + length};
 }
 
-/// Answers requests.
+/// Handles requests.
 class Service {
 public:
     explicit Service(bool keeps_arrivals) : counter_{keeps_arrivals} {}
@@ -212,7 +212,7 @@ int checked(int result, const char* doing) {
     return result;
 }
 
-/// The bytes of one client that are not yet a request, and those that are not yet sent.
+/// The bytes of one client that are not yet a request, and the responses that are not yet sent.
 struct Connection {
     std::string in;
     std::string out;
@@ -286,7 +286,7 @@ private:
         connection.out.clear();
     }
 
-    /// Answers are short and clients read them, so waiting for room in the socket is no matter.
+    /// Responses are short and clients read them, so it may wait for space in the socket.
     static bool send_all(int socket, std::string_view bytes) {
         while (!bytes.empty()) {
             const auto sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -1,4 +1,4 @@
-// Takes jobs through a whole life on Redis, for benchmarks: pushed, acquired, acknowledged.
+// Pushes, acquires and acknowledges jobs on Redis, for benchmarks.
 //
 //   bench_redis_cycle --url URL --count N --in-flight N
 //
@@ -13,7 +13,7 @@
 
 int main(int argc, char** argv) {
     bench::RedisSettings settings;
-    CLI::App app{"Takes jobs through a whole life on Redis", "redis_cycle"};
+    CLI::App app{"Pushes, acquires and acknowledges jobs on Redis", "redis_cycle"};
     bench::declare(app, settings);
     return bench::run_main(app, argc, argv, [&settings] {
         routemaster::RedisStore store{bench::redis_options(settings)};

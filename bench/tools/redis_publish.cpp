@@ -2,7 +2,7 @@
 //
 //   bench_redis_publish --url URL --count N --in-flight N --subscribers N
 //
-// See publications.hpp. Subscribers have the defaults of the original: batches of 100 events or
+// See publications.hpp. Subscribers have the defaults of Ruby Routemaster: batches of 100 events or
 // 500 ms. Prints one JSON line.
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// @file
-/// What the programs that drive a store on Redis share: their settings, and the store they name.
+/// What the programs that drive a store on Redis share: their settings, and opening the store.
 
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace bench {
 
-/// What every run can be told.
+/// The settings of every run.
 struct RedisSettings {
     std::string url;
-    std::uint64_t count = 100'000;  ///< Of what the program is about.
+    std::uint64_t count = 100'000;  ///< Of jobs or events.
     std::uint64_t warm_up = 10'000;
     std::uint32_t in_flight = 1'024;
 };
 
-/// Declares them; `settings` must outlive the parsing.
+/// Declares the options; `settings` must outlive the parsing.
 inline void declare(CLI::App& app, RedisSettings& settings) {
     app.add_option("--url", settings.url, "Of the Redis server")->required();
     app.add_option("--count", settings.count, "How many are measured")->capture_default_str();
@@ -29,7 +29,7 @@ inline void declare(CLI::App& app, RedisSettings& settings) {
     app.add_option("--in-flight", settings.in_flight, "At once")->capture_default_str();
 }
 
-/// The store that the settings name. What it has to tell that is not well goes to standard error.
+/// Opens the store of the settings. Its warnings and errors go to standard error.
 inline routemaster::RedisOptions redis_options(const RedisSettings& settings) {
     auto options = routemaster::parse_redis_url(settings.url).value();
     options.log = &warn;

@@ -1,6 +1,6 @@
 /// @file
-/// What the programs that drive a store share: the end of a run that goes on in completions, the
-/// line that tells of it, and the body of `main`.
+/// What the programs that drive a store share: waiting for a run that continues in completions, the
+/// line with its result, and the body of `main`.
 
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace bench {
 
-/// The end of a run: it is reached, or something was not as it should be.
+/// The end of a run: it is reached, or something was not as expected.
 ///
 /// Thread safety: all members may be called from any thread.
 class Finish {
@@ -61,8 +61,8 @@ inline double cpu_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Does `work` and prints one JSON line: how many there were, how long it took, and what processor
-/// time of this process it took. `further` is appended to the line.
+/// Calls `work` and prints one JSON line: the number of operations, how long they took, and the
+/// processor time of this process. `further` is appended to the line.
 template <class Work>
 void measure(std::uint64_t count, Work work, const std::function<std::string()>& further = {}) {
     const auto cpu_before = cpu_seconds();
@@ -74,12 +74,12 @@ void measure(std::uint64_t count, Work work, const std::function<std::string()>&
               << R"(,"cpu_seconds":)" << cpu << (further ? further() : "") << "}" << std::endl;
 }
 
-/// Writes what is not well to standard error.
+/// Writes warnings and errors to standard error.
 inline void warn(routemaster::LogLevel level, std::string_view text) {
     if (level >= routemaster::LogLevel::warning) std::cerr << text << '\n';
 }
 
-/// The body of `main`: parses, runs, and says what went wrong.
+/// The body of `main`: parses, runs, and reports errors.
 inline int run_main(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {
     try {
         app.parse(argc, argv);

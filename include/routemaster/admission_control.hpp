@@ -1,7 +1,7 @@
 /// @file
 /// `AdmissionControl`: refuses new events and jobs while the store has no space left.
 ///
-///     measure ──above the high mark──► refuse ──► measure … ──below the low mark──► let in
+///     measure ──above the high mark──► refuse ──► measure … ──below the low mark──► accept
 
 #pragma once
 
@@ -18,21 +18,21 @@
 
 namespace routemaster {
 
-/// Settings of a `AdmissionControl`.
+/// Settings of an `AdmissionControl`.
 struct AdmissionControlOptions {
     CapacityOptions capacity{};
-    Duration interval{1'000};  ///< From one look to the next.
+    Duration interval{1'000};  ///< From one measurement to the next.
     Log log{};
 };
 
 /// A store in front of another, for publishers to use: the alternative to `Autodrop`. While the
-/// other is above its high mark, publications and pushes answer `unavailable`, which the HTTP API
-/// tells as 503, and nothing is lost that was ever taken in. All other steps pass, so deliveries
-/// make space. Below the low mark it lets everything in again.
+/// other is above its high mark, publications and pushes return `unavailable`, which the HTTP API
+/// reports as 503, and nothing that was ever accepted is lost. All other steps pass, so deliveries
+/// make space. Below the low mark it accepts everything again.
 ///
-/// Looks every interval how much space the store takes, and counts the bytes it let in since: what
-/// comes in between two looks cannot exceed the mark by more than its copies for further
-/// subscribers. While that cannot be measured, it goes by what it knows.
+/// Measures every interval how much space the store takes, and counts the bytes accepted since:
+/// what arrives between two measurements cannot exceed the mark by more than its copies for further
+/// subscribers. While measuring fails, the last measurement counts.
 ///
 /// Thread safety: as a store, all members may be called from any thread; else as `Active` says.
 class AdmissionControl final : public ForwardingStore, public Active {
@@ -45,7 +45,7 @@ public:
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
 
-    /// Whether new events and jobs are refused at the moment.
+    /// Whether new events and jobs are refused now.
     [[nodiscard]] bool full() const;
 
     TimePoint poll(TimePoint now) override;

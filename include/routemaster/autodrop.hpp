@@ -1,8 +1,8 @@
 /// @file
-/// `Autodrop`: gives up the oldest batches when the store has no space left.
+/// `Autodrop`: drops the oldest batches when the store has no space left.
 ///
 ///     measure ──above the high mark──► drop 100 ──► measure ──► … ──below the low mark──► rest
-///                                         └─ nothing to drop: rest, and tell a person
+///                                         └─ nothing to drop: rest, and log an error
 
 #pragma once
 
@@ -20,16 +20,16 @@ namespace routemaster {
 /// Settings of an `Autodrop`.
 struct AutodropOptions {
     CapacityOptions capacity{};
-    Duration interval{10'000};  ///< From one look to the next.
+    Duration interval{10'000};  ///< From one measurement to the next.
     Log log{};
 };
 
-/// Looks every interval how much space the store takes. Above the high mark it drops the oldest
+/// Measures every interval how much space the store takes. Above the high mark it drops the oldest
 /// batches, 100 at a time, and measures again after each time, until the store is below the low
-/// mark. Every drop is logged, and counted by the store in `events.autodropped`.
+/// mark. It logs every drop, and the store counts them in `events.autodropped`.
 ///
-/// When there is nothing left to drop, the space is taken by something else. Then it says so once
-/// and looks again an interval later. What the store cannot do is tried again then, too.
+/// When there is nothing left to drop, something else takes the space. Then it logs one error and
+/// measures again an interval later. A step that the store refused is tried again then, too.
 ///
 /// Any number of them may share a store: each may drop up to 100 batches beyond the low mark.
 ///
@@ -45,8 +45,8 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Lets a step under way end, and drops nothing more. A drop that the store has begun is logged
-    /// whenever the deadline is; only if the store does not answer for 5 s beyond it, it is not.
+    /// Lets a step under way end, and drops nothing more. It logs a drop that the store has begun
+    /// whenever the deadline is, unless the store does not reply for 5 s beyond it.
     void close(TimePoint deadline) override;
 
     [[nodiscard]] bool closed() const override;

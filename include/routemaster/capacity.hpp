@@ -8,10 +8,10 @@
 
 namespace routemaster {
 
-/// The space there is, and how much of it is to stay free. What is not consistent ends at 0.
+/// The available space, and how much of it must stay free. Inconsistent numbers yield marks of 0.
 struct CapacityOptions {
     std::uint64_t bytes_max = 100'000'000;      ///< All of it.
-    std::uint64_t bytes_free_min = 10'000'000;  ///< Less than this left is too little.
+    std::uint64_t bytes_free_min = 10'000'000;  ///< With less than this left, it is too full.
 
     /// A store that takes more than this is too full.
     [[nodiscard]] constexpr std::uint64_t high_mark() const noexcept {

@@ -12,7 +12,7 @@
 
 namespace routemaster {
 
-/// What is counted, and for whom.
+/// The name and tags of a counter.
 struct CounterKey {
     /// A tag's name and value; an absent value stands for "unknown".
     using Tag = std::pair<std::string, std::optional<std::string>>;
@@ -23,7 +23,7 @@ struct CounterKey {
     friend auto operator<=>(const CounterKey&, const CounterKey&) = default;
 };
 
-/// A counter and where it stands.
+/// A counter and its value.
 struct Counter {
     CounterKey key;
     std::int64_t value = 0;

@@ -7,7 +7,7 @@
 
 namespace routemaster {
 
-/// 64 bits that nobody can foretell. Thread safe.
+/// 64 unpredictable bits. Thread safe.
 [[nodiscard]] std::uint64_t entropy();
 
 }  // namespace routemaster

@@ -10,16 +10,16 @@
 
 namespace routemaster {
 
-/// The few kinds of failure. Anything finer is told by the text of the `Error`.
+/// The few kinds of failure. The text of the `Error` gives the details.
 enum class Errc {
     invalid = 1,  ///< The request itself is wrong. Never retry it; nothing was changed.
     unavailable,  ///< It could not be done now (disk full, server away). Retry; nothing changed.
     timed_out,    ///< In doubt: it may or may not have happened.
     corrupted,    ///< Stored data is damaged. Retrying does not help.
-    cancelled,    ///< The one who asked, or a shutdown, called it off.
+    cancelled,    ///< The caller, or a shutdown, cancelled it.
     forbidden,    ///< The caller has no right to it. Never retry it; nothing was changed.
     unauthenticated,  ///< The caller's credentials are not valid. Nothing was changed.
-    limit_exceeded,   ///< The caller has as much as it may have. Nothing was changed.
+    limit_exceeded,   ///< The caller has reached its limit. Nothing was changed.
 };
 
 /// The category of all `Errc` codes.
@@ -38,7 +38,7 @@ struct std::is_error_code_enum<routemaster::Errc> : std::true_type {};
 
 namespace routemaster {
 
-/// A failure as a value: a code, and one line that says what it was about.
+/// A failure as a value: a code, and one line that says what failed.
 ///
 /// Thread safety: a value.
 class Error {
@@ -49,8 +49,8 @@ public:
     [[nodiscard]] const std::error_code& code() const noexcept { return code_; }
     [[nodiscard]] const std::string& context() const noexcept { return context_; }
 
-    /// Whether doing the same again later may succeed. False for `timed_out`: whether repeating is
-    /// safe is for the caller to know.
+    /// Whether the same call may succeed later. False for `timed_out`: only the caller knows
+    /// whether repeating it is safe.
     [[nodiscard]] bool retryable() const noexcept { return code_ == Errc::unavailable; }
 
     /// `context: code`, for logs and people.
@@ -68,7 +68,7 @@ class Failure : public std::system_error {
 public:
     explicit Failure(const Error& error) : std::system_error{error.code(), error.context()} {}
 
-    /// The value it was made of.
+    /// The `Error` it was created from.
     [[nodiscard]] Error error() const;
 };
 

@@ -1,6 +1,6 @@
 /// @file
-/// How a subscriber's health slows down deliveries to it. Formulas of Ruby Routemaster, and the
-/// wait between attempts that it lacked.
+/// How a subscriber's health slows down deliveries to it. Formulas of Ruby Routemaster, and a wait
+/// between attempts, which it lacked.
 
 #pragma once
 
@@ -11,22 +11,22 @@
 
 namespace routemaster {
 
-/// Health of a subscriber that has not failed.
+/// Health of a subscriber without failures.
 inline constexpr int health_points_max = 100;
 
-/// How health changes and what it costs.
+/// How health changes, and what low health costs.
 struct HealthOptions {
     int heal_rate = 1;             ///< Points gained by a delivery that succeeded; 1 to 100.
     int damage_rate = -2;          ///< Points lost by one that failed; -100 to -1.
     Duration backoff_max{60'000};  ///< The longest wait, at no health at all; 1 ms to 10 minutes.
 };
 
-/// Health after a change, held within 0 and 100.
+/// Health after a change, clamped to 0 to 100.
 [[nodiscard]] constexpr int changed_health(int points, int change) noexcept {
     return std::clamp(points + change, 0, health_points_max);
 }
 
-/// The wait that `points` ask for: round(backoff_max · 2^-points) milliseconds.
+/// The wait for a health of `points`: round(backoff_max · 2^-points) milliseconds.
 [[nodiscard]] Duration health_backoff(int points, Duration backoff_max) noexcept;
 
 /// The wait after the n-th attempt failed, `points` being the health after that failure:

@@ -13,7 +13,7 @@ enum class LogLevel {
     debug,    ///< For whoever looks for a fault.
     info,     ///< Something happened that is worth a line.
     warning,  ///< Something went wrong and is being dealt with.
-    error,    ///< Something went wrong that a person should look at.
+    error,    ///< Something went wrong that an operator should look at.
 };
 
 /// The word for a level: `debug`, `info`, `warning`, `error`.
@@ -28,7 +28,7 @@ enum class LogLevel {
 }
 
 /// Receives log lines. Called from any thread, several at once; must not block for long and must
-/// not call back into the object that logs. An empty one means silence.
+/// not call back into the object that logs. An empty one logs nothing.
 using Log = std::function<void(LogLevel, std::string_view)>;
 
 }  // namespace routemaster

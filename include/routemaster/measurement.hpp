@@ -1,5 +1,5 @@
 /// @file
-/// A measurement: one number about the bus at one moment, for whoever watches it.
+/// A measurement: one number about the bus at one moment, for monitoring.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace routemaster {
 
-/// Names and values that say what a measurement is about.
+/// Names and values that identify what was measured.
 using MeasurementTags = std::vector<std::pair<std::string, std::string>>;
 
-/// A number that was measured.
+/// A measured number.
 struct Measurement {
     /// How measurements of one name relate.
     enum class Kind {
-        gauge,    ///< What there is now; comes and goes.
-        counter,  ///< What there was since the beginning; only grows.
+        gauge,    ///< The current value; rises and falls.
+        counter,  ///< The total since the beginning; only grows.
     };
 
     Kind kind = Kind::gauge;

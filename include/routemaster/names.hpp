@@ -15,11 +15,11 @@ inline constexpr std::size_t name_length_max = 64;
 
 /// Which names topics may have.
 enum class TopicRule : std::uint8_t {
-    any,   ///< 1 to 64 of `a`–`z`, `0`–`9`, `_`, `-` and `.`, the first none of the last two.
+    any,   ///< 1 to 64 of `a`–`z`, `0`–`9`, `_`, `-` and `.`, not beginning with `-` or `.`.
     ruby,  ///< 1 to 64 of `a`–`z` and `_`: the rule of Ruby Routemaster.
 };
 
-/// What a name must be, for people.
+/// The rule in words.
 [[nodiscard]] constexpr std::string_view to_string(TopicRule rule) noexcept {
     switch (rule) {
         case TopicRule::any: return "1 to 64 of a-z, 0-9, _, - and ., the first no - or .";

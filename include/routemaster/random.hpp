@@ -15,9 +15,9 @@ namespace routemaster {
     return x ^ (x >> 31U);
 }
 
-/// A SplitMix64 generator. Two of the same seed tell the same numbers for ever. Not for secrets.
+/// A SplitMix64 generator. The same seed always yields the same numbers. Not for secrets.
 ///
-/// Thread safety: a value; pass it, do not share it.
+/// Thread safety: a value; copy it instead of sharing it.
 class Random {
 public:
     explicit constexpr Random(std::uint64_t seed) noexcept : state_{seed} {}

@@ -12,7 +12,7 @@
 
 namespace routemaster {
 
-/// Either the `T` that was asked for, or the reason why there is none.
+/// Either a `T`, or the reason why there is none.
 ///
 /// A loop branches on it; a `main` or an example calls `value()`, which throws `Failure`.
 /// Thread safety: as safe as `T`.
@@ -26,15 +26,15 @@ public:
     [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
 
-    /// The value; it is a bug to ask when there is none.
+    /// The value; calling it without one is a bug.
     T& operator*() & { return checked(); }
     const T& operator*() const& { return const_cast<Result*>(this)->checked(); }
     T operator*() && { return std::move(checked()); }
     T* operator->() { return &checked(); }
     const T* operator->() const { return &const_cast<Result*>(this)->checked(); }
 
-    /// The value; throws `Failure` when there is none. Taken out of a temporary it is a value of
-    /// its own, so `for (auto& topic : bus.topics().value())` is safe.
+    /// The value; throws `Failure` when there is none. Moved out of a temporary, so `for (auto&
+    /// topic : bus.topics().value())` is safe.
     T& value() & { return throwing(); }
     const T& value() const& { return const_cast<Result*>(this)->throwing(); }
     T value() && { return std::move(throwing()); }
@@ -42,7 +42,7 @@ public:
     /// The value, or `fallback` when there is none.
     [[nodiscard]] T value_or(T fallback) const& { return has_value() ? **this : fallback; }
 
-    /// The reason; it is a bug to ask when there is a value.
+    /// The reason; calling it when there is a value is a bug.
     [[nodiscard]] const Error& error() const {
         ROUTEMASTER_ASSERT(!has_value());
         return *std::get_if<1>(&state_);
@@ -76,7 +76,7 @@ public:
         if (error_) throw Failure{*error_};
     }
 
-    /// The reason; it is a bug to ask after a success.
+    /// The reason; calling it after a success is a bug.
     [[nodiscard]] const Error& error() const {
         ROUTEMASTER_ASSERT(error_.has_value());
         return *error_;

@@ -1,5 +1,5 @@
 /// @file
-/// The seam to storage: a store performs steps.
+/// The interface to storage: a store performs steps.
 
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace routemaster {
 
-/// Is given what the steps came to, in their order. It may move the outcomes away.
+/// Receives the outcomes of the steps, in their order. It may move them away.
 using Completion = std::function<void(std::span<Outcome>)>;
 
-/// A standing wish to be woken. Ends with its destruction; after that no wake-up comes any more.
+/// A wake-up subscription; destroying it cancels it, and no wake-up comes after that.
 class Watch {
 public:
-    /// One that watches nothing.
+    /// Watches nothing.
     Watch() = default;
     /// `cancel` is called once, when the watch ends.
     explicit Watch(std::function<void()> cancel) : cancel_{std::move(cancel)} {}
@@ -40,7 +40,7 @@ private:
     std::function<void()> cancel_;
 };
 
-/// Keeps the bus, its jobs and its counters.
+/// Stores the bus, its jobs and its counters.
 ///
 /// Thread safety: all members may be called from any thread.
 class Store {
@@ -48,21 +48,21 @@ public:
     virtual ~Store() = default;
 
     /// Performs each step atomically, in order, as of `now`; calls `done` once the outcomes are as
-    /// durable as the store promises, and nothing they reveal can be lost any more.
+    /// durable as the store promises, and nothing that they depend on can be lost any more.
     ///
     /// `done` is called exactly once: inside this call, or later from a thread of the store, which
     /// is marked as a `CompletionThread`. It must not block, nor destroy the store; it may submit.
-    /// The steps are moved from. Steps of one call that are in doubt or fail do so each for itself.
+    /// The steps are moved from. Each step of a call fails, or is in doubt, on its own.
     /// Throws `std::bad_alloc` when there is no memory to take the steps; then nothing happened.
     virtual void submit(std::span<Step> steps, TimePoint now, Completion done) = 0;
 
     /// Calls `wake`, from any thread, whenever a job of `queue` may be acquired sooner than the
-    /// last `AcquireJobs` said. `wake` must not block and must not call the store. Wake-ups may be
-    /// spurious, and a store in another process may lose one: keep a slow poll as a safety net.
+    /// last `AcquireJobs` returned. `wake` must not block and must not call the store. Wake-ups may
+    /// be spurious, and a store in another process may lose one: poll slowly as well.
     [[nodiscard]] virtual Watch watch(const std::string& queue, std::function<void()> wake) = 0;
 };
 
-/// A store that passes everything on to another: derive from it to meter, trace or disturb.
+/// A store that forwards everything to another: derive from it to meter, trace or inject faults.
 ///
 /// Thread safety: as the store behind it, which must outlive it.
 class ForwardingStore : public Store {
@@ -84,19 +84,19 @@ private:
     Store& next_;
 };
 
-/// Takes the reply of a step of type `S` out of its outcome.
+/// The reply in the outcome of a step of type `S`.
 template <class S>
 [[nodiscard]] Result<typename S::Reply> reply_of(Outcome& outcome) {
     if (!outcome) return outcome.error();
     return std::get<typename S::Reply>(std::move(*outcome));
 }
 
-/// How often the helpers below do a repeatable step again whose reply was lost, before they tell
-/// that it is in doubt.
+/// How often the helpers below repeat a repeatable step whose reply was lost, before they return
+/// `timed_out`.
 inline constexpr int repeats_max = 2;
 
-/// Performs one step; `done` gets its reply. See `Store::submit`. A step that is `repeatable` is
-/// repeated when its reply is lost, `repeats` times at most; of any other, that is `timed_out`.
+/// Performs one step; `done` gets its reply. See `Store::submit`. A `repeatable` step is idempotent
+/// and is repeated when its reply is lost, at most `repeats` times; any other is `timed_out`.
 template <class S>
 void submit(Store& store, S step, TimePoint now,
             std::function<void(Result<typename S::Reply>)> done, int repeats = repeats_max) {
@@ -115,8 +115,8 @@ void submit(Store& store, S step, TimePoint now,
                  });
 }
 
-/// Performs several steps and waits for what they came to. Inside a completion that a store calls
-/// from a thread of its own, each is refused as `invalid`: it would wait for itself.
+/// Performs several steps and waits for their outcomes. Inside a completion that a store calls from
+/// a thread of its own, each is refused as `invalid`: it would wait for itself.
 [[nodiscard]] std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint now);
 
 /// Performs one step and waits for its reply: the blocking helper. Repeats as `submit` does, and is

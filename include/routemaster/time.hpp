@@ -1,5 +1,5 @@
 /// @file
-/// Instants and spans of time. One type each: whole milliseconds, in UTC, persistable.
+/// Instants and spans of time, one type each: whole milliseconds, in UTC, persistable.
 
 #pragma once
 
@@ -14,34 +14,35 @@ using Duration = std::chrono::milliseconds;
 /// An instant: milliseconds since the Unix epoch, comparable between processes.
 using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
 
-/// An instant that does not come.
+/// An instant that never comes.
 inline constexpr TimePoint never = TimePoint::max();
 
-/// The instant as a number, as it is stored and sent.
+/// The instant as a number, for storing and sending.
 [[nodiscard]] constexpr std::int64_t to_milliseconds(TimePoint at) noexcept {
     return at.time_since_epoch().count();
 }
 
-/// The instant that `to_milliseconds` made a number of.
+/// The instant from the number that `to_milliseconds` returned.
 [[nodiscard]] constexpr TimePoint from_milliseconds(std::int64_t milliseconds) noexcept {
     return TimePoint{Duration{milliseconds}};
 }
 
-/// `at + span`, but never past `never` nor before the beginning of time.
+/// `at + span`, clamped to the range of `TimePoint`.
 [[nodiscard]] constexpr TimePoint saturating_add(TimePoint at, Duration span) noexcept {
     if (span.count() > 0 && at > never - span) return never;
     if (span.count() < 0 && at < TimePoint::min() - span) return TimePoint::min();
     return at + span;
 }
 
-/// Tells the time. Held by façades and runners only; everything below takes `now` as an argument.
+/// Returns the current time. Only façades and runners have one; everything below takes `now` as an
+/// argument.
 ///
 /// Thread safety: `now` may be called from any thread.
 class Clock {
 public:
     virtual ~Clock() = default;
 
-    /// The present instant. May step back when the machine's clock is set.
+    /// The current instant. May step back when the machine's clock is set.
     [[nodiscard]] virtual TimePoint now() const = 0;
 };
 

@@ -17,7 +17,7 @@
 
 namespace routemaster {
 
-/// A globally unique name of 20 characters out of `[A-Za-z0-9_-]` (RFC 4648 §5, no padding).
+/// A globally unique name of 20 characters from `[A-Za-z0-9_-]` (RFC 4648 §5, no padding).
 ///
 /// Thread safety: a value.
 class Uid {
@@ -28,7 +28,7 @@ public:
     /// The nil id, twenty times `A`: names nothing.
     constexpr Uid() noexcept { text_.fill('A'); }
 
-    /// Takes the upper 60 bits of both halves.
+    /// Uses the upper 60 bits of each half.
     constexpr Uid(std::uint64_t high, std::uint64_t low) noexcept {
         for (std::size_t i = 0; i < length / 2; ++i) {
             const auto shift = static_cast<unsigned>(58U - 6U * i);
@@ -37,7 +37,7 @@ public:
         }
     }
 
-    /// Reads the text form; nothing when it is not one.
+    /// Parses the text form; nothing when it is not one.
     [[nodiscard]] static constexpr std::optional<Uid> parse(std::string_view text) noexcept {
         if (text.size() != length) return std::nullopt;
         Uid uid;
@@ -54,7 +54,7 @@ public:
     }
 
     /// The same id with its last 18 bits replaced by `index` (taken modulo 2^18). One random draw
-    /// so names a whole family, which a step needs that may create a batch for each subscriber.
+    /// thus names a whole family, for a step that may create a batch for each subscriber.
     [[nodiscard]] constexpr Uid sibling(std::uint32_t index) const noexcept {
         Uid uid = *this;
         for (std::size_t i = 0; i < 3; ++i) {
@@ -81,7 +81,7 @@ public:
     UidSource(std::uint64_t seed_high, std::uint64_t seed_low) noexcept
         : high_{seed_high}, low_{seed_low} {}
 
-    /// An id that this source has not told before.
+    /// An id that this source has not returned before.
     Uid next() noexcept {
         const auto step = counter_.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b97f4a7c15U;
         return {scatter(high_ + step), scatter(low_ + step)};

@@ -1,6 +1,6 @@
 /// @file
-/// Which URLs are taken. Whatever is to be read by other programs is checked by the grammar of
-/// RFC 3986: what one parser lets pass, another one dies of.
+/// Which URLs are accepted. Those that other programs read must match the grammar of RFC 3986:
+/// parsers differ in which errors they tolerate, and some crash.
 
 #pragma once
 
@@ -22,9 +22,9 @@ enum class UrlRule : std::uint8_t {
 /// The longest URL, in bytes. Longer request lines are refused by most servers.
 inline constexpr std::size_t url_length_max = 8'192;
 
-/// Checks that `url` is a URI by RFC 3986, of at most `url_length_max` bytes, and what `rule` says.
-/// `invalid`, naming `field` and what is wrong, otherwise. The length of host names, and whether
-/// ports fit 16 bits, is for whoever connects. Thread safe.
+/// Checks that `url` is a URI by RFC 3986, of at most `url_length_max` bytes, and satisfies `rule`.
+/// `invalid`, naming `field` and what is wrong, otherwise. It does not check the length of host
+/// names, nor whether ports fit 16 bits: connecting does. Thread safe.
 [[nodiscard]] Result<void> check_url(std::string_view url, std::string_view field,
                                      UrlRule rule = UrlRule::https);
 

@@ -1,6 +1,6 @@
 /// @file
-/// `Value`: data of any shape, as MessagePack and JSON know it. The `data` of an event and the
-/// arguments of a job are made of it.
+/// `Value`: data of any shape that MessagePack and JSON can express. The `data` of an event and the
+/// arguments of a job are values.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster {
 
-/// Nothing, a truth value, a number, a text, a list, or a map with text keys that keeps its order.
+/// Null, a boolean, a number, a text, a list, or a map with text keys that keeps its order.
 ///
 /// Thread safety: a value.
 class Value {
@@ -24,7 +24,7 @@ public:
     using Array = std::vector<Value>;
     /// Pairs of key and value in the order they were given.
     using Map = std::vector<std::pair<std::string, Value>>;
-    /// What a value can be. Integers that fit 64 signed bits are always `std::int64_t`.
+    /// The alternatives. Integers that fit 64 signed bits are always `std::int64_t`.
     using Content = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double,
                                  std::string, Array, Map>;
 
@@ -50,15 +50,15 @@ public:
         content_ = static_cast<std::int64_t>(number);
     }
 
-    /// What it holds; visit it.
+    /// The alternative it holds, to be visited.
     [[nodiscard]] const Content& content() const noexcept { return content_; }
 
-    /// Whether it holds nothing.
+    /// Whether it is null.
     [[nodiscard]] bool is_null() const noexcept {
         return std::holds_alternative<std::monostate>(content_);
     }
 
-    /// The content as a `T`, or null when it is something else.
+    /// The content as a `T`, or null when it has another type.
     template <class T>
     [[nodiscard]] const T* get_if() const noexcept {
         return std::get_if<T>(&content_);

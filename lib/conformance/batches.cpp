@@ -11,7 +11,7 @@
 namespace routemaster::testing {
 
 void add_publishing_cases(StoreCases& add) {
-    add("an event that nobody wants is queued nowhere", [](Scenario& s) {
+    add("an event without subscribers is queued nowhere", [](Scenario& s) {
         s.subscribe("billing", {"refunds"});
         s.publish("orders");
         expect_equal(s.batches("billing"), std::vector<BatchStatus>{}, "batches");
@@ -53,7 +53,7 @@ void add_publishing_cases(StoreCases& add) {
     add("an id that was used before names no batch a second time", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         const auto uid = s.uid();
-        // Somebody else's delivery job may bear the id, too.
+        // A delivery job pushed by somebody else may have the id, too.
         s.perform(PushJob{delivery_queue, detail::delivery_job(uid.sibling(1)), s.now()});
         for (const char* message : {"first", "second", "third"}) {
             s.perform(PublishEvent{.topic = "orders",

@@ -5,7 +5,7 @@
 namespace routemaster::testing {
 
 void add_capacity_cases(StoreCases& add) {
-    add("the oldest batches are dropped first, whoever they are for", [](Scenario& s) {
+    add("the oldest batches are dropped first, of all subscribers", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 2});
         s.subscribe("audit", {"refunds"});
         s.publish("orders", 2);
@@ -22,7 +22,7 @@ void add_capacity_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 3"}});
     });
 
-    add("every event that is dropped is counted", [](Scenario& s) {
+    add("every dropped event is counted", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders", 3);
         const auto dropped = s.perform(DropOldestBatches{});
@@ -73,7 +73,7 @@ void add_capacity_cases(StoreCases& add) {
         expect(s.perform(MeasureUse{}).bytes < with, "it was dropped, and still takes its space");
     });
 
-    add("to drop no batch is refused",
+    add("dropping no batch is refused",
         [](Scenario& s) { s.expect_refused(DropOldestBatches{0}, "limit"); });
 }
 

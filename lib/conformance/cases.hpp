@@ -1,5 +1,5 @@
 /// @file
-/// The conformance cases, by what they are about.
+/// The conformance cases, by topic.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace routemaster::testing {
 /// Thread safety: a value.
 class StoreCases {
 public:
-    /// Adds a case, whose `body` acts upon a scenario in a fresh store.
+    /// Adds a case, whose `body` gets a scenario in a fresh store.
     void operator()(std::string name, void (*body)(Scenario&)) {
         list_.push_back({std::move(name), [body](const StoreFixture& fixture) {
                              const auto store = fixture.open();
@@ -26,7 +26,7 @@ public:
                          }});
     }
 
-    /// The cases so far. Leaves none behind.
+    /// Moves the cases added so far out of the list.
     [[nodiscard]] std::vector<StoreCase> take() { return std::exchange(list_, {}); }
 
 private:
@@ -37,11 +37,11 @@ private:
 void add_topic_cases(StoreCases& add);
 /// Adds the cases about subscribing.
 void add_subscription_cases(StoreCases& add);
-/// Adds the cases about the end of subscribers.
+/// Adds the cases about removing subscribers.
 void add_subscriber_removal_cases(StoreCases& add);
 /// Adds the cases about API tokens.
 void add_token_cases(StoreCases& add);
-/// Adds the cases about where events go, and how they look on arrival.
+/// Adds the cases about which batches get an event, and what subscribers receive.
 void add_publishing_cases(StoreCases& add);
 /// Adds the cases about when a batch falls due.
 void add_due_cases(StoreCases& add);
@@ -53,13 +53,13 @@ void add_group_cases(StoreCases& add);
 void add_push_cases(StoreCases& add);
 /// Adds the cases about acquiring.
 void add_acquire_cases(StoreCases& add);
-/// Adds the cases about who holds a job.
+/// Adds the cases about the validity of leases.
 void add_lease_cases(StoreCases& add);
 /// Adds the cases about acquisitions whose reply was lost.
 void add_lost_reply_cases(StoreCases& add);
-/// Adds the cases about workers that come and go.
+/// Adds the cases about heartbeats, retiring and scrubbing.
 void add_worker_cases(StoreCases& add);
-/// Adds the cases about an attempt and its end.
+/// Adds the cases about attempts and settlements.
 void add_delivery_cases(StoreCases& add);
 /// Adds the cases about health and throttling.
 void add_health_cases(StoreCases& add);
@@ -67,7 +67,7 @@ void add_health_cases(StoreCases& add);
 void add_death_cases(StoreCases& add);
 /// Adds the cases about DEAD batches.
 void add_dead_letter_cases(StoreCases& add);
-/// Adds the cases about the last resort.
+/// Adds the cases about dropping the oldest batches.
 void add_capacity_cases(StoreCases& add);
 /// Adds the cases about counters.
 void add_counter_cases(StoreCases& add);

@@ -10,7 +10,7 @@
 namespace routemaster::testing {
 namespace {
 
-/// A counter of the subscriber `billing`, and where it stands; nothing: it has not begun.
+/// A counter of the subscriber `billing`, and its value; nothing: it was never added to.
 struct BillingCounter {
     const char* name;
     const char* status;
@@ -52,7 +52,7 @@ void add_counter_cases(StoreCases& add) {
             expect_equal(s.counters().size(), 8U, "counters");
         });
 
-    add("counters are told in pages, each once", [](Scenario& s) {
+    add("counters are listed in pages, each once", [](Scenario& s) {
         AddToCounters add_many;
         for (int i = 0; i < 25; ++i) {
             add_many.increments.push_back({{"n", {{"tag", std::to_string(i)}}}, i});
@@ -177,21 +177,22 @@ void add_counter_cases(StoreCases& add) {
         expect_equal(s.counters(), std::vector<Counter>{{plain, 2}, {tagged, 3}}, "counters");
     });
 
-    add("counters are told by their encoded keys and tags tell them apart", [](Scenario& s) {
-        const std::vector<CounterKey> keys{{"a", {}},
-                                           {"a", {{"queue", ""}}},
-                                           {"a", {{"queue", "a"}}},
-                                           {"a", {{"queue", std::nullopt}}},
-                                           {"a", {{"topic", "a"}}},
-                                           {"a", {{"queue", "a"}, {"status", "x"}}},
-                                           {"b", {}}};
-        for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
-            s.perform(AddToCounters{{{*key, 1}}});
-        }
-        std::vector<Counter> expected;
-        for (const auto& key : keys) expected.push_back({key, 1});
-        expect_equal(s.counters(), expected, "counters");
-    });
+    add("counters are listed by their encoded keys, and counters with different tags differ",
+        [](Scenario& s) {
+            const std::vector<CounterKey> keys{{"a", {}},
+                                               {"a", {{"queue", ""}}},
+                                               {"a", {{"queue", "a"}}},
+                                               {"a", {{"queue", std::nullopt}}},
+                                               {"a", {{"topic", "a"}}},
+                                               {"a", {{"queue", "a"}, {"status", "x"}}},
+                                               {"b", {}}};
+            for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+                s.perform(AddToCounters{{{*key, 1}}});
+            }
+            std::vector<Counter> expected;
+            for (const auto& key : keys) expected.push_back({key, 1});
+            expect_equal(s.counters(), expected, "counters");
+        });
 }
 
 }  // namespace routemaster::testing

@@ -10,13 +10,13 @@
 namespace routemaster::testing {
 namespace {
 
-/// Subscribes `billing` to `orders` with one event in each batch, which dies of its first failure.
+/// Subscribes `billing` to `orders` with one event in each batch, which dies at its first failure.
 void subscribe_mortal(Scenario& s, std::uint32_t dead_max = 1'000) {
     s.subscribe("billing", {"orders"},
                 {.timeout = Duration{0}, .max_events = 1, .attempts_max = 1, .dead_max = dead_max});
 }
 
-/// Lets the next `count` batches die, a millisecond after one another. Their ids.
+/// Lets the next `count` batches die, one each millisecond. Returns their ids.
 std::vector<Uid> kill_some(Scenario& s, unsigned count) {
     std::vector<Uid> ids;
     for (unsigned i = 0; i < count; ++i) {
@@ -78,7 +78,7 @@ void add_death_cases(StoreCases& add) {
         expect_equal(s.subscriber("billing").batches_dead, 1U, "DEAD batches");
     });
 
-    add("a batch that is delivered at last is not DEAD, however late", [](Scenario& s) {
+    add("a batch that is delivered late is not DEAD", [](Scenario& s) {
         s.subscribe("billing", {"orders"},
                     {.timeout = Duration{0}, .attempts_max = 2, .age_max = Duration{1'000}});
         s.publish("orders");
@@ -88,18 +88,20 @@ void add_death_cases(StoreCases& add) {
         expect_equal(s.subscriber("billing").batches_dead, 0U, "DEAD batches");
     });
 
-    add("a permanent failure is the last one where batches may die", [](Scenario& s) {
-        for (const auto& wishes :
-             {Wishes{.timeout = Duration{0}, .attempts_max = 1'000},
-              Wishes{.timeout = Duration{0}, .attempts_max = 0, .age_max = Duration{1'000'000}}}) {
-            s.subscribe("billing", {"orders"}, wishes);
-            s.publish("orders");
-            const auto [lease, start] = s.begin_next();
-            expect_equal(s.settle(lease, {.delivered = false, .permanent = true}), Settlement::dead,
-                         "settling a permanent failure");
-        }
-        expect_equal(s.subscriber("billing").batches_dead, 2U, "DEAD batches");
-    });
+    add("a permanent failure makes a batch DEAD if its subscriber limits attempts or age",
+        [](Scenario& s) {
+            for (const auto& wishes :
+                 {Wishes{.timeout = Duration{0}, .attempts_max = 1'000},
+                  Wishes{
+                      .timeout = Duration{0}, .attempts_max = 0, .age_max = Duration{1'000'000}}}) {
+                s.subscribe("billing", {"orders"}, wishes);
+                s.publish("orders");
+                const auto [lease, start] = s.begin_next();
+                expect_equal(s.settle(lease, {.delivered = false, .permanent = true}),
+                             Settlement::dead, "settling a permanent failure");
+            }
+            expect_equal(s.subscriber("billing").batches_dead, 2U, "DEAD batches");
+        });
 
     add("settings about death are kept until they are changed", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
@@ -134,7 +136,7 @@ void add_death_cases(StoreCases& add) {
         s.expect_refused(ListDeadBatches{"billing", 0}, "limit");
     });
 
-    add("a death makes room in a group of several", [](Scenario& s) {
+    add("a batch that dies frees its place in a group of several", [](Scenario& s) {
         s.subscribe(
             "billing", {"orders"},
             {.timeout = Duration{0}, .max_events = 1, .max_in_flight = 2, .attempts_max = 1});
@@ -150,7 +152,7 @@ void add_death_cases(StoreCases& add) {
         expect_equal(s.acquire().leases.size(), 1U, "the fourth delivery");
     });
 
-    add("nobody dies by a lease that was lost", [](Scenario& s) {
+    add("a lost lease makes no batch DEAD", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto [lease, start] = s.begin_next(1);
@@ -178,7 +180,7 @@ void add_death_cases(StoreCases& add) {
 }
 
 void add_dead_letter_cases(StoreCases& add) {
-    add("a DEAD batch tells what it was and why it died", [](Scenario& s) {
+    add("a DEAD batch keeps its events, its attempts and its error", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .attempts_max = 2});
         const auto created_at = s.now();
         s.publish("orders", 2);
@@ -205,7 +207,7 @@ void add_dead_letter_cases(StoreCases& add) {
                      "a batch that is not there");
     });
 
-    add("of a long error its beginning is kept, in whole characters", [](Scenario& s) {
+    add("the beginning of a long error is kept, cut between characters", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         // 499 bytes, and then characters of two bytes each.
@@ -313,7 +315,7 @@ void add_dead_letter_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 4"}, {"orders 1"}, {"orders 2"}, {"orders 3"}});
     });
 
-    add("what is redelivered and dropped is the subscriber's own", [](Scenario& s) {
+    add("only a subscriber's own batches are redelivered or dropped", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto poison = s.kill_next();
@@ -329,8 +331,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_unchanged(s.snapshot(), before);
     });
 
-    add("a batch that waits is neither redelivered nor dropped as if it were DEAD", [](Scenario&
-                                                                                           s) {
+    add("a queued batch is neither redelivered nor dropped as if it were DEAD", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto waiting = s.batches("billing").at(0).uid;
@@ -377,7 +378,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(s.dead("billing"), std::vector<DeadBatchStatus>{}, "DEAD batches");
         expect_equal(s.counter_of("billing", "events.dead_dropped"), 2, "events.dead_dropped");
         subscribe_mortal(s);
-        expect_equal(s.subscriber("billing").batches_dead, 0U, "DEAD batches of its heir");
+        expect_equal(s.subscriber("billing").batches_dead, 0U, "DEAD batches of its successor");
         expect_equal(s.perform(RedeliverDeadBatches{"billing", ids[0]}), Count{0}, "redelivering");
     });
 
@@ -392,7 +393,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(s.dead("billing"), std::vector<DeadBatchStatus>{}, "DEAD batches");
     });
 
-    add("when room is wanting, the DEAD go first, in the order they died", [](Scenario& s) {
+    add("DEAD batches are dropped before others, in the order they died", [](Scenario& s) {
         subscribe_mortal(s);
         s.subscribe("audit", {"orders"},
                     {.timeout = Duration{0}, .max_events = 1, .attempts_max = 1});
@@ -419,7 +420,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(sum("events.removed"), 3, "events.removed");
     });
 
-    add("a DEAD batch takes its room until it is dropped", [](Scenario& s) {
+    add("a DEAD batch takes space until it is dropped", [](Scenario& s) {
         subscribe_mortal(s);
         const auto before = s.perform(MeasureUse{}).bytes;
         s.publish_message("orders", std::string(1U << 20U, 'x'));
@@ -430,7 +431,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect(s.perform(MeasureUse{}).bytes < dead, "it was dropped, and still takes its room");
     });
 
-    add("the id of a DEAD batch is not given to another", [](Scenario& s) {
+    add("no other batch gets the id of a DEAD batch", [](Scenario& s) {
         subscribe_mortal(s);
         const PublishEvent event{.topic = "orders",
                                  .publisher = shop,
@@ -444,7 +445,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(dead_ids(s, "billing"), std::vector{dead}, "DEAD batches");
     });
 
-    add("a delivery job that somebody pushed for a DEAD batch delivers nothing", [](Scenario& s) {
+    add("a delivery job that was pushed for a DEAD batch delivers nothing", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto dead = s.kill_next();

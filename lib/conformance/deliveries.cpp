@@ -32,7 +32,7 @@ void add_delivery_cases(StoreCases& add) {
                      "the time it took");
     });
 
-    add("a delivery begins with all that it needs to know", [](Scenario& s) {
+    add("beginning a delivery returns all that the delivery needs", [](Scenario& s) {
         s.subscribe("billing", {"orders"},
                     {.callback = "https://b.example/", .uuid = "secret", .timeout = Duration{10}});
         const auto created_at = s.now();
@@ -68,7 +68,7 @@ void add_delivery_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("a delivery that failed is retried when its time has come", [](Scenario& s) {
+    add("a delivery that failed is retried when it is due", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders", 2);
         const auto [lease, first] = s.begin_next();
@@ -81,7 +81,7 @@ void add_delivery_cases(StoreCases& add) {
         expect_equal(second.batch, first.batch, "the batch");
         expect_equal(second.attempt, 2U, "attempt");
         expect_equal(second.messages, first.messages, "messages");
-        expect_equal(s.batches("billing").at(0).attempts, 2U, "attempts told");
+        expect_equal(s.batches("billing").at(0).attempts, 2U, "attempts listed");
     });
 
     add("settling a delivery twice is refused and changes nothing", [](Scenario& s) {
@@ -119,7 +119,7 @@ void add_delivery_cases(StoreCases& add) {
         expect_equal(s.settle(lease), Settlement::settled, "settling");
     });
 
-    add("a job that is no delivery is not begun or settled", [](Scenario& s) {
+    add("a job that is not a delivery job is not begun or settled", [](Scenario& s) {
         s.push("a");
         const auto work = s.take_work();
         s.perform(PushJob{delivery_queue, "other", s.now()});
@@ -132,7 +132,7 @@ void add_delivery_cases(StoreCases& add) {
         }
     });
 
-    add("the delivery job of a batch that is not there ends as vanished", [](Scenario& s) {
+    add("the delivery job of a missing batch ends as vanished", [](Scenario& s) {
         s.perform(PushJob{delivery_queue, detail::delivery_job(s.uid()), s.now()});
         const auto lease = s.take();
         expect_equal(s.begin(lease).verdict, Verdict::vanished, "beginning");
@@ -172,7 +172,7 @@ void add_health_cases(StoreCases& add) {
         expect_equal(after(true, 5), 100, "health after a success");
     });
 
-    add("a delivery tells the health it begins with, and when it began", [](Scenario& s) {
+    add("beginning a delivery returns the health, and records the attempt", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(-40);
@@ -184,7 +184,7 @@ void add_health_cases(StoreCases& add) {
                      "last attempt");
     });
 
-    add("a sick subscriber is spared until its backoff is over, to the millisecond",
+    add("an unhealthy subscriber is throttled until its backoff is over, to the millisecond",
         [](Scenario& s) {
             subscribe_billing(s);
             s.publish("orders");
@@ -203,7 +203,7 @@ void add_health_cases(StoreCases& add) {
             expect_equal(s.begin_next().second.attempt, 2U, "attempt");
         });
 
-    add("a sick subscriber is tried when its backoff is just over", [](Scenario& s) {
+    add("an unhealthy subscriber is tried when its backoff is just over", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(-97);
@@ -219,7 +219,7 @@ void add_health_cases(StoreCases& add) {
         s.expect_idle_until(s.now() + Duration{18'750});
     });
 
-    add("a subscriber that is not quite healthy is spared for a pause that is asked for",
+    add("a subscriber below full health is throttled for a pause that the step asks for",
         [](Scenario& s) {
             subscribe_billing(s);
             s.publish("orders");
@@ -243,7 +243,7 @@ void add_health_cases(StoreCases& add) {
                          std::optional<std::int64_t>{2}, "attempts throttled");
         });
 
-    add("a healthy subscriber knows no pause", [](Scenario& s) {
+    add("a healthy subscriber is not throttled for a pause", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(0);
@@ -261,14 +261,14 @@ void add_health_cases(StoreCases& add) {
         s.expect_idle_until(s.now() + backoff_max);
     });
 
-    add("a subscriber that is hardly sick is not spared", [](Scenario& s) {
+    add("a subscriber that lost little health is not throttled", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(-80);
         expect_equal(s.begin(s.take()).verdict, Verdict::deliver, "beginning at once");
     });
 
-    add("a healthy subscriber is not spared however often it is tried", [](Scenario& s) {
+    add("a healthy subscriber is never throttled, however often it is tried", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         s.publish("orders", 10);
         for (int i = 0; i < 5; ++i) s.fail_next(0);
@@ -276,7 +276,7 @@ void add_health_cases(StoreCases& add) {
         expect_equal(s.batches("billing"), std::vector<BatchStatus>{}, "batches");
     });
 
-    add("the batch of a spared subscriber goes on taking events", [](Scenario& s) {
+    add("the batch of a throttled subscriber takes further events", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 3});
         s.publish("orders");
         s.fail_next(-99);
@@ -290,7 +290,7 @@ void add_health_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 2", "orders 3"}});
     });
 
-    add("sparing one subscriber spares no other", [](Scenario& s) {
+    add("throttling one subscriber throttles no other", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(-100);

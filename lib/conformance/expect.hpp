@@ -15,7 +15,7 @@ struct Where {
     const char* file;
     int line;
 
-    /// The place that calls, or that calls what has this as a default argument.
+    /// The place of the call, or of a call with this as a default argument.
     static constexpr Where here(const char* file = __builtin_FILE(),
                                 int line = __builtin_LINE()) noexcept {
         return {file, line};
@@ -32,7 +32,7 @@ inline void expect(bool condition, const std::string& what, Where at = Where::he
     if (!condition) fail(what, at);
 }
 
-/// Ends the case unless both are equal; `what` names the thing that was looked at.
+/// Ends the case unless both are equal; `what` names the compared value.
 template <class T, class U>
 void expect_equal(const T& got, const U& expected, const std::string& what,
                   Where at = Where::here()) {

@@ -35,7 +35,7 @@ void add_push_cases(StoreCases& add) {
         auto lease = s.take_work();
         push("PENDING");
         s.perform(NackJob{lease, s.now() + Duration{100}});
-        push("given back");
+        push("nacked");
         s.advance(Duration{100});
         s.take_work();
         s.perform(RetireWorker{Scenario::worker(1)});
@@ -68,7 +68,7 @@ void add_push_cases(StoreCases& add) {
         expect_equal(s.queue("two"), QueueStatus{.ready = 1}, "jobs of the second queue");
     });
 
-    add("jobs are told apart by every byte", [](Scenario& s) {
+    add("jobs that differ in one byte are different jobs", [](Scenario& s) {
         const std::vector<std::string> jobs{std::string(1, '\0'), std::string(2, '\0'), "\xff",
                                             std::string(100'000, 'x'),
                                             std::string(99'999, 'x') + 'y'};
@@ -134,7 +134,7 @@ void add_acquire_cases(StoreCases& add) {
         expect_equal(s.take_work().job, std::string{"scheduled"}, "the first job acquired");
     });
 
-    add("acquiring gives no more than asked for and says that there is more", [](Scenario& s) {
+    add("acquiring returns no more than asked for, and whether there is more", [](Scenario& s) {
         for (const char* job : {"a", "b", "c"}) s.push(job);
         auto acquired = s.acquire({.limit = 2, .queue = work_queue});
         expect_equal(acquired.leases.size(), 2U, "jobs acquired");
@@ -144,7 +144,7 @@ void add_acquire_cases(StoreCases& add) {
         expect_equal(acquired.next_due, never, "when there is more");
     });
 
-    add("acquiring says exactly when the next job falls due", [](Scenario& s) {
+    add("acquiring returns exactly when the next job falls due", [](Scenario& s) {
         s.expect_idle_until(never, work_queue);
         s.push("later", Duration{1'000});
         s.push("soon", Duration{10});
@@ -167,7 +167,7 @@ void add_acquire_cases(StoreCases& add) {
         expect(s.take_work(7).fence != first.fence, "the fence must differ");
     });
 
-    add("a PENDING job is acquired by nobody else", [](Scenario& s) {
+    add("no other worker acquires a PENDING job", [](Scenario& s) {
         s.push("a");
         s.take_work(1);
         for (const unsigned worker : {1U, 2U}) {
@@ -177,19 +177,19 @@ void add_acquire_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 1}, "jobs");
     });
 
-    add("a worker may hold jobs of several queues", [](Scenario& s) {
+    add("a worker may lease jobs of several queues", [](Scenario& s) {
         s.push("a");
         s.push("b");
         s.perform(PushJob{"other", "a", s.now()});
         auto leases = s.acquire({.queue = work_queue}).leases;
         leases.push_back(s.take({.queue = "other"}));
-        expect_equal(leases.size(), 3U, "jobs held");
+        expect_equal(leases.size(), 3U, "jobs leased");
         for (const auto& lease : leases) {
             expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
         }
     });
 
-    add("a job that is given back runs again when it is due", [](Scenario& s) {
+    add("a nacked job runs again when it is due", [](Scenario& s) {
         s.push("a");
         s.perform(NackJob{s.take_work(), s.now() + Duration{50}});
         expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1}, "jobs");
@@ -200,12 +200,12 @@ void add_acquire_cases(StoreCases& add) {
         s.take_work();
     });
 
-    add("a job that is done is gone", [](Scenario& s) {
+    add("an acknowledged job is gone", [](Scenario& s) {
         s.push("a");
         expect_equal(s.perform(AckJob{s.take_work()}), Settlement::settled, "ack");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         s.advance(Duration{60'000});
-        expect_equal(s.perform(ScrubWorkers{Duration{1}}), Count{0}, "jobs given back");
+        expect_equal(s.perform(ScrubWorkers{Duration{1}}), Count{0}, "jobs released");
         s.expect_idle_until(never, work_queue);
     });
 

@@ -8,7 +8,7 @@
 namespace routemaster::testing {
 namespace {
 
-/// Expects that a lease gives no right to anything, and that trying changes nothing.
+/// Expects that every step with this lease is refused and changes nothing.
 void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here()) {
     const auto before = s.snapshot();
     expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "ack", at);
@@ -54,19 +54,19 @@ void add_lease_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack of the true lease");
     });
 
-    add("a worker that was taken for dead cannot touch the job of its heir", [](Scenario& s) {
+    add("a worker that was taken for dead cannot touch the job of its successor", [](Scenario& s) {
         s.push("a");
         const auto dead = s.take_work(1);
         s.advance(Duration{30'000});
-        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs released");
         expect_lost(s, dead);
-        const auto heir = s.take_work(2);
+        const auto successor = s.take_work(2);
         expect_lost(s, dead);
-        expect_equal(s.perform(AckJob{heir}), Settlement::settled, "ack of the heir");
+        expect_equal(s.perform(AckJob{successor}), Settlement::settled, "ack of the successor");
         expect_lost(s, dead);
     });
 
-    add("a worker cannot use an old lease of a job it holds again", [](Scenario& s) {
+    add("a worker cannot use an old lease of a job it leased again", [](Scenario& s) {
         s.push("a");
         const auto old = s.take_work(1);
         s.advance(Duration{30'000});
@@ -87,10 +87,10 @@ void add_lease_cases(StoreCases& add) {
         s.advance(Duration{30'000});
         s.perform(ScrubWorkers{Duration{30'000}});
         expect_lost(s, dead);
-        const auto [heir, second] = s.begin_next(2);
-        expect_equal(second.attempt, 2U, "attempt of the heir");
+        const auto [successor, second] = s.begin_next(2);
+        expect_equal(second.attempt, 2U, "attempt of the successor");
         expect_lost(s, dead);
-        expect_equal(s.settle(heir), Settlement::settled, "settling by the heir");
+        expect_equal(s.settle(successor), Settlement::settled, "settling by the successor");
         expect_lost(s, dead);
     });
 }
@@ -99,16 +99,16 @@ void add_lost_reply_cases(StoreCases& add) {
     add("a worker gets the leases whose reply was lost with its next acquisition", [](Scenario& s) {
         for (const char* job : {"a", "b", "c", "d"}) s.push(job);
         AcquireJobs step{.queue = work_queue, .worker = Scenario::worker(1), .known = 0};
-        const auto told = s.perform(step).leases;
-        expect_equal(told.size(), 1U, "leases that were told");
-        step.known = told.front().fence;
+        const auto returned = s.perform(step).leases;
+        expect_equal(returned.size(), 1U, "leases that were returned");
+        step.known = returned.front().fence;
         step.limit = 2;
         const auto lost = s.perform(step).leases;
         expect_equal(lost.size(), 2U, "leases whose reply is lost");
-        expect_equal(s.perform(step).leases, lost, "told again");
+        expect_equal(s.perform(step).leases, lost, "returned again");
         step.limit = 3;
         const auto more = s.perform(step).leases;
-        expect_equal(more.size(), 3U, "told again, and a new one");
+        expect_equal(more.size(), 3U, "returned again, and a new one");
         expect_equal(std::vector<Lease>(more.begin(), more.end() - 1), lost, "the first of them");
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 4}, "jobs");
         for (const auto& lease : more) {
@@ -117,24 +117,25 @@ void add_lost_reply_cases(StoreCases& add) {
         expect_equal(s.perform(step).leases, std::vector<Lease>{}, "after the acks");
     });
 
-    add("leases are told again to nobody else, and for no other queue", [](Scenario& s) {
+    add("leases are returned again to no other worker, and for no other queue", [](Scenario& s) {
         s.push("a");
         s.take_work(1);
         const AcquireJobs other{.queue = work_queue, .worker = Scenario::worker(2), .known = 0};
-        expect_equal(s.perform(other).leases, std::vector<Lease>{}, "told to another worker");
+        expect_equal(s.perform(other).leases, std::vector<Lease>{}, "returned to another worker");
         const AcquireJobs elsewhere{.queue = "other", .worker = Scenario::worker(1), .known = 0};
-        expect_equal(s.perform(elsewhere).leases, std::vector<Lease>{}, "told for another queue");
+        expect_equal(s.perform(elsewhere).leases, std::vector<Lease>{},
+                     "returned for another queue");
         const AcquireJobs unasked{.queue = work_queue, .worker = Scenario::worker(1)};
-        expect_equal(s.perform(unasked).leases, std::vector<Lease>{}, "told without being asked");
+        expect_equal(s.perform(unasked).leases, std::vector<Lease>{}, "returned without asking");
     });
 }
 
 void add_worker_cases(StoreCases& add) {
-    add("a worker that retires gives back at once what it holds", [](Scenario& s) {
+    add("a worker that retires releases its jobs at once", [](Scenario& s) {
         for (const char* job : {"a", "b", "c"}) s.push(job);
         const auto leases = s.acquire({.worker = 1, .limit = 2, .queue = work_queue}).leases;
         const auto other = s.take_work(2);
-        expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), Count{2}, "jobs given back");
+        expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), Count{2}, "jobs released");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "jobs");
         for (const auto& lease : leases) expect_lost(s, lease);
         expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), Count{0}, "retiring again");
@@ -145,7 +146,7 @@ void add_worker_cases(StoreCases& add) {
                      std::optional<std::int64_t>{}, "jobs.scrubbed");
     });
 
-    add("what a worker held comes back in the order it was acquired", [](Scenario& s) {
+    add("released jobs come back in the order they were acquired", [](Scenario& s) {
         for (const char* job : {"a", "b", "c"}) s.push(job);
         const auto held = s.acquire({.worker = 1, .limit = 3, .queue = work_queue}).leases;
         s.perform(RetireWorker{Scenario::worker(1)});
@@ -154,7 +155,7 @@ void add_worker_cases(StoreCases& add) {
         }
     });
 
-    add("a worker that holds very much gives it back in parts", [](Scenario& s) {
+    add("a worker with very many jobs releases them in parts", [](Scenario& s) {
         const auto hold = [&](unsigned worker) {
             for (std::uint64_t i = 0; i < released_max + 2; ++i) s.push(std::to_string(i));
             std::size_t held = 0;
@@ -165,10 +166,10 @@ void add_worker_cases(StoreCases& add) {
         };
         hold(1);
         const RetireWorker retire{Scenario::worker(1)};
-        expect_equal(s.perform(retire), Count{released_max}, "jobs given back");
+        expect_equal(s.perform(retire), Count{released_max}, "jobs released");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = released_max, .pending = 2}, "jobs");
-        expect_equal(s.perform(retire), Count{2}, "jobs given back");
-        expect_equal(s.perform(retire), Count{0}, "jobs given back");
+        expect_equal(s.perform(retire), Count{2}, "jobs released");
+        expect_equal(s.perform(retire), Count{0}, "jobs released");
         for (std::uint64_t i = 0; i < released_max + 2; ++i) {
             expect_equal(s.perform(AckJob{s.take_work(2)}), Settlement::settled, "ack");
         }
@@ -176,10 +177,10 @@ void add_worker_cases(StoreCases& add) {
         hold(3);
         s.advance(Duration{30'000});
         const ScrubWorkers scrub{Duration{30'000}};
-        expect_equal(s.perform(scrub), Count{released_max}, "jobs given back");
+        expect_equal(s.perform(scrub), Count{released_max}, "jobs released");
         expect_equal(s.counter({"workers.scrubbed", {}}).value_or(0), std::int64_t{1}, "workers");
-        expect_equal(s.perform(scrub), Count{2}, "jobs given back");
-        expect_equal(s.perform(scrub), Count{0}, "jobs given back");
+        expect_equal(s.perform(scrub), Count{2}, "jobs released");
+        expect_equal(s.perform(scrub), Count{0}, "jobs released");
         expect_equal(s.counter({"workers.scrubbed", {}}).value_or(0), std::int64_t{2}, "workers");
         expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}).value_or(0),
                      static_cast<std::int64_t>(released_max + 2), "jobs.scrubbed");
@@ -190,12 +191,12 @@ void add_worker_cases(StoreCases& add) {
             s.push("a");
             s.take_work();
             s.advance(Duration{29'999});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs released");
             expect_equal(s.queue(work_queue), QueueStatus{.pending = 1}, "jobs");
             s.advance(Duration{1});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs released");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs released");
         });
 
     add("heartbeats and acquisitions keep a worker alive", [](Scenario& s) {
@@ -208,19 +209,20 @@ void add_worker_cases(StoreCases& add) {
             } else {
                 s.expect_idle_until(never, work_queue);
             }
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs released");
         }
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
     });
 
-    add("when the clock is set back the silence of a worker counts from then", [](Scenario& s) {
-        s.push("a");
-        s.take_work();
-        s.advance(Duration{-3'600'000});
-        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs given back");
-        s.advance(Duration{30'000});
-        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
-    });
+    add("when the clock is set back, the silence of a worker counts from that moment",
+        [](Scenario& s) {
+            s.push("a");
+            s.take_work();
+            s.advance(Duration{-3'600'000});
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs released");
+            s.advance(Duration{30'000});
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs released");
+        });
 
     add("a heartbeat of one worker keeps no other alive", [](Scenario& s) {
         s.push("a");
@@ -229,7 +231,7 @@ void add_worker_cases(StoreCases& add) {
         const auto living = s.take_work(2);
         s.advance(Duration{30'000});
         s.perform(Heartbeat{Scenario::worker(2)});
-        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs given back");
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs released");
         expect_lost(s, dead);
         expect_equal(s.perform(AckJob{living}), Settlement::settled, "ack by the living");
     });
@@ -243,7 +245,7 @@ void add_worker_cases(StoreCases& add) {
         expect_lost(s, lease);
     });
 
-    add("scrubbing gives back what dead workers held in every queue, and counts it",
+    add("scrubbing releases the jobs of dead workers in every queue, and counts them",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
             s.publish("orders");
@@ -253,7 +255,7 @@ void add_worker_cases(StoreCases& add) {
             s.begin_next(2);
             s.perform(Heartbeat{Scenario::worker(3)});
             s.advance(Duration{30'000});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{4}, "jobs given back");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{4}, "jobs released");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
             expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1}, "delivery jobs");
             expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}), std::optional{3},

@@ -24,7 +24,7 @@ std::vector<std::string> begin_all(Scenario& s, Where at = Where::here()) {
     return messages;
 }
 
-/// Begins a delivery where a group may have `concurrency_max` of them, and tells the verdict.
+/// Begins a delivery while workers have capacity for `concurrency_max` of its group.
 Verdict begin_within(Scenario& s, std::uint32_t concurrency_max, const Lease& lease,
                      Where at = Where::here()) {
     return s
@@ -35,7 +35,7 @@ Verdict begin_within(Scenario& s, std::uint32_t concurrency_max, const Lease& le
         .verdict;
 }
 
-/// Ends a delivery where a group may have `concurrency_max` of them.
+/// Ends a delivery while workers have capacity for `concurrency_max` of its group.
 void settle_within(Scenario& s, std::uint32_t concurrency_max, const Lease& lease,
                    bool delivered = true, Where at = Where::here()) {
     const SettleDelivery step{.lease = lease,
@@ -46,7 +46,7 @@ void settle_within(Scenario& s, std::uint32_t concurrency_max, const Lease& leas
     expect_equal(s.perform(step, at), Settlement::settled, "settling", at);
 }
 
-/// Adds the cases about groups of which workers have room for a part only.
+/// Adds the cases about groups that exceed the workers' capacity.
 void add_narrowed_group_cases(StoreCases& add) {
     add("a subscriber that has its share of deliveries gets the next when one ends",
         [](Scenario& s) {
@@ -68,7 +68,7 @@ void add_narrowed_group_cases(StoreCases& add) {
             s.expect_idle_until(never);
         });
 
-    add("a group that was narrowed becomes one wider with each end, as far as there is room",
+    add("a window that was shrunk grows by one with each end, as far as workers have capacity",
         [](Scenario& s) {
             subscribe_one_by_one(s, "billing", 3);
             s.publish("orders", 9);
@@ -87,7 +87,7 @@ void add_narrowed_group_cases(StoreCases& add) {
                          "delivery jobs");
         });
 
-    add("a batch that fails again and again does not keep its group narrow", [](Scenario& s) {
+    add("a batch that keeps failing does not keep the window of its group small", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 3);
         const auto leases = s.acquire().leases;
@@ -97,21 +97,20 @@ void add_narrowed_group_cases(StoreCases& add) {
         expect_equal(begin_all(s), std::vector<std::string>{"orders 2"}, "the next under way");
     });
 
-    add("a group begins with 16 batches under way, and becomes wider with each success",
-        [](Scenario& s) {
-            subscribe_one_by_one(s, "billing", 18);
-            s.publish("orders", 30);
-            auto leases = s.acquire().leases;
-            expect_equal(leases.size(), 16U, "jobs at first");
-            for (std::size_t i = 0; i < 3; ++i) {
-                expect_equal(s.begin(leases[i]).verdict, Verdict::deliver, "beginning a delivery");
-                s.settle(leases[i]);
-                expect_equal(s.acquire().leases.size(), i < 2 ? 2U : 1U, "jobs more");
-            }
-            expect_equal(s.queue(delivery_queue).pending, 18U, "batches under way");
-        });
+    add("a window begins with 16 batches under way, and grows with each success", [](Scenario& s) {
+        subscribe_one_by_one(s, "billing", 18);
+        s.publish("orders", 30);
+        auto leases = s.acquire().leases;
+        expect_equal(leases.size(), 16U, "jobs at first");
+        for (std::size_t i = 0; i < 3; ++i) {
+            expect_equal(s.begin(leases[i]).verdict, Verdict::deliver, "beginning a delivery");
+            s.settle(leases[i]);
+            expect_equal(s.acquire().leases.size(), i < 2 ? 2U : 1U, "jobs more");
+        }
+        expect_equal(s.queue(delivery_queue).pending, 18U, "batches under way");
+    });
 
-    add("failures narrow a group by two each, down to the 16 that it began with", [](Scenario& s) {
+    add("each failure shrinks a window by two, down to the 16 it began with", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 30);
         s.publish("orders", 60);
         auto leases = s.acquire().leases;
@@ -124,7 +123,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         expect_equal(s.acquire().leases.size(), 13U, "the others of the first 16");
     });
 
-    add("a settlement narrows a group that is wider than there is room", [](Scenario& s) {
+    add("a settlement shrinks a window that exceeds the workers' capacity", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 6);
         const auto leases = s.acquire().leases;
@@ -138,7 +137,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("the first of a group may begin however little room there is", [](Scenario& s) {
+    add("the first batch of a group may begin without capacity, too", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 2);
         subscribe_one_by_one(s, "audit", 1);
         s.publish("orders", 2);
@@ -149,8 +148,8 @@ void add_narrowed_group_cases(StoreCases& add) {
         expect_equal(begun, 2U, "deliveries begun, one for each subscriber");
     });
 
-    add("a batch that was put off is no attempt, and takes events until it begins", [](Scenario&
-                                                                                           s) {
+    add("a batch beyond the limit is not attempted, and takes events until it begins", [](Scenario&
+                                                                                              s) {
         s.subscribe("billing", {"orders"},
                     {.timeout = Duration{0}, .max_events = 2, .max_in_flight = 2});
         s.publish("orders", 3);
@@ -168,7 +167,7 @@ void add_narrowed_group_cases(StoreCases& add) {
                      std::optional<std::int64_t>{}, "attempts throttled");
     });
 
-    add("another max_in_flight does not widen a group that was narrowed", [](Scenario& s) {
+    add("a new max_in_flight does not grow a window that was shrunk", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 5);
         auto leases = s.acquire().leases;
@@ -179,7 +178,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         expect_equal(s.acquire().leases.size(), 2U, "jobs of a group of two");
     });
 
-    add("a subscriber that comes back has a group as wide as it asks", [](Scenario& s) {
+    add("a subscriber that comes back has the max_in_flight it asks for", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 3);
         for (const auto& lease : s.acquire().leases) {
@@ -228,7 +227,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("a batch that failed holds the ones behind it until it is retried", [](Scenario& s) {
+    add("a batch that failed blocks those behind it until it is retried", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         const auto [lease, start] = s.begin_next();
@@ -240,7 +239,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}});
     });
 
-    add("a batch whose job was given back keeps its place", [](Scenario& s) {
+    add("a batch whose job was nacked keeps its place", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         s.perform(NackJob{s.take(), s.now() + Duration{1'000}});
@@ -255,7 +254,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}});
     });
 
-    add("a throttled batch holds the ones behind it", [](Scenario& s) {
+    add("a throttled batch blocks those behind it", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         s.fail_next(-99);
@@ -267,7 +266,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 2"}});
     });
 
-    add("a subscriber whose batches are stuck holds nobody else up", [](Scenario& s) {
+    add("a subscriber whose batches are stuck delays no other", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         subscribe_one_by_one(s, "audit");
         s.publish("orders", 3);
@@ -281,7 +280,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}, {"orders 3"}});
     });
 
-    add("a subscriber whose delivery never ends holds nobody else up", [](Scenario& s) {
+    add("a subscriber whose delivery never ends delays no other", [](Scenario& s) {
         subscribe_one_by_one(s, "audit");
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
@@ -301,7 +300,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("a lower max_in_flight holds back the batches that are not under way", [](Scenario& s) {
+    add("a lower max_in_flight blocks the batches that are not under way", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 4);
         const auto first = s.take();
@@ -316,7 +315,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("a batch given back after max_in_flight was lowered waits for its turn", [](Scenario& s) {
+    add("a batch nacked after max_in_flight was lowered waits for its turn", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 3);
         const auto leases = s.acquire().leases;
@@ -327,7 +326,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("batches that are due but wait for others do not say when to come", [](Scenario& s) {
+    add("blocked batches do not count as the next due job", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{100}});
         s.publish("orders");
         s.advance(Duration{100});

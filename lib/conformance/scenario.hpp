@@ -1,5 +1,5 @@
 /// @file
-/// The words that conformance cases are told in.
+/// The helpers that conformance cases are written in.
 
 #pragma once
 
@@ -26,7 +26,7 @@ inline constexpr const char* work_queue = "work";
 /// The publisher that claims topics unless a case says otherwise.
 inline constexpr const char* shop = "shop--key";
 
-/// The longest backoff of deliveries: an hour is never reached by chance.
+/// The longest backoff of deliveries: short enough that no case reaches an hour by accident.
 inline constexpr Duration backoff_max{60'000};
 
 /// How a case publishes.
@@ -37,7 +37,7 @@ struct Publication {
 
 /// How a case subscribes.
 struct Wishes {
-    std::string callback{};  ///< Empty: one of the subscriber's own.
+    std::string callback{};  ///< Empty: a URL of its own.
     std::string uuid{};
     std::optional<Duration> timeout{};
     std::optional<std::uint32_t> max_events{};
@@ -47,34 +47,34 @@ struct Wishes {
     std::optional<std::uint32_t> dead_max{};
 };
 
-/// Who acquires how much of what.
+/// What to acquire, and for which worker.
 struct Taking {
     unsigned worker = 1;
     std::uint32_t limit = 100;
     std::string queue{delivery_queue};
 };
 
-/// How a delivery went.
+/// The result of a delivery.
 struct Attempt {
     bool delivered = true;
     int health_change = 0;
-    Duration retry_after{1'000};  ///< Counts when it was not delivered.
+    Duration retry_after{1'000};  ///< Only if it was not delivered.
     Duration took{0};             ///< Between its beginning and now.
-    bool permanent = false;       ///< Likewise.
-    std::string error{};          ///< Likewise.
+    bool permanent = false;       ///< Only if it was not delivered.
+    std::string error{};          ///< Only if it was not delivered.
 };
 
 /// The messages of some batches.
 using Batches = std::vector<std::vector<std::string>>;
 
-/// A store, an instant, and short words for what happens. Every word ends the case when the store
-/// refuses what it should do.
+/// A store, an instant, and helpers for steps. Each helper fails the case when the store refuses a
+/// step that must succeed.
 ///
 /// Thread safety: `perform` and `worker` may be called from any thread while nobody calls
 /// `advance`; the rest from one thread.
 class Scenario {
 public:
-    /// Begins in a store that is empty. Both must outlive it.
+    /// Begins in an empty store. Both must outlive it.
     Scenario(Store& store, const StoreTraits& traits) : store_{store}, traits_{traits} {}
 
     [[nodiscard]] Store& store() const noexcept { return store_; }
@@ -86,7 +86,7 @@ public:
 
     // --- Steps ----------------------------------------------------------------------------------
 
-    /// Performs a step that must be done, now.
+    /// Performs a step now, which must succeed.
     template <class S>
     typename S::Reply perform(S step, Where at = Where::here()) const {
         auto reply = routemaster::perform(store_, std::move(step), now_);
@@ -95,7 +95,7 @@ public:
     }
 
     /// Performs a step that must be refused as `invalid`, with an error that begins with the name
-    /// of the field, and changes nothing.
+    /// of the field, and without a change.
     template <class S>
     void expect_refused(S step, std::string_view field, Where at = Where::here()) {
         expect_error(Errc::invalid, std::move(step), field, at);
@@ -181,7 +181,7 @@ public:
         subscribers_.insert(token);
     }
 
-    /// What is known of a subscriber, which must exist.
+    /// The status of a subscriber, which must exist.
     [[nodiscard]] SubscriberStatus subscriber(const std::string& token,
                                               Where at = Where::here()) const {
         const auto found = perform(FindSubscriber{token}, at);
@@ -208,7 +208,7 @@ public:
         return perform(PushJob{work_queue, job, now_ + delay}, at);
     }
 
-    /// Acquires what is there.
+    /// Acquires what is available.
     Acquired acquire(const Taking& what = {}, Where at = Where::here()) const {
         return perform(AcquireJobs{what.queue, worker(what.worker), what.limit}, at);
     }
@@ -234,14 +234,14 @@ public:
         expect_equal(acquired.next_due, due, "when " + queue + " has something to do", at);
     }
 
-    /// How many jobs of a queue are in which state.
+    /// How many jobs of a queue are in each state.
     [[nodiscard]] QueueStatus queue(const std::string& name, Where at = Where::here()) const {
         return perform(CountJobs{name}, at);
     }
 
     // --- Deliveries -----------------------------------------------------------------------------
 
-    /// Begins a delivery, whatever comes of it.
+    /// Begins a delivery; any verdict is accepted.
     DeliveryStart begin(const Lease& lease, double jitter = 0, Where at = Where::here()) const {
         return perform(BeginDelivery{lease, backoff_max, jitter}, at);
     }
@@ -254,7 +254,7 @@ public:
         return {std::move(lease), std::move(start)};
     }
 
-    /// Ends a delivery, whatever comes of it.
+    /// Ends a delivery; any settlement is accepted.
     Settlement settle(const Lease& lease, const Attempt& how = {}, Where at = Where::here()) const {
         return perform(SettleDelivery{.lease = lease,
                                       .delivered = how.delivered,
@@ -266,8 +266,8 @@ public:
                        at);
     }
 
-    /// One attempt at the next delivery that its batch dies of, which is retried at once otherwise.
-    /// The id of the batch.
+    /// Fails the next delivery so that its batch dies; if the batch survived, it would be retried
+    /// at once. Returns the id of the batch.
     Uid kill_next(const std::string& error = "HTTP 500", Where at = Where::here()) {
         const auto [lease, start] = begin_next(1, at);
         const Attempt failed{.delivered = false, .retry_after = Duration{0}, .error = error};
@@ -275,7 +275,7 @@ public:
         return start.batch;
     }
 
-    /// One failed attempt at the next delivery, which costs health and is retried at once.
+    /// Fails the next delivery, which costs health and is retried at once.
     void fail_next(int health_change, Where at = Where::here()) {
         const auto [lease, start] = begin_next(1, at);
         const Attempt failed{
@@ -297,27 +297,27 @@ public:
         }
     }
 
-    /// What was delivered to a subscriber since it was last asked.
+    /// What was delivered to a subscriber since the last call.
     [[nodiscard]] Batches take_delivered(const std::string& token) {
         return std::exchange(delivered_[token], {});
     }
 
-    /// Drains, and compares what was delivered to a subscriber since it was last asked.
+    /// Drains, and compares what was delivered to a subscriber since the last call.
     void expect_delivered(const std::string& token, const Batches& expected,
                           Where at = Where::here()) {
         drain(at);
         expect_equal(take_delivered(token), expected, "delivered to " + token, at);
     }
 
-    // --- What the store tells of itself ---------------------------------------------------------
+    // --- Counters and snapshots -----------------------------------------------------------------
 
-    /// All counters, in the order they are told.
+    /// All counters, in the order of the store.
     [[nodiscard]] std::vector<Counter> counters(Where at = Where::here()) const {
         if (traits_.flush_counters) traits_.flush_counters(store_);
         return perform(ListCounters{}, at);
     }
 
-    /// A counter; nothing when it has not begun.
+    /// A counter; nothing when it was never added to.
     [[nodiscard]] std::optional<std::int64_t> counter(const CounterKey& key,
                                                       Where at = Where::here()) const {
         for (const auto& counter : counters(at)) {
@@ -359,7 +359,7 @@ private:
     TimePoint now_ = from_milliseconds(1'700'000'000'000);
     UidSource uids_{0x517cc1b727220a95U, 0x2545f4914f6cdd1dU};
     std::map<std::string, unsigned> published_;
-    std::set<std::string> subscribers_;  // All there ever were.
+    std::set<std::string> subscribers_;  // All that ever existed.
     std::map<std::string, Batches> delivered_;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// Everything a store tells of itself, to prove that a step changed nothing.
+/// Everything that a store lists, to prove that a step changed nothing.
 
 #pragma once
 

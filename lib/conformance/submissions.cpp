@@ -15,7 +15,7 @@
 namespace routemaster::testing {
 
 void add_submission_cases(StoreCases& add) {
-    add("steps of one submission are performed in order, each seeing those before",
+    add("steps of one submission are performed in order, and each sees those before it",
         [](Scenario& s) {
             const auto worker = Scenario::worker(1);
             std::vector<Step> steps{CountJobs{work_queue},
@@ -42,7 +42,7 @@ void add_submission_cases(StoreCases& add) {
             is(6, QueueStatus{.ready = 1});
         });
 
-    add("a step that is refused holds up none of its submission", [](Scenario& s) {
+    add("a refused step does not stop the others of its submission", [](Scenario& s) {
         std::vector<Step> steps{PushJob{work_queue, "a", s.now()}, PushJob{work_queue, "", s.now()},
                                 PushJob{work_queue, "b", s.now()}};
         const auto outcomes = perform_all(s.store(), steps, s.now());
@@ -58,7 +58,7 @@ void add_submission_cases(StoreCases& add) {
             std::mutex mutex;  // Guards `sizes`.
             std::vector<std::size_t> sizes;
         };
-        // Shared: an answer that comes too often may come late.
+        // Shared: a surplus completion may come late.
         const auto answers = std::make_shared<Answers>();
         const auto answered = std::make_shared<Signal>();
         std::uint64_t submissions = 0;
@@ -75,12 +75,12 @@ void add_submission_cases(StoreCases& add) {
         }
         s.perform(ListTopics{});
         const std::lock_guard lock{answers->mutex};
-        expect_equal(answers->sizes, std::vector<std::size_t>{1, 3, 0, 40}, "outcomes told");
+        expect_equal(answers->sizes, std::vector<std::size_t>{1, 3, 0, 40}, "outcomes");
     });
 
-    add("a blocking call inside a completion is answered at once", [](Scenario& s) {
-        // By a store that answers inside `submit`, as anywhere; by one with a thread of its own, as
-        // invalid, since it would wait for itself.
+    add("a blocking call inside a completion returns at once", [](Scenario& s) {
+        // A store that completes inside `submit` performs it as usual; one with a thread of its own
+        // refuses it as invalid, since it would wait for itself.
         const auto inside = std::make_shared<std::optional<Result<Done>>>();
         const auto answered = std::make_shared<Signal>();
         auto& store = s.store();
@@ -101,7 +101,7 @@ void add_submission_cases(StoreCases& add) {
         expect_equal(s.perform(ListTokens{}).size(), tokens, "tokens");
     });
 
-    add("each of eight threads gets the answers to its own steps", [](Scenario& s) {
+    add("each of eight threads gets the outcomes of its own steps", [](Scenario& s) {
         in_threads(8, [&](unsigned thread) {
             const auto mine = "worker-" + std::to_string(thread);
             for (int i = 0; i < 30; ++i) {
@@ -116,7 +116,7 @@ void add_submission_cases(StoreCases& add) {
         expect_equal(s.perform(ListTokens{}).size(), 8U, "tokens");
     });
 
-    add("a reply with more than a thousand entries arrives whole", [](Scenario& s) {
+    add("a reply with more than a thousand entries arrives complete", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         std::vector<Step> steps;
         for (int i = 0; i < 1'200; ++i) {
@@ -129,7 +129,7 @@ void add_submission_cases(StoreCases& add) {
         expect_equal(perform_all(s.store(), steps, s.now()).size(), 1'200U, "outcomes");
         expect_equal(s.batches("billing").size(), 1'200U, "batches");
         expect_equal(s.perform(ListBatches{.token = "billing"}).size(), 1'000U,
-                     "batches told by default");
+                     "batches listed by default");
     });
 }
 

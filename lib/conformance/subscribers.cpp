@@ -134,7 +134,7 @@ void add_subscription_cases(StoreCases& add) {
         s.expect_delivered("audit", {{"orders 1", "orders 2"}});
     });
 
-    add("unsubscribing says what is missing, and changes nothing then", [](Scenario& s) {
+    add("unsubscribing returns what is missing, and changes nothing then", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("refunds");
         const auto before = s.snapshot();
@@ -151,7 +151,7 @@ void add_subscription_cases(StoreCases& add) {
                      "unsubscribing again");
     });
 
-    add("a topic that only subscriptions made goes with the last of them", [](Scenario& s) {
+    add("a topic that only subscriptions created goes with the last of them", [](Scenario& s) {
         s.subscribe("audit", {"a", "b"});
         s.subscribe("billing", {"a", "b", "c", "published", "unclaimed"});
         s.publish("published");
@@ -239,7 +239,7 @@ void add_subscriber_removal_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1", "orders 2"}, {"orders 3", "orders 4"}});
     });
 
-    add("a subscriber that comes back begins anew", [](Scenario& s) {
+    add("a subscriber that comes back starts afresh", [](Scenario& s) {
         s.subscribe(
             "billing", {"orders", "refunds"},
             {.uuid = "secret", .timeout = Duration{0}, .max_events = 7, .max_in_flight = 7});
@@ -303,7 +303,7 @@ void add_token_cases(StoreCases& add) {
         }
     });
 
-    add("removing a token forgets the subscriber of that name", [](Scenario& s) {
+    add("removing a token removes the subscriber of that name", [](Scenario& s) {
         s.perform(PutToken{"billing", "billing"});
         s.perform(PutToken{"audit", "audit"});
         s.subscribe("billing", {"orders"});
@@ -317,15 +317,16 @@ void add_token_cases(StoreCases& add) {
         s.expect_delivered("audit", {{"orders 1"}});
     });
 
-    add("removing an unknown token still forgets a subscriber, and says so", [](Scenario& s) {
-        s.subscribe("billing", {"orders"});
-        expect_equal(s.perform(RemoveToken{"billing"}), Removal::removed, "removing");
-        expect_equal(s.perform(FindSubscriber{"billing"}).has_value(), false,
-                     "whether the subscriber is found");
-        const auto before = s.snapshot();
-        expect_equal(s.perform(RemoveToken{"billing"}), Removal::unknown, "removing again");
-        expect_unchanged(s.snapshot(), before);
-    });
+    add("removing an unknown token still removes its subscriber, and reports that",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"});
+            expect_equal(s.perform(RemoveToken{"billing"}), Removal::removed, "removing");
+            expect_equal(s.perform(FindSubscriber{"billing"}).has_value(), false,
+                         "whether the subscriber is found");
+            const auto before = s.snapshot();
+            expect_equal(s.perform(RemoveToken{"billing"}), Removal::unknown, "removing again");
+            expect_unchanged(s.snapshot(), before);
+        });
 }
 
 }  // namespace routemaster::testing

@@ -1,5 +1,5 @@
 /// @file
-/// How values look in the messages of failures.
+/// Formats values for the messages of failures.
 
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace routemaster::testing {
 
-/// Makes text of whatever the steps take and answer. For people, not for parsing.
+/// Formats all arguments and replies of steps. For people, not for parsing.
 class Text {
 public:
-    /// The value as it looks in a message.
+    /// The value as shown in a message.
     static std::string of(bool truth) { return truth ? "true" : "false"; }
     static std::string of(std::integral auto number) { return std::to_string(number); }
     static std::string of(const char* text) { return of(std::string_view{text}); }

@@ -1,5 +1,5 @@
 /// @file
-/// How conformance cases act from several threads, and wait for a wake-up.
+/// Helpers for cases with several threads, and for awaiting wake-ups.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace routemaster::testing {
 
-/// Calls `body` in so many threads, each with its number, and waits for all of them. Throws the
-/// first of what they threw.
+/// Calls `body` in `count` threads, each with its number, and waits for all of them. Rethrows the
+/// first exception.
 template <class Body>
 void in_threads(unsigned count, Body body) {
     std::mutex mutex;  // Guards `thrown`.

@@ -14,7 +14,7 @@
 namespace routemaster::testing {
 namespace {
 
-/// Publishers, workers and operators who do as they please, and a record of what was delivered.
+/// Publishers, workers and operators with random actions, and a record of what was delivered.
 ///
 /// Thread safety: none.
 class Walk {
@@ -23,7 +23,7 @@ public:
         for (const auto* token : tokens) subscribe(token);
     }
 
-    /// Does one thing.
+    /// Performs one random action.
     void step() {
         const auto what = random_.below(100);
         if (what < 35) {
@@ -55,10 +55,10 @@ public:
             for (const auto& batch : batches) {
                 events += batch.events;
                 current += batch.current ? 1U : 0U;
-                tell(batch.events > 0, "a batch of " + token + " is empty");
+                ensure(batch.events > 0, "a batch of " + token + " is empty");
             }
             batches_total += batches.size();
-            tell(current <= 1, token + " has " + Text::of(current) + " CURRENT batches");
+            ensure(current <= 1, token + " has " + Text::of(current) + " CURRENT batches");
             const auto dead = s_.dead(token);
             if (const auto status = s_.perform(FindSubscriber{token})) {
                 equal(status->events_queued, events, "events queued for " + token);
@@ -78,7 +78,8 @@ public:
         equal(jobs.scheduled + jobs.ready + jobs.pending, batches_total, "delivery jobs");
     }
 
-    /// Delivers all that is left, the DEAD too. Nothing may remain, and nothing may be missing.
+    /// Delivers all that is left, including DEAD batches. Nothing may remain, and nothing may be
+    /// missing.
     void finish() {
         for (unsigned worker = 1; worker <= workers; ++worker) {
             s_.perform(RetireWorker{Scenario::worker(worker)});
@@ -91,7 +92,7 @@ public:
         for (const std::string token : tokens) {
             equal(s_.batches(token), std::vector<BatchStatus>{}, "batches left for " + token);
             equal(s_.dead(token), std::vector<DeadBatchStatus>{}, "DEAD batches of " + token);
-            // What was redelivered was added twice.
+            // Redelivered events were added twice.
             const auto added = count(token, "events.added") - count(token, "events.redelivered");
             const auto gone = static_cast<std::uint64_t>(count(token, "events.dead_dropped"));
             equal(delivered_[token] + vanished_[token] + gone, static_cast<std::uint64_t>(added),
@@ -116,7 +117,7 @@ private:
     const char* any(const auto& list) { return list[random_.below(std::size(list))]; }
     Uid any_worker() { return Scenario::worker(static_cast<unsigned>(1 + random_.below(workers))); }
 
-    void tell(bool condition, const std::string& what, Where at = Where::here()) const {
+    void ensure(bool condition, const std::string& what, Where at = Where::here()) const {
         if (!condition) fail(what + " (seed " + Text::of(s_.traits().seed) + ")", at);
     }
     template <class T, class U>
@@ -131,8 +132,8 @@ private:
 
     void publish() { s_.publish_message(any(topics), std::to_string(++published_)); }
 
-    /// One subscriber has several batches under way, and gives up those that fail; the others rely
-    /// on their order.
+    /// One subscriber has several batches under way and limits its attempts; the others rely on
+    /// their order.
     void subscribe(const std::string& token) {
         std::vector<std::string> wanted;
         for (const auto* topic : topics) {
@@ -175,7 +176,7 @@ private:
             {lease, start.subscription.token, std::move(start.messages), s_.now()});
     }
 
-    /// Ends a delivery that is believed to be under way; its worker may have been replaced.
+    /// Ends a delivery that the walk considers under way; its worker may have been replaced.
     void end() {
         if (under_way_.empty()) return;
         const auto place =
@@ -206,8 +207,8 @@ private:
         for (const auto message : one.messages) {
             const auto number = std::stoull(std::string{message});
             if (one.token != "crm") {
-                tell(number > newest,
-                     one.token + " got " + Text::of(number) + " after " + Text::of(newest));
+                ensure(number > newest,
+                       one.token + " got " + Text::of(number) + " after " + Text::of(newest));
             }
             newest = number;
             ++delivered_[one.token];

@@ -24,19 +24,19 @@ void expect_woken(Scenario& s, const std::string& queue, const std::string& what
 }  // namespace
 
 void add_watch_cases(StoreCases& add) {
-    add("a push wakes whoever found nothing", [](Scenario& s) {
+    add("a push wakes a worker that found nothing", [](Scenario& s) {
         expect_woken(s, work_queue, "a push", [&] { s.push("a"); });
         s.take_work();
         expect_woken(s, work_queue, "a second push", [&] { s.push("b"); });
     });
 
-    add("a job that is due sooner than the one awaited wakes", [](Scenario& s) {
+    add("a job that is due sooner than the next known one wakes", [](Scenario& s) {
         s.push("a", Duration{1'000});
         expect_woken(s, work_queue, "a push for sooner", [&] { s.push("b", Duration{999}); });
         expect_woken(s, work_queue, "a push for even sooner", [&] { s.push("c", Duration{10}); });
     });
 
-    add("a job that is given back wakes", [](Scenario& s) {
+    add("a nacked job wakes", [](Scenario& s) {
         s.push("a");
         auto lease = s.take_work();
         expect_woken(s, work_queue, "a nack", [&] { s.perform(NackJob{lease, s.now()}); });
@@ -54,7 +54,7 @@ void add_watch_cases(StoreCases& add) {
                      [&] { s.perform(ScrubWorkers{Duration{30'000}}); });
     });
 
-    add("events wake whoever delivers them", [](Scenario& s) {
+    add("events wake the workers that deliver them", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 3});
         expect_woken(s, delivery_queue, "the first event", [&] { s.publish("orders"); });
         expect_woken(s, delivery_queue, "a full batch", [&] { s.publish("orders", 2); });
@@ -100,7 +100,7 @@ void add_watch_cases(StoreCases& add) {
         expect_equal(ended.count(), count, "wake-ups of the watch that has ended");
     });
 
-    add("no wake-up comes after the end of a watch while jobs keep coming", [](Scenario& s) {
+    add("no wake-up comes after the end of a watch, even while jobs keep coming", [](Scenario& s) {
         std::atomic<bool> late = false;
         const auto work_off = [&](unsigned worker) {
             for (const auto& lease : s.acquire({.worker = worker, .queue = work_queue}).leases) {
@@ -114,7 +114,7 @@ void add_watch_cases(StoreCases& add) {
                     work_off(1);
                     continue;
                 }
-                // Shared: a store that breaks the promise must fail the case, not crash it.
+                // Shared: a store that breaks the guarantee must fail the case, not crash it.
                 const auto ended = std::make_shared<std::atomic<bool>>(false);
                 auto watch = s.store().watch(work_queue, [&late, ended] {
                     if (*ended) late = true;

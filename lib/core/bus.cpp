@@ -123,7 +123,7 @@ void Bus::deliveries(Duration ahead, std::function<void(Result<QueueStatus>)> do
     submit(store_, CountJobs{delivery_queue}, saturating_add(clock_.now(), ahead), std::move(done));
 }
 
-// To add nothing is a change like any other to the store, and leaves no trace.
+// The store treats an empty addition as a change like any other, and keeps nothing of it.
 
 Result<void> Bus::probe() const {
     return without_value(perform(store_, AddToCounters{}, clock_.now()));

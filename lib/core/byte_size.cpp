@@ -22,8 +22,9 @@ Result<std::uint64_t> parse_byte_size(std::string_view text) {
                                         {"mi", ki * ki},
                                         {"gi", ki * ki * ki},
                                         {"ti", ki * ki * ki * ki}};
-    const Error wrong{Errc::invalid,
-                      "'" + std::string{text} + "' is no number of bytes, as 5000000, 5MB or 5MiB"};
+    const Error wrong{
+        Errc::invalid,
+        "'" + std::string{text} + "' is not a number of bytes, such as 5000000, 5MB or 5MiB"};
     std::uint64_t number = 0;
     const auto* const end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data(), end, number);

@@ -20,7 +20,7 @@ Error invalid(std::string_view field, std::string_view problem) {
     return {Errc::invalid, std::string{field} + ": " + std::string{problem}};
 }
 
-/// A key that a map holds more than once; null when there is none. Takes n log n steps at most,
+/// A key that occurs in a map more than once; null when there is none. Takes n log n steps at most,
 /// since whoever sends the keys chooses how many there are.
 const std::string* repeated_key(const Value::Map& map) {
     constexpr std::size_t few = 8;
@@ -40,14 +40,14 @@ const std::string* repeated_key(const Value::Map& map) {
     return found == keys.end() ? nullptr : *found;
 }
 
-/// Refuses equal keys: which of their values a receiver gets to see is for its parser to choose.
+/// Refuses equal keys: each receiver's parser would choose which of their values counts.
 Result<void> check_keys(const Value::Map& map) {
     const auto* key = repeated_key(map);
     if (key == nullptr) return {};
     constexpr std::size_t quoted_length_max = 64;
     std::string quoted;
     append_json_text(quoted, std::string_view{*key}.substr(0, quoted_length_max));
-    return invalid("data", "holds the key " + quoted + " more than once");
+    return invalid("data", "contains the key " + quoted + " more than once");
 }
 
 /// Finds what JSON cannot carry in the data of an event.
@@ -58,11 +58,11 @@ public:
     Result<void> operator()(std::int64_t) const { return {}; }
     Result<void> operator()(std::uint64_t) const { return {}; }
     Result<void> operator()(double number) const {
-        if (!std::isfinite(number)) return invalid("data", "holds a number that is not finite");
+        if (!std::isfinite(number)) return invalid("data", "contains a number that is not finite");
         return {};
     }
     Result<void> operator()(const std::string& text) const {
-        if (!detail::is_utf8(text)) return invalid("data", "holds text that is no UTF-8");
+        if (!detail::is_utf8(text)) return invalid("data", "contains text that is not UTF-8");
         return {};
     }
     Result<void> operator()(const Value::Array& array) {
@@ -76,7 +76,7 @@ public:
     Result<void> operator()(const Value::Map& map) {
         if (auto entered = deeper(); !entered) return entered;
         for (const auto& [key, value] : map) {
-            if (!detail::is_utf8(key)) return invalid("data", "holds a key that is no UTF-8");
+            if (!detail::is_utf8(key)) return invalid("data", "contains a key that is not UTF-8");
             if (auto checked = std::visit(*this, value.content()); !checked) return checked;
         }
         --depth_;

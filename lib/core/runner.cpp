@@ -41,7 +41,7 @@ public:
 
 private:
     static constexpr Duration turn_max{10'000};
-    /// Longest sleep, so that a step of the clock is noticed.
+    /// Longest sleep, so that the runner notices when the clock is set.
     static constexpr Duration sleep_max{1'000};
 
     void wake() {

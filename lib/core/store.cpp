@@ -23,7 +23,7 @@ std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint 
     store.submit(steps, now, [&waiting](std::span<Outcome> outcomes) {
         std::vector<Outcome> taken{std::make_move_iterator(outcomes.begin()),
                                    std::make_move_iterator(outcomes.end())};
-        // Notified under the lock: the waiter, and the condition with it, may be gone right after.
+        // Notifies under the lock: right after it, the waiter may destroy the condition.
         const std::lock_guard lock{waiting.mutex};
         waiting.outcomes = std::move(taken);
         waiting.arrived.notify_one();

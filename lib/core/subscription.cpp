@@ -16,7 +16,7 @@ Result<void> check_uuid(std::string_view uuid) {
     if (std::any_of(uuid.begin(), uuid.end(), is_control)) {
         return Error{Errc::invalid, "uuid: contains control characters"};
     }
-    if (!detail::is_utf8(uuid)) return Error{Errc::invalid, "uuid: is no UTF-8"};
+    if (!detail::is_utf8(uuid)) return Error{Errc::invalid, "uuid: is not UTF-8"};
     return {};
 }
 

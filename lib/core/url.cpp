@@ -16,7 +16,7 @@ public:
         well_formed_ = uriParseSingleUriExA(&uri_, text.data(), end, &wrong) == URI_SUCCESS;
         if (!well_formed_) wrong_at_ = static_cast<std::size_t>(wrong - text.data());
     }
-    // After a failure nothing is left to free.
+    // After a failure there is nothing left to free.
     ~Parsed() {
         if (well_formed_) uriFreeUriMembersA(&uri_);
     }
@@ -24,11 +24,11 @@ public:
     Parsed& operator=(const Parsed&) = delete;
 
     [[nodiscard]] bool well_formed() const noexcept { return well_formed_; }
-    /// The place of the first character that cannot stand where it does.
+    /// The position of the first character that is not allowed there.
     [[nodiscard]] std::size_t wrong_at() const noexcept { return wrong_at_; }
     [[nodiscard]] bool has_scheme() const noexcept { return is_there(uri_.scheme); }
     [[nodiscard]] bool has_host() const noexcept { return !view(uri_.hostText).empty(); }
-    /// Also when nothing follows the question mark.
+    /// True even when nothing follows the question mark.
     [[nodiscard]] bool has_query() const noexcept { return is_there(uri_.query); }
 
     /// Whether the scheme is `name`, which is in lower case.
@@ -63,7 +63,7 @@ Result<void> check_url(std::string_view url, std::string_view field, UrlRule rul
         return Error{Errc::invalid, std::string{field} + ": URL " + why};
     };
     if (url.empty()) return refuse("is missing");
-    // Before anything else: the parser calls itself once for each character.
+    // Checked first: the parser recurses for each character.
     if (url.size() > url_length_max) {
         return refuse("takes more than " + std::to_string(url_length_max) + " bytes");
     }

@@ -19,8 +19,8 @@ namespace {
 
 using detail::FileDescriptor;
 
-/// Copied at a time, and synced together: read in less than a millisecond (4 MiB took 2.5), for
-/// which commits wait.
+/// Bytes copied and synced at a time. Reading them takes less than a millisecond (4 MiB took 2.5),
+/// and commits wait that long.
 constexpr std::uint64_t slice_bytes = 1U << 20U;
 
 Error trouble(const std::filesystem::path& path, std::string_view what, int number) {
@@ -32,19 +32,19 @@ Error there_already(const std::filesystem::path& target) {
     return {Errc::invalid, target.string() + ": is there already; name a new file"};
 }
 
-/// Gives a file another name, at which nothing may stand.
+/// Renames a file to a name that must not exist yet.
 int rename_new(const std::filesystem::path& from, const std::filesystem::path& to) {
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
     if (errno != EINVAL && errno != ENOSYS) return errno;
-    // Not every file system can do it in one go.
+    // Not every file system can rename without replacing in one call.
     if (::link(from.c_str(), to.c_str()) != 0) return errno;
     return ::unlink(from.c_str()) == 0 ? 0 : errno;
 }
 
-/// The file that becomes the backup. Removed unless it does.
+/// The file that becomes the backup. Removed unless `finish` succeeds.
 class Part {
 public:
-    /// Throws `Failure`. The file may be read by whoever may read `journal`.
+    /// Throws `Failure`. Whoever may read `journal` may read the file.
     Part(const std::filesystem::path& journal, const std::filesystem::path& target)
         : target_{target}, path_{target.string() + ".part"} {
         file_ =
@@ -76,11 +76,12 @@ public:
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
-    /// Syncs it and gives it its name. It must be closed otherwise.
+    /// Syncs it and renames it to the target. Its database must be closed before.
     Result<void> finish() {
         std::error_code unknown;
         if (std::filesystem::exists(log(), unknown)) {
-            return Error{Errc::unavailable, path_.string() + ": cannot write: its log is left"};
+            return Error{Errc::unavailable,
+                         path_.string() + ": cannot write: its log could not be emptied"};
         }
         if (::fsync(file_.get()) != 0) return trouble(path_, "cannot sync", errno);
         const int failed = rename_new(path_, target_);
@@ -101,11 +102,11 @@ private:
 
     std::filesystem::path target_;
     std::filesystem::path path_;
-    FileDescriptor file_;  // To close it ends the locks that SQLite has on it.
+    FileDescriptor file_;  // Closing it ends the locks that SQLite has on the file.
     bool done_ = false;
 };
 
-/// Lets the journal forget rows again, whatever happens.
+/// On destruction, lets the journal forget rows again.
 class RetainedRows {
 public:
     explicit RetainedRows(JournalFile& journal) : journal_{journal}, rows_{journal.retain_rows()} {}

@@ -1,5 +1,5 @@
 /// @file
-/// Copies a journal, which goes on being written, to a new file.
+/// Copies a journal to a new file while the journal is being written.
 
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace routemaster::embedded {
 
-/// Copies all rows that stand in the journal now, and syncs the copy, before it gets its name:
-/// `target` is whole or not there. It is written as `TARGET.part`; what a process that died left
-/// of that is overwritten. Nothing but reading happens under the lock of the journal, so that a
-/// slow target keeps no commit waiting; meanwhile the journal forgets nothing that was not copied.
+/// Copies all rows that the journal has now, and syncs the copy before renaming it to `target`:
+/// that file is complete or not there. Until then it is `TARGET.part`, which overwrites one that a
+/// killed process left. The journal's lock is only held to read from it, so a slow target delays no
+/// commit; meanwhile the journal forgets no row that was not copied.
 ///
-/// `invalid` when there is something at `target`; `unavailable` when it cannot be written, or is
-/// being written by somebody else; `corrupted` when a row is damaged; `cancelled` when it was asked
-/// to stop. Nothing is left behind then. One at a time for each journal.
+/// `invalid` when `target` exists; `unavailable` when it cannot be written, or another process is
+/// writing it; `corrupted` when a row is damaged; `cancelled` when `stop` was requested. An error
+/// leaves nothing behind. One at a time for each journal.
 [[nodiscard]] Result<EmbeddedBackup> back_up(JournalFile& journal,
                                              const std::filesystem::path& target,
                                              const std::stop_token& stop = {});

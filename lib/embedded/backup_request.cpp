@@ -43,8 +43,8 @@ std::string read_all(const FileDescriptor& file) {
     return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
 }
 
-/// A line is written in one go, so that nobody reads half of it. What cannot be written, nobody
-/// waits for in vain: who asks looks whether it is still being worked for.
+/// Appends a line in one write, so that nobody reads half of it. A failed write is ignored: the
+/// asking process checks whether this one still works on its request.
 void append(const FileDescriptor& file, std::string line) {
     std::replace(line.begin(), line.end(), '\n', ' ');
     line.push_back('\n');
@@ -56,11 +56,11 @@ Error cannot_ask(const std::filesystem::path& request, int number) {
             request.string() + ": cannot ask: " + std::generic_category().message(number)};
 }
 
-/// The other process that has the journal open, by SQLite's lock of it, as documented at
-/// https://sqlite.org/src/file/src/os.h, "locking"; 0 when it cannot be seen from here. Throws
-/// `Failure` when this process has.
+/// The other process that has the journal open, from the lock that SQLite keeps on it (documented
+/// at https://sqlite.org/src/file/src/os.h, "locking"); 0 when that process cannot be seen from
+/// here. Throws `Failure` when this process has it open.
 std::optional<pid_t> user_of(const std::filesystem::path& journal) {
-    // To open and close the file would end the locks of this process on it.
+    // Opening and closing the file here would end the locks of this process on it.
     const FileClaim claim{journal};
     const FileDescriptor file{::open(journal.c_str(), O_RDWR | O_CLOEXEC)};
     if (!file) throw Failure{cannot_ask(journal, errno)};
@@ -73,8 +73,8 @@ std::optional<pid_t> user_of(const std::filesystem::path& journal) {
     return lock.l_type == F_UNLCK ? std::nullopt : std::optional{lock.l_pid};
 }
 
-/// Whom the process that has the journal open runs as: most likely the owner of the journal, when
-/// the process cannot be seen.
+/// The user that runs the process which has the journal open: most likely the owner of the journal,
+/// when the process cannot be seen.
 std::optional<uid_t> runs_as(pid_t user, const std::filesystem::path& journal) {
     struct stat about {};
     const auto process = "/proc/" + std::to_string(user);
@@ -92,7 +92,7 @@ std::string what_is(const struct stat& about) {
     return "a device";
 }
 
-/// The request of this process, which nobody else can make meanwhile.
+/// The request of this process, locked so that no other process makes one meanwhile.
 class Request {
 public:
     /// Throws `Failure`.
@@ -119,7 +119,7 @@ public:
     Request(const Request&) = delete;
     Request& operator=(const Request&) = delete;
 
-    /// The lines that were answered, each with its line feed.
+    /// The lines of the reply, each with its line feed.
     [[nodiscard]] std::string reply() const {
         auto text = read_all(file_);
         text.erase(0, asked_.size());
@@ -134,20 +134,20 @@ private:
             ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)};
         if (!file_) throw Failure{cannot_ask(path_, errno)};
         if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
-        // Who asked before may have removed it meanwhile.
+        // The previous asking process may have removed it meanwhile.
         struct stat held {};
         struct stat found {};
         if (::fstat(file_.get(), &held) != 0 || ::stat(path_.c_str(), &found) != 0 ||
             held.st_ino != found.st_ino) {
             return false;
         }
-        // What it is may have changed since it was looked at, and would be overwritten now.
+        // The path may name something else by now, which must not be overwritten.
         if (!S_ISREG(held.st_mode) || held.st_nlink != 1) return false;
         if (::ftruncate(file_.get(), 0) != 0) throw Failure{cannot_ask(path_, errno)};
         return true;
     }
 
-    /// Nothing but a request, which is a file of one name, is written to.
+    /// Refuses to write to anything but a request, which is a regular file with one name.
     void look_for_others() const {
         struct stat about {};
         if (::lstat(path_.c_str(), &about) != 0) return;
@@ -156,7 +156,7 @@ private:
                                               " stands where backups are asked for; remove it"}};
     }
 
-    /// Root may ask anybody, who has to read what it asks.
+    /// Hands the file to the user who has to read it: root may ask a process of any user.
     void give_to(std::optional<uid_t> user) const {
         if (user && ::fchown(file_.get(), *user, static_cast<gid_t>(-1)) == 0) return;
         const int number = errno;
@@ -169,7 +169,7 @@ private:
     std::string asked_;
 };
 
-/// What the last line of an answer says; nothing as long as it is not the end.
+/// The outcome in the last line of a reply; nothing while the reply is incomplete.
 std::optional<Result<EmbeddedBackup>> outcome_of(const std::string& reply) {
     std::istringstream lines{reply};
     for (std::string line; std::getline(lines, line);) {
@@ -194,7 +194,7 @@ std::optional<Result<EmbeddedBackup>> outcome_of(const std::string& reply) {
 
 }  // namespace
 
-// --- Who has the journal open -------------------------------------------------------------------
+// --- The process that has the journal open -------------------------------------------------------
 
 BackupRequests::BackupRequests(const std::filesystem::path& journal, MakeBackup make, Log log)
     : path_{request_of(journal)}, make_{std::move(make)}, log_{std::move(log)} {}
@@ -232,7 +232,7 @@ void BackupRequests::look() {
     }};
 }
 
-// --- Who asks -----------------------------------------------------------------------------------
+// --- The process that asks -----------------------------------------------------------------------
 
 std::optional<Result<EmbeddedBackup>> ask_for_backup(const std::filesystem::path& named,
                                                      const std::filesystem::path& target) {

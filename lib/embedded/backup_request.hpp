@@ -1,11 +1,11 @@
 /// @file
-/// How a process asks another, which has a journal open, for a backup of it: by a file beside the
+/// How a process asks the process that has a journal open for a backup: by a file beside the
 /// journal, `FILE-backup`.
 ///
-/// Who asks keeps the file locked (flock) for as long as it waits, and writes the path of the
-/// backup and a line feed into it. Who has the journal open looks for it from time to time, and
-/// appends lines: `begun`, then `done ROWS BYTES` or `failed CODE TEXT`. A file that nobody has
-/// locked is left over. Nothing is done for a file of another user, unless that is root.
+/// The asking process keeps the file locked (flock) while it waits, and writes the path of the
+/// backup and a line feed into it. The process that has the journal open looks for the file from
+/// time to time, and appends lines: `begun`, then `done ROWS BYTES` or `failed CODE TEXT`. A file
+/// that nobody has locked is left over. A file of a user other than root or its own is ignored.
 
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace routemaster::embedded {
 
-/// Answers those who ask for backups of a journal that this process has open.
+/// Answers requests for backups of a journal that this process has open.
 ///
 /// `look` and the destructor are for one thread; the copying is done on another, one at a time.
 class BackupRequests {
@@ -32,13 +32,13 @@ public:
         std::function<Result<EmbeddedBackup>(const std::filesystem::path&, const std::stop_token&)>;
 
     BackupRequests(const std::filesystem::path& journal, MakeBackup make, Log log);
-    /// Ends the one under way, which fails then.
+    /// Cancels the backup that is under way.
     ~BackupRequests();
 
     BackupRequests(const BackupRequests&) = delete;
     BackupRequests& operator=(const BackupRequests&) = delete;
 
-    /// Begins the backup that somebody asks for, if one is asked for and none is under way.
+    /// Starts the backup that a process asks for, if one does and none is under way.
     void look();
 
 private:
@@ -49,9 +49,9 @@ private:
     std::jthread copying_;
 };
 
-/// Asks whoever has the journal `file` open for a backup, and waits for it. Nothing when nobody has
-/// it open any more. `unavailable` when the process that has it open does not begin within 10 s,
-/// or another asks already; else as `back_up`.
+/// Asks the process that has the journal `file` open for a backup, and waits for it. Nothing when
+/// no process has it open any more. `unavailable` when that process does not begin within 10 s, or
+/// another process asks already; else as `back_up`.
 [[nodiscard]] std::optional<Result<EmbeddedBackup>> ask_for_backup(
     const std::filesystem::path& file, const std::filesystem::path& target);
 

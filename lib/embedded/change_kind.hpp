@@ -7,14 +7,14 @@
 
 namespace routemaster::embedded {
 
-/// Each change is a MessagePack array that begins with its kind. Numbers are never used again for
-/// something else.
+/// Each change is a MessagePack array that begins with its kind. A number never gets another
+/// meaning.
 enum class ChangeKind : std::uint8_t {
     topic = 1,            ///< [name, publisher or nil, events]
     topic_gone = 2,       ///< [name]
     subscriber = 3,       ///< [token, callback, uuid, timeout, max_events, max_in_flight,
                           ///<  health_points, last_attempted_at or nil, [topic…], attempts_max,
-                          ///<  age_max, dead_max]; format 2 has not the last three
+                          ///< age_max, dead_max]; format 2 lacks the last three
     subscriber_gone = 4,  ///< [token]
     token = 5,            ///< [token, name]
     token_gone = 6,       ///< [token]

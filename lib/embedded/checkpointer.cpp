@@ -64,8 +64,8 @@ std::optional<int> Checkpointer::checkpoint() {
                                                nullptr, &home);
     if ((code & 0xff) == SQLITE_IOERR) return std::nullopt;
     if (code != SQLITE_OK) return 0;
-    // SQLite syncs the file when nothing is left in the log, and else not: the commit that brings
-    // the rest would have to wait for all of this.
+    // SQLite syncs the file only when nothing is left in the log. Without this sync, the commit
+    // that copies the last pages would have to wait for all of them.
     if (!sync()) return std::nullopt;
     return std::max(0, home);
 }

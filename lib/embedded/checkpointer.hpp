@@ -1,5 +1,6 @@
 /// @file
-/// `Checkpointer`: brings pages from SQLite's write-ahead log to their places, beside the commits.
+/// `Checkpointer`: copies pages from SQLite's write-ahead log into the database, beside the
+/// commits.
 
 #pragma once
 
@@ -23,22 +24,22 @@ public:
     /// `access` is SQLite's name for how the file is reached, which the writer must share.
     Checkpointer(std::filesystem::path file, const char* access);
 
-    /// Waits for what is under way.
+    /// Waits for the checkpoint under way.
     ~Checkpointer();
 
     Checkpointer(const Checkpointer&) = delete;
     Checkpointer& operator=(const Checkpointer&) = delete;
 
-    /// Has what the log holds now brought to its places, unless that is under way.
+    /// Starts a checkpoint of what is in the log now, unless one is under way.
     void begin();
 
     [[nodiscard]] bool busy() const;
 
-    /// Until it is not busy.
+    /// Waits until it is not busy.
     void wait() const;
 
-    /// How many pages of the log were in their places when it was last done. Nothing when the disk
-    /// failed: what was written may be lost then, though SQLite takes it for written.
+    /// How many pages of the log the last checkpoint had copied. Nothing when the disk failed: what
+    /// was written may be lost then, though SQLite considers it written.
     [[nodiscard]] std::optional<int> pages() const;
 
 private:

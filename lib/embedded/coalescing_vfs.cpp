@@ -16,16 +16,16 @@ namespace {
 
 constexpr const char* name = "routemaster";
 
-/// What does the work.
+/// The VFS that does the work.
 constexpr const char* beneath = "unix-excl";
 
-/// Bytes that are gathered at most. SQLite makes calls of its own for less than 128 KiB each, and
-/// takes some larger sizes for none at all.
+/// Bytes gathered at most. SQLite itself never writes 128 KiB or more in one call, and its VFS
+/// would write nothing for some larger sizes.
 constexpr std::size_t gathered_max = 120U << 10U;
 
 sqlite3_vfs* next() { return sqlite3_vfs_find(beneath); }
 
-/// The log, as SQLite gives it memory; the file that does the work lies right behind it.
+/// The log: SQLite allocates it, and the file of the VFS below lies right behind it.
 class LogFile {
 public:
     static LogFile& of(sqlite3_file* file) { return *reinterpret_cast<LogFile*>(file); }
@@ -40,7 +40,7 @@ public:
         return code;
     }
 
-    /// Leaves a mark behind a commit that was synced. Nobody misses one that cannot be written.
+    /// Leaves a mark behind a commit that was synced. A mark that cannot be written is not needed.
     int sync(int flags) {
         if (const int code = flush(); code != SQLITE_OK) return code;
         const auto commit_end = std::exchange(commit_end_, 0);
@@ -52,7 +52,7 @@ public:
         return code;
     }
 
-    /// What could not be written is forgotten: SQLite goes back to before it.
+    /// Bytes that cannot be written are forgotten: SQLite rolls their commit back.
     int flush() {
         const auto size = std::exchange(size_, 0);
         return size == 0 ? SQLITE_OK : write_through(gathered_.get(), size, at_);
@@ -73,7 +73,7 @@ private:
         return SQLITE_OK;
     }
 
-    /// SQLite writes the header of a frame by itself, and then its page.
+    /// SQLite writes the header of a frame first, and its page in a second call.
     void note(const void* from, std::size_t size, sqlite3_int64 offset) {
         const bool page = offset == page_at_;
         const bool commits = std::any_of(frame_.begin() + 4, frame_.begin() + 8,
@@ -96,11 +96,11 @@ private:
     std::size_t size_ = 0;
     sqlite3_int64 at_ = 0;
     WriteAheadLog::FrameHeader frame_{};  // The last one that was written.
-    sqlite3_int64 page_at_ = -1;          // Where its page is to come.
-    sqlite3_int64 commit_end_ = 0;        // Behind the commit that was written last, if it was.
+    sqlite3_int64 page_at_ = -1;          // Where its page will be written.
+    sqlite3_int64 commit_end_ = 0;        // End of the last commit, if a commit was written last.
 };
 
-/// Calls a method of the file beneath once all is written.
+/// Calls a method of the file below, after writing what was gathered.
 template <auto method, class... Arguments>
 int after_flush(sqlite3_file* file, Arguments... arguments) {
     auto& log = LogFile::of(file);
@@ -130,7 +130,7 @@ auto pass(sqlite3_file* file, Arguments... arguments) {
 
 using Methods = sqlite3_io_methods;
 
-/// SQLite locks the database, and shares memory beside it, never the log.
+/// SQLite locks the database, and shares memory beside it, but never does so for the log.
 constexpr Methods methods{
     .iVersion = 1,
     .xClose = close,
@@ -166,7 +166,7 @@ int open(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int* out
     return code;
 }
 
-/// Has SQLite know it for as long as this lives.
+/// Registers the VFS with SQLite for its own lifetime.
 class Registration {
 public:
     Registration() : vfs_{*next()} {

@@ -5,15 +5,15 @@
 
 namespace routemaster::embedded {
 
-/// SQLite's name for access to files that keeps them locked against other processes, and lets
-/// connections of this one share what they have to without a file, as "unix-excl" does
-/// (https://sqlite.org/vfs.html), and writes what a commit adds to the log in one go.
+/// Name of a SQLite VFS that keeps files locked against other processes and shares memory between
+/// connections of this process without a file, as "unix-excl" does (https://sqlite.org/vfs.html),
+/// and writes what a commit adds to the log in one call.
 ///
-/// SQLite writes each page of a commit in two calls, at places that are no multiple of anything,
-/// so that the kernel has to look up and change many of its own pages twice. What is to be written
-/// is gathered here until it is synced, read, or too much. When the disk does not take it, the
-/// sync fails: SQLite holds no commit for done before that. Behind a commit that was synced a mark
-/// is left, by which damage can be told from a commit that was not (`WriteAheadLog`).
+/// SQLite writes each page of a commit in two calls, at unaligned places, so that the kernel looks
+/// up and changes many of its own pages twice. This VFS gathers the bytes until they are synced,
+/// read, or too many. When the disk refuses them the sync fails: SQLite considers no commit done
+/// before. Behind each synced commit it leaves a mark, which distinguishes damage from a commit
+/// that never finished (`WriteAheadLog`).
 ///
 /// Thread safe. Throws `Failure` when it cannot be registered.
 [[nodiscard]] const char* coalescing_vfs();

@@ -19,25 +19,25 @@ namespace {
 
 using detail::FileDescriptor;
 
-/// Of a new file. A row takes many pages, and each costs a call or two to write, to read and to
-/// forget.
+/// Page size of a new file. A row takes many pages, and each costs a call or two to write, to read
+/// and to forget.
 constexpr int page_size_default = 16 << 10;
 
-/// Pages that the checkpointer brings home at a time: 1.5 MiB. More at once would keep the disk
-/// from commits for longer: with 16 MiB the p99 of a push was five times as high.
+/// Pages per checkpoint: 1.5 MiB. More at once would keep the disk from commits for longer: with 16
+/// MiB the p99 of a push was five times as high.
 constexpr int brought_at_a_time = 96;
 
-/// From this length on the log is to begin anew, 16 MiB: as soon as all but a few pages are in
-/// their places, a commit brings the rest, in about a millisecond. Commits that go on would never
-/// let the log end.
+/// From this length on the log should start over, 16 MiB: as soon as all but a few pages are
+/// checkpointed, a commit checkpoints the rest, in about a millisecond. Commits that go on beside
+/// would never let the log end.
 constexpr int gathered_pages = 1'024;
 constexpr int brought_by_commit = 256;
 
-/// A log that has grown this long lets no commit go on before it begins anew: 48 MiB.
+/// At this length, 48 MiB, commits wait until the log starts over.
 constexpr int log_pages_max = 3 * gathered_pages;
 
-/// A file that is not there is made for its owner alone: it holds tokens, which are passwords.
-/// Those that SQLite makes beside it are like it. Whoever cannot make it is told so by SQLite.
+/// Creates a missing file readable by its owner alone: it holds tokens, which are passwords. SQLite
+/// gives the files that it creates beside it the same mode. When this fails, SQLite reports why.
 void make_private(const std::filesystem::path& path) {
     const FileDescriptor made{
         ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
@@ -66,11 +66,11 @@ void Database::Closer::operator()(sqlite3_stmt* statement) const noexcept {
 
 Database::Database(const std::filesystem::path& file) : path_{real_path(file)} { open(); }
 
-// What the disk failed to take must stay in the log.
+// What could not be written to the database must stay in the log.
 Database::~Database() { (void)wait_for_checkpointer(); }
 
 void Database::open() {
-    // A file that was moved away must not be made anew.
+    // A file that was moved away must not be created again.
     if (claim_ && !claim_->stands_at(path_)) throw Failure{moved(name())};
     check_file();
     look_for_log();
@@ -88,9 +88,8 @@ void Database::open() {
     page_size_ = static_cast<std::uint64_t>(number("PRAGMA page_size").value());
 }
 
-/// SQLite takes a file of one byte for an empty one, and would overwrite it. Nothing but what the
-/// folder says is asked for: to open and close the file here would end the locks that this process
-/// may hold on it already.
+/// SQLite takes a file of one byte for an empty one, and would overwrite it. This only reads the
+/// folder: opening and closing the file here would end the locks that this process may have on it.
 void Database::check_file() const {
     std::error_code missing;
     if (std::filesystem::is_directory(path_, missing)) {
@@ -99,10 +98,10 @@ void Database::check_file() const {
     if (std::filesystem::file_size(path_, missing) == 1 && !missing) throw Failure{strange()};
 }
 
-/// Its first bytes are not those of a file of ours. Should one of ours have been damaged just
-/// there, somebody has to look at it all the same.
+/// The first bytes are not those of a routemaster file. It may still be one that was damaged just
+/// there, so the error asks an operator to look.
 Error Database::strange() const {
-    return {Errc::invalid, name() + ": is no routemaster file, or one with a damaged beginning"};
+    return {Errc::invalid, name() + ": is not a routemaster file, or one with a damaged beginning"};
 }
 
 Error Database::opening_error() const {
@@ -112,7 +111,8 @@ Error Database::opening_error() const {
             name() + ": cannot open it: " + std::generic_category().message(reason)};
 }
 
-/// Beside an empty file SQLite deletes the log: it may be all that is left of one that was moved.
+/// SQLite deletes the log beside an empty file, though it may be all that is left of one that was
+/// moved.
 void Database::look_for_log() {
     std::error_code missing;
     found_log_ = WriteAheadLog::present(path_);
@@ -127,8 +127,8 @@ bool Database::is_empty() const {
     return std::filesystem::file_size(path_, missing) == 0 && !missing;
 }
 
-/// The process keeps its lock until the file is closed. How an empty one is to be laid out must be
-/// said before, since to lock it settles that; of any other file it changes nothing.
+/// The process keeps its lock until the file is closed. The layout of an empty file must be set
+/// before, since locking it settles that; of any other file this changes nothing.
 void Database::lock() {
     Result<void> locked;
     if (is_empty()) {
@@ -151,8 +151,8 @@ void Database::begin_log() {
     run("PRAGMA journal_mode=WAL").value();
     run("PRAGMA synchronous=FULL").value();
     run("PRAGMA wal_autocheckpoint=0").value();
-    // Debian's SQLite is built to overwrite what is deleted with zeros, which would have each
-    // forgotten page go through the log.
+    // Debian's SQLite overwrites what is deleted with zeros by default, so that each forgotten page
+    // would pass through the log.
     run("PRAGMA secure_delete=OFF").value();
     const auto committed = [](void* self, sqlite3*, const char*, int pages) {
         static_cast<Database*>(self)->log_grew(pages);
@@ -162,8 +162,9 @@ void Database::begin_log() {
     limit_log(log_bytes_kept).value();
 }
 
-/// When the disk failed to sync what was brought to its places, Linux may drop it and say so only
-/// once. It is in the log still, where SQLite finds it again if it knows nothing of its places.
+/// When the disk fails to sync checkpointed pages, Linux may drop them and report that only once.
+/// They are in the log still, and SQLite finds them there once it has forgotten what was
+/// checkpointed.
 Result<void> Database::reopen() {
     checkpointer_.reset();
     connection_.reset();
@@ -203,7 +204,7 @@ Result<Database::Statement> Database::prepare(const std::string& sql) {
 Result<std::int64_t> Database::stored_version() {
     constexpr sqlite3_int64 place_of_version = 60;
     std::array<unsigned char, 4> bytes{};
-    // Through SQLite's own descriptor: to close another would end the locks of this process.
+    // Through SQLite's own descriptor: closing another would end the locks of this process.
     sqlite3_file* file = nullptr;
     sqlite3_file_control(connection_.get(), nullptr, SQLITE_FCNTL_FILE_POINTER, &file);
     if (file->pMethods->xRead(file, bytes.data(), bytes.size(), place_of_version) != SQLITE_OK) {
@@ -226,7 +227,7 @@ Error Database::error(const char* doing) const {
 
 // --- The log ------------------------------------------------------------------------------------
 
-/// Called by each commit with the pages that are in the log. Fewer than before: it began anew.
+/// Each commit calls this with the pages in the log. Fewer than before: the log started over.
 void Database::log_grew(int pages) {
     if (pages < log_pages_) {
         ++log_;
@@ -258,13 +259,13 @@ void Database::begin_checkpoint() {
     try {
         if (!checkpointer_) checkpointer_.emplace(path_, coalescing_vfs());
     } catch (const std::system_error&) {
-        return;  // No thread for it: a commit brings all of it when the log is overlong.
+        return;  // No thread: a commit checkpoints everything when the log is overlong.
     }
     checkpointed_log_ = log_;
     checkpointer_->begin();
 }
 
-/// Waits until it is not busy. False when the disk failed it.
+/// Waits until it is not busy. False when the disk failed.
 bool Database::wait_for_checkpointer() {
     if (!checkpointer_) return true;
     checkpointer_->wait();
@@ -301,7 +302,7 @@ Result<void> Database::limit_log(std::uint64_t bytes) {
 void Database::keep_log() { empty_log_when_closed(false); }
 void Database::empty_log_again() { empty_log_when_closed(!needs_reopen_); }
 
-/// Nobody else reads the log or writes it now, so none of it is left behind.
+/// No other connection reads or writes the log now, so this checkpoints all of it.
 Result<void> Database::checkpoint() {
     int pages = 0;
     int home = 0;
@@ -315,7 +316,7 @@ Result<void> Database::checkpoint() {
     return Error{Errc::unavailable, name() + ": cannot write: its log is in use"};
 }
 
-/// From now on the log must not begin anew.
+/// From now on the log must not start over.
 void Database::require_reopen() {
     needs_reopen_ = true;
     empty_log_when_closed(false);

@@ -25,14 +25,15 @@ namespace routemaster::embedded {
 
 /// The connection to a database, which looks after its write-ahead log.
 ///
-/// What is committed is on disk, in the log first. Whoever commits calls `checkpoint_if_due` after
-/// it, so that the log does not grow without end.
+/// What is committed is on disk, in the log first. Whoever commits calls `checkpoint_if_due`
+/// afterwards, so that the log does not grow without end.
 ///
-/// Used by one thread at a time. Its statements must be gone before it is, and before `reopen`.
+/// Used by one thread at a time. Its statements must be destroyed before it is, and before
+/// `reopen`.
 class Database {
 public:
-    /// The log is cut to this when it became longer. More than it grows to by itself: to be cut and
-    /// to grow again at each turn would cost more than to write.
+    /// A log that grew longer is cut to this, which is more than it usually grows to: cutting and
+    /// growing again each time would cost more than writing.
     static constexpr std::uint64_t log_bytes_kept = 40U << 20U;
 
     struct Closer {
@@ -41,67 +42,68 @@ public:
     };
     using Statement = std::unique_ptr<sqlite3_stmt, Closer>;
 
-    /// Opens or creates the file, and locks it; throws `Failure` when that cannot be done. Nothing
-    /// is written to a file that is not empty: it may be somebody else's.
+    /// Opens or creates the file, and locks it; throws `Failure` when it cannot. Writes nothing to
+    /// a file that is not empty: it may not be ours.
     explicit Database(const std::filesystem::path& file);
     ~Database();
 
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// From now on what is committed goes to the log. Throws `Failure`.
+    /// From now on commits go to the log. Throws `Failure`.
     void begin_log();
 
     // --- Statements -----------------------------------------------------------------------------
 
-    /// Runs SQL that answers nothing.
+    /// Runs SQL that returns nothing.
     Result<void> run(const char* sql);
-    /// The number that SQL answers.
+    /// The number that the SQL returns.
     Result<std::int64_t> number(const char* sql);
     [[nodiscard]] Result<Statement> prepare(const std::string& sql);
-    /// `PRAGMA user_version` as it stands in the file itself, whatever the log says.
+    /// `PRAGMA user_version` as stored in the file itself, whatever the log says.
     Result<std::int64_t> stored_version();
-    /// Goes back to where a transaction that failed began.
+    /// Rolls a failed transaction back.
     void roll_back();
-    /// What SQLite says of the last call, which failed.
+    /// SQLite's error of the last call, which failed.
     [[nodiscard]] Error error(const char* doing) const;
 
     // --- The log --------------------------------------------------------------------------------
 
-    /// Brings pages from the log to their places, beside the commits for as long as that will do.
+    /// Copies pages from the log into the database, beside the commits unless the log is overlong.
     /// What fails is tried again at the next call: until then all is in the log.
     void checkpoint_if_due();
 
-    /// Brings all of them home, and cuts the file where its end is free. The log stays.
+    /// Copies all of them, and cuts the file where its end is free. The log stays.
     Result<void> checkpoint_all();
 
-    /// When the log begins anew, it is cut to this many bytes, or to what the commit needs that has
-    /// it do so.
+    /// Sets the size to which a log that starts over is cut; the commit that starts it over may
+    /// need more.
     Result<void> limit_log(std::uint64_t bytes);
 
-    /// How many bytes may be in the log and not in their places; beyond it a commit brings them.
+    /// Sets how many bytes may wait for a checkpoint; beyond it a commit checkpoints them.
     void limit_backlog(std::uint64_t bytes) noexcept { backlog_max_ = bytes; }
 
-    /// Whether the disk had no space when pages were last brought to their places.
+    /// Whether the disk had no space at the last checkpoint.
     [[nodiscard]] bool full() const noexcept { return full_; }
     /// Whether the last call failed because the disk has no space.
     [[nodiscard]] bool failed_for_space() const;
 
-    /// Why nobody would find what is written now: the file, or its log, is not where it was opened.
+    /// An error when nobody would find what is written now: the file, or its log, was moved or
+    /// removed.
     [[nodiscard]] Result<void> look_for_files();
 
     /// Leaves the log as it is when this is closed.
     void keep_log();
-    /// Takes that back.
+    /// Reverts `keep_log`.
     void empty_log_again();
 
     /// Whether there was a log beside the file before it was opened.
     [[nodiscard]] bool found_log() const noexcept { return found_log_; }
 
-    /// Whether what SQLite takes for written may be lost, until it is opened again.
+    /// Whether what SQLite considers written may be lost, until the file is opened again.
     [[nodiscard]] bool needs_reopen() const noexcept { return needs_reopen_; }
 
-    /// Opens the file again. It stays suspect when that fails.
+    /// Opens the file again. When that fails, it still needs to be reopened.
     Result<void> reopen();
 
     // --------------------------------------------------------------------------------------------
@@ -125,7 +127,7 @@ private:
     void require_reopen();
     void empty_log_when_closed(bool on);
 
-    std::filesystem::path path_;  // Absolute: the folder of the process may change.
+    std::filesystem::path path_;  // Absolute: the working directory of the process may change.
     std::optional<FileClaim> claim_;
     std::unique_ptr<sqlite3, Closer> connection_;
     std::uint64_t page_size_ = 0;
@@ -135,12 +137,12 @@ private:
     std::optional<std::pair<dev_t, ino_t>> log_identity_;
 
     int log_pages_ = 0;
-    int log_pages_home_ = 0;  // As far as is known.
+    int log_pages_home_ = 0;  // Checkpointed, as far as is known.
     std::uint64_t backlog_max_ = std::numeric_limits<std::uint64_t>::max();
     bool full_ = false;
-    std::uint64_t log_ = 0;               // Counts how often the log began anew.
-    std::uint64_t checkpointed_log_ = 0;  // The one the checkpointer was last asked to see to.
-    std::optional<Checkpointer> checkpointer_;  // Once there is work for it.
+    std::uint64_t log_ = 0;                     // Counts how often the log started over.
+    std::uint64_t checkpointed_log_ = 0;        // The log of the checkpointer's last request.
+    std::optional<Checkpointer> checkpointer_;  // Created when it is first needed.
 };
 
 }  // namespace routemaster::embedded

@@ -20,7 +20,7 @@ namespace {
 
 using embedded::JournalFile;
 
-/// Payloads that are kept in memory meanwhile.
+/// Bytes of payloads kept in memory while reading.
 constexpr std::uint64_t memory_max = 64U << 20U;
 
 constexpr std::size_t damage_reported_max = 100;
@@ -62,7 +62,7 @@ private:
         report_damage("row " + std::to_string(row) + ": " + replayed.error().context());
     }
 
-    /// Rows whose pages are damaged are many, one behind the other, and all for one reason.
+    /// Rows on damaged pages are many, one behind the other, and all for one reason.
     void note_unread(std::uint64_t row, const std::string& why) {
         if (unread_ && why != unread_->why) report_unread();
         if (!unread_) unread_ = Unread{row, row, why};
@@ -88,7 +88,7 @@ private:
     embedded::RowCache rows_;
     embedded::JournalWriter writer_;
     detail::Machine machine_;
-    /// Rows that cannot be read, one behind the other, and why.
+    /// Consecutive rows that cannot be read, and why.
     struct Unread {
         std::uint64_t first;
         std::uint64_t last;
@@ -113,7 +113,7 @@ Value optional_text(const std::optional<std::string>& text) {
     return text ? Value{*text} : Value{};
 }
 
-/// Counts what a reading came to, and prints it unless there is nobody to print for.
+/// Counts what a reading found, and prints it if there is a printer.
 class Listing {
 public:
     Listing(Reading& reading, const JsonLine* each) : reading_{reading}, each_{each} {}
@@ -186,7 +186,7 @@ private:
                 {"topics", std::move(topics)}};
     }
 
-    /// The events are printed as JSON already.
+    /// The events are JSON already.
     void print(const detail::BatchState& batch) {
         const auto body = delivery_body(batch.messages.resident() ? batch.messages.list()
                                                                   : reading_.changes().read(batch));
@@ -279,7 +279,7 @@ Result<EmbeddedBackup> backup_embedded_file(const std::filesystem::path& file,
     }
     std::error_code unknown;
     const auto whole = std::filesystem::absolute(target, unknown);
-    // Whoever has it open may begin to, or end, at any time.
+    // Another process may open or close the file at any time.
     if (auto answered = embedded::ask_for_backup(file, whole)) return *std::move(answered);
     try {
         JournalFile journal{file};

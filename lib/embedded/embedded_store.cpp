@@ -26,19 +26,20 @@ using embedded::JournalFile;
 using embedded::JournalWriter;
 using embedded::PendingReply;
 
-/// How long `relaxed` may keep changes off the disk.
+/// How long `relaxed` may delay writing changes to disk.
 constexpr std::chrono::milliseconds relaxed_sync{50};
 
-/// How soon a disk that failed is tried again, and how often when it goes on failing.
+/// Wait before the first probe of a disk that failed; it doubles up to the maximum.
 constexpr std::chrono::milliseconds probe_wait_min{10};
 constexpr std::chrono::milliseconds probe_wait_max{200};
 
-/// How often it is looked whether the files are where they were, and whether a full disk has space.
+/// How often the store checks that its files are in place, and whether a full disk has space.
 constexpr std::chrono::milliseconds look_wait{500};
 
-/// Room beside the reserve, in halves of it, that a disk must have to count as full no longer. With
-/// much of it, it has healed. With little, what was delivered made it: events are not to be taken
-/// and refused by turns.
+/// Free space, in halves of the reserve and beside it, from which a disk no longer counts as full.
+/// Right after a failure it takes much: then the disk has healed. A little means that deliveries
+/// freed it, and counts at the next check only, so that events are not accepted and refused by
+/// turns.
 constexpr std::uint64_t space_at_once = 16;
 constexpr std::uint64_t space_later = 1;
 
@@ -54,7 +55,7 @@ struct EmbeddedStore::Impl {
                    [this](const auto& target, const auto& stop) { return backup(target, stop); },
                    options.log},
           engine{file, std::move(options)} {
-        // What a full disk does not take now is tried again by the first commit.
+        // What a full disk does not take now, the first commit tries again.
         (void)file.begin();
         log_whether_full();
         committer = std::thread{[this] { commit_until_stopped(); }};
@@ -164,7 +165,7 @@ struct EmbeddedStore::Impl {
         lock.lock();
     }
 
-    /// From time to time. False when what is written now would not be found.
+    /// Runs from time to time. False when nobody would find what is written now.
     bool look(std::unique_lock<std::mutex>& lock) {
         const auto now = std::chrono::steady_clock::now();
         if (now < next_look) return true;
@@ -187,7 +188,7 @@ struct EmbeddedStore::Impl {
         engine.run_full(file.reserve_bytes() / 8);
     }
 
-    /// While there is nothing else to do. What fails here may be tried again after a commit.
+    /// Runs while there is nothing else to do. What fails here may be tried again after a commit.
     void shrink(std::unique_lock<std::mutex>& lock) {
         lock.unlock();
         const auto more = file.shrink();

@@ -12,10 +12,10 @@
 namespace routemaster::embedded {
 namespace {
 
-/// How much of a long journal is read between two lines that tell how far it got.
+/// Bytes of a long journal between two progress lines.
 constexpr std::uint64_t logged_each = 256U << 20U;
 
-/// Whether a step only tells what there is: those are answered even while the disk fails.
+/// Whether a step only reads: those are performed even while the disk fails.
 bool only_reads(const Step& step) {
     return std::holds_alternative<ListTopics>(step) ||
            std::holds_alternative<ListSubscribers>(step) ||
@@ -28,8 +28,8 @@ bool only_reads(const Step& step) {
            std::holds_alternative<MeasureUse>(step);
 }
 
-/// Whether a step adds to what there is. The others lead to its end. To add to no counter asks
-/// whether the store takes changes, and it does not take all of them.
+/// Whether a step adds data. The others remove it in the end. `AddToCounters` with an empty list
+/// asks whether the store takes changes, and a full one does not take all of them.
 bool adds(const Step& step) {
     const auto* counters = std::get_if<AddToCounters>(&step);
     if (counters != nullptr && counters->increments.empty()) return true;
@@ -77,7 +77,7 @@ bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
     }
 }
 
-/// Performs the steps and answers the newest row that their outcomes reveal.
+/// Performs the steps and returns the newest row that their outcomes depend on.
 std::uint64_t Engine::perform(std::span<Step> steps, TimePoint now,
                               std::vector<Outcome>& outcomes) {
     auto& writer = state_->writer;
@@ -181,9 +181,9 @@ std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
     }
 }
 
-/// Leases whose holders believe in them: those that are held, and those that ended in a row that is
-/// not on disk, unless they were told so; but not those that were never told of. `ended` are those
-/// that ended in the row that failed.
+/// Leases a client may still consider valid: active ones, and releases not yet committed or
+/// acknowledged; but not acquisitions that were never acknowledged. `ended` are the leases that
+/// ended in the row that failed.
 std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
                                         const std::vector<PendingReply>& refused) const {
     auto leases = state_->machine.jobs().leases();
@@ -206,12 +206,12 @@ void Engine::reload(std::vector<Lease> leases) {
     const auto fence = state_->machine.jobs().fence();
     stale_ = true;
     kept_leases_ = std::move(leases);
-    // Both at once might not fit in memory.
+    // Both states at once might not fit in memory.
     state_ = std::make_unique<State>(options_, journal_);
     state_->machine.jobs().skip_fences(fence);
     auto loaded = load();
     if (!loaded) {
-        // Nothing can be read either, so nothing can be told. Healing tries again.
+        // The journal cannot be read either, so nothing can be answered. `heal` tries again.
         log_error("cannot read the journal: ", loaded.error());
         return;
     }
@@ -228,7 +228,7 @@ void Engine::reinstate(const Lease& lease) {
     try {
         state_->machine.jobs().reinstate(lease, last_now_);
     } catch (const Failure& failure) {
-        // The job runs again, and its holder is told that the lease is lost.
+        // The job runs again, and its worker is told that the lease is lost.
         log_error("cannot read a job: ", failure.error());
     }
 }
@@ -247,8 +247,8 @@ void Engine::run_full(std::optional<std::uint64_t> slack) {
     state_->writer.keep_small(slack);
     if (slack) {
         log(LogLevel::error,
-            "the disk is full: nothing is taken before some of what there is was delivered, or "
-            "there is space again");
+            "the disk is full: new events and jobs are refused until deliveries free space, or the "
+            "disk has space again");
     } else {
         log(LogLevel::info, "the disk has space again");
     }
@@ -261,22 +261,22 @@ Result<std::unique_ptr<Engine::State>> Engine::load() {
     loaded->writer.keep_small(full_slack_);
     std::uint64_t row = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t encoded = 0;
+    std::uint64_t logged = 0;
     const auto log_progress = [&](const char* how_far) {
         log(LogLevel::info,
             "reading the journal: " + std::to_string(bytes >> 20U) + " MiB" + how_far);
-        encoded = bytes;
+        logged = bytes;
     };
     auto read = journal_.read([&](std::uint64_t number, std::string_view changes) {
         row = number;
         auto replayed = replay(changes, number, loaded->machine, loaded->writer);
         loaded->writer.evict(number);
         bytes += changes.size();
-        if (bytes - encoded >= logged_each) log_progress(" so far");
+        if (bytes - logged >= logged_each) log_progress(" so far");
         return replayed;
     });
     if (!read) return read.error();
-    if (encoded > 0) log_progress(", done");
+    if (logged > 0) log_progress(", done");
     loaded->machine.settle_restored();
     loaded->writer.open(row + 1);
     return loaded;

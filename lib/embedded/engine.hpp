@@ -27,7 +27,7 @@
 
 namespace routemaster::embedded {
 
-/// Whom to tell what steps came to.
+/// A callback and the outcomes it is waiting for.
 struct PendingReply {
     Completion done;
     std::vector<Outcome> outcomes{};
@@ -35,11 +35,12 @@ struct PendingReply {
     void send() { done(outcomes); }
 };
 
-/// Performs steps in memory, and says what has to be written down and who may be answered when.
+/// Performs steps in memory, and decides which rows must be written and when each reply may be
+/// sent.
 ///
-/// Whoever drives it writes the rows: that takes long and needs no lock, so steps can be submitted
-/// meanwhile. It is told how that went, and answers nobody before what the answer depends on is
-/// written. Answers are handed back, for the driver to tell outside of its lock.
+/// Its driver writes the rows: that takes long and needs no lock, so steps can be submitted
+/// meanwhile. The driver reports the result, and no reply is sent before the rows it depends on are
+/// written. Replies are returned, so that the driver sends them outside of its lock.
 ///
 /// Not thread safe: its driver serialises.
 class Engine {
@@ -50,8 +51,8 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    /// Performs steps, which puts their outcomes into `answer`. True when it may be told at once;
-    /// else it was taken, and comes back from `committed` or `failed`.
+    /// Performs steps, and puts their outcomes into `reply`. True when the driver may send it at
+    /// once; else the reply was moved from, and `committed` or `failed` returns it.
     [[nodiscard]] bool submit(std::span<Step> steps, TimePoint now, PendingReply& reply);
 
     /// Names of the queues whose watchers are to be woken, each once.
@@ -62,15 +63,15 @@ public:
         return state_->writer.has_changes() || !waiting_.empty();
     }
 
-    /// Ends the row that changes went into. It must be written before the next one is closed, and
-    /// `committed` or `failed` be told of it.
+    /// Ends the row that changes go into. The driver must write it, and report it to `committed` or
+    /// `failed`, before it closes the next one.
     [[nodiscard]] JournalWriter::Row close_row();
 
-    /// The row is on disk. Returns whom to answer.
+    /// The row is on disk. Returns the replies to send.
     [[nodiscard]] std::vector<PendingReply> committed(const JournalWriter::Row& row);
 
-    /// The row could not be written, so what is in memory is ahead of the disk, and stays so for
-    /// ever: the state is made anew from what is on disk. Returns whom to refuse.
+    /// The row could not be written, so memory is ahead of the disk for good: the state is read
+    /// again from the disk. Returns the refusals to send.
     [[nodiscard]] std::vector<PendingReply> failed(const JournalWriter::Row& row,
                                                    const Error& error);
 
@@ -85,12 +86,12 @@ public:
     /// Whether steps are refused because the disk or memory failed.
     [[nodiscard]] bool failing() const noexcept { return failure_.has_value(); }
 
-    /// Goes on after a failure when the journal was probed well and can be read. True when it did;
-    /// all watchers are to be woken then, as the state that was made anew knows of none.
+    /// Resumes after a failure when the probe succeeded and the journal can be read. True when it
+    /// did; the driver must wake all watchers then, as the new state knows of none.
     bool heal(const Result<void>& probed);
 
-    /// The disk is full: what would add to what there is is refused, and the journal kept within
-    /// `slack` bytes of what is alive. Until it is told that there is space again, by nothing.
+    /// The disk is full: refuses steps that add data, and keeps the journal within `slack` bytes of
+    /// the live data. `std::nullopt`: there is space again.
     void run_full(std::optional<std::uint64_t> slack);
 
 private:
@@ -119,15 +120,15 @@ private:
 
     Journal& journal_;
     EmbeddedStoreOptions options_;
-    std::optional<std::uint64_t> full_slack_;  // While the disk is full. Read when a state is made.
+    std::optional<std::uint64_t> full_slack_;  // While the disk is full.
     std::unique_ptr<State> state_;
-    std::vector<PendingReply> waiting_;    // Reveal the open row.
-    std::vector<PendingReply> in_flight_;  // Reveal the row that is being written.
+    std::vector<PendingReply> waiting_;    // Depend on the open row.
+    std::vector<PendingReply> in_flight_;  // Depend on the row that is being written.
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
     std::optional<Error> failure_;
-    bool stale_ = false;        // The state is to be made anew.
-    bool row_spoiled_ = false;  // The open row holds a part of a step, and is not to be written.
+    bool stale_ = false;        // The state must be read again.
+    bool row_spoiled_ = false;  // The open row holds a part of a step: it must not be written.
     std::vector<Lease> kept_leases_;
     TimePoint last_now_{};
 };

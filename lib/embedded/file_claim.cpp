@@ -17,7 +17,7 @@ struct Claims {
     std::set<std::pair<dev_t, ino_t>> files;
 };
 
-/// Lives until the process ends, as stores may do.
+/// Never destroyed: a store may outlive static objects.
 Claims& claims() {
     static auto* all = new Claims;
     return *all;

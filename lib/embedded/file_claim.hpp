@@ -10,15 +10,15 @@
 
 namespace routemaster::embedded {
 
-/// Claims a file for its holder, under whatever name others know it. The locks of a file that keep
-/// other processes away do not tell the holders within a process from each other.
+/// Claims a file, whatever name it has. The locks on a file that keep other processes away do not
+/// work within one process.
 class FileClaim {
 public:
-    /// Throws `Failure` with `unavailable` when it is claimed, or is not there.
+    /// Throws `Failure` with `unavailable` when it is claimed already, or not there.
     explicit FileClaim(const std::filesystem::path& file);
     ~FileClaim();
 
-    /// Whether the file still stands at that path.
+    /// Whether the file is still at that path.
     [[nodiscard]] bool stands_at(const std::filesystem::path& path) const noexcept;
 
     FileClaim(const FileClaim&) = delete;

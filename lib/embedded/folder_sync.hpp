@@ -1,5 +1,5 @@
 /// @file
-/// Makes the name of a file as durable as what is in it.
+/// Makes the name of a file as durable as its contents.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace routemaster::embedded {
 
-/// Syncs the folder that a file stands in, and with that its name. False says in `errno` why not.
+/// Syncs the folder of a file, and with that the file's name. False sets `errno`.
 inline bool sync_folder_of(const std::filesystem::path& file) {
     const detail::FileDescriptor folder{
         ::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};

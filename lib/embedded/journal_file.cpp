@@ -17,7 +17,7 @@
 namespace routemaster::embedded {
 namespace {
 
-/// "rmjl" as a number, in the header of the file: `file` and we ourselves tell it by that.
+/// "rmjl" as a number, in the header of the file: `file` and this store recognise it by that.
 constexpr std::int64_t application_id = 0x726d6a6c;
 
 constexpr std::int64_t format_version = 3;
@@ -27,25 +27,26 @@ constexpr std::int64_t log_belongs = 1 << 16;
 constexpr std::int64_t log_noted = format_version | log_belongs;
 
 /// Rows are forgotten in groups: a delete in every commit would cost as much as the insert. But no
-/// commit forgets many or large ones, since each page of them has to be read: when all of the head
-/// is garbage at once, nobody has to wait for that.
+/// commit forgets many or large ones, since each of their pages has to be read: when the head
+/// becomes garbage all at once, no commit waits for that.
 constexpr std::uint64_t forgotten_min = 32;
 constexpr std::uint64_t forgotten_max = 1'024;
 constexpr std::uint64_t forgotten_bytes_max = 256U << 10U;
 
-/// Free pages that are kept for the rows to come: 8 MiB. Beyond it, some are given back at a time.
+/// Free pages kept for the rows to come: 8 MiB. Beyond it, some are returned to the disk at a time.
 constexpr std::int64_t free_pages_kept_max = 512;
-constexpr int pages_given_back_busy = 16;
-constexpr int pages_given_back_idle = 128;
+constexpr int pages_returned_busy = 16;
+constexpr int pages_returned_idle = 128;
 
-/// Guards against a row that was damaged, and against one that stands in another's place.
+/// Detects a row that was damaged, and one in another's place.
 std::int64_t checksum(std::uint64_t row, std::string_view changes) {
     std::array<unsigned char, sizeof row> number{};
     for (std::size_t i = 0; i < number.size(); ++i) {
         number[i] = static_cast<unsigned char>(row >> (8U * i));
     }
     auto sum = libdeflate_crc32(0, number.data(), number.size());
-    // Given no address, which is what SQLite tells of an empty or missing value, it answers 0.
+    // Without an address, which is what SQLite returns for an empty or missing value, it would
+    // return 0.
     if (!changes.empty()) sum = libdeflate_crc32(sum, changes.data(), changes.size());
     return static_cast<std::int64_t>(sum);
 }
@@ -71,7 +72,7 @@ JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std:
 
 JournalFile::~JournalFile() { note_no_log(); }
 
-/// Before every use: what the disk failed to take is found again.
+/// Called before every use: finds again what could not be written to the database.
 Result<void> JournalFile::mend() {
     if (database_.needs_reopen()) {
         reset_statements();
@@ -116,7 +117,7 @@ void JournalFile::create() {
     if (done) {
         done = database_.run(
             "CREATE TABLE journal (row INTEGER PRIMARY KEY, checksum INTEGER NOT NULL,"
-            " changes BLOB NOT NULL) STRICT");
+            " effects BLOB NOT NULL) STRICT");
     }
     if (done) {
         done = database_.run(
@@ -151,8 +152,8 @@ Error JournalFile::damaged() const {
                                  "what can be read, and accept_damage=1 goes on with it"};
 }
 
-/// Says in the file itself that it has a log, before that holds any row. A file of an older version
-/// is one of this from now on.
+/// Sets a flag in the file that it has a log, before the log gets any row. This turns a file of an
+/// older version into one of this version.
 Result<void> JournalFile::note_log() {
     const auto stored = database_.stored_version();
     if (!stored) return stored.error();
@@ -166,11 +167,10 @@ Result<void> JournalFile::note_log() {
     return {};
 }
 
-/// Says that it has none, which reaches the file with the last rows. Where that fails, the log must
-/// stay.
+/// Clears the flag, which reaches the file with the last rows. Where that fails, the log must stay.
 void JournalFile::note_no_log() {
     if (damage_) return;
-    // Whatever stands there now is another's.
+    // The file that is there now is not ours.
     if (!database_.look_for_files()) {
         reserve_.leave();
         return database_.keep_log();
@@ -183,8 +183,8 @@ void JournalFile::note_no_log() {
     }
 }
 
-/// It is never without a commit while it is noted: that would look as if it had got lost. So
-/// another one, which has it begin anew, follows what came home.
+/// While the flag is set the log is never without a commit: it would look lost. So another commit,
+/// which starts it over, follows the checkpoint.
 Result<void> JournalFile::cut_log() {
     if (auto done = database_.checkpoint_all(); !done) return done;
     auto done = database_.limit_log(0);
@@ -193,7 +193,7 @@ Result<void> JournalFile::cut_log() {
     return done ? reset : done;
 }
 
-/// The log begins anew, so that nothing of what stands behind the damage is taken for a part of it.
+/// The log starts over, so that nothing behind the damage is taken for a part of it.
 void JournalFile::accept_damage(const Log& logger) {
     auto what = database_.name() + ": " + *std::exchange(damage_, std::nullopt) +
                 ": acknowledged events are missing, and are given up";
@@ -202,7 +202,7 @@ void JournalFile::accept_damage(const Log& logger) {
                 copy_damaged_log(WriteAheadLog::path_of(database_.path())).string();
     }
     read([](std::uint64_t, std::string_view) { return Result<void>{}; }).value();
-    unreadable_ = true;  // Until it does.
+    unreadable_ = true;  // Until the log was cut.
     cut_log().value();
     unreadable_ = false;
     database_.empty_log_again();
@@ -213,7 +213,7 @@ Result<void> JournalFile::make_ready() {
     if (auto usable = mend(); !usable || log_noted_) return usable;
     auto noted = note_log();
     if (noted || !database_.needs_reopen()) return noted;
-    // What the disk failed to take is still in the log.
+    // What could not be written to the database is still in the log.
     if (auto usable = mend(); !usable) return usable;
     return note_log();
 }
@@ -233,15 +233,15 @@ Result<void> JournalFile::look_for_files() { return database_.look_for_files(); 
 
 // --- A full disk --------------------------------------------------------------------------------
 
-/// With the reserve given back, all that the log and the file grow by must fit into it.
+/// With the reserve released, all that the log and the file grow by must fit into it.
 void JournalFile::run_full() {
     reserve_.release();
     database_.limit_backlog(reserve_.bytes() / 4);
     full_ = true;
 }
 
-/// Room counts as such whether it is free on the disk or in the file. Some is needed beside the
-/// reserve, or the disk would be full again at once.
+/// Free space counts both on the disk and in the file. Some is needed beside the reserve, or the
+/// disk would be full again at once.
 bool JournalFile::take_reserve(std::uint64_t halves) {
     const std::lock_guard lock{mutex_};
     if (!mend()) return false;
@@ -264,15 +264,15 @@ std::int64_t JournalFile::free_pages_kept() const noexcept {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-/// All of them or, when it fails, not the last.
+/// Prepares the statements in order, and stops at the first that fails.
 Result<void> JournalFile::prepare_statements() {
     const std::pair<Database::Statement*, std::string> all[] = {
-        {&insert_, "INSERT INTO journal (row, checksum, changes) VALUES (?1, ?2, ?3)"},
-        {&sizes_, "SELECT row, length(changes) FROM journal WHERE row < ?1 ORDER BY row LIMIT " +
+        {&insert_, "INSERT INTO journal (row, checksum, effects) VALUES (?1, ?2, ?3)"},
+        {&sizes_, "SELECT row, length(effects) FROM journal WHERE row < ?1 ORDER BY row LIMIT " +
                       std::to_string(forgotten_max)},
         {&forget_, "DELETE FROM journal WHERE row < ?1"},
         {&fetch_,
-         "SELECT row, checksum, changes FROM journal WHERE row BETWEEN ?1 AND ?2"
+         "SELECT row, checksum, effects FROM journal WHERE row BETWEEN ?1 AND ?2"
          " ORDER BY row"},
     };
     for (const auto& [statement, sql] : all) {
@@ -295,7 +295,7 @@ Result<void> JournalFile::read_rows(const Reader& each) {
     last_row_ = 0;
     bytes_ = 0;
     const auto statement =
-        database_.prepare("SELECT row, checksum, changes FROM journal ORDER BY row");
+        database_.prepare("SELECT row, checksum, effects FROM journal ORDER BY row");
     if (!statement) return statement.error();
     const auto& rows = *statement;
     int code = SQLITE_ROW;
@@ -319,7 +319,7 @@ Result<void> JournalFile::read_rows(const Reader& each) {
     return {};
 }
 
-/// Under the lock.
+/// The caller has locked the mutex.
 Result<JournalFile::Rows> JournalFile::read_range(std::uint64_t first, std::uint64_t last,
                                                   std::uint64_t bytes_max) {
     if (auto usable = mend(); !usable) return usable.error();
@@ -398,7 +398,7 @@ Result<void> JournalFile::append_row(std::string_view changes, std::uint64_t nee
         wants_space_ = true;
         return Error{Errc::unavailable, database_.name() + ": cannot write: the disk is full"};
     }
-    // A disk that is full has no space for rows that are only kept.
+    // A full disk has no space for rows that a backup retains.
     if (!full_) needed = std::min(needed, retained_from_);
     const auto garbage = needed - std::min(needed, first_row_);
     const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
@@ -430,7 +430,7 @@ Result<void> JournalFile::insert_and_forget(std::string_view changes, std::uint6
         head(needed, std::max<std::uint64_t>(forgotten_bytes_max, 2 * changes.size()));
     if (!gone) return gone.error();
     if (auto done = forget(gone->end); !done) return done;
-    if (auto done = shrink(pages_given_back_busy); !done) return done.error();
+    if (auto done = shrink(pages_returned_busy); !done) return done.error();
     if (auto done = database_.run("COMMIT"); !done) return done;
     first_row_ = gone->end;
     bytes_ -= std::min(bytes_, gone->bytes);
@@ -453,14 +453,14 @@ Result<JournalFile::Head> JournalFile::head(std::uint64_t needed, std::uint64_t 
     return result;
 }
 
-/// What a row takes in the file, with its share of a page that it leaves partly empty: what SQLite
-/// documents as the format of a table's leaf (https://sqlite.org/fileformat2.html#b_tree_pages).
+/// Bytes that a row takes in the file, with its share of a partly empty page, by the format of a
+/// table's leaf that SQLite documents (https://sqlite.org/fileformat2.html#b_tree_pages).
 std::uint64_t JournalFile::footprint(std::uint64_t changes) const noexcept {
     constexpr std::uint64_t row_bytes = 16;  // Its number, checksum and lengths.
     const auto bytes = changes + row_bytes;
     const auto local_max = database_.page_size() - 35;
     if (bytes <= local_max) return database_.page_size() / (database_.page_size() / bytes);
-    // The rest fills pages of its own, but for what is left over at the end of them.
+    // The rest fills overflow pages, but for what is left over at the end.
     const auto local_min = (database_.page_size() - 12) * 32 / 255 - 23;
     const auto whole = (bytes - local_min) / (database_.page_size() - 4);
     const auto over = local_min + (bytes - local_min) % (database_.page_size() - 4);
@@ -480,7 +480,7 @@ Result<void> JournalFile::forget(std::uint64_t before) {
     return result;
 }
 
-/// Moves pages from the end of the file to where there is space, if there is much.
+/// Moves pages from the end of the file to free places, if there are many.
 Result<bool> JournalFile::shrink(int pages) {
     const auto free = database_.number("PRAGMA freelist_count");
     if (!free) return free.error();
@@ -538,9 +538,9 @@ Result<void> JournalFile::append_copies(const Rows& rows) {
 Result<bool> JournalFile::shrink() {
     const std::lock_guard lock{mutex_};
     if (auto usable = make_ready(); !usable) return usable.error();
-    auto more = shrink(pages_given_back_idle);
+    auto more = shrink(pages_returned_idle);
     if (!more || *more || !std::exchange(shrunk_, false)) return more;
-    // What was given back leaves the file when all of it is written.
+    // Free pages leave the file when all of it is written.
     if (auto done = cut_log(); !done) return done.error();
     return false;
 }

@@ -1,7 +1,7 @@
 /// @file
 /// The file of the embedded store: an append-only journal in one table of a SQLite database.
 ///
-/// What the file looks like, and how to change that, is written in docs/file-format.md.
+/// docs/file-format.md describes the file, and how to change that.
 
 #pragma once
 
@@ -26,19 +26,18 @@ namespace routemaster::embedded {
 /// What to do when acknowledged rows are missing because SQLite's log is damaged or gone.
 enum class DamagedLog {
     refused,   ///< Opening fails, and the files stay as they are.
-    reported,  ///< It is only reported, by `damage`. Nothing may be written then.
-    accepted,  ///< The journal goes on from what stands before the damage; a copy of the log stays.
+    reported,  ///< Only `damage` reports it. Nothing may be written then.
+    accepted,  ///< The journal resumes from the rows before the damage; a copy of the log stays.
 };
 
 /// The journal of one store. Owned by one process.
 ///
-/// While rows may stand in SQLite's log alone, the file itself says that it has one
-/// (docs/file-format.md), so that a log that got lost is missed.
+/// While rows may be in SQLite's log alone, a flag in the file says that it has one
+/// (docs/file-format.md), so that a lost log is noticed.
 class JournalFile final : public Journal {
 public:
-    /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does.
-    /// Sets `reserve` bytes of the disk aside by `begin`.
-    /// What is accepted is logged by `logger`.
+    /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does. `begin`
+    /// sets `reserve` bytes of the disk aside. `logger` gets a line when damage is accepted.
     explicit JournalFile(const std::filesystem::path& file, DamagedLog log = DamagedLog::refused,
                          std::uint64_t reserve = 0, const Log& logger = {});
     ~JournalFile() override;
@@ -52,29 +51,29 @@ public:
     Result<bool> shrink() override;
     Result<void> probe() override;
 
-    /// Makes it ready for rows, which the first one does otherwise.
+    /// Makes it ready for rows, which the first row does otherwise.
     Result<void> begin();
 
-    /// `unavailable` when the file, or its log, is not where it was opened: nobody would find what
-    /// is written now.
+    /// `unavailable` when the file, or its log, was moved or removed: nobody would find what is
+    /// written now.
     Result<void> look_for_files();
 
-    /// Whether the disk was full, so that the reserve was given back to it: nothing that adds to
-    /// what there is may be written until `take_reserve` succeeds. May be called from any thread.
+    /// Whether the disk was full, so that the reserve was released: nothing that adds data may be
+    /// written until `take_reserve` succeeds. May be called from any thread.
     [[nodiscard]] bool full() const noexcept { return full_; }
 
-    /// Tries to set the reserve aside again. True when it is, with space left: as much as so many
-    /// halves of it.
+    /// Tries to set the reserve aside again. True when it is, and `halves` halves of it are free
+    /// beside it.
     bool take_reserve(std::uint64_t halves);
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return database_.path(); }
 
     [[nodiscard]] std::uint64_t reserve_bytes() const noexcept { return reserve_.bytes(); }
 
-    /// What is wrong with SQLite's log; nothing when it is whole, as far as that can be told.
+    /// What is wrong with SQLite's log; nothing when no damage was found.
     [[nodiscard]] const std::optional<std::string>& damage() const noexcept { return damage_; }
 
-    /// What SQLite finds wrong with the database, one line each; the rows are not looked into.
+    /// What SQLite finds wrong with the database, one line each; the rows are not checked.
     [[nodiscard]] std::vector<std::string> problems();
 
     /// The numbers of the oldest and the newest row.
@@ -86,22 +85,22 @@ public:
 
     // --- Copies ---------------------------------------------------------------------------------
 
-    /// Rows that stand one behind the other.
+    /// Consecutive rows.
     struct Rows {
         std::uint64_t first = 0;
         std::vector<std::string> changes;
     };
 
-    /// Keeps all rows that stand there now, until `release_rows`, and says which these are.
+    /// Keeps all rows there are now until `release_rows`, and returns their extent.
     [[nodiscard]] Extent retain_rows();
-    /// What stands before `row` may be forgotten again. May be called from any thread.
+    /// Rows before `row` may be forgotten again. May be called from any thread.
     void release_rows(std::uint64_t row = std::numeric_limits<std::uint64_t>::max());
-    /// The rows from `first` on to `last`, but not many more bytes than `bytes_max`. `corrupted`
-    /// when one is damaged or missing. May be called from any thread.
+    /// The rows from `first` to `last`, until they exceed `bytes_max`. `corrupted` when one is
+    /// damaged or missing. May be called from any thread.
     [[nodiscard]] Result<Rows> copy_rows(std::uint64_t first, std::uint64_t last,
                                          std::uint64_t bytes_max);
-    /// Appends rows of another journal in one commit, by their own numbers: they follow those that
-    /// are here.
+    /// Appends rows of another journal in one commit, with their own numbers, which must follow the
+    /// rows here.
     Result<void> append_copies(const Rows& rows);
 
     // --------------------------------------------------------------------------------------------
@@ -110,7 +109,7 @@ public:
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
 
 private:
-    /// What may be forgotten of the beginning at once.
+    /// The oldest rows, to be forgotten at once.
     struct Head {
         std::uint64_t end = 0;  ///< The first row that stays.
         std::uint64_t bytes = 0;
@@ -143,7 +142,7 @@ private:
     Result<void> forget(std::uint64_t before);
     Result<bool> shrink(int pages);
 
-    std::mutex mutex_;  // SQLite's: one thread may fetch while another appends.
+    std::mutex mutex_;  // For SQLite: one thread may fetch while another appends.
     Database database_;
     Database::Statement insert_;
     Database::Statement sizes_;
@@ -152,11 +151,11 @@ private:
     DamagedLog damaged_log_;
     std::optional<std::string> damage_;
     bool log_noted_ = false;
-    bool unreadable_ = false;  // The rows, when they were last read.
+    bool unreadable_ = false;  // The last read of the rows failed.
     Reserve reserve_;
     std::atomic<bool> full_ = false;
-    bool wants_space_ = false;  // The last row was not written for want of it.
-    bool shrunk_ = false;       // Since the file was last cut.
+    bool wants_space_ = false;  // The last row was not written for lack of space.
+    bool shrunk_ = false;       // Pages were freed since the file was last cut.
     std::uint64_t retained_from_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;

@@ -17,9 +17,8 @@ using detail::TopicState;
 
 namespace {
 
-/// Bytes that are moved from the head of the journal to its end with one row at most, so that no
-/// commit grows long. A row that is longer by itself moves as much as it adds: else the head could
-/// fall behind.
+/// Bytes moved from the head of the journal to its end with one row at most, so that no commit
+/// grows long. A longer row moves as much as it adds: else the head could fall behind.
 constexpr std::uint64_t moved_max = 256U << 10U;
 
 /// How many times its own bytes a row moves at most while there is still space.
@@ -49,11 +48,11 @@ JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
             needs_compaction, std::exchange(ended_, {}),  std::move(unread)};
 }
 
-/// Bytes to move with the open row. It begins before the bound is reached, with as much as the row
-/// has itself, and grows towards it, so that under a steady load no commit is much longer than the
-/// others.
+/// Bytes to move with the open row. Moving begins before the bound is reached, with as many bytes
+/// as the row has itself, and grows towards it, so that under a steady load no commit is much
+/// longer than the others.
 std::size_t JournalWriter::allowance(std::uint64_t journal_bytes, std::uint64_t bound) const {
-    // Little at a time: it takes space before it gives some back.
+    // Little at a time: moving takes space before it frees some.
     if (small_slack_) return journal_bytes > bound ? std::min(moved_max, *small_slack_) : 0;
     const auto margin = (live_bytes_ + slack_max_) / 4;
     const auto begin = bound - margin;
@@ -137,7 +136,7 @@ void JournalWriter::mark_dirty(Entity& entity) {
     dirty_.push_back(&entity);
 }
 
-// --- What became of each ------------------------------------------------------------------------
+// --- Changes of each entity ----------------------------------------------------------------------
 
 void JournalWriter::changed(TopicState& topic) { note(topic); }
 void JournalWriter::changed(SubscriberState& subscriber) { note(subscriber); }
@@ -157,7 +156,7 @@ void JournalWriter::changed(BatchState& batch) {
     batch.last_row = open_row_;
 }
 
-/// What is to be let go must stand in one place. What is being delivered will be gone soon.
+/// Only a payload in one place can be evicted. A batch that is being delivered will be gone soon.
 bool JournalWriter::leaves_memory(const BatchState& batch) const {
     const bool under_way = batch.job != nullptr && batch.job->state == JobState::State::pending;
     return over_budget() && !batch.current && !batch.full_record && !under_way;
@@ -223,7 +222,7 @@ void JournalWriter::gone(BatchState& batch) {
     unrestored(batch);
 }
 
-// --- Payloads that are let go -------------------------------------------------------------------
+// --- Eviction of payloads -------------------------------------------------------------------
 
 void JournalWriter::evict(std::uint64_t committed) {
     for (auto* entity = by_age_.back(); entity != nullptr && over_budget();
@@ -263,7 +262,7 @@ MessageList JournalWriter::read(const BatchState& batch) {
     return messages_of(rows_.read(batch.row, batch.offset));
 }
 
-/// What is told again must be in memory until the row that tells it is on disk.
+/// What is encoded again must be in memory until its new row is on disk.
 void JournalWriter::make_resident(Entity& entity) {
     if (entity.kind == Entity::Kind::job) {
         auto& job = static_cast<JobState&>(entity);
@@ -276,7 +275,7 @@ void JournalWriter::make_resident(Entity& entity) {
     }
 }
 
-// --- Whole entities -----------------------------------------------------------------------------
+// --- Full records -----------------------------------------------------------------------------
 
 void JournalWriter::begin(ChangeKind kind, std::size_t fields) {
     ++encoded_;

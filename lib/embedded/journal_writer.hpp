@@ -1,5 +1,5 @@
 /// @file
-/// Writes down what each entity became, into the row that will be committed next.
+/// Encodes the changes of each entity into the row that will be committed next.
 
 #pragma once
 
@@ -22,13 +22,13 @@ namespace routemaster::embedded {
 
 /// Collects the changes of the open row, and knows how old each entity's last record is.
 ///
-/// Entities hang on a list by the oldest row they need. When the journal has outgrown what is
-/// alive, the oldest are told again in the open row, so that the head of the journal can go: no
-/// snapshot, no pause, no second copy of the state. Not thread safe.
+/// Entities are on a list, ordered by the oldest row they need. When the journal has outgrown the
+/// live data, the oldest are encoded again in the open row, so that the head of the journal can be
+/// forgotten: no snapshot, no pause, no second copy of the state. Not thread safe.
 class JournalWriter final : public detail::ChangeLog {
 public:
-    /// `slack_max` and `memory_max` as in `EmbeddedStoreOptions`. Rows that were written are read
-    /// again from `rows`, which must outlive it.
+    /// `slack_max` and `memory_max` as in `EmbeddedStoreOptions`. Reads written rows again through
+    /// `rows`, which must outlive it.
     JournalWriter(std::uint64_t slack_max, std::uint64_t memory_max, RowCache& rows)
         : slack_max_{slack_max}, memory_max_{memory_max}, rows_{rows} {}
 
@@ -40,34 +40,33 @@ public:
         std::uint64_t number = 0;
         std::string changes;
         std::uint64_t needed = 0;       ///< No row before this one is needed once it is written.
-        bool needs_compaction = false;  ///< The journal has outgrown what is alive.
+        bool needs_compaction = false;  ///< The journal has outgrown the live data.
         std::vector<Lease> ended;       ///< Leases that ended in it.
-        /// Why something old could not be moved, when it could not.
-        std::optional<Error> unread{};
+        std::optional<Error> unread{};  ///< Why an old entity could not be moved, if one could not.
     };
 
     /// The row that changes go into now.
     [[nodiscard]] std::uint64_t open_row() const noexcept { return open_row_; }
-    /// Whether the open row tells anything.
+    /// Whether the open row has any changes.
     [[nodiscard]] bool has_changes() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
 
-    /// From now on the journal may exceed what is alive by so many bytes only, for a disk that is
-    /// full; or by as many as usual, for nothing.
+    /// From now on the journal may exceed the live data by so many bytes only, for a disk that is
+    /// full; `std::nullopt` restores the usual bound.
     void keep_small(std::optional<std::uint64_t> slack) { small_slack_ = slack; }
 
     /// Leases that ended in the open row.
     [[nodiscard]] const std::vector<Lease>& ended() const noexcept { return ended_; }
 
-    /// Grows with everything that is told.
+    /// Total of bytes encoded, which grows with every change.
     [[nodiscard]] std::uint64_t encoded() const noexcept { return encoded_; }
 
-    /// Tells the numbers that changed, moves what is oldest, and opens the next row.
+    /// Encodes the counters that changed, moves the oldest entities, and opens the next row.
     /// `journal_bytes` is the size of all rows written so far.
     [[nodiscard]] Row close_row(std::uint64_t journal_bytes);
 
-    /// Lets payloads go that stand in rows up to `committed`, which are on disk, while those that
-    /// are resident exceed the budget: the newest, which are needed last, and none that is needed
-    /// now. Looks at each row once.
+    /// Evicts payloads in rows up to `committed`, which are on disk, while the resident ones exceed
+    /// the budget: the newest first, which are needed last, and none that is needed now. Looks at
+    /// each row once.
     void evict(std::uint64_t committed);
 
     /// Bytes of jobs and messages that are resident.
@@ -75,7 +74,7 @@ public:
     /// Messages were restored or forgotten. For replaying.
     void resident_changed(std::int64_t bytes) { resident_ += static_cast<std::uint64_t>(bytes); }
 
-    /// Notes that an entity stands in `row`, and takes about so many `bytes` more. For replaying.
+    /// Records that an entity is in `row`, and takes about `bytes` more. For replaying.
     void restored(detail::Entity& entity, std::uint64_t row, std::size_t bytes, bool full_record);
     /// Forgets an entity. For replaying.
     void unrestored(detail::Entity& entity);
@@ -115,7 +114,7 @@ private:
     void encode_death(const detail::BatchState& batch);
     [[nodiscard]] bool leaves_memory(const detail::BatchState& batch) const;
     void encode(const detail::CounterState& counter);
-    /// Tells an entity whole, and notes where.
+    /// Encodes the full record of an entity, and records where it is.
     template <class State>
     void note(State& state);
     [[nodiscard]] std::size_t allowance(std::uint64_t journal_bytes, std::uint64_t bound) const;
@@ -131,7 +130,7 @@ private:
     std::uint64_t memory_max_;
     RowCache& rows_;
     std::uint64_t resident_ = 0;
-    std::uint64_t evicted_row_ = 0;  ///< Rows up to it were looked at.
+    std::uint64_t evicted_row_ = 0;  ///< Rows up to this one were looked at.
     std::uint64_t open_row_ = 1;
     std::uint64_t live_bytes_ = 0;
     std::uint64_t encoded_ = 0;

@@ -1,5 +1,5 @@
 /// @file
-/// A copy of a damaged log, which may be all that is left of what was acknowledged.
+/// Copies a damaged log, which may be all that is left of acknowledged events.
 
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace routemaster::embedded {
 
-/// Copies `log` to the first free name of `LOG.damaged`, `LOG.damaged-2`, ... and syncs the copy,
-/// which its owner alone may read. Returns its path. Nothing that stands at such a name is touched.
-/// Throws `Failure`; no copy is left then.
+/// Copies `log` to the first free name of `LOG.damaged`, `LOG.damaged-2`, ..., readable by its
+/// owner alone, and syncs the copy. Returns its path. Never overwrites a file. Throws `Failure`,
+/// and leaves no copy then.
 std::filesystem::path copy_damaged_log(const std::filesystem::path& log);
 
 }  // namespace routemaster::embedded

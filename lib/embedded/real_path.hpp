@@ -1,5 +1,5 @@
 /// @file
-/// Where a file really is.
+/// The path of a file without symbolic links.
 
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace routemaster::embedded {
 
-/// The absolute path of a file, without symbolic links, whether the file exists or not: what stands
-/// beside a journal stands beside the file itself, whatever it is called. `path` as it is when that
-/// cannot be told, as of links that lead in a circle.
+/// The absolute path of a file, without symbolic links, whether the file exists or not: the files
+/// beside a journal are beside the file itself, not beside a link to it. `path` unchanged when it
+/// cannot be resolved, as for links that form a circle.
 [[nodiscard]] std::filesystem::path real_path(const std::filesystem::path& path);
 
 }  // namespace routemaster::embedded

@@ -40,8 +40,8 @@ public:
            JournalWriter& writer)
         : changes_{changes}, row_{row}, machine_{machine}, writer_{writer} {}
 
-    /// Applies one change, which stood at `offset` and took `bytes`. Throws what msgpack-c throws
-    /// when it is none.
+    /// Applies one change, of `bytes` bytes at `offset`. Throws what msgpack-c throws when it is
+    /// not a valid change.
     void apply(const msgpack::object& change, std::size_t offset, std::size_t bytes) {
         offset_ = offset;
         const auto all = list(change);
@@ -286,7 +286,7 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Texts stay where they are; only the lists are built.
+/// Texts are not copied; only the lists are built.
 bool referenced(msgpack::type::object_type, std::size_t, void*) { return true; }
 
 }  // namespace
@@ -294,7 +294,7 @@ bool referenced(msgpack::type::object_type, std::size_t, void*) { return true; }
 Result<void> replay(std::string_view changes, std::uint64_t row, detail::Machine& machine,
                     JournalWriter& writer) {
     Replay replay{changes, row, machine, writer};
-    msgpack::zone zone;  // Memory for the lists, used again for each change.
+    msgpack::zone zone;  // Memory for the lists, reused for each change.
     std::size_t offset = 0;
     try {
         while (offset < changes.size()) {
@@ -306,9 +306,10 @@ Result<void> replay(std::string_view changes, std::uint64_t row, detail::Machine
             zone.clear();
         }
     } catch (const msgpack::type_error&) {
-        return Error{Errc::corrupted, "a change at byte " + std::to_string(offset) + " is none"};
+        return Error{Errc::corrupted,
+                     "a change at byte " + std::to_string(offset) + " is malformed"};
     } catch (const msgpack::unpack_error&) {
-        return Error{Errc::corrupted, "no change at byte " + std::to_string(offset)};
+        return Error{Errc::corrupted, "not a change at byte " + std::to_string(offset)};
     } catch (const Failure& failure) {
         return failure.error();
     }
@@ -330,11 +331,11 @@ MessageList messages_of(std::string_view changes) {
         for (const auto& message : list(fields[7])) messages.append(text(message));
         return messages;
     } catch (const std::bad_cast&) {
-        // What msgpack-c throws for objects of another type.
+        // Thrown by msgpack-c for objects of another type.
     } catch (const msgpack::unpack_error&) {
-        // What is no object.
+        // Thrown by msgpack-c for bytes that are no object.
     }
-    throw Failure{{Errc::corrupted, "a batch is not where it was written"}};
+    throw Failure{{Errc::corrupted, "the row does not begin with the full record of a batch"}};
 }
 
 }  // namespace routemaster::embedded

@@ -13,15 +13,15 @@
 
 namespace routemaster::embedded {
 
-/// Applies the changes of one row to a machine that is being restored, and tells the writer where
-/// each entity stands. `corrupted` when they are no changes that a writer writes. Changes on
-/// batches and jobs that are unknown are passed over: their beginning was forgotten because they
-/// are told again, or are gone, further on.
+/// Applies the changes of one row to a machine that is being restored, and tells the writer which
+/// row each entity is in. `corrupted` when a change is not one that a writer writes. Skips changes
+/// of unknown batches and jobs: their first rows were forgotten, because a later row has their full
+/// record or their end.
 Result<void> replay(std::string_view changes, std::uint64_t row, detail::Machine& machine,
                     JournalWriter& writer);
 
-/// The messages of the batch whose whole record `changes` begins with. Throws `Failure` when it
-/// does not.
+/// The messages of the batch whose full record `changes` begins with. Throws `Failure` when it
+/// begins with anything else.
 MessageList messages_of(std::string_view changes);
 
 }  // namespace routemaster::embedded

@@ -1,5 +1,5 @@
 /// @file
-/// Rows of the journal that are read again.
+/// Reads rows of the journal again.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace routemaster::embedded {
 
 /// Keeps the rows that were read last: what was written together is mostly needed together.
 ///
-/// Thread safety: none.
+/// Not thread safe.
 class RowCache {
 public:
     explicit RowCache(Journal& journal) : journal_{journal} {}
@@ -26,7 +26,7 @@ public:
     std::string_view read(std::uint64_t row, std::size_t offset, std::size_t size) {
         return part(fetched(row), row, offset).substr(0, size);
     }
-    /// The same up to the end of the row.
+    /// The same, up to the end of the row.
     std::string_view read(std::uint64_t row, std::size_t offset) {
         return part(fetched(row), row, offset);
     }

@@ -10,7 +10,7 @@
 namespace routemaster::embedded {
 namespace {
 
-constexpr std::uint32_t magic = 0x377f0682;  // Its lowest bit tells the order of bytes in sums.
+constexpr std::uint32_t magic = 0x377f0682;  // Its lowest bit is the byte order of the sums.
 constexpr std::uint32_t log_version = 3'007'000;
 constexpr std::size_t sum_bytes = 8;
 constexpr std::size_t summed_header_bytes = 24;
@@ -18,7 +18,7 @@ constexpr std::size_t summed_frame_bytes = 8;
 constexpr std::size_t page_size_min = 512;
 constexpr std::size_t page_size_max = 65'536;
 
-/// Where a frame has its page number: SQLite never writes 0.
+/// Where a frame has its page number, this has 0, which SQLite never writes.
 constexpr std::string_view mark_text{"\0\0\0\0routemaster acknowledged", 28};
 
 /// 0 when there is no such file.
@@ -50,7 +50,7 @@ std::string checksum(std::string_view bytes) {
     return sum;
 }
 
-/// A number of SQLite's with as many bytes as it needs; 0 beyond the end.
+/// A variable-length number of SQLite; 0 beyond the end.
 std::uint64_t variable_number(std::string_view bytes, std::size_t& at) {
     std::uint64_t value = 0;
     for (int i = 0; i < 9 && at < bytes.size(); ++i) {
@@ -79,7 +79,7 @@ std::string_view WriteAheadLog::Frame::content() const {
 }
 
 /// The last cell of a leaf of a table (https://sqlite.org/fileformat2.html#b_tree_pages). The first
-/// page is laid out differently, and is none of the journal's.
+/// page is laid out differently, and never has rows of the journal.
 std::uint64_t WriteAheadLog::Frame::newest_row() const {
     constexpr unsigned char leaf_of_table = 0x0d;
     constexpr std::size_t leaf_header_bytes = 8;
@@ -168,8 +168,8 @@ void WriteAheadLog::look_behind_end() {
             acknowledged_ = std::max(acknowledged_, last_commit == end_ ? i - 1 : last_commit);
         }
         if (belongs(next) && next.pages() != 0) last_commit = i;
-        // Whichever fits the next one: to go on from a frame that is damaged, its sum must be
-        // taken as it is; from a sum that is damaged, as it should be.
+        // Either sum may be right: behind a damaged frame the stored one, behind a damaged sum the
+        // computed one.
         const auto from =
             sum_after(before.computed, next) == next.sum() ? before.computed : before.stored;
         before = {next.sum(), sum_after(from, next), next.pages() != 0};
@@ -192,7 +192,7 @@ std::uint64_t WriteAheadLog::place(std::uint64_t frame) const {
     return header_bytes + (frame - 1) * (frame_header_bytes + page_size_);
 }
 
-/// What cannot be read counts as zeros, which no frame consists of.
+/// Bytes that cannot be read count as zeros, which no frame consists of.
 std::string WriteAheadLog::read(std::uint64_t place, std::size_t size) {
     std::string bytes(size, '\0');
     file_.clear();
@@ -220,7 +220,7 @@ WriteAheadLog::Sum WriteAheadLog::sum_after(Sum before, const Frame& frame) cons
     return sum_after(sum_after(before, bytes.substr(0, summed_frame_bytes)), frame.content());
 }
 
-/// Over whole words: SQLite sums up nothing else.
+/// Over 32-bit words: SQLite sums up nothing else.
 WriteAheadLog::Sum WriteAheadLog::sum_after(Sum sum, std::string_view bytes) const {
     const bool swapped = big_endian_ != (std::endian::native == std::endian::big);
     for (std::size_t at = 0; at + sum_bytes <= bytes.size(); at += sum_bytes) {

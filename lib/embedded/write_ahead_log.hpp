@@ -19,9 +19,9 @@ namespace routemaster::embedded {
 ///     header │ frame │ frame, commit │ frame │ frame │ frame, commit │ mark
 ///
 /// SQLite takes a frame whose checksum is wrong for the end of the log. That is right for a commit
-/// that was under way when the process or the machine stopped, and wrong for damage: whatever was
-/// acknowledged behind it would be lost without a word. What follows such an end tells one from the
-/// other. Each commit is synced before the next begins, so none but the last can be incomplete:
+/// that was under way when the process or the machine stopped, and wrong for damage: acknowledged
+/// commits behind it would be lost silently. The bytes behind such an end decide which it is. Each
+/// commit is synced before the next begins, so only the last can be incomplete:
 ///
 /// - a frame that continues from a commit proves that this commit was on disk;
 /// - so does the mark that is left behind each commit once it is (`acknowledged_mark`);
@@ -40,49 +40,49 @@ public:
     using FrameHeader = std::array<char, frame_header_bytes>;
     using Mark = std::array<char, mark_bytes>;
 
-    /// What is left behind the last frame of a commit, whose header is `commit`, once it is synced.
-    /// SQLite takes it for no frame, and overwrites it with the next one. Allocates nothing: SQLite
-    /// calls this, and must not meet an exception.
+    /// The mark left behind the last frame of a commit, whose header is `commit`, once it is
+    /// synced. SQLite takes it for the end of the log, and overwrites it with the next frame.
+    /// Allocates nothing: SQLite calls this, and no exception may pass through it.
     [[nodiscard]] static Mark acknowledged_mark(const FrameHeader& commit);
 
     [[nodiscard]] static std::filesystem::path path_of(const std::filesystem::path& database);
 
-    /// Whether there is a log with space for a commit: any that was ever written has.
+    /// Whether there is a log large enough for a commit, as every log that was ever written is.
     [[nodiscard]] static bool present(const std::filesystem::path& database);
 
     /// Reads the log of `database` as far as SQLite would. There may be none.
     explicit WriteAheadLog(const std::filesystem::path& database);
 
-    /// Why something acknowledged is not among what SQLite finds, of which `last_row` is the newest
-    /// row; nothing when there is no such sign.
+    /// Why an acknowledged row is missing from what SQLite finds, whose newest row is `last_row`;
+    /// nothing when there is no such sign.
     [[nodiscard]] std::optional<std::string> damage(std::uint64_t last_row);
 
 private:
-    /// What SQLite calls a checksum.
+    /// SQLite's checksum.
     struct Sum {
         std::uint32_t first = 0;
         std::uint32_t second = 0;
         bool operator==(const Sum&) const = default;
     };
 
-    /// A frame, which may be anything.
+    /// The bytes of a frame, valid or not.
     struct Frame {
         std::string bytes;
 
         [[nodiscard]] std::uint32_t page() const;
-        /// The pages of the database after it, when it ends a commit; else 0.
+        /// Pages of the database after the commit that this frame ends; else 0.
         [[nodiscard]] std::uint32_t pages() const;
         [[nodiscard]] std::string_view salts() const;
         [[nodiscard]] Sum sum() const;
         [[nodiscard]] std::string_view content() const;
-        /// Of the journal, if the page holds rows of a table; else 0.
+        /// The newest row of the journal on the page, if it has rows of a table; else 0.
         [[nodiscard]] std::uint64_t newest_row() const;
     };
 
     /// The sums that the frame behind this one may continue from.
     struct Before {
         Sum stored;
-        Sum computed;  // Another one if it was the sum itself that was damaged.
+        Sum computed;  // Differs if the stored sum was damaged.
         bool commits = false;
     };
 
@@ -105,10 +105,10 @@ private:
     std::size_t page_size_ = 0;
     std::string salts_;
     Sum start_;
-    std::uint64_t frames_ = 0;  // Whole ones, whatever they are.
+    std::uint64_t frames_ = 0;  // Complete ones, valid or not.
     std::uint64_t end_ = 0;     // The last commit that SQLite finds, by its frame.
     Before at_end_;
-    std::uint64_t acknowledged_ = 0;  // The last commit that is known to be acknowledged.
+    std::uint64_t acknowledged_ = 0;  // The last commit known to be acknowledged.
     std::uint64_t last_row_ = 0;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// In which order servers are tried.
+/// The order in which servers are tried.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace routemaster::redis {
 
-/// Rounds through addresses. What is suggested on the way is tried before the rest; nothing is
-/// tried twice in a round.
+/// Rounds through addresses. Addresses suggested during a round are tried before the rest; nothing
+/// is tried twice in a round.
 ///
 /// Thread safety: one thread.
 class AddressRotation {
@@ -23,7 +23,7 @@ public:
     /// `seeds` are part of every round.
     explicit AddressRotation(std::vector<RedisAddress> seeds) : seeds_{std::move(seeds)} {}
 
-    /// Begins a round: these in their order, then the seeds, the preferred one first.
+    /// Begins a round: `first` in its order, then the seeds, the preferred one first.
     void begin(std::vector<RedisAddress> first) {
         tried_.clear();
         suggested_ = 0;
@@ -39,12 +39,12 @@ public:
         if (at != seeds_.end()) first_seed_ = static_cast<std::size_t>(at - seeds_.begin());
     }
 
-    /// Somebody said that the server is there. Believed a few times a round.
+    /// Adds an address that a server or sentinel named, a few times a round at most.
     void suggest(RedisAddress address) {
         if (suggested_++ < suggestions_max) ahead_.push_front(std::move(address));
     }
 
-    /// The next address to try; none when the round is over.
+    /// The next address to try; nothing when the round is over.
     [[nodiscard]] std::optional<RedisAddress> next() {
         while (!ahead_.empty()) {
             auto address = std::move(ahead_.front());

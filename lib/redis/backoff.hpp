@@ -1,5 +1,5 @@
 /// @file
-/// How long to pause between attempts.
+/// The pauses between attempts.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace routemaster::redis {
 
-/// Pauses that double from 50 ms to 2 s. Each is drawn between half and whole, so that many clients
-/// of one server do not come back all at once.
+/// Pauses that double from 50 ms to 2 s. Each is a random value between half of that and all of it,
+/// so that many clients of one server do not come back all at once.
 class Backoff {
 public:
     explicit Backoff(std::uint64_t seed) : random_{seed} {}
@@ -26,7 +26,7 @@ public:
                Duration{static_cast<std::int64_t>(random_.unit() * static_cast<double>(half))};
     }
 
-    /// Begins with the shortest pause again.
+    /// Starts with the shortest pause again.
     void reset() { pause_ = pause_min; }
 
 private:

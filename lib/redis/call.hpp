@@ -1,5 +1,5 @@
 /// @file
-/// One run of a script: what travels to the server, and who gets the result.
+/// One run of a script: its arguments, and the callback for its result.
 
 #pragma once
 
@@ -24,12 +24,12 @@ struct FreeReply {
 /// A reply of the server. Never one of type REDIS_REPLY_ERROR: those become an `Error`.
 using ServerReply = std::unique_ptr<redisReply, FreeReply>;
 
-/// What became of a call: the reply; `unavailable` when it was certainly not done; `timed_out` when
-/// it may have been; `invalid` when the script refused it, having changed nothing; `corrupted` when
-/// the script failed on what it found.
+/// The result of a call: the reply; `unavailable` when the script certainly did not run;
+/// `timed_out` when it may have run; `invalid` when the script refused the call without changing
+/// anything; `corrupted` when the script failed on the data it found.
 using CallResult = Result<ServerReply>;
 
-/// The arguments of a command as they travel: RESP bulk strings, one after the other.
+/// The arguments of a command, encoded: RESP bulk strings, one after the other.
 class Arguments {
 public:
     Arguments& add(std::string_view text) {
@@ -54,7 +54,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// A script to be run, and its arguments: the number of keys, the keys, the rest.
+/// A script to run, and its arguments: the number of keys, the keys, the rest.
 struct Call {
     const Script* script = nullptr;  ///< Must outlive the call.
     Arguments arguments{};

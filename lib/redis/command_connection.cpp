@@ -9,13 +9,13 @@ namespace routemaster::redis {
 
 namespace {
 
-/// How often the server is asked for the time; it thereby shows that it is there.
+/// How often the server is asked for the time, which also shows that it is alive.
 constexpr Duration time_interval{10'000};
 constexpr int redirects_max = 5;
 
 Error in_doubt(const std::string& why) { return {Errc::timed_out, why}; }
 
-/// A number of a reply of TIME.
+/// A number in a reply to TIME.
 std::chrono::microseconds::rep number(const redisReply& reply, std::size_t element) {
     return std::strtoll(std::string{text_of(reply, element)}.c_str(), nullptr, 10);
 }
@@ -81,7 +81,7 @@ void CommandConnection::got(ServerReply reply, Instant now) {
     if (!agreed_) return got_handshake(*reply);
     if (sent_.empty()) {
         return connection_.lose(
-            {Errc::corrupted, "a reply to nothing: " + std::string{text_of(*reply)}});
+            {Errc::corrupted, "an unexpected reply: " + std::string{text_of(*reply)}});
     }
     Sent sent = std::move(sent_.front());
     sent_.pop_front();
@@ -151,7 +151,7 @@ void CommandConnection::got_error(PendingCall pending, const redisReply& reply) 
             return;
         case Kind::reconnect: drain(error_reply.error); break;
         case Kind::report:
-            // This does not pass by itself, and whoever can mend it reads the log.
+            // This does not pass by itself, and the operator who can correct it reads the log.
             if (text_of(reply).starts_with("NOPERM") && !std::exchange(permission_logged_, true)) {
                 context_.log(LogLevel::error,
                              to_text(address()) + ": " + error_reply.error.context());
@@ -161,13 +161,13 @@ void CommandConnection::got_error(PendingCall pending, const redisReply& reply) 
     output_.finished.push_back({std::move(pending.call.done), std::move(error_reply.error)});
 }
 
-/// Reports calls that timed out, and ends a connection on which nothing happens.
+/// Reports calls that timed out, and closes a connection on which nothing arrives.
 void CommandConnection::expire(Instant now) {
     for (; expired_ < sent_.size(); ++expired_) {
         auto& [kind, end, pending] = sent_[expired_];
         if (kind != Sent::Kind::call) continue;
         if (pending.deadline > now) break;
-        // Also when it was not sent yet: what is in the write buffer cannot be taken back.
+        // Includes calls not sent yet: bytes in the write buffer cannot be removed.
         output_.finished.push_back(
             {std::exchange(pending.call.done, nullptr), in_doubt("no reply in time")});
     }

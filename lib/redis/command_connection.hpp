@@ -29,7 +29,7 @@ struct PendingCall {
     std::uint64_t number = 0;  ///< In the order of `Link::send`.
     Instant deadline;
     bool with_source = false;    ///< The server did not know the script.
-    std::uint8_t redirects = 0;  ///< How often another server was named for it.
+    std::uint8_t redirects = 0;  ///< How often a server redirected it.
 };
 
 /// A call whose result is known and not yet reported.
@@ -38,8 +38,8 @@ struct FinishedCall {
     CallResult result;
 };
 
-/// Sends calls to one server and matches replies with them. It calls nobody back: what has to
-/// happen elsewhere is left in `Output`.
+/// Sends calls to one server and matches replies with them. It calls nobody back: it leaves results
+/// and calls to be retried in `Output`.
 ///
 ///     connecting ──► ready ──► draining ──► lost
 ///
@@ -47,17 +47,17 @@ struct FinishedCall {
 class CommandConnection {
 public:
     enum class State {
-        connecting,  ///< Dialing, shaking hands, or measuring the clock.
-        ready,       ///< Takes calls.
-        draining,    ///< Takes no more, and waits for the replies to those it took.
+        connecting,  ///< Dialing, handshaking, or measuring the clock.
+        ready,       ///< Accepts calls.
+        draining,    ///< Accepts no more, and waits for the replies to those it accepted.
         lost,        ///< Has ended.
     };
 
-    /// What became of calls since it was last emptied.
+    /// Results of calls since it was last emptied.
     struct Output {
         std::vector<FinishedCall> finished;
         std::deque<PendingCall> retries;  ///< To be sent again, before all others.
-        bool slot_moving = false;         ///< Some of them while their slot is being moved.
+        bool slot_moving = false;         ///< Some of them because their slot is being moved.
     };
 
     CommandConnection(const RedisAddress& address, LinkContext& context, Instant now);
@@ -73,33 +73,34 @@ public:
     [[nodiscard]] bool is_open() const noexcept {
         return state_ == State::ready && connection_.unsent() < unsent_max;
     }
-    /// Whether no replies are owed.
+    /// Whether no replies are outstanding.
     [[nodiscard]] bool is_idle() const noexcept { return sent_.empty(); }
 
-    /// Takes a call; `flush` sends it.
+    /// Accepts a call; `flush` sends it.
     void send(PendingCall pending, Instant now);
     void flush() { connection_.flush(); }
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
-    /// Goes on as far as possible without waiting.
+    /// Continues as far as possible without waiting.
     void work(const PollSet& polled, Instant now);
-    /// When to go on at the latest.
+    /// When to call `work` at the latest.
     [[nodiscard]] Instant due() const;
 
-    /// Takes no more calls, and ends when those that were taken are answered.
+    /// Accepts no more calls, and ends when those it accepted have their replies.
     void drain(const Error& reason);
-    /// Ends it: what the server may have got is in doubt, the rest is to be sent again.
+    /// Ends it: calls that the server may have received are in doubt, the rest are to be sent
+    /// again.
     void lose(Error reason);
 
     [[nodiscard]] Output& output() noexcept { return output_; }
 
 private:
-    /// What the server owes the next reply for.
+    /// A request whose reply is outstanding.
     struct Sent {
         enum class Kind : std::uint8_t { call, time };
         Kind kind;
         std::uint64_t end;    ///< Of its bytes in the write buffer.
-        PendingCall pending;  ///< Of a call. Its `done` is empty once its time was over.
+        PendingCall pending;  ///< For a call. Its `done` is empty once it timed out.
     };
 
     void begin();
@@ -119,14 +120,14 @@ private:
     Handshake handshake_;
     State state_ = State::connecting;
     bool greeted_ = false;  ///< The handshake was sent.
-    bool agreed_ = false;   ///< It was answered.
+    bool agreed_ = false;   ///< The server replied to it.
     Error reason_{Errc::unavailable, "not connected yet"};
     std::optional<RedisAddress> redirect_;
-    bool permission_logged_ = false;  ///< That a right is missing.
+    bool permission_logged_ = false;  ///< That a permission is missing.
     std::deque<Sent> sent_;
-    std::size_t expired_ = 0;            ///< So many at the front were reported as timed out.
-    Instant silent_since_ = no_instant;  ///< From when on a reply was owed and nothing came.
-    Instant time_due_ = no_instant;      ///< When to ask for the time.
+    std::size_t expired_ = 0;            ///< Calls at the front that were reported as timed out.
+    Instant silent_since_ = no_instant;  ///< Since when a reply is outstanding and nothing arrived.
+    Instant time_due_ = no_instant;      ///< When to send TIME.
     ServerClock::Microseconds time_asked_{};
     Output output_;
 };

@@ -7,10 +7,10 @@ namespace routemaster::redis {
 
 namespace {
 
-/// After a connection that lasted so long, the next attempt comes without a pause.
+/// After a connection that lasted at least this long, the next attempt comes without a pause.
 constexpr std::chrono::seconds stable_after{2};
 
-/// So many redirects in quick succession are followed without a pause.
+/// This many redirects in quick succession are followed without a pause.
 constexpr int redirects_max = 5;
 
 constexpr std::size_t logged_max = 100;
@@ -69,7 +69,7 @@ std::unique_ptr<CommandConnection> Connector::work(const PollSet& polled, Instan
         case CommandConnection::State::lost: break;
     }
     const auto refused = std::move(candidate_);
-    // A replica's word for where its master is counts less than that of the sentinels.
+    // A replica's address for its master counts less than that of the sentinels.
     if (refused->redirect() && !has_sentinels()) rotation_.suggest(*refused->redirect());
     failed(refused->address(), refused->reason(), now);
     return nullptr;

@@ -1,5 +1,5 @@
 /// @file
-/// Connects to the server, as often as it takes.
+/// Connects to the server, retrying until it succeeds.
 
 #pragma once
 
@@ -22,31 +22,30 @@
 namespace routemaster::redis {
 
 /// Tries the addresses in turn, or asks the sentinels in turn, until a handshake succeeds. Pauses
-/// between rounds, longer and longer. Logs each error once.
+/// between rounds, longer each time. Logs each error once.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
 class Connector {
 public:
-    /// `seed` is for the pauses.
+    /// `seed` is for the random pauses.
     Connector(LinkContext& context, std::uint64_t seed);
 
-    /// Begins again: with the redirect of the connection that was lost, then its address, then the
-    /// others.
+    /// Starts again: with the redirect of the lost connection, then its address, then the others.
     void begin(const CommandConnection& lost, Instant now);
 
     /// Further rounds begin with this address, if it is one of those in the options.
     void prefer(const RedisAddress& address) { rotation_.prefer(address); }
 
-    /// A connection that is ready, once there is one; then it does nothing until `begin`.
+    /// A ready connection, once there is one; after that it does nothing until `begin`.
     [[nodiscard]] std::unique_ptr<CommandConnection> work(const PollSet& polled, Instant now);
 
     void watch(PollSet& polled) const;
-    /// When to go on at the latest.
+    /// When to call `work` at the latest.
     [[nodiscard]] Instant due() const;
 
-    /// What the last attempt failed of.
+    /// Why the last attempt failed.
     [[nodiscard]] const Error& last_error() const noexcept { return last_error_; }
-    /// Whether a whole round failed of errors only that no repetition will mend.
+    /// Whether a full round failed only with errors that retrying cannot resolve.
     [[nodiscard]] bool is_permanent_failure() const noexcept { return permanent_failure_; }
 
 private:
@@ -61,7 +60,7 @@ private:
     AddressRotation rotation_;
     Backoff backoff_;
     bool connecting_ = true;
-    Instant pause_until_ = Instant::min();  ///< No round before that.
+    Instant pause_until_ = Instant::min();  ///< No round before this.
     bool in_round_ = false;
     std::vector<RedisAddress> first_;  ///< To be tried before the seeds.
     std::unique_ptr<SentinelInquiry> inquiry_;

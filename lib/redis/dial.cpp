@@ -7,8 +7,9 @@ namespace routemaster::redis {
 
 namespace {
 
-/// A host that is not there must not keep us from the next one for long, and from itself: a machine
-/// that comes back is reached by the next attempt sooner than by the kernel's repetitions.
+/// Short, so that an absent host does not delay the next one for long. It also helps with the same
+/// host: a machine that comes back is reached by a new attempt sooner than by the kernel's
+/// retransmissions.
 constexpr Duration connect_timeout{2'000};
 
 Error unavailable(std::string why) { return {Errc::unavailable, std::move(why)}; }

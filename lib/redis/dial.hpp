@@ -21,11 +21,11 @@
 
 namespace routemaster::redis {
 
-/// What all connections of a link are made by.
+/// Settings for all connections of a link.
 struct DialOptions {
-    Duration timeout{5'000};           ///< For the name, and for what follows the connecting.
+    Duration timeout{5'000};           ///< For the lookup, and for what follows the connecting.
     std::shared_ptr<const Tls> tls{};  ///< Null: no TLS.
-    std::shared_ptr<Waker> waker{};    ///< Woken when there is something to go on with.
+    std::shared_ptr<Waker> waker{};    ///< Woken when the lookup is done.
 };
 
 /// Looks up a name, tries its addresses one after the other, and agrees on TLS.
@@ -35,12 +35,12 @@ public:
 
     void watch(PollSet& polled) const;
 
-    /// Goes on as far as possible without waiting: the open stream, or why there is none; nothing
+    /// Continues as far as possible without waiting: the open stream, or why there is none; nothing
     /// when it has to wait.
     [[nodiscard]] std::optional<Result<std::unique_ptr<Stream>>> work(const PollSet& polled,
                                                                       Instant now);
 
-    /// When to go on at the latest.
+    /// When to call `work` at the latest.
     [[nodiscard]] Instant due() const {
         return lookup_ && lookup_->result() ? Instant::min() : deadline_;
     }
@@ -54,11 +54,11 @@ private:
 
     RedisAddress address_;
     DialOptions options_;
-    Instant deadline_;  ///< Of the present attempt.
+    Instant deadline_;  ///< Of the current attempt.
     std::optional<Lookup> lookup_;
     std::vector<SocketAddress> candidates_;
     std::size_t next_ = 0;
-    std::string why_;  ///< The last candidate failed.
+    std::string why_;  ///< The last candidate failed because of this.
     std::optional<Socket> socket_;
     std::unique_ptr<Stream> stream_;
 };

@@ -57,11 +57,11 @@ ErrorReply parse_error_reply(std::string_view text, const RedisAddress& server) 
         if (!to) return {Kind::report, {Errc::unavailable, all}};
         return {Kind::moved, {Errc::unavailable, all}, *to};
     }
-    // ASK is for commands on one key. A script uses keys that may not have moved yet: where it is
-    // sent, it would find them absent. MOVING is what scripts reply that met a key that has moved.
+    // ASK is for commands on one key. A script uses keys that may not have moved yet: where ASK
+    // sends it, it would find them absent. Our scripts reply MOVING when a key they need has moved.
     if (word == "ASK" || word == "MOVING") return {Kind::slot_moving, {Errc::unavailable, all}};
     if (holds(wrong_server, word)) return {Kind::reconnect, {Errc::unavailable, all}};
-    // A right that is missing in the middle of a script leaves half of it done.
+    // A missing permission in the middle of a script leaves the script half done.
     const bool is_inside = word == "NOPERM" && text.find(" script: ") != std::string_view::npos;
     const bool passes = (holds(passing, word) && !is_inside) ||
                         text.starts_with("ERR max number of clients") ||

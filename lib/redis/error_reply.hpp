@@ -13,22 +13,22 @@ namespace routemaster::redis {
 
 /// An error reply to a call.
 struct ErrorReply {
-    /// What to do about it.
+    /// How the link handles it.
     enum class Kind : std::uint8_t {
-        report,          ///< Report it to the caller.
-        reconnect,       ///< Report it; the server is not, or no longer, the one to talk to.
-        unknown_script,  ///< Send the call with the script's source.
-        moved,           ///< All calls go to another server from now on.
-        slot_moving,     ///< Nothing was done: send the call again when the slot has moved.
+        report,          ///< Reports it to the caller.
+        reconnect,       ///< Reports it, and reconnects: this server is not the right one.
+        unknown_script,  ///< Sends the call again with the script's source.
+        moved,           ///< Sends all calls to another server from now on.
+        slot_moving,     ///< Nothing was changed: sends the call again when the slot has moved.
     };
 
     Kind kind = Kind::report;
     Error error;        ///< For the caller.
-    RedisAddress to{};  ///< Of `moved`.
+    RedisAddress to{};  ///< For `moved`.
 };
 
-/// Reads the text of an error reply that came from `server`: as of Redis 7, where a script that was
-/// refused for the server's state has changed nothing.
+/// Parses the text of an error reply from `server`, as Redis 7 words it: there, a script that is
+/// refused because of the server's state has changed nothing.
 [[nodiscard]] ErrorReply parse_error_reply(std::string_view text, const RedisAddress& server);
 
 }  // namespace routemaster::redis

@@ -23,7 +23,7 @@ std::string_view value_of(std::string_view info, std::string_view key) {
     return value.substr(0, value.find_first_of("\r\n"));
 }
 
-/// Whether the server only dislikes to be told a name, which is for people alone.
+/// Whether the server only refuses the connection's name, which is informational.
 bool is_about_the_name(std::string_view error) {
     return error.starts_with("NOPERM") || error.starts_with("ERR Client names") ||
            error.starts_with("ERR unknown");
@@ -34,9 +34,10 @@ Result<void> judge_version(std::string_view info) {
     int major = 0;
     const auto [end, code] =
         std::from_chars(version.data(), version.data() + version.size(), major);
-    if (code != std::errc{}) return unavailable("the server does not tell its version");
+    if (code != std::errc{}) return unavailable("the server does not report its version");
     if (major >= version_min) return {};
-    return Error{Errc::invalid, "Redis " + std::string{version} + " is too old: it takes 7.0"};
+    return Error{Errc::invalid,
+                 "Redis " + std::string{version} + " is too old: 7.0 or newer is needed"};
 }
 
 }  // namespace
@@ -126,7 +127,7 @@ Result<void> Handshake::judge_role(const redisReply& reply) {
         return unavailable("this is a replica of " + std::string{text_of(reply, 1)} + ":" +
                            std::to_string(port));
     }
-    return unavailable("this is no master, but " + std::string{role});
+    return unavailable("this is not a master, but " + std::string{role});
 }
 
 }  // namespace routemaster::redis

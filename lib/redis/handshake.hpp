@@ -1,5 +1,5 @@
 /// @file
-/// What a new connection has to settle with the server first.
+/// What a new connection first exchanges with the server.
 
 #pragma once
 
@@ -17,31 +17,32 @@
 
 namespace routemaster::redis {
 
-/// Says who we are, and makes sure of whom we talk to: a master, new enough, that knows our
-/// scripts. All questions travel together.
+/// Authenticates, and checks the server: a master, new enough, with our scripts loaded. All
+/// requests are sent together.
 ///
-/// A user with restricted rights needs CLIENT SETNAME (a refusal is no failure), SELECT when there
-/// is a database to select, INFO, ROLE, SCRIPT LOAD and TIME.
+/// A user with restricted permissions needs CLIENT SETNAME (a refusal is no failure), SELECT when
+/// there is a database to select, INFO, ROLE, SCRIPT LOAD and TIME.
 class Handshake {
 public:
     /// For a connection that carries calls.
     Handshake(const RedisOptions& options, std::span<const Script* const> scripts);
 
-    /// For one that only has to be let in. A sentinel need not want the password of the servers.
+    /// For a connection that only has to authenticate. A sentinel may not need the servers'
+    /// password.
     enum class Peer : std::uint8_t { server, sentinel };
     Handshake(const RedisOptions& options, Peer peer);
 
-    /// Whether there is anything to settle.
+    /// Whether there is anything to send.
     [[nodiscard]] bool is_needed() const noexcept { return !questions_.empty(); }
 
-    /// Appends the questions.
+    /// Appends the requests.
     void ask(std::string& out) const;
 
-    /// Takes the next answer. Nothing before the last one, unless the server is not to be used:
-    /// then why.
+    /// Takes the next reply. Returns nothing until the last one, or the reason when the server
+    /// cannot be used.
     [[nodiscard]] std::optional<Result<void>> take(const redisReply& reply);
 
-    /// The master of the server that was refused for being a replica.
+    /// The master of a server that was refused because it is a replica.
     [[nodiscard]] const std::optional<RedisAddress>& master() const noexcept { return master_; }
 
 private:

@@ -13,7 +13,7 @@
 namespace routemaster::redis {
 namespace {
 
-/// One listing, and the repair that it may take. Lives as long as a call of it is under way.
+/// One listing, and the repair it may need. Lives as long as one of its calls is under way.
 class Listing : public std::enable_shared_from_this<Listing> {
 public:
     Listing(const Call& call, Link& link, std::string_view prefix, std::string_view names)

@@ -1,5 +1,5 @@
 /// @file
-/// Listings of names: the server keeps an index of many names, which may be behind.
+/// Listings of names: the server keeps an index of many names, which may be out of date.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace routemaster::redis {
 
-/// The key, without its prefix, of the set or hash whose names a step lists; empty when it lists
-/// none.
+/// The key, without its prefix, of the set or hash whose names a step lists; empty when it lists no
+/// names.
 [[nodiscard]] std::string_view listed_names(const Step& step);
 
 /// Makes the call of such a step repair the index of `names` when its script replies that the index
-/// is behind: in as many calls as it takes, each of which has the server look at some 500 names.
-/// Then the listing is repeated, once, and the result is that of the repetition.
+/// is out of date: in as many calls as it takes, each of which checks some 500 names. Then it
+/// repeats the listing, once, and returns the result of the repetition.
 ///
-/// `call` must have its `done`. `link` must outlive the call, which is sent as any other.
+/// `call` must have its `done` set. `link` must outlive the call, which is sent like any other.
 [[nodiscard]] Call with_index_repair(Call call, Link& link, std::string_view prefix,
                                      std::string_view names);
 

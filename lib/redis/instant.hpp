@@ -1,5 +1,5 @@
 /// @file
-/// The time by which the link measures its timeouts.
+/// The clock for the link's timeouts.
 
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace routemaster::redis {
 
-/// It never steps, whatever becomes of the machine's clock.
+/// Never steps, even when the machine's clock is set.
 using Steady = std::chrono::steady_clock;
 
-/// A moment of it.
+/// An instant of that clock.
 using Instant = Steady::time_point;
 
-/// A moment that does not come.
+/// An instant that never comes.
 inline constexpr Instant no_instant = Instant::max();
 
 }  // namespace routemaster::redis

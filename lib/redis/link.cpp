@@ -18,11 +18,11 @@ namespace routemaster::redis {
 
 namespace {
 
-/// While the slot of a cluster is moved, a call is tried so often.
+/// Pause between attempts of a call while the slot of a cluster is being moved.
 constexpr Duration slot_pause{20};
 
-/// Starts a thread that leaves all signals to the application's own threads. SIGPIPE thereby
-/// becomes the error of the write that caused it.
+/// Starts a thread that leaves all signals to the application's own threads. SIGPIPE thus becomes
+/// an error of the write that caused it.
 template <class Function>
 std::thread thread_without_signals(Function function) {
     sigset_t all;
@@ -113,7 +113,7 @@ void Link::run() {
     end();
 }
 
-/// Moves what was sent to where it waits for a connection. False when the loop shall end.
+/// Moves new calls to those that wait for a connection. False when the loop must end.
 bool Link::take_inbox(Instant now) {
     bool stopping = false;
     {
@@ -130,7 +130,7 @@ bool Link::take_inbox(Instant now) {
     return !stopping;
 }
 
-/// Sends what waits, as much as the connection takes, and gives up what waited too long.
+/// Sends as many waiting calls as the connection accepts, and fails those that waited too long.
 void Link::flush(Instant now) {
     for (auto* queue : {&retries_, &waiting_}) {
         while (!queue->empty() && queue->front().deadline <= now) {
@@ -151,7 +151,7 @@ void Link::flush(Instant now) {
 std::string Link::unsent_reason() const {
     if (!connection_) return connector_.last_error().context();
     return "redis " + to_text(connection_->address()) +
-           (slot_moving_ ? ": the slot is being moved" : ": takes no more");
+           (slot_moving_ ? ": the slot is being moved" : ": its send buffer is full");
 }
 
 void Link::work(Instant now) {
@@ -164,7 +164,7 @@ void Link::work(Instant now) {
 void Link::work_connection(Instant now) {
     if (const auto master = master_watch_.work(connection_->address(), polled_, now)) {
         connection_->drain({Errc::unavailable, "the master is " + to_text(*master) + " now"});
-        // The other sentinels may not know it yet.
+        // The other sentinels may not know the new master yet.
         connector_.prefer(master_watch_.sentinel());
     }
     connection_->work(polled_, now);
@@ -200,8 +200,8 @@ void Link::connected(std::unique_ptr<CommandConnection> connection, Instant now)
     }
     context_.log(LogLevel::info, line);
     master_watch_.check();
-    // Where the calls go is where the messages come from; and when one connection broke, the other
-    // may be as dead without showing it.
+    // Listens on the server that receives the calls; and when one connection broke, the other may
+    // be broken without showing it.
     listen(now);
     const std::lock_guard lock{mutex_};
     was_connected_ = true;
@@ -211,9 +211,9 @@ void Link::connected(std::unique_ptr<CommandConnection> connection, Instant now)
 void Link::lost(Instant now) {
     lost_at_ = now;
     const bool moved = connection_->redirect().has_value();
-    context_.log(moved ? LogLevel::info : LogLevel::warning,
-                 to_text(connection_->address()) +
-                     ": connection given up: " + connection_->reason().context());
+    context_.log(
+        moved ? LogLevel::info : LogLevel::warning,
+        to_text(connection_->address()) + ": connection lost: " + connection_->reason().context());
     connector_.begin(*connection_, now);
     connection_.reset();
 }
@@ -233,7 +233,7 @@ void Link::work_listener(Instant now) {
     listener_->work(polled_, now);
     const auto where = to_text(listener_->address()) + ": ";
     if (const auto& reason = listener_->lost()) {
-        // One connection tells of a server that is gone; the other need not.
+        // One line is enough when both connections of a server break.
         if (connection_ && (!listen_error_ || listen_error_->context() != reason->context())) {
             listen_error_ = reason;
             context_.log(LogLevel::warning, where + "cannot listen: " + reason->context());
@@ -248,7 +248,7 @@ void Link::work_listener(Instant now) {
     }
 }
 
-/// Calls back whoever waits for a result, without any lock.
+/// Calls the callbacks of finished calls, without holding a lock.
 void Link::report_results() {
     if (finished_.empty()) return;
     {
@@ -267,7 +267,7 @@ void Link::publish_status() {
     if (permanent_failure_) status_changed_.notify_all();
 }
 
-/// How long to sleep, in milliseconds, and from then on `send` has to wake the loop.
+/// Milliseconds to sleep; from then on `send` has to wake the loop.
 int Link::poll_timeout(Instant now) {
     auto due = connector_.due();
     if (connection_) due = std::min({due, connection_->due(), master_watch_.due()});

@@ -1,6 +1,6 @@
 /// @file
-/// The link to a Redis server: one connection that carries the calls of all threads, one that
-/// listens, and the thread that drives both.
+/// The link to a Redis server: one connection for the calls of all threads, one that listens to a
+/// channel, and the thread that drives both.
 
 #pragma once
 
@@ -35,27 +35,28 @@
 namespace routemaster::redis {
 
 /// Runs scripts on the server that the options name, over one pipelined connection, and listens to
-/// one channel over another. It finds the server again after whatever happened to it.
+/// one channel over another. It reconnects by itself after any failure.
 ///
 ///     send ──► inbox_ ──► waiting_ ──► connection_ ──► finished_ ──► done
 ///              any thread │ the link's thread from here on
 ///
-/// Calls travel in the order of `send`, as many together as are waiting. A call that was not yet
+/// Calls are sent in the order of `send`, all that are waiting together. A call that was not yet
 /// sent when the connection broke waits for the next connection until its timeout (`unavailable`);
-/// one that was sent is in doubt (`timed_out`). Beyond `waiting_max` calls a call is answered
+/// one that was sent is in doubt (`timed_out`). Beyond `waiting_max` calls, a call fails as
 /// `unavailable` at once.
 ///
 /// Thread safety: all public members may be called from any thread.
 class Link {
 public:
-    /// Begins to connect; does not wait for it. `scripts` are loaded with each connection and must
-    /// outlive the link. `heard` is called with each message of `channel`, and with an empty text
-    /// whenever messages may have been missed (the listening connection is new); it must not block.
-    /// Throws `Failure`: `invalid` when the options make no sense.
+    /// Starts to connect; does not wait for it. Each connection loads `scripts`, which must outlive
+    /// the link. `heard` is called with each message of `channel`, and with an empty text whenever
+    /// messages may have been missed (the listening connection is new); it must not block. Throws
+    /// `Failure`: `invalid` when the options are inconsistent.
     Link(RedisOptions options, std::vector<const Script*> scripts, std::string channel,
          std::function<void(std::string_view)> heard);
 
-    /// Answers what waits `cancelled`, what is in doubt `timed_out`, and closes both connections.
+    /// Completes waiting calls as `cancelled` and those in doubt as `timed_out`, and closes both
+    /// connections.
     ~Link();
 
     Link(const Link&) = delete;
@@ -64,17 +65,17 @@ public:
     /// Sends calls, one right after the other. They are moved from.
     void send(std::span<Call> calls);
 
-    /// What to add to the system clock's time of this moment to get the server's. Zero when the two
-    /// differ by no more than the uncertainty of the measurement. Refreshed in the background;
-    /// steps of this machine's clock are noticed at once.
+    /// What to add to the system clock's current time to get the server's. Zero when the two differ
+    /// by no more than the uncertainty of the measurement. Refreshed in the background; steps of
+    /// this machine's clock count at once.
     [[nodiscard]] Duration clock_offset() const { return context_.clock->offset(); }
 
-    /// Waits for the first connection: nothing once it stands, else why there is none yet.
+    /// Waits for the first connection: success once it is up, else why there is none yet.
     [[nodiscard]] Result<void> wait_until_connected(Duration timeout);
 
 private:
-    // One turn of the loop reads what has come, reports results, sends what has accumulated
-    // meanwhile with one system call, and sleeps when nothing is left to do.
+    // One turn of the loop reads what has arrived, reports results, sends what has accumulated with
+    // one system call, and sleeps when nothing is left to do.
     void run();
     void work(Instant now);
     void work_connection(Instant now);
@@ -93,28 +94,28 @@ private:
 
     LinkContext context_;
     Channel channel_;
-    std::uint64_t calls_ = 0;          ///< So many were taken from the inbox.
-    std::deque<PendingCall> retries_;  ///< Sent before, to be sent first, in their order.
-    std::deque<PendingCall> waiting_;  ///< Not sent yet, as `retries_` bounded by `waiting_max`.
+    std::uint64_t calls_ = 0;          ///< How many were taken from the inbox.
+    std::deque<PendingCall> retries_;  ///< Sent before; to be sent first, in their order.
+    std::deque<PendingCall> waiting_;  ///< Not sent yet; with `retries_` bounded by `waiting_max`.
     bool slot_moving_ = false;  ///< Then one call at a time is sent, to find out when it has moved.
-    Instant send_due_ = Instant::min();  ///< Nothing is sent before that.
+    Instant send_due_ = Instant::min();  ///< Nothing is sent before this.
     std::vector<FinishedCall> finished_;
-    std::vector<FinishedCall> reporting_;  ///< Was `finished_`; keeps its memory.
+    std::vector<FinishedCall> reporting_;  ///< Swapped with `finished_`; keeps its memory.
     Connector connector_;
     std::unique_ptr<CommandConnection> connection_;  ///< None while `connector_` works.
     MasterWatch master_watch_;
     std::unique_ptr<Listener> listener_;
     Backoff listener_backoff_;
     Instant listener_due_ = no_instant;  ///< When to listen again.
-    std::optional<Error> listen_error_;  ///< Why nobody listens, as far as it was logged.
+    std::optional<Error> listen_error_;  ///< The last listening error that was logged.
     std::optional<Instant> lost_at_;     ///< When the last connection was lost.
     PollSet polled_;
-    std::vector<Call> taken_;  ///< What was the inbox; keeps its memory.
+    std::vector<Call> taken_;  ///< Swapped with the inbox; keeps its memory.
 
     std::mutex mutex_;  ///< Guards what follows, up to the thread.
     std::condition_variable status_changed_;
     std::vector<Call> inbox_;
-    std::size_t unanswered_ = 0;  ///< Calls that wait for their result.
+    std::size_t unanswered_ = 0;  ///< Calls without a result yet.
     bool sleeping_ = false;
     bool stopping_ = false;
     bool was_connected_ = false;

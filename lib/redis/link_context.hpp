@@ -1,5 +1,5 @@
 /// @file
-/// What all parts of a link go by.
+/// What all parts of a link share.
 
 #pragma once
 
@@ -18,15 +18,15 @@
 
 namespace routemaster::redis {
 
-/// The settings of a link, and what its parts share. Outlives them.
+/// The settings of a link, and the state its parts share. Outlives them.
 struct LinkContext {
     RedisOptions options;
     std::vector<const Script*> scripts;
     DialOptions dial;
     std::unique_ptr<ServerClock> clock = std::make_unique<ServerClock>();
 
-    /// How long a connection may be idle before the server has to show that it is there. Whoever is
-    /// impatient wants to know sooner; nobody has to know at once.
+    /// How long a connection may be idle before the server has to prove that it is alive: sooner
+    /// with a short timeout, but never at once.
     [[nodiscard]] Duration idle_max(Duration at_most) const {
         return std::clamp(3 * options.timeout, Duration{2'000}, at_most);
     }
@@ -36,7 +36,7 @@ struct LinkContext {
     }
 };
 
-/// Throws `Failure`: `invalid` when the options make no sense or the authorities cannot be read.
+/// Throws `Failure`: `invalid` when the options are inconsistent or the authorities cannot be read.
 [[nodiscard]] LinkContext make_link_context(RedisOptions options,
                                             std::vector<const Script*> scripts);
 

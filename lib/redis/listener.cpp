@@ -9,7 +9,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// How long the server may say nothing before it is asked to.
+/// How long the server may be silent before it gets a PING.
 constexpr Duration quiet_max{15'000};
 
 }  // namespace

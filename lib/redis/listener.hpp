@@ -17,17 +17,16 @@
 
 namespace routemaster::redis {
 
-/// What is listened to.
+/// The channel to listen to.
 struct Channel {
     std::string name;
-    /// Called with each message, and with an empty one when listening begins: some may have been
-    /// missed before.
+    /// Called with each message, and with an empty text when listening begins, because earlier
+    /// messages may have been missed.
     std::function<void(std::string_view)> heard;
 };
 
-/// Subscribes to a channel and hands on what is said there, until it is lost. Makes sure now and
-/// then that the server is still there: silence is all that a listener hears of one
-/// that is not.
+/// Subscribes to a channel and passes its messages on, until it is lost. It pings the server now
+/// and then, since a dead server is as silent as an idle one.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
 class Listener {
@@ -38,13 +37,13 @@ public:
 
     [[nodiscard]] bool is_listening() const noexcept { return stage_ == Stage::listening; }
     [[nodiscard]] const RedisAddress& address() const noexcept { return connection_.address(); }
-    /// Why it ended; nothing as long as it has not.
+    /// Why it ended; nothing until it has.
     [[nodiscard]] const std::optional<Error>& lost() const noexcept { return connection_.lost(); }
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
-    /// Goes on as far as possible without waiting; calls `heard`.
+    /// Continues as far as possible without waiting; calls `heard`.
     void work(const PollSet& polled, Instant now);
-    /// When to go on at the latest.
+    /// When to call `work` at the latest.
     [[nodiscard]] Instant due() const;
 
 private:
@@ -59,9 +58,9 @@ private:
     Connection connection_;
     Handshake handshake_;
     Stage stage_ = Stage::dialing;
-    Instant heard_at_;    ///< When the server last said anything.
-    Instant asked_at_{};  ///< When it was last asked to.
-    bool owed_ = false;   ///< A reply.
+    Instant heard_at_;    ///< When the server last sent anything.
+    Instant asked_at_{};  ///< When it last got a request.
+    bool owed_ = false;   ///< A reply is outstanding.
 };
 
 }  // namespace routemaster::redis

@@ -12,7 +12,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Asks the system. `flags` as for getaddrinfo; `code` is what that said.
+/// Calls getaddrinfo with `flags`; `code` gets its result.
 Result<std::vector<SocketAddress>> ask(const RedisAddress& address, int flags, int& code) {
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;

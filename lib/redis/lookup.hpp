@@ -15,15 +15,15 @@
 
 namespace routemaster::redis {
 
-/// One query to the system's resolver, which may take its time and cannot be called off: it is
-/// asked on a thread of its own, which outlives this object when nobody waits for it any more.
+/// One query to the system's resolver, which may block for long and cannot be cancelled: it runs on
+/// a thread of its own, which outlives this object if necessary.
 class Lookup {
 public:
-    /// Begins to ask. The result of an address in digits is there at once. `waker` is called when
-    /// it is there.
+    /// Starts the query. The result for a numeric address is there at once. `waker` is called when
+    /// the result is there.
     Lookup(const RedisAddress& address, std::shared_ptr<Waker> waker);
 
-    /// The addresses, at least one; nothing as long as there is none.
+    /// The addresses, at least one, or an error; nothing while the query runs.
     [[nodiscard]] std::optional<Result<std::vector<SocketAddress>>> result() const;
 
 private:

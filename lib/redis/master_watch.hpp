@@ -1,5 +1,5 @@
 /// @file
-/// Notices when the sentinels have appointed another master.
+/// Notices when the sentinels have promoted another master.
 
 #pragma once
 
@@ -19,32 +19,32 @@
 
 namespace routemaster::redis {
 
-/// A master that was replaced may take calls for ten more seconds before it is told, and all of
-/// them will be lost. So one of the sentinels is listened to, and asked whenever it speaks of a new
-/// master or may have done so unheard.
+/// A replaced master may accept calls for ten more seconds before it learns that, and loses all of
+/// them. So this listens to one of the sentinels, and asks it for the master whenever it announces
+/// a new one or an announcement may have been missed.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
 class MasterWatch {
 public:
-    /// `seed` is for the pauses between attempts to listen.
+    /// `seed` is for the random pauses between attempts to listen.
     MasterWatch(const LinkContext& context, std::uint64_t seed);
 
     MasterWatch(const MasterWatch&) = delete;
     MasterWatch& operator=(const MasterWatch&) = delete;
 
-    /// Goes on as far as possible without waiting. The master's address when it is not `master`.
-    /// Does nothing when there are no sentinels.
+    /// Continues as far as possible without waiting. The master's address when it is not `master`.
+    /// Does nothing without sentinels.
     [[nodiscard]] std::optional<RedisAddress> work(const RedisAddress& master,
                                                    const PollSet& polled, Instant now);
 
-    /// Asks again at the next occasion: whether a master that was just found is the right one.
+    /// Asks again at the next opportunity: whether a master that was just found is the right one.
     void check() { stirred_ = listener_ && listener_->is_listening(); }
 
-    /// Who is listened to, or was last.
+    /// The sentinel it listens to, or listened to last.
     [[nodiscard]] const RedisAddress& sentinel() const;
 
     void watch(PollSet& polled) const;
-    /// When to go on at the latest.
+    /// When to call `work` at the latest.
     [[nodiscard]] Instant due() const;
 
 private:
@@ -55,12 +55,12 @@ private:
     const LinkContext& context_;
     Channel channel_;
     Backoff backoff_;
-    std::size_t next_ = 0;  ///< Which sentinel to listen to.
+    std::size_t next_ = 0;  ///< Index of the sentinel to listen to.
     std::optional<Listener> listener_;
     std::optional<SentinelInquiry> inquiry_;
     bool stirred_ = false;  ///< The sentinel has to be asked.
     Instant pause_until_ = Instant::min();
-    std::set<std::string> logged_;  ///< Since it last listened; a line for each sentinel's trouble.
+    std::set<std::string> logged_;  ///< Since it last listened; a line for each sentinel's error.
 };
 
 }  // namespace routemaster::redis

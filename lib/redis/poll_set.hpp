@@ -9,8 +9,8 @@
 
 namespace routemaster::redis {
 
-/// What is waited for in one turn, and then what came of it. There are a handful of descriptors, so
-/// that `poll` is cheaper than keeping an epoll set up to date.
+/// The descriptors to wait for in one turn, and then their events. There are a handful, so that
+/// `poll` is cheaper than keeping an epoll set up to date.
 class PollSet {
 public:
     /// Begins the next turn.
@@ -22,12 +22,12 @@ public:
 
     /// Sleeps until something happens or `milliseconds` are over (-1: never).
     void wait(int milliseconds) {
-        // An interrupted wait is taken for one in which nothing happened.
+        // An interrupted wait counts as one without events.
         if (::poll(wishes_.data(), wishes_.size(), milliseconds) < 0) clear();
     }
 
-    /// What happened to the descriptor; 0 when nothing did or it was not waited for. It may have
-    /// happened to another one that had the same number at the time.
+    /// The events of the descriptor; 0 when there were none or it was not waited for. They may
+    /// belong to another descriptor that had the same number at the time.
     [[nodiscard]] short ready(int descriptor) const {
         for (const auto& wish : wishes_) {
             if (wish.fd == descriptor) return wish.revents;

@@ -17,7 +17,7 @@
 namespace routemaster {
 namespace {
 
-/// Steps that were submitted together, until the last has its outcome.
+/// Steps submitted together, until the last has its outcome.
 struct SubmittedSteps {
     std::vector<Outcome> outcomes;
     std::atomic<std::size_t> open;
@@ -36,7 +36,7 @@ struct RedisStore::Impl {
         : options{std::move(settings)},
           link{options, redis::all_scripts(), options.prefix + "routemaster:wake",
                [this](std::string_view queue) {
-                   // No queue stands for messages that may have been missed.
+                   // An empty name: messages may have been missed.
                    if (queue.empty()) return watchers.wake_all();
                    watchers.wake({std::string{queue}});
                }} {}

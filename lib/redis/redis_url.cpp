@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::uint16_t sentinel_port = 26'379;
 
-/// The URL itself stays out of the text: it may contain a password.
+/// The URL itself is not in the text: it may contain a password.
 Error invalid(const std::string& why) { return {Errc::invalid, "Redis URL: " + why}; }
 
 std::string quoted(std::string_view text) { return "'" + std::string{text} + "'"; }
 
-/// Takes away and returns what stands before the first `mark`, or else all.
+/// Removes and returns the text before the first `mark`, or all of it.
 std::string_view take_until(std::string_view& text, char mark) {
     const auto at = text.find(mark);
     const auto head = text.substr(0, at);
@@ -67,7 +67,8 @@ Result<RedisAddress> parse_address(std::string_view text, std::uint16_t default_
         if (end == std::string_view::npos) return invalid("no ']' in " + quoted(text));
         host = text.substr(1, end - 1);
         const auto rest = text.substr(end + 1);
-        if (!rest.empty() && rest.front() != ':') return invalid("odd address " + quoted(text));
+        if (!rest.empty() && rest.front() != ':')
+            return invalid("malformed address " + quoted(text));
         if (!rest.empty()) port = rest.substr(1);
     } else {
         auto rest = text;
@@ -140,7 +141,7 @@ Result<void> parse_settings(std::string_view text, RedisOptions& options) {
     return {};
 }
 
-/// Reads what follows the hosts: the database, and before it the master of sentinels.
+/// Parses what follows the hosts: the database, and before it the master of the sentinels.
 Result<void> parse_path(std::string_view path, bool has_sentinels, RedisOptions& options) {
     if (has_sentinels) {
         auto master = decoded(take_until(path, '/'), "master");
@@ -190,7 +191,7 @@ Result<RedisOptions> parse_parts(std::string_view url) {
     return options;
 }
 
-/// Whether an @ stands where no password ends, because a password has a `/` or `?` as it is.
+/// Whether an @ comes after the authority, because a password contains an unescaped `/` or `?`.
 bool cuts_a_password(std::string_view url) {
     const auto hosts = url.find("://");
     const auto end = hosts == std::string_view::npos ? hosts : url.find_first_of("/?", hosts + 3);
@@ -202,7 +203,7 @@ bool cuts_a_password(std::string_view url) {
 
 Result<RedisOptions> parse_redis_url(std::string_view url) {
     auto options = parse_parts(url);
-    // What is wrong then is a piece of the password, which no error shows.
+    // The faulty part may then be a piece of the password, which no error may show.
     if (!options && cuts_a_password(url)) {
         return invalid("in a user and a password, write / as %2F and ? as %3F");
     }

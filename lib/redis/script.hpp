@@ -10,7 +10,7 @@ namespace routemaster::redis {
 
 /// A script and the name the server knows it by.
 struct Script {
-    std::string_view name;    ///< For logs: the file it stands in.
+    std::string_view name;    ///< For logs: the name of its file.
     std::string_view source;  ///< The text, as given to EVAL.
     std::string sha1;         ///< Of `source`, 40 lower-case hexadecimal digits, for EVALSHA.
 };

@@ -10,7 +10,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Sentinels do little else than answer: one that takes longer is of no use.
+/// Sentinels do little but reply: one that takes longer is of no use.
 constexpr Duration timeout_max{2'000};
 
 Error unavailable(std::string text) { return {Errc::unavailable, std::move(text)}; }

@@ -1,5 +1,5 @@
 /// @file
-/// Asks a sentinel where the master is.
+/// Asks a sentinel for the address of the master.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace routemaster::redis {
 
-/// One question to one sentinel, on a connection of its own. A sentinel that wants a password is
-/// told that of the servers.
+/// One question to one sentinel, on a connection of its own. A sentinel that requires a password
+/// gets that of the servers.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
 class SentinelInquiry {
@@ -24,11 +24,11 @@ public:
 
     [[nodiscard]] const RedisAddress& sentinel() const noexcept { return connection_.address(); }
 
-    /// The master's address, or why there is none; nothing as long as it has to wait.
+    /// The master's address, or why there is none; nothing while it has to wait.
     [[nodiscard]] std::optional<Result<RedisAddress>> work(const PollSet& polled, Instant now);
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
-    /// When to go on at the latest.
+    /// When to call `work` at the latest.
     [[nodiscard]] Instant due() const;
 
 private:
@@ -39,7 +39,7 @@ private:
     Connection connection_;
     Handshake handshake_;
     bool agreed_ = false;
-    Instant deadline_ = no_instant;  ///< Of the reply, once the question was sent.
+    Instant deadline_ = no_instant;  ///< For the reply, once the question was sent.
     std::optional<Result<RedisAddress>> outcome_;
 };
 

@@ -8,10 +8,10 @@ namespace {
 
 using Microseconds = ServerClock::Microseconds;
 
-/// Milliseconds are all that counts.
+/// Only milliseconds matter.
 constexpr Microseconds resolution{1'000};
 
-/// By how much two undisciplined clocks drift apart, at worst: 100 ppm.
+/// The fastest drift between two undisciplined clocks: 100 ppm.
 constexpr int drift_divisor = 10'000;
 
 Microseconds read(clockid_t clock) {
@@ -30,15 +30,15 @@ Microseconds ServerClock::Measurement::uncertainty_at(Microseconds uptime) const
 }
 
 void ServerClock::measured(Microseconds sent, Microseconds received, Microseconds server) {
-    // The server read its clock while the question was there: in the middle of the round trip, or
-    // off by half of it at most.
+    // The server read its clock during the round trip: in the middle of it, or off by half of it at
+    // most.
     const auto half = (received - sent) / 2;
     const Measurement fresh{
         .lead = server - (sent + half), .uncertainty = half + resolution, .at = received};
     const std::lock_guard lock{mutex_};
     if (best_ && !changed_) {
-        // A question that had to wait its turn behind others tells less than an older one that did
-        // not, unless it proves that the server's clock was set.
+        // A request that waited behind others is less precise than an older one that did not,
+        // unless it proves that the server's clock was set.
         const auto old = best_->uncertainty_at(received);
         const bool agree = std::chrono::abs(fresh.lead - best_->lead) <= fresh.uncertainty + old;
         if (agree && old < fresh.uncertainty) return;
@@ -61,7 +61,7 @@ Duration ServerClock::offset(Microseconds uptime, Microseconds system) const {
 }
 
 Duration ServerClock::offset() const {
-    // A thread that is interrupted between the two clocks would find them apart.
+    // If the thread is interrupted between the two clocks, they seem further apart.
     constexpr int attempts = 3;
     auto before = uptime();
     auto system = read(CLOCK_REALTIME);

@@ -1,5 +1,5 @@
 /// @file
-/// What the server's clock shows, as far as it can be known from here.
+/// The server's clock, as precisely as it can be known from here.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace routemaster::redis {
 
-/// Learns from round trips of TIME. What was learnt is kept against a clock of this machine that
-/// nobody sets, so that a step of the system clock is seen at once and not with the next TIME.
+/// Measures round trips of TIME. The result is relative to a clock of this machine that nobody
+/// sets, so that a step of the system clock counts at once and not with the next TIME.
 ///
 /// Thread safety: all members may be called from any thread.
 class ServerClock {
@@ -26,12 +26,12 @@ public:
     /// `sent` and `received`.
     void measured(Microseconds sent, Microseconds received, Microseconds server);
 
-    /// The next measurement is of another server: what is known ends with it.
+    /// The next measurement is of another server: forgets what is known.
     void changed();
 
     /// What to add to the system clock, which shows `system` since the epoch at `uptime`, to get
-    /// what the server's clock shows. Zero when they differ by no more than the measurement can
-    /// tell, and as long as there was none.
+    /// the server's clock. Zero when they differ by no more than the uncertainty of the
+    /// measurement, and before the first measurement.
     [[nodiscard]] Duration offset(Microseconds uptime, Microseconds system) const;
 
     /// The same, now.
@@ -39,9 +39,9 @@ public:
 
 private:
     struct Measurement {
-        Microseconds lead{};         ///< Of the server's clock before the uptime.
-        Microseconds uncertainty{};  ///< When it was made.
-        Microseconds at{};           ///< The uptime when it was made.
+        Microseconds lead{};         ///< Server's clock minus the uptime.
+        Microseconds uncertainty{};  ///< When it was measured.
+        Microseconds at{};           ///< The uptime when it was measured.
 
         [[nodiscard]] Microseconds uncertainty_at(Microseconds uptime) const;
     };

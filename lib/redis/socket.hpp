@@ -17,12 +17,12 @@
 
 namespace routemaster::redis {
 
-/// What `errno` says.
+/// The text of an `errno` value.
 [[nodiscard]] inline std::string errno_text(int code = errno) {
     return std::generic_category().message(code);
 }
 
-/// An address that a name stands for, port included.
+/// An address that a name resolves to, with the port.
 struct SocketAddress {
     sockaddr_storage storage{};
     socklen_t size = 0;
@@ -32,11 +32,12 @@ struct SocketAddress {
     }
 };
 
-/// A TCP socket, closed with its object.
+/// A TCP socket, closed by its destructor.
 class Socket {
 public:
-    /// Begins to connect. Small writes are sent at once, and a peer that is gone is noticed: by
-    /// keep-alive probes when idle, after `timeout` when it does not confirm what it was sent.
+    /// Starts to connect. Sends small writes at once, and notices when the peer is gone: by
+    /// keep-alive probes when idle, after `timeout` when the peer does not acknowledge what was
+    /// sent.
     [[nodiscard]] static Result<Socket> connect(const SocketAddress& address, Duration timeout);
 
     /// Whether it is connected by now; else the reason why it never will be.

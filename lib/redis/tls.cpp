@@ -21,7 +21,7 @@ struct FreeSsl {
 };
 using SslPointer = std::unique_ptr<SSL, FreeSsl>;
 
-/// What OpenSSL has to say about the last failure on this thread.
+/// OpenSSL's text for the last failure on this thread.
 std::string openssl_text() {
     const auto code = ERR_get_error();
     ERR_clear_error();
@@ -49,7 +49,7 @@ public:
 
     Result<std::size_t> read(std::span<char> buffer) override {
         if (failure_) return *failure_;
-        // A record holds 16 KiB at most: several fill the buffer. What does not fit stays with
+        // A record has 16 KiB at most: several fill the buffer. What does not fit stays with
         // OpenSSL, where `poll` does not see it.
         std::size_t size = 0;
         while (size < buffer.size()) {
@@ -88,7 +88,8 @@ private:
         return static_cast<int>(std::min<std::size_t>(size, INT_MAX));
     }
 
-    /// Notes what to wait for before trying again, or says why that is of no use.
+    /// Sets the event to wait for before trying again, or returns the error that makes that
+    /// useless.
     std::optional<Error> wait_or_fail(int code, short& waits_for) {
         const int system = errno;
         switch (SSL_get_error(ssl_.get(), code)) {
@@ -107,8 +108,8 @@ private:
             ERR_clear_error();
             return tls_error(X509_verify_cert_error_string(verdict));
         }
-        // Servers of Redis end without TLS' farewell. What that could cut off is noticed anyway: a
-        // reply says how long it is.
+        // Redis servers close without TLS' close_notify. A reply that this cuts off is noticed
+        // anyway: it says how long it is.
         if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
             ERR_clear_error();
             return Error{Errc::unavailable, "closed by the server"};
@@ -117,8 +118,8 @@ private:
     }
 
     Socket socket_;
-    SslPointer ssl_;                ///< Goes first, it uses the socket.
-    std::optional<Error> failure_;  ///< Found after something was read.
+    SslPointer ssl_;                ///< Destroyed first: it uses the socket.
+    std::optional<Error> failure_;  ///< Occurred after something was read.
     short read_waits_for_ = POLLIN;
     short write_waits_for_ = POLLOUT;
 };
@@ -137,7 +138,7 @@ Tls::Tls(const std::string& ca_file) : context_{SSL_CTX_new(TLS_client_method())
     SSL_CTX* const context = context_.get();
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-    // A write may be tried again from another place: the output moves as it grows.
+    // A write may be repeated from another address: the buffer moves as it grows.
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     ERR_clear_error();
     if (ca_file.empty()) {
@@ -159,7 +160,7 @@ Result<std::unique_ptr<Stream>> Tls::stream(Socket socket, const std::string& ho
             return tls_error("no address: " + host);
         }
     } else {
-        // What the macro SSL_set_tlsext_host_name stands for, which casts in the old way.
+        // What the macro SSL_set_tlsext_host_name expands to, without its C-style casts.
         void* const name = const_cast<char*>(host.c_str());
         SSL_set_hostflags(ssl.get(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
         if (SSL_set1_host(ssl.get(), host.c_str()) != 1 ||

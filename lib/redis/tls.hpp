@@ -14,17 +14,17 @@ struct ssl_ctx_st;
 
 namespace routemaster::redis {
 
-/// Whom to trust. One for all connections of a link.
+/// The trusted authorities, shared by all connections of a link.
 ///
-/// Thread safety: as many threads as like may make streams.
+/// Thread safety: any number of threads may create streams.
 class Tls {
 public:
-    /// Trusts the authorities in the file, or the system's when it has no name. Throws `Failure`:
+    /// Trusts the authorities in `ca_file`, or the system's when it is empty. Throws `Failure`:
     /// `invalid` when the file cannot be used.
     explicit Tls(const std::string& ca_file);
 
     /// A stream over a connected socket to `host`. Its `begin` fails unless the server proves with
-    /// a certificate that it is `host`, a name or an address in digits.
+    /// a certificate that it is `host`, a name or a numeric address.
     [[nodiscard]] Result<std::unique_ptr<Stream>> stream(Socket socket,
                                                          const std::string& host) const;
 

@@ -1,5 +1,5 @@
 /// @file
-/// Wakes the thread of a link out of its sleep in `poll`.
+/// Wakes the thread of a link when it sleeps in `poll`.
 
 #pragma once
 
@@ -14,8 +14,7 @@
 
 namespace routemaster::redis {
 
-/// An eventfd. Shared with whoever has something to say to the thread, so that it may outlive the
-/// thread.
+/// An eventfd. Its users share it, so that it may outlive the thread.
 ///
 /// Thread safety: all members may be called from any thread.
 class Waker {

@@ -18,27 +18,27 @@ std::string_view text_of(const redisReply& reply, std::size_t element) {
 
 ReplyParser::ReplyParser() : reader_{redisReaderCreate()} {
     if (!reader_) throw std::bad_alloc{};
-    // By default the reader gives its buffer back whenever more than 16 KiB of it are unused.
+    // By default the reader frees its buffer whenever more than 16 KiB of it are unused.
     constexpr std::size_t kept = 1U << 18U;
     reader_->maxbuf = kept;
 }
 
 void ReplyParser::feed(std::string_view bytes) {
-    // A failure is remembered by the reader and told by `next`.
+    // The reader remembers a failure, and `next` returns it.
     static_cast<void>(redisReaderFeed(reader_.get(), bytes.data(), bytes.size()));
 }
 
 Result<ServerReply> ReplyParser::next() {
     void* reply = nullptr;
     if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
-        return Error{Errc::corrupted, std::string{"no reply of Redis: "} + reader_->errstr};
+        return Error{Errc::corrupted, std::string{"not a Redis reply: "} + reader_->errstr};
     }
     return ServerReply{static_cast<redisReply*>(reply)};
 }
 
 bool ReplyParser::is_in_the_middle() const {
-    // It takes the first byte of an item at once, a string when it is whole, and the items of an
-    // array as they come.
+    // The reader consumes the first byte of an item at once, a string when it is complete, and the
+    // items of an array as they arrive.
     const redisReader& reader = *reader_;
     return reader.pos < reader.len || reader.ridx > 0 ||
            (reader.ridx == 0 && reader.rstack[0].type >= 0);

@@ -1,5 +1,5 @@
 /// @file
-/// The protocol RESP2: commands as they are sent, replies as they come.
+/// The protocol RESP2: encodes commands, parses replies.
 
 #pragma once
 
@@ -27,8 +27,8 @@ void append_command(std::string& out, std::initializer_list<std::string_view> wo
 /// The text of an element of a reply of type array; empty when there is no such element.
 [[nodiscard]] std::string_view text_of(const redisReply& reply, std::size_t element);
 
-/// Puts replies together from the bytes as they come: hiredis' reader, which takes time in
-/// proportion to what it is fed, however large a reply becomes.
+/// Assembles replies from the bytes as they arrive: hiredis' reader, whose time is proportional to
+/// its input, however large a reply becomes.
 class ReplyParser {
 public:
     /// Throws `std::bad_alloc`.
@@ -36,11 +36,11 @@ public:
 
     void feed(std::string_view bytes);
 
-    /// The next reply, also one of type error; none when more bytes are needed. An error when the
-    /// bytes are no RESP2.
+    /// The next reply, which may be of type error; none when more bytes are needed. An error when
+    /// the bytes are not RESP2.
     [[nodiscard]] Result<ServerReply> next();
 
-    /// Whether a reply has begun that is not all there.
+    /// Whether a reply has begun and is incomplete.
     [[nodiscard]] bool is_in_the_middle() const;
 
 private:

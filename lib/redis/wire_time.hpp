@@ -1,5 +1,5 @@
 /// @file
-/// Times as the server keeps them: milliseconds in the double of a sorted set's score.
+/// Times as the server stores them: milliseconds in the double of a sorted set's score.
 
 #pragma once
 
@@ -13,14 +13,14 @@ namespace routemaster::redis {
 /// The greatest whole number that a double holds exactly; stands for `never`.
 inline constexpr std::int64_t wire_never = 9'007'199'254'740'991;
 
-/// An instant of the caller's clock as it is sent. What is too far away is as far as it can be.
+/// An instant of the caller's clock, converted for the server and clamped to what it can store.
 [[nodiscard]] constexpr std::int64_t to_wire(TimePoint at, Duration clock_offset) noexcept {
     if (at == never) return wire_never;
     const auto number = to_milliseconds(saturating_add(at, clock_offset));
     return std::clamp(number, -wire_never, wire_never);
 }
 
-/// The instant of the caller's clock that the server tells.
+/// A server's time as an instant of the caller's clock.
 [[nodiscard]] constexpr TimePoint from_wire(std::int64_t number, Duration clock_offset) noexcept {
     if (number >= wire_never) return never;
     return saturating_add(from_milliseconds(number), -clock_offset);

@@ -22,7 +22,7 @@ inline std::map<std::string, std::function<void()>, std::less<>>& conformance_bo
     return bodies;
 }
 
-/// doctest takes functions without a state: this one finds out which case it is to run.
+/// doctest takes functions without a state: this one finds out which case it runs.
 inline void run_conformance_case() {
     const auto& body =
         conformance_bodies().find(doctest::getContextOptions()->currentTest->m_name)->second;

@@ -18,13 +18,13 @@
 namespace routemaster::test {
 namespace {
 
-/// What a disk writes as a whole or not at all.
+/// The unit that a disk writes completely or not at all.
 constexpr int sector_bytes = 512;
 
 /// Offsets and sizes.
 using Writes = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// A file as it was written, and as much of it as was synced.
+/// The contents of a file as written, and as last synced.
 struct Image {
     std::string written;
     std::string synced;
@@ -35,7 +35,7 @@ struct Image {
         written.replace(offset, bytes.size(), bytes);
         unsynced.emplace_back(offset, bytes.size());
     }
-    /// The file is synced, of which `begun` was written when that began.
+    /// A sync that began when the file was `begun` is done.
     void sync(const Writes& begun) {
         synced.resize(written.size());
         for (const auto& [offset, size] : begun) {
@@ -52,7 +52,7 @@ struct Plan {
     bool for_good = false;
     bool failing = false;
 
-    /// Counts one operation, and tells whether it fails.
+    /// Counts one operation, and returns whether it fails.
     bool fails() {
         if (failing) return true;
         if (countdown == 0 || --countdown > 0) return false;
@@ -65,7 +65,7 @@ struct Plan {
 
 struct Disk::Impl {
     Impl() {
-        // Under the name of the one that stores ask for, before which it is found.
+        // Has the name of the VFS that stores use, and is found before it.
         usual = sqlite3_vfs_find(nullptr);
         real = sqlite3_vfs_find("unix-excl");
         // Its files are no larger than the real ones: stores ask for their size once for all disks.
@@ -92,7 +92,7 @@ struct Disk::Impl {
         sqlite3_vfs_register(usual, 1);
     }
 
-    /// An open file, in memory that SQLite gives it.
+    /// An open file, in memory that SQLite allocates.
     struct File {
         sqlite3_file base;
         Impl* disk;
@@ -124,8 +124,8 @@ struct Disk::Impl {
         const auto [place, fresh] = disk.images.try_emplace(name);
         opened.image = &place->second;
         if (fresh) {
-            // What was there before is taken for synced. It is read through this very file: to
-            // open and close another would end the locks that this process holds on it.
+            // The existing contents count as synced. They are read through this very file: opening
+            // and closing another would end the locks that this process has on it.
             place->second.written = content_of(opened.next());
             place->second.synced = place->second.written;
         }
@@ -195,7 +195,7 @@ struct Disk::Impl {
             const std::lock_guard lock{disk.mutex};
             begun.swap(opened.image->unsynced);
         }
-        // As Linux does, what a failed sync was to write is not tried again.
+        // As on Linux, a failed sync is not repeated for the pages it should have written.
         if (disk.fails(DiskOperation::sync, opened.log)) return SQLITE_IOERR_FSYNC;
         const int code = opened.next()->pMethods->xSync(opened.next(), flags);
         const std::lock_guard lock{disk.mutex};
@@ -204,15 +204,17 @@ struct Disk::Impl {
         return code;
     }
 
-    /// Waits while syncs are held back.
+    /// Waits while syncs are suspended.
     void pass_sync(bool log) {
         std::unique_lock lock{mutex};
-        const auto holds = [&] { return holding && (!log || *holding == HeldSyncs::Of::all); };
-        if (!holds()) return;
-        ++held;
+        const auto waits = [&] {
+            return suspending && (!log || *suspending == SuspendedSyncs::Of::all);
+        };
+        if (!waits()) return;
+        ++suspended;
         changed.notify_all();
-        changed.wait(lock, [&] { return !holds(); });
-        --held;
+        changed.wait(lock, [&] { return !waits(); });
+        --suspended;
     }
 
     bool fails(DiskOperation operation, bool log = true) {
@@ -239,8 +241,8 @@ struct Disk::Impl {
     Plan database_syncs;
     std::uint64_t failures = 0;
     std::uint64_t syncs = 0;
-    std::optional<HeldSyncs::Of> holding;
-    int held = 0;
+    std::optional<SuspendedSyncs::Of> suspending;
+    int suspended = 0;
 };
 
 const sqlite3_io_methods Disk::Impl::methods{
@@ -359,19 +361,19 @@ void Disk::copy_synced(const std::filesystem::path& file, const std::filesystem:
     }
 }
 
-HeldSyncs::HeldSyncs(Disk& disk, Of which) : disk_{*disk.impl_} {
+SuspendedSyncs::SuspendedSyncs(Disk& disk, Of which) : disk_{*disk.impl_} {
     const std::lock_guard lock{disk_.mutex};
-    disk_.holding = which;
+    disk_.suspending = which;
 }
 
-void HeldSyncs::wait() {
+void SuspendedSyncs::wait() {
     std::unique_lock lock{disk_.mutex};
-    disk_.changed.wait(lock, [this] { return disk_.held > 0; });
+    disk_.changed.wait(lock, [this] { return disk_.suspended > 0; });
 }
 
-void HeldSyncs::release() {
+void SuspendedSyncs::release() {
     const std::lock_guard lock{disk_.mutex};
-    disk_.holding.reset();
+    disk_.suspending.reset();
     disk_.changed.notify_all();
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// The disk as SQLite sees it. A test can make it fail, hold back its syncs, and ask what a loss
+/// The disk as SQLite sees it. A test can make it fail, suspend its syncs, and look at what a loss
 /// of power would leave.
 
 #pragma once
@@ -11,10 +11,10 @@
 
 namespace routemaster::test {
 
-/// What SQLite asks of a file.
+/// SQLite's interface of a file.
 enum class DiskOperation { read, write, sync, truncate };
 
-/// While one of these lives, all files that SQLite opens in this process go through it. One at a
+/// While one of these exists, all files that SQLite opens in this process go through it. One at a
 /// time; it must outlive them.
 ///
 /// Thread safety: all members may be called from any thread.
@@ -28,16 +28,16 @@ public:
 
     // --- Faults ---------------------------------------------------------------------------------
 
-    /// Lets the n-th write, sync or truncation from now on fail, counted from 1; a write that
-    /// fails is done by half, or not at all when it is small. With `for_good` all after it fail as
-    /// well, until `heal`.
+    /// Lets the n-th write, sync or truncation from now on fail, counted from 1; a write that fails
+    /// writes half, or nothing when it is small. With `for_good` all after it fail as well, until
+    /// `heal`.
     void fail_changes(std::uint64_t nth, bool for_good);
 
     /// The same for reads.
     void fail_reads(std::uint64_t nth, bool for_good);
 
-    /// Lets the n-th sync of a database from now on fail, counted from 1. As with any that fails,
-    /// what it was to write is lost unless it is written again.
+    /// Lets the n-th sync of a database from now on fail, counted from 1. As with any failed sync,
+    /// its pages are lost unless they are written again.
     void fail_database_sync(std::uint64_t nth);
 
     /// Nothing fails any more.
@@ -51,32 +51,32 @@ public:
 
     // --- Loss of power --------------------------------------------------------------------------
 
-    /// Copies what was synced of a database and of its log: what is left after a loss of power.
+    /// Copies the synced contents of a database and of its log: what a loss of power leaves.
     void copy_synced(const std::filesystem::path& file, const std::filesystem::path& to) const;
 
 private:
-    friend class HeldSyncs;
+    friend class SuspendedSyncs;
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
 
-/// Holds back the syncs of a disk for as long as it lives.
-class HeldSyncs {
+/// Suspends the syncs of a disk for its own lifetime.
+class SuspendedSyncs {
 public:
     enum class Of {
         all,
         databases,  ///< But not of their logs.
     };
 
-    explicit HeldSyncs(Disk& disk, Of which = Of::all);
-    HeldSyncs(const HeldSyncs&) = delete;
-    HeldSyncs& operator=(const HeldSyncs&) = delete;
-    ~HeldSyncs() { release(); }
+    explicit SuspendedSyncs(Disk& disk, Of which = Of::all);
+    SuspendedSyncs(const SuspendedSyncs&) = delete;
+    SuspendedSyncs& operator=(const SuspendedSyncs&) = delete;
+    ~SuspendedSyncs() { release(); }
 
-    /// Waits until a sync is held back.
+    /// Waits until a sync is suspended.
     void wait();
 
-    /// Lets syncs go on.
+    /// Lets syncs continue.
     void release();
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// What an embedded store logs about its disk, for a test to wait for.
+/// The log lines of an embedded store about its disk, for a test to wait for.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace routemaster::test {
 
-/// Takes the place of a log. Must outlive the store.
+/// Serves as the store's log. Must outlive the store.
 class DiskHealth {
 public:
     [[nodiscard]] Log log() {

@@ -1,5 +1,5 @@
 /// @file
-/// Attempts that end the process which makes them count, so that they come to an end.
+/// Attempts that crash their process count, so that they are limited.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -26,13 +26,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Makes the next attempt, which nobody ends.
+/// Begins the next attempt, which nobody settles.
 DeliveryStart begin(FileScene& scene) {
     const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
     return scene.must(BeginDelivery{lease, Duration{0}});
 }
 
-/// What a crash at this moment leaves is opened.
+/// Opens what a crash at this moment would leave.
 void crash(FileScene& scene) {
     const auto copy = scene.folder.path() / "copy";
     fs::copy_file(scene.file, copy);
@@ -52,7 +52,7 @@ void subscribe(FileScene& scene, std::uint32_t max_events, std::uint32_t attempt
                           .attempts_max = attempts_max}});
 }
 
-/// The process that dies of the only event of its bus; it ends by itself when that is DEAD.
+/// A process that crashes on the only event of its bus; it exits by itself once that is DEAD.
 [[noreturn]] void deliver(const fs::path& file, std::uint32_t max_events, int attempts) noexcept {
     EmbeddedStore store{file};
     Bus bus{store, {.publisher = "shop"}};
@@ -80,7 +80,7 @@ void subscribe(FileScene& scene, std::uint32_t max_events, std::uint32_t attempt
     ::_exit(0);
 }
 
-/// The exit status, or 128 and the signal, of such a process.
+/// The exit status of such a process, or 128 and the signal.
 int run(const fs::path& file, std::uint32_t max_events, int attempts) {
     const pid_t child = ::fork();
     if (child == 0) deliver(file, max_events, attempts);
@@ -91,7 +91,7 @@ int run(const fs::path& file, std::uint32_t max_events, int attempts) {
 
 }  // namespace
 
-TEST_CASE("an attempt that a crash ended counts") {
+TEST_CASE("an attempt that ended in a crash counts") {
     FileScene scene;
     subscribe(scene, 100, 0);
     scene.publish("1");
@@ -105,7 +105,7 @@ TEST_CASE("an attempt that a crash ended counts") {
     CHECK_MESSAGE(begin(scene).attempt == 5, "an orderly end forgets none either");
 }
 
-TEST_CASE("an attempt at a batch that was full counts when attempts are limited") {
+TEST_CASE("an attempt at a full batch counts when attempts are limited") {
     FileScene scene;
     subscribe(scene, 1, 3);
     scene.publish("1");
@@ -115,7 +115,7 @@ TEST_CASE("an attempt at a batch that was full counts when attempts are limited"
     }
 }
 
-TEST_CASE("of attempts without a limit at a batch that was full, all count but the first") {
+TEST_CASE("without a limit, all attempts at a full batch count but the first") {
     FileScene scene;
     subscribe(scene, 1, 0);
     scene.publish("1");
@@ -126,7 +126,7 @@ TEST_CASE("of attempts without a limit at a batch that was full, all count but t
     CHECK(begin(scene).attempt == 2);
 }
 
-TEST_CASE("a batch that ends each process which delivers it is DEAD after its attempts") {
+TEST_CASE("a batch that crashes each process that delivers it is DEAD after its attempts") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     std::uint32_t max_events = 0;
@@ -145,7 +145,7 @@ TEST_CASE("a batch that ends each process which delivers it is DEAD after its at
     CHECK(std::string(attempts.data(), static_cast<std::size_t>(made)) == "123");
 }
 
-TEST_CASE("a first attempt without a limit writes nothing beyond the seal") {
+TEST_CASE("without a limit, a first attempt writes nothing after the seal") {
     FileScene scene;
     subscribe(scene, 1, 0);
     scene.publish("1");

@@ -1,5 +1,5 @@
 /// @file
-/// Copies of a store's file that are made while the store is in use.
+/// Backups of a store's file while the store is in use.
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What stands in a folder, but for the files of the store in the scene.
+/// The files in a folder, but for those of the store in the scene.
 std::vector<std::string> others_in(const fs::path& folder) {
     std::vector<std::string> names;
     for (const auto& each : fs::directory_iterator{folder}) {
@@ -50,7 +50,7 @@ bool whole(const fs::path& copy) {
 
 }  // namespace
 
-TEST_CASE("a backup holds what was acknowledged before it, and the store goes on") {
+TEST_CASE("a backup has all that was acknowledged before it, and the store goes on") {
     FileScene scene;
     scene.subscribe("billing", 3);
     for (int n = 1; n <= 100; ++n) scene.publish(std::to_string(n));
@@ -82,12 +82,12 @@ TEST_CASE("a backup may be read by those who may read the store") {
     CHECK(fs::status(copy).permissions() == fs::status(scene.file).permissions());
 }
 
-TEST_CASE("backups made at full load, while the journal forgets, are each one moment of it") {
+TEST_CASE("backups made at full load, while the journal forgets rows, are consistent snapshots") {
     FileScene scene{{.slack_max = 1U << 20U}};
     scene.subscribe("billing", 1);
     std::atomic<int> acknowledged = 0;
     std::atomic<bool> ended = false;
-    // Jobs that come and go make the journal forget; the events are what is looked at.
+    // Jobs that come and go make the journal forget rows; the events are checked.
     std::jthread churn{[&] {
         const std::string filler(2'000, 'x');
         const Uid other{2ULL << 60U, 0};
@@ -119,10 +119,10 @@ TEST_CASE("backups made at full load, while the journal forgets, are each one mo
         const int after = acknowledged;
         REQUIRE(made.has_value());
         CHECK(whole(copy));
-        const auto held = drained(copy);
-        CHECK(static_cast<int>(held.size()) >= before);
-        CHECK(static_cast<int>(held.size()) <= after + 1);
-        CHECK(joined(held) == joined(numbers(1, static_cast<int>(held.size()))));
+        const auto delivered = drained(copy);
+        CHECK(static_cast<int>(delivered.size()) >= before);
+        CHECK(static_cast<int>(delivered.size()) <= after + 1);
+        CHECK(joined(delivered) == joined(numbers(1, static_cast<int>(delivered.size()))));
     }
     ended = true;
 }
@@ -139,7 +139,7 @@ TEST_CASE("after a backup the journal forgets as before") {
     CHECK(fs::file_size(scene.file) < 20U << 20U);
 }
 
-TEST_CASE("a target that is there, or cannot be, is refused and nothing is left of it") {
+TEST_CASE("a target that exists, or cannot be created, is refused and leaves nothing behind") {
     FileScene scene;
     scene.publish("1");
     const auto refused = [&](const fs::path& target, const std::string& why, Errc code) {
@@ -162,7 +162,7 @@ TEST_CASE("a target that is there, or cannot be, is refused and nothing is left 
     CHECK(joined(others_in(folder)) == "link note");
 }
 
-TEST_CASE("what a backup that was killed left is overwritten") {
+TEST_CASE("the remains of a killed backup are overwritten") {
     FileScene scene;
     scene.subscribe("billing");
     scene.publish("1");
@@ -227,7 +227,7 @@ TEST_CASE("a store makes one backup at a time, and none on the thread of its com
     CHECK(refused.error().code() == Errc::invalid);
 }
 
-TEST_CASE("a file that nobody uses is backed up with what its log holds") {
+TEST_CASE("a file that nobody uses is backed up with the rows in its log") {
     FileScene scene;
     scene.subscribe("billing");
     scene.publish("1");

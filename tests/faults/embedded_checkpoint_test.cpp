@@ -1,5 +1,5 @@
 /// @file
-/// How the embedded store brings pages from SQLite's log to their places, beside the commits.
+/// How the embedded store checkpoints SQLite's log, beside the commits.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t job_bytes = 100'000;
 
-/// Jobs that fill the log until it is brought home, and until it may grow no more.
+/// Numbers of jobs that fill the log until it is checkpointed, and to its bound.
 constexpr int jobs_until_begun = 40;
 constexpr int jobs_until_full = 400;
 
@@ -52,25 +52,25 @@ int open_descriptors() {
 
 }  // namespace
 
-TEST_CASE("commits go on while what they wrote is brought to its places") {
+TEST_CASE("commits go on during a checkpoint") {
     Disk disk;
     FileScene scene;
     int pushed = 0;
     push(scene, pushed++);  // The first commit notes in the database that there is a log.
-    HeldSyncs held{disk, HeldSyncs::Of::databases};
+    SuspendedSyncs suspended{disk, SuspendedSyncs::Of::databases};
     while (pushed < jobs_until_begun) push(scene, pushed++);
-    held.wait();
+    suspended.wait();
     while (pushed < 2 * jobs_until_begun) push(scene, pushed++);
-    held.release();
+    suspended.release();
     check_jobs_after_reopening(scene, pushed);
 }
 
-TEST_CASE("a log that is not brought home grows to its bound, and commits wait") {
+TEST_CASE("a log that is not checkpointed grows to its bound, and commits wait") {
     Disk disk;
     FileScene scene;
     std::atomic<int> pushed = 0;
     push(scene, pushed++);  // The first commit notes in the database that there is a log.
-    HeldSyncs held{disk, HeldSyncs::Of::databases};
+    SuspendedSyncs suspended{disk, SuspendedSyncs::Of::databases};
     constexpr int jobs = 2 * jobs_until_full;
     const std::jthread pushing{[&] {
         while (pushed < jobs) push(scene, pushed++);
@@ -82,12 +82,12 @@ TEST_CASE("a log that is not brought home grows to its bound, and commits wait")
     CHECK(pushed > jobs_until_begun);
     CHECK(pushed < jobs_until_full);
     CHECK(log_bytes(scene) < log_bytes_max);
-    held.release();
+    suspended.release();
     while (pushed < jobs) std::this_thread::yield();
     CHECK(log_bytes(scene) < log_bytes_max);
 }
 
-TEST_CASE("the log begins anew again and again, and costs no more descriptors") {
+TEST_CASE("the log starts over again and again, and needs no more descriptors") {
     FileScene scene;
     int pushed = 0;
     while (pushed < jobs_until_full) push(scene, pushed++);
@@ -98,8 +98,8 @@ TEST_CASE("the log begins anew again and again, and costs no more descriptors") 
     check_jobs_after_reopening(scene, pushed);
 }
 
-TEST_CASE("what a failed sync of the database loses is still in the log") {
-    // One of the checkpointer, or of a commit that brings the rest.
+TEST_CASE("pages lost in a failed sync of the database are still in the log") {
+    // A sync of the checkpointer, or of a commit that checkpoints the rest.
     for (std::uint64_t nth = 1; nth <= 4; ++nth) {
         CAPTURE(nth);
         Disk disk;
@@ -117,7 +117,7 @@ TEST_CASE("what a failed sync of the database loses is still in the log") {
     }
 }
 
-TEST_CASE("what a failed sync loses outlives the store that saw it fail") {
+TEST_CASE("pages lost in a failed sync outlive the store that noticed it") {
     Disk disk;
     FileScene scene;
     disk.fail_database_sync(1);

@@ -1,5 +1,5 @@
 /// @file
-/// When the embedded store answers: not before what it says is on disk, and once.
+/// When the embedded store completes steps: once, when everything they depend on is on disk.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr Duration timeout{20'000};
 
-/// Submits a step; tells whether it was answered so far, and waits until it is.
+/// Submits a step; reports whether it has completed, and waits until it does.
 template <class S>
 class Submission {
 public:
@@ -47,18 +47,18 @@ private:
 
 }  // namespace
 
-TEST_CASE("nothing is acknowledged before it is synced, nor is anything told of it") {
+TEST_CASE("nothing is acknowledged or listed before it is synced") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing");
     scene.must(PutToken{"old", "shop"});
 
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission publication{scene, scene.event("1")};
-    held.wait();
+    suspended.wait();
     CHECK(!publication.answered());
 
-    // These wait for the same sync or the next one: their answers tell what is not on disk.
+    // These wait for the same sync or the next one: their outcomes depend on changes not on disk.
     Submission status{scene, FindSubscriber{"billing"}};
     Submission delivery{scene, AcquireJobs{delivery_queue, scene.worker, 1}};
     Submission push{scene, scene.job("a")};
@@ -72,14 +72,14 @@ TEST_CASE("nothing is acknowledged before it is synced, nor is anything told of 
     CHECK(!acquisition.answered());
     CHECK(!counters.answered());
 
-    // These tell nothing that a crash could take back.
+    // These depend on nothing that a crash could undo.
     Submission token{scene, FindToken{"old"}};
     Submission heartbeat{scene, Heartbeat{scene.worker}};
     CHECK(token.answered());
     CHECK(heartbeat.answered());
 
     CHECK(!publication.answered());
-    held.release();
+    suspended.release();
     CHECK(publication.wait() == Done{});
     CHECK(status.wait()->events_queued == 1);
     CHECK(delivery.wait().leases.size() == 1);
@@ -89,70 +89,70 @@ TEST_CASE("nothing is acknowledged before it is synced, nor is anything told of 
     CHECK(!counters.wait().empty());
 }
 
-TEST_CASE("a delivery does not begin before its batch is on disk as sealed") {
+TEST_CASE("a delivery does not begin before the seal of its batch is on disk") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing");
     scene.publish("1");
     const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission begin{scene, BeginDelivery{lease, Duration{1}}};
-    held.wait();
+    suspended.wait();
     CHECK(!begin.answered());
-    held.release();
+    suspended.release();
     CHECK(begin.wait().verdict == Verdict::deliver);
 }
 
-TEST_CASE("what comes after a batch that was dropped is not told of before that is on disk") {
+TEST_CASE("the batch behind a dropped one is not handed out before the drop is on disk") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
     scene.publish("2");
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission drop{scene, DropOldestBatches{1}};
-    held.wait();
-    // If the first came back, it would have to be delivered before the second.
+    suspended.wait();
+    // If a crash restored the first, it would have to be delivered before the second.
     Submission acquisition{scene, AcquireJobs{delivery_queue, scene.worker, 1}};
     CHECK(!acquisition.answered());
-    held.release();
+    suspended.release();
     CHECK(drop.wait().batches == 1);
     CHECK(acquisition.wait().leases.size() == 1);
 }
 
-TEST_CASE("a settlement is not answered before it is on disk, nor is one that lost its lease") {
+TEST_CASE("a settlement is not acknowledged before it is on disk, nor is one that lost its lease") {
     Disk disk;
     FileScene scene;
     scene.must(scene.job("a"));
     const auto lease = scene.must(AcquireJobs{"work", scene.worker, 1}).leases.at(0);
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission ack{scene, AckJob{lease}};
     Submission again{scene, AckJob{lease}};
-    held.wait();
+    suspended.wait();
     CHECK(!ack.answered());
-    CHECK_MESSAGE(!again.answered(), "that the lease is lost tells of the first ack");
-    held.release();
+    CHECK_MESSAGE(!again.answered(), "lease_lost depends on the first ack");
+    suspended.release();
     CHECK(ack.wait() == Settlement::settled);
     CHECK(again.wait() == Settlement::lease_lost);
 }
 
-TEST_CASE("relaxed answers at once, and is on disk soon after") {
+TEST_CASE("relaxed completes at once, and is on disk soon after") {
     Disk disk;
     FileScene scene{{.durability = Durability::relaxed}};
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission publication{scene, scene.event("1")};
     CHECK(publication.answered());
-    // Nobody waits for it, and still it is synced.
-    held.wait();
-    held.release();
+    // It is synced although nobody waits for it.
+    suspended.wait();
+    suspended.release();
 }
 
-TEST_CASE("those who wait together share a sync") {
+TEST_CASE("steps that wait together share a sync") {
     Disk disk;
     FileScene scene;
-    HeldSyncs held{disk};
+    SuspendedSyncs suspended{disk};
     Submission first{scene, scene.event("first")};
-    held.wait();
+    suspended.wait();
     const auto before = disk.syncs();
     constexpr std::uint64_t many = 1'000;
     Signal answered;
@@ -162,7 +162,7 @@ TEST_CASE("those who wait together share a sync") {
                    if (reply) answered.raise();
                });
     }
-    held.release();
+    suspended.release();
     first.wait();
     REQUIRE(answered.wait_beyond(many - 1, timeout));
     CHECK_MESSAGE(disk.syncs() - before <= 4, "one for the first, one for all others");
@@ -179,7 +179,7 @@ TEST_CASE("steps of one submission are on disk together") {
     CHECK(joined(scene.drain()) == joined(numbers(1, 50)));
 }
 
-TEST_CASE("submissions of no steps are answered") {
+TEST_CASE("submissions without steps complete") {
     FileScene scene;
     CHECK(perform_all(*scene.store, {}, scene.now).empty());
 }
@@ -223,7 +223,7 @@ TEST_CASE("eight threads publish, and each publication is acknowledged once and 
     CHECK_MESSAGE(in_order, "each thread's events stay in the order it published them");
 }
 
-TEST_CASE("what was submitted before the end is still answered") {
+TEST_CASE("steps submitted before the end still complete") {
     std::atomic<int> answered = 0;
     FileScene scene;
     for (int i = 0; i < 100; ++i) {

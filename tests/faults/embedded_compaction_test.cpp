@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The answer of a query for one number, in a file that nobody uses.
+/// The number that a query returns, in a file that nobody uses.
 std::int64_t ask(const fs::path& file, const char* sql) {
     sqlite3* database = nullptr;
     REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
@@ -62,7 +62,7 @@ TEST_CASE("100,000 jobs that come and go leave a small file, and forget its firs
     CHECK(fs::file_size(scene.file.string() + "-wal") < (24U << 20U));
     scene.close();
     CHECK(ask(scene.file, "SELECT min(row) FROM journal") > 500);
-    CHECK(ask(scene.file, "SELECT sum(length(changes)) FROM journal") < 40'000);
+    CHECK(ask(scene.file, "SELECT sum(length(effects)) FROM journal") < 40'000);
     CHECK(ask(scene.file, "SELECT count(*) FROM journal") < 600);
 
     scene.open();
@@ -70,7 +70,7 @@ TEST_CASE("100,000 jobs that come and go leave a small file, and forget its firs
     CHECK(joined(scene.drain()) == "kept");
 }
 
-TEST_CASE("compaction keeps everything that is alive, and goes on after reopening") {
+TEST_CASE("compaction keeps all live data, and goes on after reopening") {
     FileScene scene{{.slack_max = 4'096}};
     scene.subscribe("billing", 7);
     scene.subscribe("audit", 3);
@@ -100,7 +100,7 @@ TEST_CASE("compaction keeps everything that is alive, and goes on after reopenin
     CHECK(joined(messages) == joined(expected));
 }
 
-TEST_CASE("a batch that is alive for long is told again, whole, and keeps growing") {
+TEST_CASE("a batch that lives long gets a new full record, and keeps growing") {
     FileScene scene{{.slack_max = 4'096}};
     scene.subscribe("billing", 1'000);
     for (int n = 1; n <= 30; ++n) {
@@ -113,7 +113,7 @@ TEST_CASE("a batch that is alive for long is told again, whole, and keeps growin
     CHECK(joined(scene.drain()) == joined(numbers(1, 30)));
 }
 
-TEST_CASE("what is forgotten is not written once more") {
+TEST_CASE("forgotten data is not written once more") {
     FileScene scene;
     constexpr int jobs = 64;
     const std::string filler(60'000, '.');
@@ -128,11 +128,11 @@ TEST_CASE("what is forgotten is not written once more") {
     for (auto& outcome : perform_all(*scene.store, acks, scene.now)) {
         CHECK(reply_of<AckJob>(outcome).value() == Settlement::settled);
     }
-    // Of some 300,000 bytes that are forgotten with the acks.
+    // Of some 300,000 bytes that the acks make unneeded.
     CHECK(fs::file_size(scene.file.string() + "-wal") < 150'000);
 }
 
-TEST_CASE("a store that was full gives its space back to the disk once it is empty") {
+TEST_CASE("a store that was full returns its space to the disk once it is empty") {
     FileScene scene{{.slack_max = 4'096, .memory_max = 100'000}};
     const auto size = [&] {
         return fs::file_size(scene.file) + fs::file_size(scene.file.string() + "-wal");

@@ -1,5 +1,5 @@
 /// @file
-/// A process is killed while it works as hard as it can; what it acknowledged is found again.
+/// A process is killed under full load; what it acknowledged must be found again.
 
 #include <doctest/doctest.h>
 #include <poll.h>
@@ -32,13 +32,13 @@ namespace {
 constexpr std::size_t publishers = 2;
 constexpr std::array<const char*, 2> subscribers{"audit", "billing"};
 
-/// What the process that will be killed tells about its work.
+/// Reports of the process that will be killed.
 struct Report {
     enum class Kind : std::uint32_t {
         published,   ///< `who` published `number`, acknowledged.
         pushed,      ///< Job `number` was pushed, acknowledged.
         finishing,   ///< Job `number` is about to be acknowledged by its worker.
-        finished,    ///< It was.
+        finished,    ///< It was acknowledged.
         delivering,  ///< Event `number` of `who` is about to be settled for `whom`.
         delivered,   ///< All that were delivering for `whom` were settled.
     };
@@ -49,7 +49,7 @@ struct Report {
     std::uint32_t number = 0;
 };
 
-/// An event by its publisher and number, as its message says.
+/// An event by its publisher and number, as in its message.
 struct Numbered {
     std::size_t who;
     std::uint32_t number;
@@ -63,8 +63,7 @@ struct Numbered {
     }
 };
 
-/// The work of the process that will be killed. Everything that goes wrong in it ends it by
-/// another signal.
+/// The work of the process that will be killed. An error ends it by another signal.
 class Victim {
 public:
     Victim(const std::filesystem::path& file, int reports)
@@ -106,7 +105,7 @@ private:
         while (true) {
             for (const auto& lease : must(AcquireJobs{"work", worker, 3}).leases) {
                 const auto number = static_cast<std::uint32_t>(std::stoul(lease.job));
-                // Some are given back, so that jobs are told more than once.
+                // Some are nacked, so that jobs are recorded more than once.
                 if (number % 3 == 0) must(NackJob{lease, now_});
                 if (number % 3 == 0) continue;
                 report({{Report::Kind::finishing, 0, 0, number}});
@@ -143,7 +142,7 @@ private:
         return perform(store_, std::move(step), now_).value();
     }
 
-    /// Written at once: what is in the pipe outlives the process.
+    /// Written without a buffer: what is in the pipe survives the process.
     void report(const std::vector<Report>& reports) const {
         const auto size = reports.size() * sizeof(Report);
         if (::write(reports_, reports.data(), size) != static_cast<ssize_t>(size)) std::abort();
@@ -155,7 +154,7 @@ private:
     UidSource uids_{entropy(), entropy()};
 };
 
-/// What the reports say must be found.
+/// What must be found, according to the reports.
 struct Expected {
     /// Events of one publisher for one subscriber, in order: all up to `settled` are delivered,
     /// and those up to `doubtful` may be.
@@ -167,9 +166,9 @@ struct Expected {
     std::array<std::uint32_t, publishers> published{};  // The last one acknowledged.
     std::array<std::array<Stream, publishers>, subscribers.size()> streams{};
     std::uint32_t pushed = 0;
-    std::set<std::uint32_t> jobs;            // Pushed, and not taken up for finishing.
+    std::set<std::uint32_t> jobs;            // Pushed, and not being finished.
     std::set<std::uint32_t> finishing;       // These may be there or not.
-    std::set<std::uint32_t> finished_early;  // Their worker told of them before their pusher did.
+    std::set<std::uint32_t> finished_early;  // Reported by their worker before their publisher.
 
     void take(const Report& report) {
         switch (report.kind) {
@@ -193,13 +192,13 @@ struct Expected {
     }
 };
 
-/// Works until it is killed. Nothing may be thrown out of it, back into the test.
+/// Works until it is killed. No exception may leave it, back into the test.
 [[noreturn]] void be_victim(const std::filesystem::path& file, int reports,
                             const Expected& expected) noexcept {
     Victim{file, reports}.work(expected.published, expected.pushed);
 }
 
-/// Lets a process work on the file for a while, kills it, and takes all its reports.
+/// Lets a process work on the file for a while, kills it, and reads all its reports.
 void work_and_die(const std::filesystem::path& file, std::chrono::milliseconds lifetime,
                   Expected& expected) {
     std::array<int, 2> ends{};
@@ -242,8 +241,8 @@ void work_and_die(const std::filesystem::path& file, std::chrono::milliseconds l
     }
 }
 
-/// What is left of each publisher's events must go on where the deliveries ended, without a gap,
-/// to the last one that was acknowledged or the one behind it. Returns which that is, for each.
+/// The remaining events of each publisher must continue where the deliveries ended, without a gap,
+/// to the last one acknowledged or the one behind it. Returns that one, for each.
 std::array<std::uint32_t, publishers> check_events(const std::vector<std::string>& messages,
                                                    const Expected& expected, std::size_t whom) {
     std::array<std::uint32_t, publishers> last{};
@@ -288,7 +287,7 @@ void check_counters(FileScene& scene, const char* token, std::uint32_t published
 
 void check_jobs(FileScene& scene, Expected& expected) {
     std::set<std::uint32_t> found;
-    // Those that are due are promoted some at a time.
+    // Due jobs are promoted some at a time.
     for (std::vector<Lease> leases;;) {
         leases = scene.must(AcquireJobs{"work", scene.worker, 1'000}).leases;
         if (leases.empty()) break;
@@ -338,7 +337,7 @@ void check_what_is_left(FileScene& scene, Expected& expected) {
 
 }  // namespace
 
-TEST_CASE("what was acknowledged outlives a kill at any moment") {
+TEST_CASE("acknowledged steps survive a kill at any moment") {
     const auto number = seed(31);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};
@@ -348,7 +347,7 @@ TEST_CASE("what was acknowledged outlives a kill at any moment") {
     Expected expected;
     for (int round = 0; round < 200; ++round) {
         CAPTURE(round);
-        // Some die while they open the file.
+        // Some are killed while they open the file.
         const std::chrono::milliseconds lifetime{round % 5 == 0 ? random.below(5)
                                                                 : 10 + random.below(100)};
         work_and_die(scene.file, lifetime, expected);

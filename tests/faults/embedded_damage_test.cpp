@@ -1,5 +1,5 @@
 /// @file
-/// What the embedded store makes of a file that was damaged.
+/// How the embedded store handles a file that was damaged.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -33,7 +33,7 @@ void write_file(const fs::path& file, const std::string& bytes) {
 
 fs::path log_of(const fs::path& file) { return file.string() + "-wal"; }
 
-/// What a crash leaves after `events` publications, one row each: the file and its log.
+/// The files that a crash leaves after `events` publications, one row each: the file and its log.
 struct Crashed {
     explicit Crashed(int events) {
         FileScene scene;
@@ -61,8 +61,8 @@ std::string with_bit_changed(std::string bytes, std::size_t place, unsigned bit)
     return bytes;
 }
 
-/// How many of the publications are there when a file and its log are opened, nothing when they
-/// are refused as damaged; they must be the first ones, in order.
+/// How many of the publications are found when a file and its log are opened, nothing when they are
+/// refused as damaged; they must be the first ones, in order.
 std::optional<std::size_t> survivors(const std::string& main, const std::string& log) {
     FileScene scene;
     scene.close();
@@ -82,7 +82,7 @@ std::optional<std::size_t> survivors(const std::string& main, const std::string&
     return messages.size();
 }
 
-/// Where the text of a job stands in a file.
+/// The offset of a job's text in a file.
 std::size_t place_of(const std::string& bytes, const std::string& text) {
     const auto place = bytes.find(text);
     REQUIRE(place != std::string::npos);
@@ -92,19 +92,19 @@ std::size_t place_of(const std::string& bytes, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a log that is whole gives everything") {
+TEST_CASE("an intact log loses nothing") {
     const Crashed crashed{50};
     CHECK(survivors(crashed.main, crashed.log) == 50);
 }
 
-TEST_CASE("a log whose last commit was cut off anywhere gives what came before it") {
+TEST_CASE("a log whose last commit was cut off loses only that commit") {
     const Crashed crashed{20};
     // The last commit takes one page at least; the frame before it is another's.
     const auto last = place_of_frame(frames_in(crashed.log) - 1);
     for (auto size = last; size < last + frame_bytes; size += 401) {
         CAPTURE(size);
         CHECK(survivors(crashed.main, crashed.log.substr(0, size)) == 19);
-        // What lies behind the end of a log that began anew is of the one before.
+        // Behind the end of a log that started over are frames of the previous one.
         auto torn = crashed.log.substr(0, size);
         torn.resize(crashed.log.size() + frame_bytes, '\x11');
         CHECK(survivors(crashed.main, torn) == 19);
@@ -112,7 +112,7 @@ TEST_CASE("a log whose last commit was cut off anywhere gives what came before i
     CHECK(survivors(crashed.main, crashed.log.substr(0, last + frame_bytes)) == 20);
 }
 
-TEST_CASE("a last commit of several pages that reached the disk in part is no damage") {
+TEST_CASE("a last commit of several pages that reached the disk in part is not damage") {
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
@@ -120,7 +120,7 @@ TEST_CASE("a last commit of several pages that reached the disk in part is no da
     scene.publish("2" + std::string(100'000, '.'));
     const auto main = bytes_of(scene.file);
     auto log = bytes_of(log_of(scene.file));
-    // As power loss leaves it, before anybody was answered: without the mark.
+    // As power loss leaves it, before any step completed: without the mark.
     log.resize(place_of_frame(frames_in(log)));
     const auto first = (before - header_bytes) / frame_bytes;
     REQUIRE(frames_in(log) > first + 4);
@@ -134,7 +134,7 @@ TEST_CASE("a last commit of several pages that reached the disk in part is no da
     }
 }
 
-TEST_CASE("a log with any bit changed gives everything or is refused") {
+TEST_CASE("a log with any bit changed loses nothing or is refused") {
     const Crashed crashed{20};
     const auto number = seed(12);
     ROUTEMASTER_TELL_SEED(number);
@@ -162,13 +162,13 @@ TEST_CASE("a log with any bit changed gives everything or is refused") {
                         static_cast<unsigned>(random.below(8))));
         }
     }
-    // The mark at the end: without it, all is there nevertheless.
+    // The mark at the end: without it, all rows are found nevertheless.
     for (auto place = place_of_frame(frames_in(crashed.log)); place < crashed.log.size(); ++place) {
         CHECK_FALSE(check(place, static_cast<unsigned>(random.below(8))));
     }
 }
 
-TEST_CASE("damage before a commit that was under way is found without the mark") {
+TEST_CASE("damage before an unfinished commit is found without the mark") {
     const Crashed crashed{20};
     // The next commit has begun to overwrite the mark, or is complete but not acknowledged.
     const auto whole = crashed.log.substr(0, place_of_frame(frames_in(crashed.log)));
@@ -188,7 +188,7 @@ TEST_CASE("damage before a commit that was under way is found without the mark")
     }
 }
 
-TEST_CASE("a block of a log that is lost is found, whatever stood in it") {
+TEST_CASE("a lost block of a log is found, whatever was in it") {
     const Crashed crashed{20};
     for (std::size_t place = 0; place + 4'096 < crashed.log.size(); place += 4'096) {
         CAPTURE(place);
@@ -198,13 +198,13 @@ TEST_CASE("a block of a log that is lost is found, whatever stood in it") {
     }
 }
 
-TEST_CASE("rubbish behind the end of the log is not read") {
+TEST_CASE("garbage behind the end of the log is not read") {
     const Crashed crashed{20};
     CHECK(survivors(crashed.main, crashed.log + std::string(10'000, 'x')) == 20);
     CHECK(survivors(crashed.main, crashed.log + crashed.log) == 20);
 }
 
-TEST_CASE("what failed commits leave behind the end of a log is no damage") {
+TEST_CASE("remains of failed commits behind the end of a log are not damage") {
     for (std::uint64_t nth = 1;; ++nth) {
         CAPTURE(nth);
         REQUIRE(nth < 1'000);
@@ -231,7 +231,7 @@ TEST_CASE("what failed commits leave behind the end of a log is no damage") {
     }
 }
 
-TEST_CASE("a log that is missing is missed, and one without its file is kept") {
+TEST_CASE("a missing log is noticed, and a log without its file is kept") {
     const Crashed crashed{20};
     FileScene scene;
     scene.close();
@@ -261,7 +261,7 @@ TEST_CASE("a log that is missing is missed, and one without its file is kept") {
         CHECK(refusal->code() == Errc::corrupted);
         CHECK(refusal->context().find(text) != std::string::npos);
     }
-    // Once all is back, all is there.
+    // Once the log is back, all rows are.
     write_file(scene.file, crashed.main);
     write_file(log_of(scene.file), crashed.log);
     scene.open();
@@ -271,7 +271,7 @@ TEST_CASE("a log that is missing is missed, and one without its file is kept") {
     CHECK_FALSE(refusal_of(scene.file));
 }
 
-TEST_CASE("damage that is accepted costs what stands behind it, once, and the log is kept") {
+TEST_CASE("accepted damage costs the rows behind it, once, and the log is kept") {
     const Crashed crashed{20};
     FileScene scene;
     scene.close();
@@ -289,7 +289,7 @@ TEST_CASE("damage that is accepted costs what stands behind it, once, and the lo
     scene.store.emplace(scene.file, EmbeddedStoreOptions{.accept_damage = true});
     if (!log.empty()) CHECK(bytes_of(kept) == log);
     if (left > 0) scene.publish("21");
-    // Also when it is killed now.
+    // Also when the process is killed now.
     FileScene copy;
     copy.close();
     write_file(copy.file, bytes_of(scene.file));
@@ -304,7 +304,7 @@ TEST_CASE("damage that is accepted costs what stands behind it, once, and the lo
     CHECK(joined(copy.drain()) == joined(expected));
 }
 
-TEST_CASE("the log of a file of the version before is read, and looked through") {
+TEST_CASE("the log of a file of the previous version is read and checked") {
     FileScene scene;
     scene.close();
     fs::remove(scene.file);
@@ -315,7 +315,7 @@ TEST_CASE("the log of a file of the version before is read, and looked through")
     };
     run("PRAGMA page_size=16384; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA application_id=1919773292;"
         "CREATE TABLE journal (row INTEGER PRIMARY KEY, checksum INTEGER NOT NULL,"
-        " changes BLOB NOT NULL) STRICT;"
+        " effects BLOB NOT NULL) STRICT;"
         "CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;"
         "PRAGMA user_version=2; PRAGMA journal_mode=WAL");
     // Three jobs, in rows with their checksums.
@@ -374,22 +374,22 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
     }
     SUBCASE("exchanged") {
         sql =
-            "UPDATE journal SET (checksum, changes) ="
-            " (SELECT checksum, changes FROM journal WHERE row = 5) WHERE row = 6";
+            "UPDATE journal SET (checksum, effects) ="
+            " (SELECT checksum, effects FROM journal WHERE row = 5) WHERE row = 6";
         expected = "row 6 is damaged";
     }
     SUBCASE("emptied") {
-        // As one changed bit in SQLite's own account of a row can make it look.
+        // As one changed bit in SQLite's record header can make it look.
         sql =
             "PRAGMA writable_schema=ON;"
             "UPDATE sqlite_schema SET sql = 'CREATE TABLE journal (row INTEGER PRIMARY KEY,"
-            " checksum INTEGER, changes BLOB) STRICT' WHERE name = 'journal';"
+            " checksum INTEGER, effects BLOB) STRICT' WHERE name = 'journal';"
             "PRAGMA writable_schema=RESET;"
-            "UPDATE journal SET checksum = NULL, changes = NULL WHERE row = 6";
+            "UPDATE journal SET checksum = NULL, effects = NULL WHERE row = 6";
         expected = "row 6 is damaged";
     }
     SUBCASE("no changes") {
-        // The checksum of row 31 and the byte c1, which is no MessagePack.
+        // The checksum of row 31 and the byte c1, which is not MessagePack.
         sql = "INSERT INTO journal VALUES (31, 2031315752, x'c1')";
         expected = "row 31: no effect at byte";
     }
@@ -409,7 +409,7 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
     CHECK_MESSAGE(refusal->context().find(expected) != std::string::npos, refusal->context());
 }
 
-TEST_CASE("a file with a random bit changed is refused, or holds the beginning of what it held") {
+TEST_CASE("a file with a random bit changed is refused, or loses only its newest rows") {
     FileScene scene;
     scene.subscribe("billing", 1);
     for (int n = 1; n <= 200; ++n) scene.publish(std::to_string(n));

@@ -20,7 +20,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A store with a subscriber whose batches have one event each and die of their first failure.
+/// A store with a subscriber whose batches have one event each and die at their first failure.
 struct DeadScene : FileScene {
     explicit DeadScene(const FileOptions& settings = {}) : FileScene{settings}, options{settings} {
         must(Subscribe{"billing",
@@ -64,7 +64,7 @@ struct DeadScene : FileScene {
         open(options);
     }
 
-    /// Pushes and acknowledges jobs until every row that is old has been forgotten.
+    /// Pushes and acknowledges jobs until all old rows have been forgotten.
     void churn() {
         for (int round = 0; round < 300; ++round) {
             std::vector<Step> steps;
@@ -112,7 +112,7 @@ TEST_CASE("DEAD batches and the settings about them outlive a restart") {
     CHECK(joined(scene.drain()) == "");
 }
 
-TEST_CASE("what became of DEAD batches outlives a restart") {
+TEST_CASE("redelivered and dropped DEAD batches stay so after a restart") {
     DeadScene scene;
     const auto first = scene.die("1");
     const auto second = scene.die("2");
@@ -136,7 +136,7 @@ TEST_CASE("what became of DEAD batches outlives a restart") {
     CHECK(scene.status("billing").batches_dead == 0);
 }
 
-TEST_CASE("a batch that dies, is redelivered and dies again, is what it was last") {
+TEST_CASE("a batch that dies, is redelivered and dies again keeps its last state") {
     DeadScene scene;
     const auto uid = scene.die("1");
     for (int i = 0; i < 3; ++i) {
@@ -155,7 +155,7 @@ TEST_CASE("a batch that dies, is redelivered and dies again, is what it was last
     CHECK(joined(scene.dead_messages()) == "1");
 }
 
-TEST_CASE("compaction keeps DEAD batches, and what was redelivered, whole") {
+TEST_CASE("compaction keeps full records of DEAD and of redelivered batches") {
     FileOptions options{.slack_max = 4'096};
     SUBCASE("all of it is kept in memory") {}
     SUBCASE("little of it is kept in memory") { options.memory_max = 64; }
@@ -180,7 +180,7 @@ TEST_CASE("compaction keeps DEAD batches, and what was redelivered, whole") {
     CHECK(joined(scene.dead_messages()) == joined(messages));
     scene.close();
     CHECK(ask(scene.file, "SELECT min(row) FROM journal") > 500);
-    CHECK(ask(scene.file, "SELECT sum(length(changes)) FROM journal") < 60'000);
+    CHECK(ask(scene.file, "SELECT sum(length(effects)) FROM journal") < 60'000);
     scene.open(options);
     CHECK(joined(scene.drain()) == "message 5");
 }
@@ -206,8 +206,8 @@ TEST_CASE("thousands of DEAD batches need not be in memory") {
     CHECK(scene.must(MeasureUse{}).bytes == 0);
 }
 
-TEST_CASE("what stands behind a batch that died is not told of before the death is on disk") {
-    // A crash could bring the batch back, which must then come first.
+TEST_CASE("the batch behind one that died is not handed out before the death is on disk") {
+    // A crash could restore the batch, which must then come first.
     DeadScene scene;
     scene.publish("1");
     scene.publish("2");
@@ -222,12 +222,12 @@ TEST_CASE("what stands behind a batch that died is not told of before the death 
     CHECK(next.leases.size() == 1);
 }
 
-TEST_CASE("a subscriber as format 2 told it is read, and its batches never die") {
+TEST_CASE("a subscriber of format 2 is read, and its batches never die") {
     FileScene scene;
     scene.must(scene.job("first"));
     scene.close();
-    // What format 2 told of a subscriber: [3, "a", "local:a", "", 500, 100, 1, 100, nil, []]. The
-    // checksum is that of row 2.
+    // A subscriber in format 2: [3, "a", "local:a", "", 500, 100, 1, 100, nil, []]. The checksum is
+    // that of row 2.
     sqlite3* database = nullptr;
     REQUIRE(sqlite3_open(scene.file.c_str(), &database) == SQLITE_OK);
     CHECK(sqlite3_exec(database,

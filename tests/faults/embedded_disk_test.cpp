@@ -31,7 +31,7 @@ namespace {
 
 constexpr Duration timeout{20'000};
 
-/// Counts how often each event arrives, and waits until each did once.
+/// Counts how often each event arrives, and waits until each arrived once.
 class Receiver {
 public:
     void take(const Batch& batch) {
@@ -58,7 +58,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("whichever change fails, what was acknowledged stays and nothing else does") {
+TEST_CASE("whichever write fails, acknowledged changes stay and no others") {
     for (const bool for_good : {false, true}) {
         CAPTURE(for_good);
         int refusing = 0;
@@ -93,7 +93,7 @@ TEST_CASE("whichever change fails, what was acknowledged stays and nothing else 
     }
 }
 
-TEST_CASE("a lease that was told before the disk failed can be settled when it has healed") {
+TEST_CASE("a lease acknowledged before the disk failed can be settled after it has healed") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -110,7 +110,7 @@ TEST_CASE("a lease that was told before the disk failed can be settled when it h
     CHECK(scene.perform(settle).error().code() == Errc::unavailable);
     disk.heal();
     health.wait_until_healed();
-    // Nobody else was given the job meanwhile.
+    // Nobody else leased the job meanwhile.
     CHECK(scene.must(AcquireJobs{delivery_queue, Uid{2ULL << 60U, 0}, 9}).leases.empty());
     CHECK(scene.must(settle) == Settlement::settled);
     CHECK(scene.drain().empty());
@@ -179,7 +179,7 @@ TEST_CASE("a disk that neither reads nor writes refuses everything, and heals") 
     disk.fail_changes(1, true);
     CHECK(scene.perform(scene.event("2")).error().code() == Errc::unavailable);
     CHECK(scene.perform(scene.event("3")).error().code() == Errc::unavailable);
-    // Whatever it says of listings, it says at once, and nothing that was refused.
+    // Listings return at once, and without any change that was refused.
     const auto status = scene.perform(FindSubscriber{"billing"});
     if (status) CHECK((*status)->events_queued == 1);
 
@@ -190,7 +190,7 @@ TEST_CASE("a disk that neither reads nor writes refuses everything, and heals") 
     CHECK(joined(scene.drain()) == "1 4");
 }
 
-TEST_CASE("a store can be closed while its disk fails, and nothing is left unanswered") {
+TEST_CASE("a store can be closed while its disk fails, and every step completes") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -218,7 +218,7 @@ TEST_CASE("a store can be closed while its disk fails, and nothing is left unans
     CHECK(joined(scene.drain()) == "1");
 }
 
-TEST_CASE("whoever waits for jobs is woken when the disk has healed") {
+TEST_CASE("workers that wait for jobs are woken when the disk has healed") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -239,7 +239,7 @@ TEST_CASE("whoever waits for jobs is woken when the disk has healed") {
     REQUIRE(woken.wait_beyond(again, timeout));
 }
 
-TEST_CASE("relaxed: what was answered before the disk failed may be lost, and later steps fail") {
+TEST_CASE("relaxed: steps completed before the disk failed may be lost, and later steps fail") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -286,7 +286,7 @@ TEST_CASE("a dispatcher delivers each batch once across failures of the disk") {
             disk.fail_changes(nth, for_good);
             {
                 Runner runner{dispatcher};
-                // It may be done before anything fails.
+                // The step may complete before anything fails.
                 while (for_good && health.failures() == 0 && receiver.count().first < 2 * batches) {
                     std::this_thread::yield();
                 }

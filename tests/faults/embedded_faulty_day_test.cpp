@@ -20,8 +20,8 @@ using namespace routemaster::test;
 
 namespace {
 
-/// The steps of the day. Whatever the store answers, a store in memory that does what was answered
-/// is its equal.
+/// The steps of the day. A store in memory performs every step that the store under test did, and
+/// must end up equal.
 class FaultyDay {
 public:
     FaultyDay(Disk& disk, bool for_good) : disk_{disk}, for_good_{for_good} {
@@ -48,7 +48,7 @@ public:
         recover();
     }
 
-    /// Leases that were held when the disk failed can still be settled. Then compares with the
+    /// Leases that were valid when the disk failed can still be settled. Then compares with the
     /// store in memory, before and after a restart.
     void check() {
         settle_all(true);
@@ -64,7 +64,7 @@ public:
     [[nodiscard]] std::uint64_t failures() const { return health_.failures(); }
 
 private:
-    /// Everything but what is counted by the number of an attempt.
+    /// Everything except what is counted by the number of an attempt.
     Told tell_of(Store& store) const {
         auto told = tell(store, {"billing"}, scene_.now);
         std::erase_if(told.counters, [](const Counter& counter) {
@@ -74,11 +74,11 @@ private:
     }
 
     /// When jobs fall due: not at once, and each at an instant of its own, so that they are
-    /// promoted in the same order whether or not the state was made anew meanwhile.
+    /// promoted in the same order whether or not the state was read again meanwhile.
     [[nodiscard]] TimePoint soon() const { return scene_.now + Duration{50}; }
 
-    /// Performs a step; when it is refused, lets the disk heal and performs it again. Time passes
-    /// with each.
+    /// Performs a step; when it is refused, lets the disk heal and performs it again. Each step
+    /// advances the time.
     template <class S>
     typename S::Reply perform_at_last(S step) {
         scene_.now += Duration{1};
@@ -135,7 +135,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("whichever change fails, steps are done and kept, or unavailable and undone") {
+TEST_CASE("whichever write fails, steps are done and kept, or unavailable and undone") {
     for (const bool for_good : {false, true}) {
         CAPTURE(for_good);
         int refusing = 0;

@@ -1,5 +1,5 @@
 /// @file
-/// What can be learned of a store's file without opening the store.
+/// Checking and exporting a store's file without opening the store.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -19,7 +19,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A bus with one of everything, and three jobs of which one is no job of ours.
+/// A bus with one of everything, and three jobs, one of which is not encoded as ours are.
 struct Shop : FileScene {
     Shop() {
         must(PutToken{"t", "shop"});
@@ -55,7 +55,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a file that is whole is told to be, with what it holds") {
+TEST_CASE("an intact file is reported as such, with its contents") {
     const Shop shop;
     const auto report = check_embedded_file(shop.file).value();
     CHECK(report.damage.empty());
@@ -70,7 +70,7 @@ TEST_CASE("a file that is whole is told to be, with what it holds") {
     CHECK(report.counters > 0);
 }
 
-TEST_CASE("everything in a file is told as lines of JSON") {
+TEST_CASE("everything in a file is exported as lines of JSON") {
     const Shop shop;
     const auto lines = shop.exported();
     CHECK(contains(lines, R"({"topic":{"name":"orders","publisher":null,"events":2}})"));
@@ -89,10 +89,10 @@ TEST_CASE("everything in a file is told as lines of JSON") {
     }
 }
 
-TEST_CASE("what stands around damage is told, and where the damage is") {
+TEST_CASE("the rows around damage are exported, and the damage is located") {
     const Shop shop;
     SUBCASE("a row that was changed") {
-        shop.run("UPDATE journal SET changes = zeroblob(length(changes)) WHERE row = 4");
+        shop.run("UPDATE journal SET effects = zeroblob(length(effects)) WHERE row = 4");
         const auto report = check_embedded_file(shop.file).value();
         CHECK(report.rows == 5);
         REQUIRE(report.damage.size() == 1);
@@ -113,7 +113,7 @@ TEST_CASE("what stands around damage is told, and where the damage is") {
     CHECK_MESSAGE(refusal->code() == Errc::corrupted, "a store does not open such a file");
 }
 
-TEST_CASE("rows on a page that is damaged are told once, from where to where") {
+TEST_CASE("rows on a damaged page are reported as one range") {
     FileScene scene;
     for (int n = 0; n < 60; ++n) {
         scene.must(scene.job(encode_job({std::string(2'000, 'x') + std::to_string(n), {}})));
@@ -138,7 +138,7 @@ TEST_CASE("rows on a page that is damaged are told once, from where to where") {
     CHECK(report.rows < 60);
 }
 
-TEST_CASE("a damaged log is told of, and what stands before the damage is told") {
+TEST_CASE("a damaged log is reported, and the rows before the damage are exported") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     const auto log = file.string() + "-wal";
@@ -161,7 +161,7 @@ TEST_CASE("a damaged log is told of, and what stands before the damage is told")
     CHECK(contains(report.damage.front(), "its log is missing"));
 }
 
-TEST_CASE("very much damage is told in part, with its extent") {
+TEST_CASE("very much damage is reported in part, with its extent") {
     Shop shop;
     shop.open();
     for (int n = 0; n < 300; ++n) shop.must(shop.job(std::to_string(n)));
@@ -172,7 +172,7 @@ TEST_CASE("very much damage is told in part, with its extent") {
     CHECK(report.damage.back() == "289 problems in all");
 }
 
-TEST_CASE("a file that is none, or in use, is refused and not changed") {
+TEST_CASE("a file that is not a store's, or is in use, is refused and not changed") {
     FileScene scene;
     const auto why = [](const std::filesystem::path& file) {
         const auto report = check_embedded_file(file);
@@ -185,6 +185,6 @@ TEST_CASE("a file that is none, or in use, is refused and not changed") {
     CHECK(contains(why(other), "is empty: invalid"));
     CHECK(std::filesystem::file_size(other) == 0);
     std::ofstream{other} << "something else, and quite long enough to be looked at";
-    CHECK(contains(why(other), "is no routemaster file"));
+    CHECK(contains(why(other), "is not a routemaster file"));
     CHECK(contains(why(scene.file), "in use"));
 }

@@ -1,5 +1,5 @@
 /// @file
-/// A real disk that is full: what there is can be delivered, and makes space by that.
+/// A real disk that is full: existing batches can be delivered, and that frees space.
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@ using namespace routemaster;
 using namespace routemaster::test;
 namespace fs = std::filesystem;
 
-// A machine where we may not mount has no disk that we may fill.
+// Without permission to mount there is no disk that the test may fill.
 #define REQUIRE_A_DISK(disk)                                                          \
     do {                                                                              \
         WARN_MESSAGE((disk).available(), "skipped: mounting a tmpfs is not allowed"); \
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A store on a small disk, of which a part is in use by others.
+/// A store on a small disk, of which other files use a part.
 struct Shop : FileScene {
     Shop(int megabytes, int used, std::uint64_t reserve = EmbeddedStoreOptions{}.reserve)
         : disk{megabytes}, reserve_{reserve} {
@@ -113,7 +113,8 @@ TEST_CASE("a full disk is drained to empty with no space added, and takes events
             shop.publish_until_full(way.bytes);
             CHECK(shop.published > before + 20);
             if (round == 1) {
-                // As after a kill, but for the file that others could have taken meanwhile.
+                // As after a kill, except for the file whose space others could have taken
+                // meanwhile.
                 shop.close();
                 shop.begin();
             }
@@ -129,7 +130,7 @@ TEST_CASE("a full disk is drained to empty with no space added, and takes events
     }
 }
 
-TEST_CASE("while the disk is full, what adds to it is refused, and all else is done") {
+TEST_CASE("while the disk is full, steps that add data are refused, and all others are done") {
     Shop shop{8, 0};
     REQUIRE_A_DISK(shop.disk);
     shop.subscribe("billing", 1);
@@ -149,7 +150,7 @@ TEST_CASE("while the disk is full, what adds to it is refused, and all else is d
     CHECK(shop.delivered == shop.published);
 }
 
-TEST_CASE("a store without a reserve refuses until there is space, as before") {
+TEST_CASE("a store without a reserve refuses all changes until there is space") {
     Shop shop{8, 0, 0};
     REQUIRE_A_DISK(shop.disk);
     CHECK_FALSE(fs::exists(shop.file.string() + "-reserve"));
@@ -161,7 +162,7 @@ TEST_CASE("a store without a reserve refuses until there is space, as before") {
     CHECK(shop.delivered == shop.published);
 }
 
-TEST_CASE("the reserve is gone when the store is closed, and an old one is taken over") {
+TEST_CASE("the reserve is removed when the store is closed, and an old one is taken over") {
     FileScene scene;
     const auto reserve = scene.file.string() + "-reserve";
     CHECK(fs::file_size(reserve) == EmbeddedStoreOptions{}.reserve);

@@ -1,5 +1,5 @@
 /// @file
-/// A process is killed while it writes SQLite's log, which begins anew now and then; then the log
+/// A process is killed while it writes SQLite's log, which starts over now and then; then the log
 /// is damaged.
 
 #include <doctest/doctest.h>
@@ -135,7 +135,7 @@ TEST_CASE("a process that is killed at any moment leaves no damage, and a change
         Acknowledged acknowledged;
         work_and_die(file, std::chrono::milliseconds{10 + random.below(400)}, acknowledged);
         if (!fs::exists(file.string() + "-wal")) continue;
-        // In its header it counts how often it did.
+        // Its header counts how often it started over.
         began_anew |= byte_of(file.string() + "-wal", 15) > 1;
         copy_all(file, damaged);
         const auto whole = jobs_in(damaged);

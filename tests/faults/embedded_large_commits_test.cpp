@@ -20,7 +20,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A job of some megabytes, no two pages of which are alike.
+/// A job of some megabytes; no two pages of it are alike.
 std::string large_job(int number, std::size_t bytes) {
     std::string job;
     for (int line = 0; job.size() < bytes; ++line) {
@@ -29,7 +29,7 @@ std::string large_job(int number, std::size_t bytes) {
     return job;
 }
 
-/// Pushes large jobs and works some off, at random, and knows what must be there.
+/// Pushes large jobs and works some off, at random, and knows which must be there.
 class LargeJobs {
 public:
     LargeJobs(FileScene& scene, unsigned seed) : scene_{scene}, random_{seed} {}
@@ -59,7 +59,7 @@ public:
         }
     }
 
-    /// In a store that was opened on a copy.
+    /// Checks a store that was opened on a copy.
     void check(FileScene& copy) const {
         auto left = jobs_;
         const auto all = static_cast<std::uint32_t>(left.size());
@@ -80,7 +80,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("commits larger than SQLite's memory are whole, after a loss of power, too") {
+TEST_CASE("commits larger than SQLite's memory are complete, after a loss of power, too") {
     Disk disk;
     FileScene scene{{.slack_max = 1U << 20U, .memory_max = 1U << 20U}};
     LargeJobs jobs{scene, 7};

@@ -1,5 +1,5 @@
 /// @file
-/// A file of the embedded store that is opened by another name, and who may read what it makes.
+/// A file of the embedded store that is opened through a link, and the permissions of new files.
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A link to where a file is that a crash left, with its log.
+/// A link to a file that a crash left, with its log.
 struct LinkedScene {
     LinkedScene() {
         FileScene crashed;
@@ -65,7 +65,7 @@ TEST_CASE("a file that is named by a link has its log beside it") {
     CHECK_FALSE(refusal_of(linked.file));
 }
 
-TEST_CASE("a link to nothing yet makes the file where it leads") {
+TEST_CASE("a link to a missing file creates that file") {
     const LinkedScene linked;
     fs::remove(linked.file);
     fs::remove(linked.file.string() + "-wal");
@@ -90,7 +90,7 @@ TEST_CASE("links that lead in a circle are refused") {
     CHECK(refusal->code() == Errc::unavailable);
 }
 
-TEST_CASE("a new file and what stands beside it are for their owner alone") {
+TEST_CASE("a new file and the files beside it are readable by their owner alone") {
     FileScene scene;
     scene.subscribe("billing");
     CHECK(mode_of(scene.file) == 0600);

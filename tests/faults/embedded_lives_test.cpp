@@ -1,5 +1,5 @@
 /// @file
-/// The embedded store goes on after each restart as if there had been none.
+/// The embedded store continues after each restart as if there had been none.
 
 #include <doctest/doctest.h>
 
@@ -35,8 +35,9 @@ void live(FileScene& scene, Twin& twin, RandomSteps& random, int submissions) {
     }
 }
 
-/// Brings everything into a state that a restart keeps: no job is held or READY, each waits for an
-/// instant of its own, and what was attempted was settled. Width lets all deliveries be reached.
+/// Brings everything into a state that a restart keeps: no job is leased or READY, each waits for
+/// an instant of its own, and every attempt was settled. A high max_in_flight makes all deliveries
+/// eligible.
 void come_to_rest(FileScene& scene, Twin& twin) {
     auto& store = *scene.store;
     const auto subscribers = perform(store, ListSubscribers{}, scene.now).value();
@@ -87,7 +88,7 @@ void come_to_rest(FileScene& scene, Twin& twin) {
 
 }  // namespace
 
-TEST_CASE("20,000 random steps with 20 restarts come to the same as in memory") {
+TEST_CASE("20,000 random steps with 20 restarts have the same results as in memory") {
     const auto number = seed(21);
     ROUTEMASTER_TELL_SEED(number);
     FileOptions options{.slack_max = 4'096};
@@ -112,7 +113,7 @@ TEST_CASE("20,000 random steps with 20 restarts come to the same as in memory") 
         }
         REQUIRE(tell(*scene.store, tokens, now) == tell(twin.memory(), tokens, now));
         check_gauges(*scene.store, now);
-        // Jobs that wait for others of their group are SCHEDULED in the one and READY in the other.
+        // Jobs blocked by their group are SCHEDULED in one store and READY in the other.
         for (const char* queue : {delivery_queue, "work"}) {
             CHECK(twin.perform(*scene.store, AcquireJobs{queue, scene.worker, 1}, now)
                       .value()

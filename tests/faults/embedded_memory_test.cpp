@@ -24,13 +24,13 @@ constexpr std::uint64_t memory_max = 100'000;
 
 const std::string filler(200, '.');
 
-/// Some 5,000 bytes that say which they are.
+/// Some 5,000 bytes that contain their number.
 std::string large(const std::string& name) { return name + std::string(5'000, '.'); }
 
 std::string large_job(int number) { return large("job " + std::to_string(number)); }
 std::string large_message(int number) { return large("event " + std::to_string(number)); }
 
-/// Bytes that are allocated.
+/// Allocated bytes.
 std::size_t allocated() {
     const auto memory = mallinfo2();
     return memory.uordblks + memory.hblkhd + huge_page_bytes();
@@ -79,7 +79,7 @@ void deliver_all(FileScene& scene) {
 
 }  // namespace
 
-TEST_CASE("a backlog of 40 MB takes little memory, and comes back whole and in order") {
+TEST_CASE("a backlog of 40 MB takes little memory, and comes back complete and in order") {
     FileOptions options{.memory_max = memory_max};
     bool reopened = false;
     SUBCASE("without a restart") {}
@@ -100,7 +100,7 @@ TEST_CASE("a backlog of 40 MB takes little memory, and comes back whole and in o
         scene.open(options);
         CHECK(allocated() - before < 8'000'000);
     }
-    // Whatever happens to others, nothing of the backlog may be lost.
+    // Whatever happens to other jobs, the backlog must stay complete.
     for (int i = 0; i < 500; ++i) {
         scene.must(PushJob{"passing", std::to_string(i), scene.now});
     }
@@ -115,7 +115,7 @@ TEST_CASE("a backlog of 40 MB takes little memory, and comes back whole and in o
     }
 }
 
-TEST_CASE("of a long backlog, a job takes 160 bytes of memory and an event 64") {
+TEST_CASE("in a long backlog, a job takes 160 bytes of memory and an event 64") {
     FileScene scene{{.memory_max = 1}};
     scene.subscribe("billing", 100);
     const auto grows = [&](int first, int last, const auto& step) {
@@ -129,17 +129,17 @@ TEST_CASE("of a long backlog, a job takes 160 bytes of memory and an event 64") 
     };
     const auto job = [&](const std::string& name) { return scene.job(name + filler); };
     const auto event = [&](const std::string& name) { return scene.event(name + filler); };
-    // What the store takes for itself comes first.
+    // The store's own memory is allocated first.
     grows(0, 20'000, job);
     CHECK(grows(20'000, 200'000, job) <= 160);
     CHECK(grows(0, 100'000, event) <= 64);
 }
 
-TEST_CASE("a job that cannot be read again is not lost, and nobody gets it meanwhile") {
+TEST_CASE("a job that cannot be read again is not lost, and no worker gets it meanwhile") {
     Disk disk;
     FileScene scene{{.memory_max = 1}};
     for (const char* name : {"a", "b"}) scene.must(scene.job(large(name)));
-    // What the store or SQLite still remembers must go.
+    // Evicts what the store or SQLite still caches.
     for (int i = 0; i < 1'000; ++i)
         scene.must(PushJob{"other", large(std::to_string(i)), scene.now});
     for (int i = 0; i < 50; ++i) scene.must(AcquireJobs{"other", scene.worker, 20});

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Publishes until that is refused; how often it was not.
+/// Publishes until that is refused; returns how often it succeeded.
 int publish_until_refused(FileScene& scene, int published) {
     int number = published;
     REQUIRE(await([&] {
@@ -35,7 +35,7 @@ int publish_until_refused(FileScene& scene, int published) {
 
 }  // namespace
 
-TEST_CASE("a store whose file or log is moved away takes nothing until it is put back") {
+TEST_CASE("a store whose file or log is moved away refuses steps until it is put back") {
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
@@ -46,7 +46,7 @@ TEST_CASE("a store whose file or log is moved away takes nothing until it is put
     fs::rename(moved, elsewhere);
     auto published = publish_until_refused(scene, 1);
     CHECK_FALSE(scene.perform(AcquireJobs{delivery_queue, scene.worker, 1}));
-    // Who opens it at the old place is refused: the half of it stands there.
+    // Opening the old path is refused: half of the store is still there.
     CHECK(refusal_of(scene.file));
     fs::rename(elsewhere, moved);
     REQUIRE(await([&] { return scene.perform(scene.event(std::to_string(published + 1))); }));
@@ -64,7 +64,7 @@ TEST_CASE("a store that is idle notices that its file was moved") {
     CHECK(await([&] { return !scene.perform(AcquireJobs{"work", scene.worker, 1}); }));
 }
 
-TEST_CASE("a store whose files were removed leaves those alone that another made in their place") {
+TEST_CASE("a store whose files were removed does not touch files created in their place") {
     FileScene scene;
     scene.publish("1");
     for (const char* suffix : {"", "-wal"}) fs::remove(scene.file.string() + suffix);

@@ -1,5 +1,5 @@
 /// @file
-/// Which files the embedded store opens, and what it says of the others.
+/// Which files the embedded store opens, and its errors for the others.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -40,7 +40,7 @@ void run_sql(const fs::path& file, const char* sql) {
 
 constexpr const char* file_to_open = "ROUTEMASTER_TEST_FILE";
 
-/// Opens a file in another process: 0 when it could, 1 when it was told that the file is in use, 2
+/// Opens a file in another process: 0 when it could, 1 when the file was reported to be in use, 2
 /// otherwise.
 int open_elsewhere(const fs::path& file) {
     return Process{{"/proc/self/exe", "--no-skip", "--test-case=opens a file for another process"},
@@ -48,7 +48,7 @@ int open_elsewhere(const fs::path& file) {
         .wait();
 }
 
-/// Checks that a file is refused with that code and a text that names it, and stays as it was.
+/// Checks that a file is refused with that code and a text that names it, and does not change.
 void check_refused(const fs::path& file, Errc code, const std::string& part) {
     const bool existed = fs::is_regular_file(file);
     const auto before = existed ? bytes_of(file) : std::string{};
@@ -76,7 +76,7 @@ TEST_CASE("a file that does not exist is created, and found again") {
     CHECK(joined(scene.drain()) == "1");
 }
 
-TEST_CASE("an empty file is taken for a new one") {
+TEST_CASE("an empty file counts as a new one") {
     const TemporaryFolder folder;
     write_file(folder.path() / "bus.db", "");
     CHECK(!refusal_of(folder.path() / "bus.db"));
@@ -118,7 +118,7 @@ TEST_CASE("a file that this process has open is refused, and stays locked agains
     CHECK(open_elsewhere(scene.file) == 1);
 }
 
-TEST_CASE("the owner goes on undisturbed by those who were refused") {
+TEST_CASE("refused processes do not disturb the owner") {
     FileScene scene;
     scene.subscribe("billing");
     for (int i = 1; i <= 20; ++i) {
@@ -131,18 +131,18 @@ TEST_CASE("the owner goes on undisturbed by those who were refused") {
     CHECK(joined(scene.drain()) == joined(numbers(1, 20)));
 }
 
-TEST_CASE("a file that is no database is refused") {
+TEST_CASE("a file that is not a database is refused") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "notes.txt";
     for (const std::string& content :
          {std::string{"x"}, std::string{"Dear diary,\n"}, std::string(100'000, 'z'),
           std::string(4'096, '\0'), std::string{"SQLite format 3"}}) {
         write_file(file, content);
-        check_refused(file, Errc::invalid, "is no routemaster file");
+        check_refused(file, Errc::invalid, "is not a routemaster file");
     }
 }
 
-TEST_CASE("a database of somebody else is refused") {
+TEST_CASE("a database of another program is refused") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "shop.db";
     run_sql(file, "CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (42)");
@@ -173,12 +173,12 @@ TEST_CASE("a file of a newer format is refused") {
     CHECK(!refusal_of(scene.file));
 }
 
-TEST_CASE("a file of the format before this is read, and goes on in this") {
+TEST_CASE("a file of the previous format is read, and continues in this one") {
     FileScene scene;
     scene.must(scene.job("old"));
     scene.must(scene.job("kept"));
     scene.close();
-    // The job "old" is gone, as format 1 says it, with the checksum of row 3.
+    // The job "old" is gone, in format 1, with the checksum of row 3.
     run_sql(scene.file,
             "INSERT INTO journal VALUES (3, 1987976946, x'930ca4776f726ba36f6c64');"
             "PRAGMA user_version=1");
@@ -191,7 +191,7 @@ TEST_CASE("a file of the format before this is read, and goes on in this") {
     CHECK(scene.queue("work") == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("a folder that is missing, and one that stands in place of the file, are refused") {
+TEST_CASE("a missing folder, and a folder in place of the file, are refused") {
     const TemporaryFolder folder;
     check_refused(folder.path() / "missing" / "bus.db", Errc::unavailable,
                   "cannot open it: No such file or directory");
@@ -236,7 +236,7 @@ TEST_CASE("a store is opened by its URL, and refused as a result") {
     REQUIRE(!strange);
     CHECK(strange.error().code() == Errc::invalid);
     CHECK(strange.error().context() ==
-          "/etc/passwd: is no routemaster file, or one with a damaged beginning");
+          "/etc/passwd: is not a routemaster file, or one with a damaged beginning");
     CHECK(open_store("postgres://localhost").error().context() ==
           "store URL 'postgres://localhost': begin it with memory:, file:, redis://, rediss://, "
           "redis+sentinel:// or rediss+sentinel://");

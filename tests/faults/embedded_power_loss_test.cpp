@@ -1,5 +1,5 @@
 /// @file
-/// What the embedded store keeps when the power fails: what was acknowledged, as it promises.
+/// What the embedded store keeps when the power fails: acknowledged steps, as it promises.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Publishes 1, 2, 3… from a thread, and counts what was submitted and what was acknowledged.
+/// Publishes 1, 2, 3… from a thread, and counts submitted and acknowledged events.
 class Publishing {
 public:
     explicit Publishing(FileScene& scene)
@@ -36,7 +36,7 @@ private:
     std::jthread thread_;
 };
 
-/// What is found after the power failed just now: a beginning of what was published.
+/// The events found after a power failure right now: the first of those published.
 int left_by_power_loss(const Disk& disk, const FileScene& scene, int round) {
     const auto copy = scene.folder.path() / ("left" + std::to_string(round));
     disk.copy_synced(scene.file, copy);
@@ -50,7 +50,7 @@ int left_by_power_loss(const Disk& disk, const FileScene& scene, int round) {
 
 }  // namespace
 
-TEST_CASE("strict: everything acknowledged outlives a loss of power at any moment") {
+TEST_CASE("strict: everything acknowledged survives a loss of power at any moment") {
     // The log is copied back into the file after 1,000 pages, several times in this test; the
     // slack lets the head of the journal be freed meanwhile.
     Disk disk;
@@ -79,7 +79,7 @@ TEST_CASE("relaxed: a loss of power costs the end of what was acknowledged, and 
     for (int burst = 0; burst < 5; ++burst) {
         const int kept = published;
         for (int n = 0; n < 100; ++n) scene.publish(std::to_string(++published));
-        // Soon all of it is on disk, though nobody waits for it. What was there once stays.
+        // Soon all is on disk, though nobody waits for it. What was there once stays.
         for (int left = 0; left < published; ++round) {
             REQUIRE(round < 100'000);
             left = left_by_power_loss(disk, scene, round);
@@ -88,7 +88,7 @@ TEST_CASE("relaxed: a loss of power costs the end of what was acknowledged, and 
     }
 }
 
-TEST_CASE("a new file outlives a loss of power, whether or not anything was written") {
+TEST_CASE("a new file survives a loss of power, whether or not anything was written") {
     Disk disk;
     FileScene scene;
     CHECK(left_by_power_loss(disk, scene, 0) == 0);

@@ -1,5 +1,5 @@
 /// @file
-/// What the embedded store finds in its file is what it knew when it was closed.
+/// The embedded store finds in its file what it knew when it was closed.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -44,7 +44,7 @@ std::int64_t asked(const std::filesystem::path& file, const char* sql) {
 
 }  // namespace
 
-TEST_CASE("random steps come to the same in memory and in a file, and outlive reopening it") {
+TEST_CASE("random steps have the same results in memory and in a file, also after reopening it") {
     const auto first = seed(1);
     for (std::uint64_t number = first; number < first + 16; ++number) {
         ROUTEMASTER_TELL_SEED(number);
@@ -52,7 +52,7 @@ TEST_CASE("random steps come to the same in memory and in a file, and outlive re
         const auto file = folder.path() / "bus.db";
         const bool compacted = number % 2 == 0;
         const bool in_order = number % 3 != 0;
-        // Most of them relaxed, so that the test takes a moment only: the rows are the same.
+        // Most steps are relaxed, to make the test quick: the rows are the same.
         const EmbeddedStoreOptions options{
             .durability = number % 4 == 0 ? Durability::strict : Durability::relaxed,
             .slack_max = compacted ? 2'000U : 1'000'000U};
@@ -86,12 +86,13 @@ TEST_CASE("random steps come to the same in memory and in a file, and outlive re
         EmbeddedStore embedded{file, options};
         REQUIRE(tell(embedded, tokens, now) == before);
         check_gauges(embedded, now);
-        // Long after, so that nothing waits any more and nobody is spared.
+        // Long after, so that nothing is delayed or throttled any more.
         const auto later = now + Duration{1'000'000};
         auto after = deliver_all(embedded, later);
         auto expected = deliver_all(memory, later);
         if (!in_order) {
-            // What may overtake within a group may do so differently after a restart.
+            // The order in which jobs of a group may overtake each other can differ after a
+            // restart.
             for (auto* arrivals : {&after, &expected}) {
                 for (auto& [token, messages] : *arrivals)
                     std::sort(messages.begin(), messages.end());
@@ -101,14 +102,14 @@ TEST_CASE("random steps come to the same in memory and in a file, and outlive re
     }
 }
 
-TEST_CASE("what is gone leaves the file, and its space is used again") {
+TEST_CASE("deleted data leaves the file, and its space is used again") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     const Uid worker{1, 1};
     std::uintmax_t size_early = 0;
     {
         EmbeddedStore store{file, {.slack_max = 20'000}};
-        // What stays while others come and go must be moved on, or the head could never be freed.
+        // Data that stays while others come and go must be moved, or the head could never be freed.
         perform(store, Subscribe{"audit", {"cats"}, {.callback = "https://example.com/"}}, epoch)
             .value();
         perform(store, PushJob{"later", "stays", epoch + Duration{1'000'000}}, epoch).value();
@@ -123,7 +124,7 @@ TEST_CASE("what is gone leaves the file, and its space is used again") {
         }
     }
     CHECK(asked(file, "SELECT min(row) FROM journal") > 1);
-    CHECK(asked(file, "SELECT sum(length(changes)) FROM journal") < 50'000);
+    CHECK(asked(file, "SELECT sum(length(effects)) FROM journal") < 50'000);
     CHECK(std::filesystem::file_size(file) < size_early + 100'000);
     EmbeddedStore store{file};
     CHECK(perform(store, CountJobs{"later"}, epoch).value().scheduled == 1);

@@ -10,8 +10,8 @@ namespace routemaster::test {
 /// Whose allocations count.
 enum class Allocations { of_this_thread, of_other_threads };
 
-/// As long as it lives, the n-th allocation, counted from 1, throws `std::bad_alloc`, once. One at a
-/// time.
+/// As long as it lives, the n-th allocation, counted from 1, throws `std::bad_alloc`, once. One at
+/// a time.
 class FailingAllocation {
 public:
     FailingAllocation(Allocations whose, std::uint64_t n);

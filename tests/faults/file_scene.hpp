@@ -1,5 +1,5 @@
 /// @file
-/// An embedded store in a file of its own, and short words for what tests do with it.
+/// An embedded store in a file of its own, and helpers for tests.
 
 #pragma once
 
@@ -36,7 +36,7 @@ inline std::optional<Error> refusal_of(const std::filesystem::path& file) {
     }
 }
 
-/// A store in a file. `now` stands still unless a test moves it.
+/// A store in a file. `now` changes only when a test moves it.
 struct FileScene {
     explicit FileScene(const FileOptions& options = {}) { open(options); }
 
@@ -49,13 +49,13 @@ struct FileScene {
     }
     void close() { store.reset(); }
 
-    /// Performs a step, whatever comes of it.
+    /// Performs a step; any outcome is accepted.
     template <class S>
     Result<typename S::Reply> perform(S step) {
         return routemaster::perform(*store, std::move(step), now);
     }
 
-    /// Performs a step that must be done.
+    /// Performs a step that must succeed.
     template <class S>
     typename S::Reply must(S step) {
         return perform(std::move(step)).value();
@@ -86,7 +86,7 @@ struct FileScene {
     }
     [[nodiscard]] QueueStatus queue(const std::string& name) { return must(CountJobs{name}); }
 
-    /// Delivers all batches of everybody, and returns the messages in the order they came.
+    /// Delivers all batches of all subscribers, and returns the messages in the order they arrived.
     std::vector<std::string> drain() {
         std::vector<std::string> messages;
         while (true) {

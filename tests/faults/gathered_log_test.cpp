@@ -1,5 +1,5 @@
 /// @file
-/// Writes to SQLite's log that are gathered: nobody can tell from the file, but for its syncs.
+/// Gathered writes to SQLite's log: the file is the same as without gathering, but for its syncs.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -19,7 +19,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// What is left behind a commit once it is on disk.
+/// The mark behind a commit that is on disk.
 constexpr std::size_t mark_bytes = 56;
 
 /// A log, opened as SQLite opens it for a store.
@@ -56,7 +56,7 @@ public:
     void sync() { CHECK(try_to_sync()); }
     bool try_to_sync() { return file()->pMethods->xSync(file(), SQLITE_SYNC_NORMAL) == SQLITE_OK; }
 
-    /// What another program reads.
+    /// The bytes that another program reads.
     [[nodiscard]] std::string content() const {
         std::ifstream file{path_, std::ios::binary};
         return {std::istreambuf_iterator<char>{file}, {}};
@@ -65,7 +65,7 @@ public:
 private:
     [[nodiscard]] sqlite3_file* file() { return reinterpret_cast<sqlite3_file*>(file_.data()); }
 
-    FileScene scene_;  // A store, without which SQLite knows of no such access.
+    FileScene scene_;  // A store registers the VFS with SQLite.
     sqlite3_vfs* vfs_ = sqlite3_vfs_find("routemaster");
     std::string path_;
     std::vector<char> file_;
@@ -73,7 +73,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a log that is written, read and cut anywhere is as if nothing were gathered") {
+TEST_CASE("a log that is written, read and cut anywhere is the same without gathering") {
     const TemporaryFolder folder;
     std::minstd_rand random{7};
     const auto below = [&](std::size_t bound) { return random() % bound; };
@@ -123,14 +123,14 @@ TEST_CASE("a commit reaches the log in one piece, and not before it is synced") 
     CHECK(log.content().empty());
     log.sync();
     CHECK(log.content().size() == 16'408 + mark_bytes);
-    // The mark is overwritten by the next frame, and follows it.
+    // The next frame overwrites the mark, and a new mark follows it.
     log.write(std::string(24, 'h'), 16'408);
     log.write(std::string(16'384, 'p'), 16'432);
     log.sync();
     CHECK(log.content().size() == 2 * 16'408 + mark_bytes);
 }
 
-TEST_CASE("what is no commit, or was not synced, is not marked as one that was") {
+TEST_CASE("only synced commits get a mark") {
     Disk disk;
     const TemporaryFolder folder;
     LogFile log{folder.path() / "log"};

@@ -1,5 +1,5 @@
 /// @file
-/// A store in a file beside one in memory: what is done to one is done to the other.
+/// A store in a file beside one in memory that performs the same steps.
 
 #pragma once
 
@@ -18,13 +18,13 @@
 
 namespace routemaster::test {
 
-/// Performs steps in a store under test, and those it did in a `MemoryStore`, which knows what must
-/// come of them. Steps bear the leases of the store under test. Only fences may differ, and
-/// the numbers of attempts: those under way are forgotten when the disk fails.
+/// Performs steps in a store under test, and those it did in a `MemoryStore`, whose outcomes must
+/// be the same. Steps use the leases of the store under test. Only fences may differ, and the
+/// numbers of attempts: those under way are forgotten when the disk fails.
 class Twin {
 public:
-    /// What the store under test made of some steps, in their order. Steps that were `unavailable`
-    /// are not done in memory; any other difference fails the test.
+    /// The outcomes of the store under test, in the order of the steps. Steps that were
+    /// `unavailable` are not done in memory; any other difference fails the test.
     std::vector<Outcome> perform(Store& store, std::vector<Step> steps, TimePoint now) {
         auto twins = steps;
         auto outcomes = perform_all(store, steps, now);
@@ -82,8 +82,7 @@ private:
         }
     }
 
-    /// Jobs that are READY may change places when the state is made anew: they are compared as a
-    /// set.
+    /// READY jobs may change places when the state is read again: they are compared as a set.
     void pair(Acquired got, Acquired expected) {
         CHECK(got.next_due == expected.next_due);
         REQUIRE(got.leases.size() == expected.leases.size());

@@ -111,7 +111,7 @@ TEST_CASE("a bus starts on a full disk with the clients that it knows, and with 
     disk.fill_up();
     REQUIRE(shop.publish(too_many) == 503);
     // The reserve is given back, and taken by others while the bus is away.
-    REQUIRE(bus.process().await_error("nothing is taken before"));
+    REQUIRE(bus.process().await_error("new events and jobs are refused until"));
     bus.kill();
     disk.fill_up();
     bus.start();

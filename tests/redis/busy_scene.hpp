@@ -1,5 +1,5 @@
 /// @file
-/// A bus with something in nearly every key, of which one is spoilt at a time.
+/// A bus with something in nearly every key, one of which is corrupted at a time.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace routemaster::test {
 
-/// What scripts for the server begin with: a key is exchanged for one of another type that has the
-/// same name, and a fingerprint tells whether anything changed.
+/// Lua functions for the server: one replaces a key with one of another type and the same name, one
+/// computes a fingerprint that shows whether anything changed.
 inline constexpr const char* busy_tools = R"(
     local function exchange(key)
         local text = redis.call('TYPE', key).ok == 'string'
@@ -86,7 +86,7 @@ struct BusyScene : RedisScene {
         return client_.command({"EVAL", busy_tools + text, "1", key});
     }
 
-    /// Makes everything as it was prepared.
+    /// Restores the prepared state.
     void reset() {
         script(R"(for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('DEL', key) end
                   redis.call('SELECT', 1)
@@ -95,16 +95,16 @@ struct BusyScene : RedisScene {
                   end)");
     }
 
-    /// Exchanges a key for one of another type, or makes one that is absent.
+    /// Replaces a key with one of another type, or creates one that is absent.
     void exchange(const std::string& key) { script("exchange(KEYS[1])", key); }
 
-    /// Makes all that a hash or text tells something that is no number.
+    /// Replaces all values of a hash or string with text that is not a number.
     void garble(const std::string& key) {
         const auto type = other({"TYPE", key}).text;
         if (type == "string") other({"SET", key, "x"});
         if (type != "hash") return;
         for (const auto& field : other({"HKEYS", key}).list) {
-            // The text of a lease is looked at whole, and the names of things are any text.
+            // Leases are compared as full texts, and the names of entities may be any text.
             if (key.starts_with("routemaster:leases:") && field.text != "newest") continue;
             other({"HSET", key, field.text, "x"});
         }
@@ -121,7 +121,7 @@ struct BusyScene : RedisScene {
         return all;
     }
 
-    /// All keys that the steps below could touch, whether they are there or not.
+    /// All keys that the steps below could touch, whether they exist or not.
     [[nodiscard]] std::set<std::string> possible_names() {
         const auto present = names();
         std::set<std::string> all{present.begin(), present.end()};

@@ -1,5 +1,5 @@
-// A bus in a cluster whose slot is moved from one node to another, key by key: no step is done by
-// half, nothing that was taken in is lost, and steps go on once the slot has moved.
+// A bus in a cluster whose slot is moved from one node to another, key by key: no step is half
+// done, no acknowledged event is lost, and steps go on once the slot has moved.
 
 #include <doctest/doctest.h>
 
@@ -54,7 +54,7 @@ struct Bus {
                 .uid = *Uid::parse("BATCHBATCHBATCHB" + std::string(1, next_letter()) + "AAA")};
     }
 
-    /// Begins a step; its outcome.
+    /// Submits a step; returns its outcome.
     std::future<Outcome> begin(Step step) {
         auto promise = std::make_shared<std::promise<Outcome>>();
         auto outcome = promise->get_future();
@@ -109,8 +109,7 @@ bool is_under_way(const std::future<Outcome>& outcome) {
 
 }  // namespace
 
-TEST_CASE(
-    "redis cluster: an event that comes while the topic has moved and its subscribers have not") {
+TEST_CASE("redis cluster: an event arrives when its topic has moved and the subscribers have not") {
     Bus bus;
     perform(bus.store, bus.event("cats"), now).value();
     bus.cluster.begin_move(prefix, bus.owner, bus.target());
@@ -140,8 +139,7 @@ TEST_CASE(
     CHECK(bus.delivered() == 1);
 }
 
-TEST_CASE(
-    "redis cluster: steps are unavailable when a slot is moved for longer than their timeout") {
+TEST_CASE("redis cluster: steps are unavailable when a slot moves for longer than their timeout") {
     Bus bus{Duration{300}};
     const auto before = test::keys_of(bus.cluster.node(bus.owner)).text();
     bus.cluster.begin_move(prefix, bus.owner, bus.target());
@@ -156,7 +154,7 @@ TEST_CASE(
     CHECK(bus.delivered() == 1);
 }
 
-TEST_CASE("redis cluster: events that come all the while a slot moves are delivered, each once") {
+TEST_CASE("redis cluster: events published while a slot moves are delivered, each once") {
     Bus bus;
     constexpr std::size_t events = 3'000;
     std::vector<std::future<Outcome>> outcomes;

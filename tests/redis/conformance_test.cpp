@@ -18,7 +18,7 @@ using namespace routemaster;
 
 namespace {
 
-/// A store on a server of its own, which goes away after it.
+/// A store on a server of its own, which stops with it.
 class OnServer final : public Store {
 public:
     explicit OnServer(std::string prefix)
@@ -65,36 +65,36 @@ TEST_CASE("redis cluster: the whole suite") {
     CHECK(number > 100);
 }
 
-// Beside Ruby workers, batches do not wait for those that failed before them, and jobs
-// of other kinds do not come into `main`; all else holds.
-TEST_CASE("redis in a mixed fleet: the whole suite, but for what it gives up") {
+// Beside Ruby workers, batches do not wait for those that failed before them, and jobs of other
+// kinds are not accepted in `main`; all else holds.
+TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it lacks") {
     const std::set<std::string> given_up{
-        "a batch that failed holds the ones behind it until it is retried",
-        "a batch whose job was given back keeps its place",
-        "a throttled batch holds the ones behind it",
-        "a subscriber whose batches are stuck holds nobody else up",
-        "a job that is no delivery is not begun or settled",
+        "a batch that failed blocks those behind it until it is retried",
+        "a batch whose job was nacked keeps its place",
+        "a throttled batch blocks those behind it",
+        "a subscriber whose batches are stuck delays no other",
+        "a job that is not a delivery job is not begun or settled",
         // Batches that began in the same millisecond have no order.
         "batches are listed in delivery order",
         "a subscriber has one CURRENT batch at most while eight threads publish",
-        "a lower max_in_flight holds back the batches that are not under way",
+        "a lower max_in_flight blocks the batches that are not under way",
         "gauges, counters and deliveries add up after a long random walk",
-        // What would end its workers is refused.
-        "a topic's name may hold digits, dots and hyphens",
+        // Steps that would crash its workers are refused.
+        "a topic's name may contain digits, dots and hyphens",
         "a bad subscription is refused, names the field and changes nothing",
-        // Its web makes a topic before it subscribes to it.
+        // Its web process creates a topic before it subscribes to it.
         "subscribing replaces the topics and creates the unknown ones unclaimed",
-        "a topic that only subscriptions made goes with the last of them",
+        "a topic that only subscriptions created goes with the last of them",
         // Its workers know no groups, and so no shares.
         "a subscriber that has its share of deliveries gets the next when one ends",
-        "a group that was narrowed becomes one wider with each end, as far as there is room",
-        "a batch that fails again and again does not keep its group narrow",
-        "a group begins with 16 batches under way, and becomes wider with each success",
-        "failures narrow a group by two each, down to the 16 that it began with",
-        "a settlement narrows a group that is wider than there is room",
-        "the first of a group may begin however little room there is",
-        "a batch that was put off is no attempt, and takes events until it begins",
-        "another max_in_flight does not widen a group that was narrowed",
+        "a window that was shrunk grows by one with each end, as far as workers have capacity",
+        "a batch that keeps failing does not keep the window of its group small",
+        "a window begins with 16 batches under way, and grows with each success",
+        "each failure shrinks a window by two, down to the 16 it began with",
+        "a settlement shrinks a window that exceeds the workers' capacity",
+        "the first batch of a group may begin without capacity, too",
+        "a batch beyond the limit is not attempted, and takes events until it begins",
+        "a new max_in_flight does not grow a window that was shrunk",
         // The next batch does not wait for the one that failed.
         "a batch is DEAD after its last attempt, and the next goes out",
         "a batch is redelivered behind those that wait, as if it began now",

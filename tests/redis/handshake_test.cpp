@@ -1,4 +1,4 @@
-// What a link makes of the answers of servers, as far as it takes no server.
+// How a link handles the replies of servers, without a server.
 
 #include "redis/handshake.hpp"
 
@@ -31,7 +31,7 @@ std::string info(const std::string& version) {
 
 const std::string master = "*3\r\n" + bulk("master") + ":0\r\n*0\r\n";
 
-/// What a handshake without password and name makes of these replies.
+/// The result of a handshake without password and name after these replies.
 struct Greeting {
     explicit Greeting(const std::string& replies) {
         RedisOptions options;
@@ -75,8 +75,9 @@ TEST_CASE("handshake: a master of version 7 or newer is accepted") {
 }
 
 TEST_CASE("handshake: a server that is too old is refused for good") {
-    CHECK(refusal(info("6.2.14") + master) == "invalid: Redis 6.2.14 is too old: it takes 7.0");
-    CHECK(refusal(bulk("# Server\r\n")) == "unavailable: the server does not tell its version");
+    CHECK(refusal(info("6.2.14") + master) ==
+          "invalid: Redis 6.2.14 is too old: 7.0 or newer is needed");
+    CHECK(refusal(bulk("# Server\r\n")) == "unavailable: the server does not report its version");
 }
 
 TEST_CASE("handshake: a replica is refused, and says where its master is") {
@@ -87,19 +88,19 @@ TEST_CASE("handshake: a replica is refused, and says where its master is") {
     CHECK(greeting.master == RedisAddress{"10.0.0.7", 7'001});
 }
 
-TEST_CASE("handshake: a sentinel is not taken for a server") {
+TEST_CASE("handshake: a sentinel is not mistaken for a server") {
     CHECK(refusal(info("7.0.0") + "*2\r\n" + bulk("sentinel") + "*0\r\n") ==
           "invalid: this is a sentinel: name the master it watches");
 }
 
-TEST_CASE("handshake: an error reply is told by its own words") {
+TEST_CASE("handshake: an error reply is reported in its own words") {
     CHECK(refusal("-NOAUTH Authentication required.\r\n") ==
           "unavailable: NOAUTH Authentication required.");
     CHECK(refusal(info("7.0.0") + "-NOPERM this user may not\r\n") ==
           "unavailable: NOPERM this user may not");
 }
 
-TEST_CASE("error reply: what the server refuses for its state may be tried again") {
+TEST_CASE("error reply: a refusal for the server's state may be retried") {
     for (const std::string word :
          {"OOM", "BUSY", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF", "UNKILLABLE",
           "EXECABORT", "NOPERM", "WRONGPASS", "DENIED"}) {
@@ -112,7 +113,7 @@ TEST_CASE("error reply: what the server refuses for its state may be tried again
     CHECK(read("ERR max number of clients reached").error.code() == Errc::unavailable);
 }
 
-TEST_CASE("error reply: a server that is the wrong one makes the link look again") {
+TEST_CASE("error reply: the wrong server makes the link reconnect") {
     for (const std::string word : {"READONLY", "LOADING", "MASTERDOWN", "NOAUTH"}) {
         CAPTURE(word);
         CHECK(read(word + " for some reason").kind == Kind::reconnect);
@@ -120,7 +121,7 @@ TEST_CASE("error reply: a server that is the wrong one makes the link look again
     }
 }
 
-TEST_CASE("error reply: everything else is the script's fault, but for what it calls invalid") {
+TEST_CASE("error reply: all others are the script's fault, except those it calls invalid") {
     CHECK(read("ERR something").error.code() == Errc::corrupted);
     CHECK(read("WRONGTYPE it is").error.code() == Errc::corrupted);
     CHECK(read("OOMPH").error.code() == Errc::corrupted);
@@ -139,7 +140,7 @@ TEST_CASE("error reply: while a slot is moved the call waits, wherever its key i
     }
 }
 
-TEST_CASE("error reply: a redirection says where to") {
+TEST_CASE("error reply: a redirection names the server") {
     const auto moved = read("MOVED 3999 127.0.0.1:6381");
     CHECK(moved.kind == Kind::moved);
     CHECK(moved.to == RedisAddress{"127.0.0.1", 6'381});
@@ -153,7 +154,7 @@ TEST_CASE("error reply: a redirection says where to") {
     }
 }
 
-TEST_CASE("address rotation: what is known comes first, what turns up next, and nothing twice") {
+TEST_CASE("address rotation: known addresses come first, suggested ones next, none twice") {
     const auto at = [](std::uint16_t port) { return RedisAddress{"host", port}; };
     redis::AddressRotation rotation{{at(1), at(2), at(3)}};
     rotation.begin({at(9), at(2)});
@@ -187,7 +188,8 @@ TEST_CASE("address rotation: servers that point to one another do not keep it go
     CHECK(tried < 10);
 }
 
-TEST_CASE("backoff: pauses double from 50 ms to 2 s, and are drawn between half and whole") {
+TEST_CASE(
+    "backoff: pauses double from 50 ms to 2 s, and are random from half of that to all of it") {
     redis::Backoff backoff{7};
     for (int round = 0; round < 2; ++round) {
         for (const std::int64_t whole : {50, 100, 200, 400, 800, 1'600, 2'000, 2'000, 2'000}) {

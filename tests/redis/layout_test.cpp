@@ -1,5 +1,5 @@
-// The keys, byte for byte as Ruby Routemaster writes and reads them, scene by scene. What it never
-// reads begins with `routemaster:`.
+// The keys, byte for byte as Ruby Routemaster writes and reads them, scene by scene. Keys that it
+// never reads begin with `routemaster:`.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ constexpr std::string_view message =
     R"(\x92\xa1e\x85\xa1t\xcf\x00\x00\x01\xa1\xfb\x9e\xd8;\xa1o\xa4cats\xa1y\xa6create)"
     R"(\xa1u\xbahttps://example.com/cats/1\xa1d\xc0)";
 
-/// The text without the line break it begins with, and with the message in its place.
+/// The text without its leading line break, with the message inserted.
 std::string expected(std::string_view text) {
     std::string all{text.substr(1)};
     constexpr std::string_view placeholder = "MESSAGE";

@@ -42,7 +42,7 @@ void move(RedisCluster& cluster, std::size_t from, std::size_t to) {
 
 }  // namespace
 
-TEST_CASE("link to a cluster: any node leads to the right one, and to the next after a move") {
+TEST_CASE("link to a cluster: any node redirects to the right one, also after a move") {
     RedisCluster cluster{3};
     const auto owner = cluster.owner(key);
     const auto other = (owner + 1) % 3;
@@ -51,12 +51,13 @@ TEST_CASE("link to a cluster: any node leads to the right one, and to the next a
     CHECK(scene.ask(append, key, "1") == "1");
     CHECK(items(cluster.node(owner)) == std::vector<std::string>{"1"});
     CHECK(scene.log.count(LogLevel::info, "MOVED") == 1);
-    // Messages travel through the whole cluster.
+    // Messages are broadcast in the whole cluster.
     REQUIRE(scene.heard.await(2).size() == 2);
     cluster.node((owner + 2) % 3).command({"PUBLISH", "wake", "orders"});
     CHECK(scene.heard.await(3).back() == "orders");
 
-    // While thousands of calls are under way, the slot moves to and fro. None is refused for it.
+    // While thousands of calls are under way, the slot moves to and fro. None is refused because of
+    // it.
     constexpr int calls = 6'000;
     std::mutex mutex;
     std::map<std::string, int> outcomes;
@@ -99,7 +100,8 @@ TEST_CASE("link to a cluster: the order of calls is kept when everything moves")
             answers.push_back(scene.begin(append, key, std::to_string(i)));
         }
     };
-    // The slot has moved before the first of these arrive, and the last are sent while it is told.
+    // The slot has moved before the first of these arrive, and the last are sent while the move is
+    // announced.
     gate.delay(std::chrono::milliseconds{300});
     call_until(500);
     move(cluster, owner, 1 - owner);
@@ -130,7 +132,7 @@ TEST_CASE("link to a cluster: a call whose key has left waits for the end of the
     auto second = scene.begin(append, gone, "2");
     auto third = scene.begin(append, gone, "3");
     CHECK(second.wait_for(std::chrono::milliseconds{200}) == std::future_status::timeout);
-    // What waits costs the server a call now and then, however much it is.
+    // However many calls wait, only one is tried now and then.
     std::vector<std::future<std::string>> more;
     for (int i = 4; i <= 1'000; ++i) more.push_back(scene.begin(append, gone, std::to_string(i)));
     const auto calls = [&] { return cluster.node(owner).info("total_commands_processed"); };
@@ -148,7 +150,7 @@ TEST_CASE("link to a cluster: a call whose key has left waits for the end of the
     CHECK(scene.log.count(LogLevel::info, "MOVED") == 1);
 }
 
-TEST_CASE("link to a cluster: no host means the one asked, and a call is not sent on for ever") {
+TEST_CASE("link to a cluster: no host means the same host, and redirects are limited") {
     RedisCluster cluster{2};
     const auto owner = cluster.owner(key);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -159,7 +161,7 @@ TEST_CASE("link to a cluster: no host means the one asked, and a call is not sen
     CHECK(scene.ask(append, key, "1") == "1");
     CHECK(items(cluster.node(owner)) == std::vector<std::string>{"1"});
 
-    // From now on each node takes the other for the right one.
+    // From now on each node redirects to the other.
     const auto slot = std::to_string(RedisCluster::slot_of(cluster.node(0), key));
     const auto first = cluster.node(0).command({"CLUSTER", "MYID"}).text;
     const auto second = cluster.node(1).command({"CLUSTER", "MYID"}).text;

@@ -1,4 +1,4 @@
-// The link to a server, and over a network, that is not well.
+// The link to a failing server, and over a failing network.
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("link faults: a server that died and is back is found again, each told once") {
+TEST_CASE("link faults: a server that died and is back is found again, each logged once") {
     RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -74,7 +74,7 @@ TEST_CASE("link faults: without a server calls are refused when their time is ov
     CHECK(scene.link.wait_until_connected(recovery_max));
 }
 
-TEST_CASE("link faults: a machine that does not answer is given up, and the next address taken") {
+TEST_CASE("link faults: after a machine that does not reply, the next address is tried") {
     const FullListener nobody;
     const RedisServer server;
     LinkScene scene{{.addresses = {{"127.0.0.1", nobody.port()}, server.address()}}};
@@ -85,7 +85,7 @@ TEST_CASE("link faults: a machine that does not answer is given up, and the next
     CHECK(scene.log.count(LogLevel::warning, std::to_string(nobody.port())) == 1);
 }
 
-TEST_CASE("link faults: a name that nobody knows is passed over") {
+TEST_CASE("link faults: an unknown name is skipped") {
     const RedisServer server;
     LinkScene scene{{.addresses = {{"no-such-host.invalid", 6'379}, server.address()},
                      .timeout = Duration{1'000}}};
@@ -93,7 +93,7 @@ TEST_CASE("link faults: a name that nobody knows is passed over") {
     CHECK(scene.log.count(LogLevel::warning, "no-such-host.invalid") == 1);
 }
 
-TEST_CASE("link faults: what a server that falls silent was sent is in doubt, all of it at once") {
+TEST_CASE("link faults: all calls sent to a server that falls silent are in doubt at once") {
     RedisServer server;
     LinkScene scene{server, Duration{400}};
     scene.await_connected();
@@ -105,13 +105,13 @@ TEST_CASE("link faults: what a server that falls silent was sent is in doubt, al
     CHECK(watch.elapsed() >= Duration{390});
     CHECK(watch.elapsed() < Duration{1'000});
     CHECK(losses(scene) == 1);
-    // A call of this time waits for a connection that does not come.
+    // A call made now waits for a connection that does not come.
     CHECK(is_refused(scene.ask_echo("x")));
     server.resume();
     CHECK(recovers(scene));
 }
 
-TEST_CASE("link faults: an idle link notices by itself that the server is gone without a word") {
+TEST_CASE("link faults: an idle link notices that the server disappeared silently") {
     GatedScene gated{Duration{300}};
     const Stopwatch watch;
     gated.gate.fall_silent();
@@ -135,7 +135,7 @@ TEST_CASE("link faults: a connection that is reset puts in doubt what was sent, 
     CHECK(recoveries(scene) == 1);
 }
 
-TEST_CASE("link faults: a reply that breaks off in the middle is in doubt, wherever that is") {
+TEST_CASE("link faults: a call whose reply breaks off anywhere is in doubt") {
     GatedScene gated;
     auto& gate = gated.gate;
     auto& scene = gated.scene;
@@ -145,7 +145,7 @@ TEST_CASE("link faults: a reply that breaks off in the middle is in doubt, where
     for (std::size_t bytes = 1; bytes < whole; bytes += 9) {
         CAPTURE(bytes);
         REQUIRE(recovers(scene));
-        // Until then the other connection may have something to say.
+        // Until then the other connection may still receive messages.
         REQUIRE(scene.heard.await(++connections).size() == connections);
         gate.cut_after(bytes);
         const auto answer = scene.ask_echo(text);
@@ -155,12 +155,12 @@ TEST_CASE("link faults: a reply that breaks off in the middle is in doubt, where
     }
 }
 
-TEST_CASE("link faults: what never left is sent over the next connection, what left is not") {
+TEST_CASE("link faults: unsent calls are sent over the next connection, sent ones are not") {
     GatedScene gated;
     auto& server = gated.server;
     auto& gate = gated.gate;
     auto& scene = gated.scene;
-    // Larger than what sockets hold, so that most of it cannot leave.
+    // Larger than the buffers of sockets, so that most of it cannot be sent.
     constexpr int calls = 64;
     const std::string ballast(1'000'000, 'x');
     server.pause();
@@ -193,7 +193,7 @@ TEST_CASE("link faults: what never left is sent over the next connection, what l
     for (const auto& item : done) CHECK(stored.count(item) == 1);
 }
 
-TEST_CASE("link faults: a call that left in part is sent again, whole") {
+TEST_CASE("link faults: a call that was sent in part is sent again in full") {
     GatedScene gated;
     auto& server = gated.server;
     auto& gate = gated.gate;
@@ -208,7 +208,7 @@ TEST_CASE("link faults: a call that left in part is sent again, whole") {
     CHECK(losses(scene) == 1);
 }
 
-TEST_CASE("link faults: a call that a slow server does not come to in time is in doubt, alone") {
+TEST_CASE("link faults: only the call that a slow server does not reach in time is in doubt") {
     constexpr Duration timeout{800};
     GatedScene gated{timeout};
     auto& gate = gated.gate;
@@ -272,7 +272,7 @@ TEST_CASE("link faults: a call in doubt was done at most once, and one refused n
     }
 }
 
-TEST_CASE("link faults: a server that closes the connections is asked again at once") {
+TEST_CASE("link faults: after the server closes the connections, the link reconnects at once") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -281,7 +281,7 @@ TEST_CASE("link faults: a server that closes the connections is asked again at o
     CHECK(scene.heard.await(2).size() == 2);
 }
 
-TEST_CASE("link faults: a listener that is cut off listens again and says so") {
+TEST_CASE("link faults: a listener that is cut off listens again and logs it") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -294,7 +294,7 @@ TEST_CASE("link faults: a listener that is cut off listens again and says so") {
     CHECK(losses(scene) == 0);
 }
 
-TEST_CASE("link faults: a listener notices by itself that the server is gone without a word") {
+TEST_CASE("link faults: a listener notices that the server disappeared silently") {
     GatedScene gated{Duration{300}};
     auto& server = gated.server;
     auto& gate = gated.gate;
@@ -308,7 +308,7 @@ TEST_CASE("link faults: a listener notices by itself that the server is gone wit
     CHECK(scene.heard.await(3).back() == "orders");
 }
 
-TEST_CASE("link faults: an end is quick whatever the link is waiting for") {
+TEST_CASE("link faults: the link ends quickly, whatever it is waiting for") {
     const FullListener nobody;
     TcpGate gate{1};
     gate.fall_silent();

@@ -23,7 +23,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A server of another kind: it says hello, and no more.
+/// A server of another kind: it sends a greeting, and nothing more.
 class Greeter {
 public:
     explicit Greeter(std::string greeting) : greeting_{std::move(greeting)} {
@@ -68,7 +68,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("link refused: a listener that may not listen is told once, and calls are served") {
+TEST_CASE("link refused: a listener without permission is logged once, and calls are served") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">pw", "~*", "+@all"});
     LinkScene scene{{.addresses = {server.address()}, .user = "bus", .password = "pw"}};
@@ -80,7 +80,7 @@ TEST_CASE("link refused: a listener that may not listen is told once, and calls 
     CHECK(await([&] { return scene.log.count(LogLevel::info, "listening again") == 1; }));
 }
 
-TEST_CASE("link refused: a password that is wrong is told once, and tried again") {
+TEST_CASE("link refused: a wrong password is logged once, and tried again") {
     const RedisServer server{{"--requirepass", "right"}};
     LinkScene scene{
         {.addresses = {server.address()}, .password = "wrong", .timeout = Duration{400}}};
@@ -93,13 +93,13 @@ TEST_CASE("link refused: a password that is wrong is told once, and tried again"
     CHECK(recovers(scene));
 }
 
-TEST_CASE("link refused: a server that wants a password tells who has none") {
+TEST_CASE("link refused: a server that requires a password reports that there is none") {
     const RedisServer server{{"--requirepass", "right"}};
     LinkScene scene{server, Duration{200}};
     CHECK(scene.ask_echo("x").find("NOAUTH") != std::string::npos);
 }
 
-TEST_CASE("link refused: a server with too many clients is told by its own words") {
+TEST_CASE("link refused: a server with too many clients is reported in its own words") {
     const RedisServer server;
     RedisClient client{server.address()};
     client.command({"CONFIG", "SET", "maxclients", "1"});
@@ -122,7 +122,7 @@ TEST_CASE("link refused: a server that is loading is waited for") {
     CHECK(scene.log.count(LogLevel::warning, "LOADING") == 1);
 }
 
-TEST_CASE("link refused: what a server refuses for its state is unavailable and was not done") {
+TEST_CASE("link refused: a call refused for the server's state is unavailable and was not done") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -136,8 +136,7 @@ TEST_CASE("link refused: what a server refuses for its state is unavailable and 
     CHECK(losses(scene) == 0);
 }
 
-TEST_CASE(
-    "link refused: a user who loses a right is told, and has it again when it is given back") {
+TEST_CASE("link refused: a user who loses a permission gets an error until it is granted again") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">pw", "~*", "&*", "+@all"});
     LinkScene scene{{.addresses = {server.address()}, .user = "bus", .password = "pw"}};
@@ -212,9 +211,9 @@ TEST_CASE("link refused: a replica is not accepted, the next address is") {
     CHECK(scene.log.count(LogLevel::warning, "this is a replica of 127.0.0.1:1") == 1);
 }
 
-TEST_CASE("link refused: a server that is not Redis is not taken for one") {
+TEST_CASE("link refused: a server that is not Redis is not mistaken for one") {
     const Greeter greeter{"SSH-2.0-OpenSSH_9.2\r\n"};
     LinkScene scene{{.addresses = {greeter.address()}, .timeout = Duration{300}}};
-    CHECK(scene.ask_echo("x").find("no reply of Redis") != std::string::npos);
-    CHECK(scene.log.count(LogLevel::warning, "no reply of Redis") == 1);
+    CHECK(scene.ask_echo("x").find("not a Redis reply") != std::string::npos);
+    CHECK(scene.log.count(LogLevel::warning, "not a Redis reply") == 1);
 }

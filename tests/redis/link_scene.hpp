@@ -1,5 +1,5 @@
 /// @file
-/// A link to a real server, and what came of its calls in a form that reads well.
+/// A link to a real server, and the results of its calls in readable form.
 
 #pragma once
 
@@ -43,9 +43,9 @@ inline redis::Script make_script(std::string_view name, std::string_view source)
     return {name, source, hex};
 }
 
-/// Answers its argument.
+/// Returns its argument.
 inline const redis::Script echo = make_script("echo", "return ARGV[1]");
-/// Appends its argument to a list; the list's length.
+/// Appends its argument to a list; returns the list's length.
 inline const redis::Script append =
     make_script("append", "return redis.call('rpush', KEYS[1], ARGV[1])");
 /// Runs its argument as Lua.
@@ -67,13 +67,13 @@ inline std::string dump(const redisReply& reply) {
     }
 }
 
-/// The answer as text: the reply, or `code: context`.
+/// The result as text: the reply, or `code: context`.
 inline std::string dump(const redis::CallResult& answer) {
     if (answer) return dump(**answer);
     return answer.error().code().message() + ": " + answer.error().context();
 }
 
-/// What was heard on the channel.
+/// The messages received on the channel.
 class Heard {
 public:
     void operator()(std::string_view message) {
@@ -82,7 +82,7 @@ public:
         changed_.notify_all();
     }
 
-    /// Waits until there are so many messages; they are all returned.
+    /// Waits for this many messages; returns all of them.
     [[nodiscard]] std::vector<std::string> await(std::size_t count) const {
         std::unique_lock lock{mutex_};
         changed_.wait_for(lock, std::chrono::seconds{20}, [&] { return all_.size() >= count; });
@@ -95,7 +95,7 @@ private:
     std::vector<std::string> all_;
 };
 
-/// A link that knows the scripts above and listens to the channel `wake`.
+/// A link with the scripts above, which listens to the channel `wake`.
 class LinkScene {
 public:
     /// `options` as for the link, without a log.
@@ -107,7 +107,7 @@ public:
     explicit LinkScene(const RedisServer& server, Duration timeout = Duration{5'000})
         : LinkScene{RedisOptions{.addresses = {server.address()}, .timeout = timeout}} {}
 
-    /// Waits until it is connected, and listens.
+    /// Waits until it is connected and listens.
     void await_connected() {
         link.wait_until_connected(Duration{10'000}).value();
         REQUIRE(heard.await(1).size() == 1);
@@ -126,7 +126,7 @@ public:
         return call;
     }
 
-    /// Sends a call; its answer as text.
+    /// Sends a call; its result as text.
     std::future<std::string> begin(const redis::Script& script, std::string_view key,
                                    std::string_view argument) {
         auto promise = std::make_shared<std::promise<std::string>>();
@@ -138,13 +138,13 @@ public:
         return answer;
     }
 
-    /// Waits for the answer. Fails when it does not come.
+    /// Waits for the result. Fails when it does not come.
     static std::string end(std::future<std::string> answer) {
         REQUIRE(answer.wait_for(std::chrono::seconds{20}) == std::future_status::ready);
         return answer.get();
     }
 
-    /// Calls, and waits for the answer.
+    /// Sends a call, and waits for the result.
     std::string ask(const redis::Script& script, std::string_view key, std::string_view argument) {
         return end(begin(script, key, argument));
     }

@@ -19,7 +19,7 @@ RedisOptions options(const RedisSentinel& watched) {
             .timeout = Duration{1'000}};
 }
 
-/// The port of the server that answers.
+/// The port of the server that replies.
 std::string port_of(LinkScene& scene) {
     return scene.ask(run, {}, "return redis.call('info', 'server'):match('tcp_port:(%d+)')");
 }
@@ -39,7 +39,7 @@ TEST_CASE("link by sentinels: the master is found, and followed wherever it goes
     CHECK(scene.heard.await(1).size() == 1);
 
     // A sentinel that is gone does not matter. A master that falls silent is replaced; when it
-    // comes back it takes itself for the master for some time, but is not taken for it.
+    // comes back it considers itself the master for some time, but is not used.
     watched.sentinel(0).stop();
     const auto first = watched.master_port(1);
     watched.server(0).pause();
@@ -63,14 +63,14 @@ TEST_CASE("link by sentinels: the master is found, and followed wherever it goes
     REQUIRE(await([&] { return watched.master_port(1) != second; }));
     const Stopwatch replaced;
     CHECK(serves(scene, watched.master_port(1)));
-    // The old master is told ten seconds later.
+    // The old master learns it ten seconds later.
     CHECK(replaced.elapsed() < Duration{4'000});
     CHECK(await([&] { return scene.ask(append, "list", "after") == "2"; }));
     CHECK(scene.heard.await(3).size() == 3);
     CHECK(scene.log.count(LogLevel::info, "connected again") == 2);
 }
 
-TEST_CASE("link by sentinels: a sentinel that does not know the master is told, and passed over") {
+TEST_CASE("link by sentinels: a sentinel that does not know the master is logged and skipped") {
     const RedisServer master;
     const RedisServer stranger{{"--sentinel"}, "protected-mode no\n"};
     const RedisServer guard{
@@ -86,7 +86,7 @@ TEST_CASE("link by sentinels: a sentinel that does not know the master is told, 
     CHECK(lost.ask_echo("x").find("knows no master 'another'") != std::string::npos);
 }
 
-TEST_CASE("link by sentinels: a sentinel is told the password, and need not want it") {
+TEST_CASE("link by sentinels: a sentinel gets the password, and need not require it") {
     const RedisServer master{{"--requirepass", "secret"}};
     const auto configuration = "sentinel monitor main 127.0.0.1 " + std::to_string(master.port()) +
                                " 1\nsentinel auth-pass main secret\n";
@@ -98,7 +98,7 @@ TEST_CASE("link by sentinels: a sentinel is told the password, and need not want
     }
 }
 
-TEST_CASE("link by sentinels: a sentinel is not taken for the server itself") {
+TEST_CASE("link by sentinels: a sentinel is not mistaken for the server itself") {
     const RedisServer guard{{"--sentinel"}, "protected-mode no\n"};
     LinkScene scene{guard, Duration{5'000}};
     const Stopwatch watch;

@@ -1,4 +1,4 @@
-// The link to a server that is well.
+// The link to a healthy server.
 
 #include "redis/link.hpp"
 
@@ -19,7 +19,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("link: a script answers what it returns") {
+TEST_CASE("link: the reply is what the script returns") {
     const RedisServer server;
     LinkScene scene{server};
     CHECK(scene.ask_echo("hello") == "hello");
@@ -33,7 +33,7 @@ TEST_CASE("link: a script answers what it returns") {
     CHECK(scene.ask_echo("") == "");
 }
 
-TEST_CASE("link: an error of a script tells what to make of it") {
+TEST_CASE("link: an error of a script decides the error code") {
     const RedisServer server;
     LinkScene scene{server};
     CHECK(scene.ask(run, {}, "return redis.error_reply('INVALID no such topic')") ==
@@ -56,7 +56,7 @@ TEST_CASE("link: calls run in the order in which they were sent") {
             if (i == 5'000) last.set_value();
         }));
     }
-    // The first few go before there is a connection.
+    // The first few are sent before there is a connection.
     const std::span all{calls};
     scene.link.send(all.first(10));
     scene.link.send(all.subspan(10, 1'000));
@@ -71,7 +71,7 @@ TEST_CASE("link: calls run in the order in which they were sent") {
     }
 }
 
-TEST_CASE("link: calls from many threads are each answered once") {
+TEST_CASE("link: calls from many threads each get one reply") {
     const RedisServer server;
     LinkScene scene{server};
     constexpr int threads = 8;
@@ -96,7 +96,7 @@ TEST_CASE("link: calls from many threads are each answered once") {
     CHECK(right == threads * calls);
 }
 
-TEST_CASE("link: an answer may send the next call") {
+TEST_CASE("link: a callback may send the next call") {
     const RedisServer server;
     LinkScene scene{server};
     std::promise<int> done;
@@ -118,7 +118,7 @@ TEST_CASE("link: a call of an idle link is sent at once") {
     CHECK(watch.elapsed() < Duration{1'000});
 }
 
-TEST_CASE("link: calls that wait at the same time travel together") {
+TEST_CASE("link: calls that wait at the same time are sent together") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -134,7 +134,7 @@ TEST_CASE("link: calls that wait at the same time travel together") {
     CHECK(reads() - before < 20);
 }
 
-TEST_CASE("link: requests and replies of many megabytes arrive whole") {
+TEST_CASE("link: requests and replies of many megabytes arrive complete") {
     const RedisServer server;
     LinkScene scene{server};
     std::string large;
@@ -175,7 +175,7 @@ TEST_CASE("link: beyond waiting_max a call is refused at once, and only then") {
     CHECK(scene.ask_echo("room again") == "room again");
 }
 
-TEST_CASE("link: messages of the channel are heard, after a word that some may have been missed") {
+TEST_CASE("link: messages arrive, after a notice that some may have been missed") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -222,7 +222,7 @@ TEST_CASE("link: scripts that are forgotten again and again change nothing") {
     CHECK(server.command({"LLEN", "list"}).number == 2'000);
 }
 
-TEST_CASE("link: it names itself, authenticates and selects as it is told") {
+TEST_CASE("link: it sets its name, authenticates and selects as configured") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">secret", "~*", "&*", "+@all"});
     LinkScene scene{{.addresses = {server.address()},
@@ -246,13 +246,13 @@ TEST_CASE("link: it names itself, authenticates and selects as it is told") {
     CHECK(other.command({"EXISTS", "list"}).number == 1);
 }
 
-TEST_CASE("link: a password of the default user is told without a name") {
+TEST_CASE("link: a password of the default user is sent without a user name") {
     const RedisServer server{{"--requirepass", "secret"}};
     LinkScene scene{{.addresses = {server.address()}, .password = "secret"}};
     CHECK(scene.ask_echo("in") == "in");
 }
 
-TEST_CASE("link: an idle one hardly talks") {
+TEST_CASE("link: an idle link sends few commands") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -266,7 +266,7 @@ TEST_CASE("link: an idle one hardly talks") {
     CHECK(commands() - before <= 2);  // One of them is the second INFO.
 }
 
-TEST_CASE("link: its end is quick and leaves nothing unanswered") {
+TEST_CASE("link: it ends quickly and completes every call") {
     RedisServer server;
     std::vector<std::string> answers;
     const auto keep = [&](const auto& answer) { answers.push_back(dump(answer)); };
@@ -300,7 +300,7 @@ TEST_CASE("link: its end is quick and leaves nothing unanswered") {
     CHECK(answers == std::vector<std::string>(3, "cancelled: the store was closed"));
 }
 
-TEST_CASE("link: options that make no sense are refused") {
+TEST_CASE("link: inconsistent options are refused") {
     const auto refused = [](RedisOptions options) {
         try {
             const redis::Link link{std::move(options), {}, "wake", [](std::string_view) {}};
@@ -314,7 +314,7 @@ TEST_CASE("link: options that make no sense are refused") {
     CHECK(refused({.tls = true, .tls_ca_file = "no/such/file"}).starts_with("tls_ca_file"));
 }
 
-TEST_CASE("link: a script whose SHA-1 is not its own is found out while connecting") {
+TEST_CASE("link: a script with a wrong SHA-1 is noticed while connecting") {
     const RedisServer server;
     const redis::Script wrong{"wrong", "return 1", echo.sha1};
     redis::Link link{{.addresses = {server.address()}}, {&wrong}, "wake", [](std::string_view) {}};

@@ -22,7 +22,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// An authority, and a certificate from it for the names given.
+/// An authority, and a certificate that it signed for the given names.
 class Authority {
 public:
     explicit Authority(const std::string& names) {
@@ -48,7 +48,7 @@ private:
     TemporaryFolder folder_;
 };
 
-/// A server that speaks TLS at one port, and plainly at another for the test.
+/// A server with TLS on one port, and without on another for the test.
 class TlsServer {
 public:
     explicit TlsServer(const Authority& authority)

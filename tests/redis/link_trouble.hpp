@@ -1,5 +1,5 @@
 /// @file
-/// Links in trouble.
+/// Links with failing servers and networks.
 
 #pragma once
 
@@ -28,18 +28,18 @@ struct GatedScene {
     LinkScene scene;
 };
 
-/// Asks until there is an answer that is not an error; false when it does not come in time.
+/// Calls until a result is not an error; false when that does not come in time.
 inline bool recovers(LinkScene& scene, Duration timeout = recovery_max) {
     return await([&] { return scene.ask_echo("well") == "well"; }, timeout);
 }
 
-/// What an answer, as text, says about its call.
+/// What a result, as text, says about its call.
 inline bool is_in_doubt(const std::string& answer) { return answer.starts_with("timed out: "); }
 inline bool is_refused(const std::string& answer) { return answer.starts_with("unavailable: "); }
 
 /// How often that was logged.
 inline std::size_t losses(const LinkScene& scene) {
-    return scene.log.count(LogLevel::warning, "connection given up");
+    return scene.log.count(LogLevel::warning, "connection lost");
 }
 inline std::size_t recoveries(const LinkScene& scene) {
     return scene.log.count(LogLevel::info, "connected again, after");

@@ -1,4 +1,4 @@
-// Listings of many names: whole, in order, page by page, and at the cost of a page.
+// Listings of many names: complete, in order, page by page, and at the cost of a page.
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int many = 2'500;
 
-/// A bus with many names of each kind, which another program made: there is no index yet.
+/// A bus with many names of each kind, which another program added: there is no index yet.
 struct Many : test::RedisScene {
     Many() {
         other({"EVAL", R"(
@@ -39,7 +39,7 @@ struct Many : test::RedisScene {
                "0", std::to_string(many)});
     }
 
-    /// All there are, asked for in parts.
+    /// All names, listed page by page.
     template <class S, class Key>
     std::vector<std::string> all(std::uint32_t limit, Key key) {
         std::vector<std::string> names;
@@ -90,7 +90,7 @@ struct Many : test::RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: many names that another program made are listed whole and in order") {
+TEST_CASE("redis: many names that another program added are listed completely and in order") {
     Many s;
     for (const std::uint32_t limit : {1'000U, 333U, 5'000U}) {
         CHECK(s.topics(limit) == s.members({"SMEMBERS", "topics"}));
@@ -104,12 +104,12 @@ TEST_CASE("redis: many names that another program made are listed whole and in o
 }
 
 TEST_CASE(
-    "redis: a page of many names costs a page, and the first of all a bounded amount at once") {
+    "redis: a page of many names costs a page, and the first listing a bounded amount per call") {
     Many s;
     const auto before = s.reads_of_everything();
     s.perform(ListTopics{{.limit = 10}});
     s.perform(ListCounters{{.limit = 10}});
-    // Each call of a repair looks at some 500 names.
+    // Each call of a repair checks some 500 names.
     CHECK(s.repairs() >= 3 * many / 1'000);
     const auto repaired = s.repairs();
     const auto looked = s.calls({"sismember", "hexists"});
@@ -169,7 +169,7 @@ TEST_CASE("redis: names that another program adds, removes and exchanges are fou
     s.other({"SREM", "topics", s.topics().front()});
     s.other({"SADD", "topics", "zebras"});
     CHECK(s.topics() == s.members({"SMEMBERS", "topics"}));
-    // Once repaired, the index is whole.
+    // Once repaired, the index is complete.
     CHECK(s.other({"ZCARD", "routemaster:index:topics"}).number == many);
     const auto repaired = s.repairs();
     s.topics();
@@ -186,7 +186,7 @@ TEST_CASE("redis: names are listed while the memory is full") {
     CHECK(s.counters().size() == many);
 }
 
-TEST_CASE("redis: an index of another type costs an error, and is made anew once it is gone") {
+TEST_CASE("redis: an index of another type costs an error, and is created again once it is gone") {
     Many s;
     s.other({"SET", "routemaster:index:topics", "x"});
     const auto listed = s.try_to(ListTopics{});

@@ -1,5 +1,5 @@
-// The Redis store against the state machine: the same random steps, the same replies, and in the
-// end the same keys.
+// The Redis store compared with the state machine: the same random steps must have the same
+// replies, and in the end the same keys.
 
 #include <doctest/doctest.h>
 
@@ -48,16 +48,16 @@ private:
     std::int64_t step_ = 0;
 };
 
-/// What the machine knows as keys, and the keys there are, without what no step tells.
+/// The machine's state as keys, and the keys there are, without those that no step reads.
 std::string differences(detail::Machine& machine, const test::RedisServer& server) {
     const std::vector<std::string> tokens{RandomSteps::tokens.begin(), RandomSteps::tokens.end()};
     return test::keys_of(server).told().differences(test::ExpectedKeys{machine, tokens}.all());
 }
 
-/// Steps under way at once: enough to keep the server busy, few enough for leases to be known soon.
+/// Steps under way at once: enough to keep the server busy, few enough to learn of leases soon.
 constexpr std::size_t group_size = 8;
 
-/// A step whose answer is awaited.
+/// A step under way.
 struct Asked {
     std::size_t kind;
     Outcome expected;
@@ -109,7 +109,7 @@ void walk(std::uint64_t seed, std::uint32_t in_flight_max, int steps) {
 
 }  // namespace
 
-TEST_CASE("redis: 100,000 random steps answer and leave what the state machine does") {
+TEST_CASE("redis: 100,000 random steps reply and store the same as the state machine") {
     const auto seed = test::seed(1);
     ROUTEMASTER_TELL_SEED(seed);
     walk(seed, 1, steps_max / 2);

@@ -1,5 +1,5 @@
-// From a bus of Ruby processes to one of ours, and back: what either left behind holds
-// nothing up, and nothing is stranded.
+// From a bus of Ruby processes to one of ours, and back: what either left behind delays nothing,
+// and nothing is stranded.
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ void subscribe(RedisScene& s, const std::string& token, std::uint32_t max_in_fli
                                     .max_in_flight = max_in_flight}});
 }
 
-/// So many full batches for each subscriber, one after another.
+/// This many full batches for each subscriber, one after another.
 void publish(RedisScene& s, int count) {
     for (int number = 1; number <= count; ++number) {
         s.perform(PublishEvent{.topic = "cats",
@@ -62,7 +62,7 @@ void leave_ready(RedisScene& s, const std::string& token, const std::string& bat
     s.other({"LPUSH", "jobs:instant:main", RedisScene::job(batch)});
 }
 
-/// What batches of ours leave that Ruby workers ended.
+/// What is left of our batches that Ruby workers ended.
 void leave_ended(RedisScene& s, const std::string& token, int count) {
     s.other({"EVAL",
              "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, "
@@ -73,9 +73,11 @@ void leave_ended(RedisScene& s, const std::string& token, int count) {
 std::int64_t group_length(RedisScene& s, const std::string& token = "billing") {
     return s.other({"ZCARD", "routemaster:group:" + token}).number;
 }
-std::int64_t held(RedisScene& s) { return s.other({"SCARD", "routemaster:blocked:main"}).number; }
+std::int64_t blocked(RedisScene& s) {
+    return s.other({"SCARD", "routemaster:blocked:main"}).number;
+}
 
-/// The batches that a worker gets now.
+/// The batches that a worker acquires now.
 std::vector<std::string> acquired(RedisScene& s, std::uint32_t limit = 100) {
     std::vector<std::string> batches;
     const auto got = s.perform(AcquireJobs{.queue = "main", .worker = s.worker, .limit = limit});
@@ -106,7 +108,7 @@ TEST_CASE("original: 100,000 batches that its workers ended delay ours for less 
     CHECK(s.other({"EXISTS", "routemaster:untidy"}).number == 0);
 }
 
-TEST_CASE("original: batches that its workers ended behind one that is under way are skipped") {
+TEST_CASE("original: batches that its workers ended behind one under way are skipped") {
     RedisScene s;
     subscribe(s, "billing");
     publish(s, 2'502);
@@ -131,7 +133,7 @@ TEST_CASE("original: with its workers in the fleet, no batch joins a group") {
     CHECK(group_length(s) == 0);
 }
 
-TEST_CASE("original: what its workers ended goes with the subscriber") {
+TEST_CASE("original: batches that its workers ended are removed with the subscriber") {
     RedisScene s;
     subscribe(s, "billing");
     leave_ended(s, "billing", 2'500);
@@ -141,11 +143,11 @@ TEST_CASE("original: what its workers ended goes with the subscriber") {
     CHECK(group_length(s) == 0);
 }
 
-TEST_CASE("original: what was held is back for its workers after one step for each 1,000") {
+TEST_CASE("original: blocked jobs come back for its workers, 1,000 with each step") {
     RedisScene s;
     subscribe(s, "billing");
     publish(s, 2'501);
-    REQUIRE(held(s) == 2'500);
+    REQUIRE(blocked(s) == 2'500);
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     const auto steps = [&](const auto& step) {
         for (const std::uint64_t back : {1'000, 1'000, 500}) {
@@ -160,7 +162,7 @@ TEST_CASE("original: what was held is back for its workers after one step for ea
         CHECK(perform(mixed, step, s.now).value().next_due <= s.now);
         CHECK(perform(mixed, step, s.now).has_value());
     }
-    CHECK(held(s) == 0);
+    CHECK(blocked(s) == 0);
     const auto found =
         s.other({"ZCARD", "jobs:scheduled:main"}).number +
         s.other({"LLEN", "jobs:instant:main"}).number +
@@ -172,17 +174,17 @@ TEST_CASE("original: what was held is back for its workers after one step for ea
                   "all of it is due");
 }
 
-TEST_CASE("original: what was held comes back in its order") {
+TEST_CASE("original: blocked jobs come back in their order") {
     RedisScene s;
     subscribe(s, "billing");
     for (int number = 1; number <= 1'500; ++number) {
-        // Ten of them begin in the same millisecond, and their ids are in the other direction.
+        // Ten of them begin in the same millisecond, with ids in the opposite order.
         s.publish(uid(9'999 - number));
         if (number % 10 == 0) s.now += Duration{1};
     }
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
-    while (held(s) > 0) perform(mixed, ScrubWorkers{Duration{30'000}}, s.now).value();
-    // As its scheduler takes them.
+    while (blocked(s) > 0) perform(mixed, ScrubWorkers{Duration{30'000}}, s.now).value();
+    // As its scheduler promotes them.
     const auto due = s.other({"ZRANGEBYSCORE", "jobs:scheduled:main", "-inf",
                               std::to_string(to_milliseconds(s.now)), "LIMIT", "0", "2000"});
     REQUIRE(due.list.size() == 1'499);
@@ -192,7 +194,7 @@ TEST_CASE("original: what was held comes back in its order") {
     }
 }
 
-TEST_CASE("original: what a worker of its held that ended by a mistake is given back") {
+TEST_CASE("original: jobs of its worker that exited because of an error are released") {
     for (const bool mixed : {false, true}) {
         CAPTURE(mixed);
         RedisScene s{mixed};
@@ -213,7 +215,7 @@ TEST_CASE("original: what a worker of its held that ended by a mistake is given 
     }
 }
 
-TEST_CASE("original: what its web process began before ours goes before it") {
+TEST_CASE("original: a batch that its web process began before ours is delivered first") {
     RedisScene s;
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -228,7 +230,7 @@ TEST_CASE("original: what its web process began before ours goes before it") {
 
 // --- Turns, in a mixed fleet ---------------------------------------------------------------------
 
-TEST_CASE("original: in a mixed fleet, what is acquired together is delivered in its order") {
+TEST_CASE("original: in a mixed fleet, batches acquired together are delivered in order") {
     RedisScene s{true};
     subscribe(s, "billing");
     subscribe(s, "audit", 2);
@@ -251,7 +253,7 @@ TEST_CASE("original: in a mixed fleet, what is acquired together is delivered in
     CHECK(s.other({"EXISTS", "routemaster:blocked:main"}).number == 0);
 }
 
-TEST_CASE("original: in a mixed fleet, nobody waits for the turn of a worker that is gone") {
+TEST_CASE("original: in a mixed fleet, no batch waits for the turn of a worker that is gone") {
     RedisScene s{true};
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -282,7 +284,7 @@ TEST_CASE("original: in a mixed fleet, nobody waits for the turn of a worker tha
     }
 }
 
-TEST_CASE("original: in a mixed fleet, 1,000 batches that wait for their turn hold nobody up") {
+TEST_CASE("original: in a mixed fleet, 1,000 batches that wait for their turn delay no others") {
     RedisScene s{true};
     subscribe(s, "billing");
     subscribe(s, "audit");
@@ -295,7 +297,7 @@ TEST_CASE("original: in a mixed fleet, 1,000 batches that wait for their turn ho
     CHECK(reached);
 }
 
-TEST_CASE("original: in a mixed fleet, a worker rests while only turns are waited for") {
+TEST_CASE("original: in a mixed fleet, a worker sleeps while batches only wait for their turn") {
     RedisScene s{true};
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -305,7 +307,7 @@ TEST_CASE("original: in a mixed fleet, a worker rests while only turns are waite
     CHECK(s.perform(step).next_due == never);
 }
 
-TEST_CASE("original: in a mixed fleet, turns that cannot be read hold nobody back") {
+TEST_CASE("original: in a mixed fleet, turns that cannot be read block nobody") {
     RedisScene s{true};
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -317,7 +319,7 @@ TEST_CASE("original: in a mixed fleet, turns that cannot be read hold nobody bac
     CHECK(acquired(s) == std::vector{b});
 }
 
-TEST_CASE("original: in a mixed fleet, the batches of a subscriber are those that there are") {
+TEST_CASE("original: in a mixed fleet, the batches of a subscriber are listed") {
     RedisScene s{true};
     subscribe(s, "billing");
     subscribe(s, "audit");

@@ -1,5 +1,5 @@
-// Ruby processes on the same server: what they write is delivered, what they take away
-// is gone, and nothing of ours comes in their way.
+// Ruby processes on the same server: their batches are delivered, batches they remove are gone, and
+// our keys do not disturb them.
 
 #include <doctest/doctest.h>
 
@@ -69,7 +69,7 @@ TEST_CASE("original: a batch that its web process began is delivered") {
     CHECK(s.perform(CountJobs{"main"}) == QueueStatus{});
 }
 
-TEST_CASE("original: our events go on in the batch that its web process began") {
+TEST_CASE("original: our events are appended to the batch that its web process began") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, a, s.now);
@@ -108,14 +108,14 @@ TEST_CASE("original: batches of both are delivered one after the other") {
     CHECK(s.begin(s.acquire()).batch.text() == b);
 }
 
-TEST_CASE("original: a batch that its worker delivered stands in nobody's way") {
+TEST_CASE("original: a batch that its worker delivered blocks nobody") {
     RedisScene s;
     s.subscribe();
     s.publish(a);
     s.publish(a);
     s.publish(b);
     s.publish(b);
-    // The second batch is held behind the first, which then is delivered by somebody else.
+    // The second batch is blocked by the first, which a Ruby worker then delivers.
     CHECK(s.other({"SCARD", "routemaster:blocked:main"}).number == 1);
     worker_delivers(s, a);
     CHECK(s.acquire_all().empty());
@@ -125,7 +125,7 @@ TEST_CASE("original: a batch that its worker delivered stands in nobody's way") 
     CHECK(s.begin(leases[0]).verdict == Verdict::deliver);
 }
 
-TEST_CASE("original: a batch whose job was lost on the way gets one with the next event") {
+TEST_CASE("original: a batch whose job was lost gets one with the next event") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, a, s.now);
@@ -163,7 +163,7 @@ TEST_CASE("original: a job that its scrub took from our worker is not settled by
     CHECK(s.settle(heir) == Settlement::settled);
 }
 
-TEST_CASE("original: with its workers in the fleet, nothing is held from them") {
+TEST_CASE("original: with its workers in the fleet, no job is blocked from them") {
     RedisScene s{true};
     s.subscribe();
     for (const auto& uid : {a, a, b, b}) s.publish(uid);
@@ -173,7 +173,7 @@ TEST_CASE("original: with its workers in the fleet, nothing is held from them") 
     CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 1);
 }
 
-TEST_CASE("original: what was held comes back to it when its workers join the fleet") {
+TEST_CASE("original: blocked jobs come back when its workers join the fleet") {
     RedisScene s;
     s.subscribe();
     for (const auto& uid : {a, a, b, b}) s.publish(uid);
@@ -195,7 +195,7 @@ TEST_CASE("original: with its workers in the fleet, no other job comes into thei
     CHECK(s.perform(PushJob{"main", RedisScene::job(a), s.now}) == PushOutcome::pushed);
 }
 
-TEST_CASE("original: with its workers in the fleet, what would end them is refused") {
+TEST_CASE("original: with its workers in the fleet, what would crash them is refused") {
     RedisScene s{true};
     const auto refusal = [&](auto step) {
         const auto keys = s.keys();
@@ -233,12 +233,12 @@ TEST_CASE("original: with its workers in the fleet, what would end them is refus
               .starts_with("callback: URL is malformed"));
     CHECK(s.try_to(publication("cats", far)));
     CHECK(s.try_to(Subscribe{"audit", {"cats"}, {.callback = "local:audit"}}));
-    // Alone, we are freer.
+    // In a fleet of ours alone, these are accepted.
     RedisStore ours{{.addresses = {s.server.address()}}};
     CHECK(perform(ours, publication("cats.eu", "urn:cat"), s.now));
 }
 
-TEST_CASE("original: a batch that died of our worker is nowhere where its processes look") {
+TEST_CASE("original: a batch that our worker made DEAD is in none of its keys") {
     RedisScene s{true};
     s.perform(Subscribe{.token = "billing",
                         .topics = {"cats"},
@@ -258,7 +258,7 @@ TEST_CASE("original: a batch that died of our worker is nowhere where its proces
     CHECK(s.other({"HGET", "batches:gauges:batch", "billing"}).text == "0");
     CHECK(s.other({"HGET", "batches:gauges:event", "billing"}).text == "0");
 
-    // Redelivered, it is a batch as any, and its worker may deliver it.
+    // After redelivery it is an ordinary batch, and a Ruby worker may deliver it.
     CHECK(s.perform(RedeliverDeadBatches{"billing"}) == Count{1});
     CHECK(s.other({"RPOP", "jobs:instant:main"}).text == RedisScene::job(a));
     const auto list = s.other({"LRANGE", "batches:" + a, "0", "-1"}).list;
@@ -270,7 +270,7 @@ TEST_CASE("original: a batch that died of our worker is nowhere where its proces
     CHECK(s.perform(FindSubscriber{"billing"})->batches_queued == 0);
 }
 
-TEST_CASE("original: its health and its settings are ours") {
+TEST_CASE("original: health and settings are shared") {
     RedisScene s;
     s.subscribe();
     s.other({"HSET", "subscriber:billing", "health_points", "42", "last_attempted_at", "17"});
@@ -283,7 +283,7 @@ TEST_CASE("original: its health and its settings are ours") {
     CHECK(status->subscription.max_events == 100);
 }
 
-TEST_CASE("original: what a late write left of a subscriber is none") {
+TEST_CASE("original: the remains of a late write are not a subscriber") {
     RedisScene s;
     s.other({"HSET", "subscriber:billing", "health_points", "100"});
     s.other({"SADD", "subscribers:cats", "billing"});
@@ -292,7 +292,7 @@ TEST_CASE("original: what a late write left of a subscriber is none") {
     CHECK(!s.perform(FindSubscriber{"billing"}));
 }
 
-TEST_CASE("original: a key that holds something else is told, and nothing is half done") {
+TEST_CASE("original: a key of another type is reported, and nothing is half done") {
     RedisScene s;
     s.subscribe();
     s.other({"SET", "jobs:index:main", "nonsense"});

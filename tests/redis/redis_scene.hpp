@@ -1,5 +1,5 @@
 /// @file
-/// A store on a server, and words for what happens there, and for what another program does.
+/// A store on a server, and helpers for steps and for the commands of another program.
 
 #pragma once
 
@@ -43,7 +43,7 @@ struct RedisScene {
                                       .max_events = 2}});
     }
 
-    /// What Ruby Routemaster writes of an event in `cats`.
+    /// The message that Ruby Routemaster writes for an event in `cats`.
     [[nodiscard]] std::string message() const {
         return encode_message(
             {.topic = "cats", .type = EventType::create, .url = "https://example.com/cats/1"}, now);

@@ -1,4 +1,4 @@
-// What the link knows of the server's clock.
+// The link's estimate of the server's clock.
 
 #include "redis/server_clock.hpp"
 
@@ -47,13 +47,13 @@ std::function<void(std::string&)> set_clock(Duration by) {
 
 }  // namespace
 
-TEST_CASE("server clock: nothing is corrected before anything was measured") {
+TEST_CASE("server clock: nothing is corrected before the first measurement") {
     const ServerClock clock;
     CHECK(clock.offset(5s, boot + 99s) == 0ms);
     CHECK(clock.offset() == 0ms);
 }
 
-TEST_CASE("server clock: the offset is what the server was ahead in the middle of a round trip") {
+TEST_CASE("server clock: the offset is the server's lead in the middle of a round trip") {
     ServerClock clock;
     clock.measured(10'000ms, 10'020ms, boot + 10'010ms + 3s);
     CHECK(clock.offset(10'020ms, boot + 10'020ms) == 3'000ms);
@@ -62,7 +62,7 @@ TEST_CASE("server clock: the offset is what the server was ahead in the middle o
     CHECK(clock.offset(11'020ms, boot + 11'020ms) == -3'000ms);
 }
 
-TEST_CASE("server clock: a difference that may come from the round trip is none") {
+TEST_CASE("server clock: a difference within the round trip does not count") {
     ServerClock clock;
     clock.measured(1'000ms, 1'100ms, boot + 1'050ms + 50ms);
     CHECK(clock.offset(1'100ms, boot + 1'100ms) == 0ms);
@@ -79,11 +79,11 @@ TEST_CASE("server clock: a step of the system's clock is corrected at once") {
     CHECK(clock.offset(2'000ms, boot + 2'000ms - 1h) == 3'600'000ms);
 }
 
-TEST_CASE("server clock: a slow round trip does not displace what a quick one told") {
+TEST_CASE("server clock: a slow round trip does not replace the result of a quick one") {
     ServerClock clock;
     clock.measured(1'000ms, 1'002ms, boot + 1'001ms + 500ms);
     CHECK(clock.offset(1'002ms, boot + 1'002ms) == 500ms);
-    // The question waited in a queue, and then was answered at the end of the round trip.
+    // The request waited in a queue, and got its reply at the end of the round trip.
     clock.measured(2'000ms, 2'400ms, boot + 2'399ms + 500ms);
     CHECK(clock.offset(2'400ms, boot + 2'400ms) == 500ms);
 }
@@ -129,7 +129,7 @@ TEST_CASE("server clock: a slow network is not mistaken for a wrong clock") {
     CHECK(scene.link.clock_offset() == 0ms);
 }
 
-TEST_CASE("server clock: the time is asked for while connecting, and again now and then") {
+TEST_CASE("server clock: TIME is sent while connecting, and again now and then") {
     const RedisServer server;
     LinkScene scene{server, 500ms};
     scene.link.wait_until_connected(5s).value();

@@ -1,5 +1,5 @@
-// A key that holds something else than it should: the step that meets it is refused, and what the
-// step would have moved is still where it was.
+// A key of another type than it should have: the step that meets it is refused, and what the step
+// would have moved is still where it was.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ using test::BusyScene;
 
 namespace {
 
-/// A kind of step, made once the bus is prepared.
+/// A kind of step, created after the bus was prepared.
 struct Kind {
     std::string name;
     std::function<Step(const BusyScene&)> make;
@@ -130,8 +130,8 @@ std::vector<Kind> kinds() {
     };
 }
 
-/// Performs a step on a bus with one wrong key; whether it was refused. A step that was not has
-/// left the key alone.
+/// Performs a step on a bus with one wrong key; returns whether it was refused. If not, it must
+/// have left the key alone.
 bool refused(BusyScene& s, const Kind& kind, const std::string& key, bool is_wrong_type) {
     CAPTURE(kind.name);
     CAPTURE(key);
@@ -139,9 +139,9 @@ bool refused(BusyScene& s, const Kind& kind, const std::string& key, bool is_wro
     const auto planted = s.content(key);
     auto step = kind.make(s);
     const auto outcome = std::move(perform_all(s.store, {&step, 1}, s.now + kind.later).at(0));
-    // A publisher that became another text is another publisher.
+    // A publisher whose text changed is another publisher.
     if (outcome || outcome.error().code() == Errc::forbidden) {
-        // Who waits is noted anew, whatever stood there.
+        // The waiting workers are recorded again, whatever was there.
         const bool waits = key.starts_with("routemaster:waiting:");
         if (is_wrong_type && !waits) CHECK(s.content(key) == planted);
         return false;
@@ -174,7 +174,7 @@ TEST_CASE("redis: a step that meets a key of another type changes nothing") {
     }
 }
 
-TEST_CASE("redis: a step that meets text where numbers should be changes nothing, or copes") {
+TEST_CASE("redis: a step that meets text where a number should be changes nothing, or works") {
     BusyScene scene;
     const auto names = scene.names();
     for (const auto& kind : kinds()) {
@@ -186,7 +186,7 @@ TEST_CASE("redis: a step that meets text where numbers should be changes nothing
     }
 }
 
-TEST_CASE("redis: the error names the key that holds something else, but no token") {
+TEST_CASE("redis: the error names the key of another type, but no token") {
     BusyScene scene;
     scene.exchange("jobs:scheduled:main");
     const auto lease = scene.deliveries.at(0);
@@ -203,7 +203,7 @@ TEST_CASE("redis: the error names the key that holds something else, but no toke
     CHECK(text.starts_with("WRONGTYPE routemaster:group:bill..."));
 }
 
-TEST_CASE("redis: a group that cannot be tidied holds nobody back") {
+TEST_CASE("redis: a group that cannot be tidied blocks nobody") {
     BusyScene scene;
     scene.other({"SADD", "routemaster:untidy", "billing"});
     scene.exchange("routemaster:group:billing");

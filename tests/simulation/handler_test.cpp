@@ -1,6 +1,6 @@
 /// @file
-/// Handlers of the user in a simulated world: what is wrong with them is found, and told so that
-/// it can be seen again.
+/// A user's handlers in a simulated world: their errors are found, and reported so that they can be
+/// reproduced.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ using namespace routemaster::testing;
 
 namespace {
 
-/// A world of nothing but the handlers of a test.
+/// A world with only the handlers of a test.
 WorldOptions alone() { return {.actions = 500, .subscribers = 0, .jobs = 5}; }
 
 /// Expects each event and each job to have been handled once.
@@ -32,7 +32,7 @@ void count_each(World& world) {
 
 }  // namespace
 
-TEST_CASE("a handler that charges twice is found, with the seed and what happened") {
+TEST_CASE("a handler that charges twice is found, with the seed and the trace") {
     const auto failure = simulate({.worlds = 50, .world = alone()}, count_each);
     REQUIRE(failure.has_value());
     CHECK(failure->broken().starts_with("expected: handled once: https://world.example/orders/"));
@@ -66,7 +66,7 @@ TEST_CASE("a handler that remembers what it did passes") {
     CHECK_MESSAGE(!failure, std::string{failure ? failure->what() : ""});
 }
 
-TEST_CASE("where nothing goes wrong every batch arrives once, in order") {
+TEST_CASE("without faults every batch arrives once, in order") {
     auto options = alone();
     options.fault_rates = FaultRates{};
     std::uint64_t events = 0;
@@ -111,7 +111,7 @@ TEST_CASE("a handler that throws gets its batch and its job again") {
     CHECK(jobs > 100);
 }
 
-TEST_CASE("what never succeeds is told as work that is left") {
+TEST_CASE("a batch that never succeeds is reported as left over") {
     auto options = alone();
     options.fault_rates = FaultRates{};
     const auto failure = simulate({.worlds = 1, .world = options}, [](World& world) {

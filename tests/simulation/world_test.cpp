@@ -1,5 +1,5 @@
 /// @file
-/// Worlds in which everything goes wrong keep what the bus promises.
+/// Worlds with every kind of fault keep the guarantees of the bus.
 
 #include <doctest/doctest.h>
 
@@ -31,9 +31,9 @@ std::uint64_t number(const char* name, std::uint64_t fallback) {
 
 }  // namespace
 
-/// `ROUTEMASTER_SEED=n` makes the world of that seed alone, `ROUTEMASTER_WORLDS=n` makes so many;
-/// `ROUTEMASTER_TRACE=n` tells the last n actions of the one that fails.
-TEST_CASE("no promise is broken in worlds in which everything goes wrong") {
+/// `ROUTEMASTER_SEED=n` runs the world of that seed alone, `ROUTEMASTER_WORLDS=n` runs n worlds;
+/// `ROUTEMASTER_TRACE=n` prints the last n actions of the one that fails.
+TEST_CASE("no guarantee is broken in worlds with every kind of fault") {
     const bool one = std::getenv("ROUTEMASTER_SEED") != nullptr;
     const SimulationOptions options{.worlds = one ? 1 : number("ROUTEMASTER_WORLDS", worlds_usual),
                                     .first_seed = number("ROUTEMASTER_SEED", 1),
@@ -48,7 +48,7 @@ TEST_CASE("no promise is broken in worlds in which everything goes wrong") {
     CHECK(worlds == options.worlds);
 }
 
-TEST_CASE("the same seed does the same, another one something else") {
+TEST_CASE("the same seed does the same, another seed something else") {
     const auto life = [](std::uint64_t seed) {
         World world{seed};
         world.run();

@@ -78,7 +78,7 @@ TEST_CASE("a store that is full refuses new events until it has space again") {
     scene.look();
     CHECK(scene.publish(1).has_value());
     CHECK(scene.log.count(LogLevel::info,
-                          "new events and jobs are taken in again: the store takes "
+                          "new events and jobs are accepted again: the store takes "
                           "801 of 1100 bytes") == 1);
 }
 
@@ -115,7 +115,8 @@ TEST_CASE("a store that cannot be measured is guarded by what is known") {
     scene.disturbed.refuse<MeasureUse>(2);
     scene.look();
     scene.look();
-    CHECK(scene.log.count(LogLevel::warning, "cannot tell how much space the store takes: ") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "cannot measure how much space the store takes: ") ==
+          1);
     CHECK(scene.publish(1'001).has_value());
     CHECK(is_full(scene.publish(1)));
     scene.look();

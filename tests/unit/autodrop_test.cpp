@@ -217,13 +217,13 @@ TEST_CASE("a store that cannot say how full it is is asked again an interval lat
     scene.disturbed.refuse<MeasureUse>(3);
     scene.run_for(Duration{29'999});
     CHECK(scene.drops() == 0);
-    CHECK(scene.log.count(LogLevel::warning, "cannot tell how much space") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "cannot measure how much space") == 1);
     scene.run_for(Duration{1});
     CHECK(scene.batches() == 701);
 
     scene.disturbed.refuse<MeasureUse>(1);
     scene.run_for(Duration{10'000});
-    CHECK(scene.log.count(LogLevel::warning, "cannot tell how much space") == 2);
+    CHECK(scene.log.count(LogLevel::warning, "cannot measure how much space") == 2);
 }
 
 TEST_CASE("a drop that the store refuses is tried again an interval later, down to the low mark") {

@@ -89,15 +89,15 @@ TEST_CASE("data that JSON cannot carry is refused, however deep it lies") {
         return refusal(event);
     };
     for (const char* text : {"\xff", "caf\xe9", "\xc0\xaf", "\xed\xa0\x80", "\xe2\x82"}) {
-        CHECK(holding(text) == "data: holds text that is no UTF-8");
-        CHECK(holding(Value::Map{{text, 1}}) == "data: holds a key that is no UTF-8");
+        CHECK(holding(text) == "data: contains text that is not UTF-8");
+        CHECK(holding(Value::Map{{text, 1}}) == "data: contains a key that is not UTF-8");
     }
     CHECK(holding("caf\xc3\xa9 \xf0\x9f\x98\x80").empty());
     CHECK(holding(Value::Map{{"\xc3\xa9", 1}}).empty());
     CHECK(holding(std::numeric_limits<double>::infinity()) ==
-          "data: holds a number that is not finite");
+          "data: contains a number that is not finite");
     CHECK(holding(std::numeric_limits<double>::quiet_NaN()) ==
-          "data: holds a number that is not finite");
+          "data: contains a number that is not finite");
     CHECK(holding(1e300).empty());
 
     auto event = an_event();
@@ -118,18 +118,19 @@ TEST_CASE("data that holds a key twice is refused, however deep it lies, and the
         return refusal(event);
     };
     CHECK(holding({{"a", 1}, {"b", 2}, {"", 3}}).empty());
-    CHECK(holding({{"x", 1}, {"id", 2}, {"id", 2}}) == "data: holds the key \"id\" more than once");
-    CHECK(holding({{"", 1}, {"", 2}}) == "data: holds the key \"\" more than once");
+    CHECK(holding({{"x", 1}, {"id", 2}, {"id", 2}}) ==
+          "data: contains the key \"id\" more than once");
+    CHECK(holding({{"", 1}, {"", 2}}) == "data: contains the key \"\" more than once");
     Value::Map many;
     for (int i = 0; i < 1'000; ++i) many.emplace_back(std::to_string(i), i);
     CHECK(holding(many).empty());
     many.emplace_back("7", 0);
-    CHECK(holding(many) == "data: holds the key \"7\" more than once");
+    CHECK(holding(many) == "data: contains the key \"7\" more than once");
     CHECK(holding({{std::string(100, 'k'), 1}, {std::string(100, 'k'), 2}}) ==
-          "data: holds the key \"" + std::string(64, 'k') + "\" more than once");
+          "data: contains the key \"" + std::string(64, 'k') + "\" more than once");
     auto event = an_event();
     event.data = Value{Value::Map{{"id", 1}, {"id", 2}}};
-    CHECK(refusal(event) == "data: holds the key \"id\" more than once");
+    CHECK(refusal(event) == "data: contains the key \"id\" more than once");
 }
 
 TEST_CASE("an event without a type does not compile") {

@@ -62,7 +62,7 @@ TEST_CASE("http api: DEAD batches are told in parts") {
             "after: must be the uid of a DEAD batch");
     CHECK(bus.remove("/subscriber/dead/" + ids[1], billing).status == 204);
     refused(bus, request("GET", "/subscriber/dead?after=" + ids[1], billing), 400,
-            "after: is no DEAD batch of the subscriber (any more)");
+            "after: is not, or no longer, a DEAD batch of the subscriber");
 }
 
 TEST_CASE("http api: a client sees its DEAD batches, and root those of anybody") {

@@ -108,7 +108,7 @@ TEST_CASE("a callback that throws is a failure, whatever it throws") {
     const auto all = reports.wait_for(3);
     for (const auto& report : all) CHECK(!report.outcome);
     CHECK(all[0].outcome.error().context() == "callback threw: no disk");
-    CHECK(all[1].outcome.error().context() == "callback threw something that is no exception");
+    CHECK(all[1].outcome.error().context() == "callback threw something other than an exception");
     CHECK(all[0].outcome.error().code() == Errc::unavailable);
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("a Redis URL that makes no sense is refused, naming what is wrong") {
     CHECK(complaint("redis://a,") == "Redis URL: a host is missing");
     CHECK(complaint("redis://[]:1") == "Redis URL: a host is missing");
     CHECK(complaint("redis://[::1").find("no ']'") != std::string::npos);
-    CHECK(complaint("redis://[::1]7").find("odd address") != std::string::npos);
+    CHECK(complaint("redis://[::1]7").find("malformed address") != std::string::npos);
     for (const auto* port : {"", "0", "65536", "-1", "6379x", "x"}) {
         CAPTURE(port);
         const auto why = complaint("redis://host:" + std::string{port});

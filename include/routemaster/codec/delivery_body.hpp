@@ -10,15 +10,15 @@
 
 namespace routemaster {
 
-/// What is posted, and what became of the messages.
+/// The body to post, and how many messages it has.
 struct DeliveryBody {
     std::string json;             ///< An array of events, in order; `[]` when there are none.
-    std::size_t events = 0;       ///< How many it holds.
-    std::size_t undecodable = 0;  ///< Messages that were left out because they make no sense.
+    std::size_t events = 0;       ///< How many it contains.
+    std::size_t undecodable = 0;  ///< Messages left out because they could not be decoded.
 };
 
-/// Turns messages into JSON in one pass, without building events in between. Times are printed as
-/// they were written, data only where there is some.
+/// Converts messages to JSON in one pass, without building events in between. Times are printed as
+/// they were written, and `data` only where an event has some.
 [[nodiscard]] DeliveryBody delivery_body(const MessageList& messages);
 
 }  // namespace routemaster

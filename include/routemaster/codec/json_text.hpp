@@ -1,5 +1,5 @@
 /// @file
-/// Prints JSON exactly as Ruby Routemaster does: compact, UTF-8 as it is, `/` as it is.
+/// Prints JSON exactly as Ruby Routemaster does: compact, without escaping UTF-8 or `/`.
 
 #pragma once
 
@@ -16,10 +16,10 @@ void append_json_text(std::string& out, std::string_view text);
 
 /// Appends a floating-point number as Ruby Routemaster does: whole numbers within 64 bits in full
 /// and with `.0`, others in 15 significant digits as C's `%g`, always with a fraction or an
-/// exponent; negative zero as `0.0`. What is not finite becomes `null`. The locale does not matter.
+/// exponent; negative zero as `0.0`. Infinities and NaN become `null`. The locale does not matter.
 void append_json_number(std::string& out, double number);
 
-/// Appends `value` as compact JSON, maps in their own order.
+/// Appends `value` as compact JSON, with maps in their own order.
 void append_json(std::string& out, const Value& value);
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// The store inside the process: the state in memory, its truth in one SQLite file.
+/// The store inside the process: the state in memory, backed by one SQLite file.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace routemaster {
 
-/// When a step counts as done.
+/// When a step is acknowledged.
 enum class Durability {
     strict,   ///< When it is on disk: it survives a crash of the machine.
     relaxed,  ///< At once; on disk within 50 ms, which is what a crash may cost.
@@ -26,43 +26,43 @@ enum class Durability {
 /// Settings of an `EmbeddedStore`.
 struct EmbeddedStoreOptions {
     Durability durability = Durability::strict;
-    /// The journal may grow to twice what is alive and this many bytes before the oldest entries
-    /// are written again at its end and its head is freed.
+    /// Beyond twice the live data and this many bytes, the oldest entries of the journal are
+    /// written again at its end and its head is freed.
     std::uint64_t slack_max = 24U << 20U;
-    /// Bytes of jobs and messages that are kept in memory; 0: all of them. What is beyond it is
-    /// read from the file when it is needed. Then a job takes at most 160 bytes of memory whatever
-    /// its size, and a batch some 490 whatever its events: five for each of a hundred. Not let go
-    /// of are batches that still take events, jobs that are under way, and what only the last
-    /// commit wrote, so it may be exceeded for a while.
+    /// Bytes of jobs and messages kept in memory; 0: all of them. Those beyond it are read from the
+    /// file when needed. Then a job takes at most 160 bytes of memory whatever its size, and a
+    /// batch some 490 whatever its events: five for each of a hundred. Batches that still take
+    /// events, jobs that are under way, and what only the last commit wrote stay in memory, so the
+    /// budget may be exceeded for a while.
     std::uint64_t memory_max = 0;
-    /// Bytes of the disk that are set aside beside the file, an eighth of the disk at most; 0 for
-    /// none. When it is full otherwise, they are given back to it, so that what there is can be
-    /// delivered and settled, which takes room, too. Until they can be set aside again, whatever
-    /// would add to it answers `unavailable`.
+    /// Bytes of the disk set aside beside the file, an eighth of the disk at most; 0 for none. When
+    /// the disk is full otherwise, the store releases them, so that existing batches and jobs can
+    /// be delivered and settled, which takes space, too. Until it can set them aside again, it
+    /// answers steps that add data with `unavailable`.
     std::uint64_t reserve = 16U << 20U;
-    /// Opens a file whose log is damaged or missing with what stands before the damage. What was
-    /// acknowledged behind it is lost, but for a copy of the log, `FILE-wal.damaged`.
+    /// Opens a file whose log is damaged or missing with the rows before the damage. Rows behind it
+    /// are lost, even if acknowledged, but for a copy of the log, `FILE-wal.damaged`.
     bool accept_damage = false;
     Log log{};
 };
 
-/// What a backup holds.
+/// The size of a backup.
 struct EmbeddedBackup {
     std::uint64_t rows = 0;   ///< Of the journal.
     std::uint64_t bytes = 0;  ///< In these rows.
 };
 
-/// Keeps everything in memory and a journal of what each thing became in a file, whose format is
-/// described in docs/file-format.md.
+/// Keeps everything in memory, and a journal of all changes in a file, whose format is described in
+/// docs/file-format.md.
 ///
-/// Steps of all threads that wait at the same time share one commit (group commit). In `strict`
-/// nothing is answered before what the answer reveals is on disk. A full disk or an I/O error
-/// answers `unavailable` for what could not be written, undoes it, loses nothing acknowledged, and
-/// heals by itself when writing works again; until then all but listings is `unavailable`. So it
-/// does, within a second, while the file or its log is not where it was opened. So it does, too,
-/// when memory runs out in the middle of a step: that step, and all that was not on disk yet, is
-/// undone and refused, and the state is read again from the journal.
-/// Leases live as long as the process: after a restart, jobs that were PENDING are READY.
+/// Steps of all threads that wait at the same time share one commit (group commit). In `strict`, an
+/// outcome is reported when everything it depends on is on disk. After a full disk or an I/O error,
+/// steps that could not be written are undone and return `unavailable`; nothing acknowledged is
+/// lost. The store heals by itself when writing works again; until then all steps but listings
+/// return `unavailable`. They also do, within a second, when the file or its log was moved or
+/// removed. When memory runs out in the middle of a step, the store undoes and refuses that step and
+/// all that were not on disk yet, and reads its state again from the journal. Leases live as long as
+/// the process: after a restart, jobs that were PENDING are READY.
 ///
 /// Thread safety: all members may be called from any thread. It has one thread of its own, which
 /// commits, and on which most completions are called; see `Store::submit`.
@@ -70,24 +70,24 @@ class EmbeddedStore final : public Store {
 public:
     /// Opens the file, or creates it. One process owns it at a time. Throws `Failure`:
     /// `unavailable` when it is in use or cannot be opened or written; `corrupted` when it is
-    /// damaged; `invalid` when it is a folder, no file of ours, or of a newer format. An empty file
-    /// is a new one. The text names the file.
+    /// damaged; `invalid` when it is a folder, not a routemaster file, or of a newer format. An
+    /// empty file counts as new. The text names the file.
     explicit EmbeddedStore(const std::filesystem::path& file, EmbeddedStoreOptions options = {});
 
-    /// Finishes what was submitted, syncs, and closes the file.
+    /// Finishes submitted steps, syncs, and closes the file.
     ~EmbeddedStore() override;
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
     [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
 
-    /// Copies the store to a new file, while it goes on: one moment of it, with all that was on
-    /// disk when this was called. Returns when the copy is synced; before that there is nothing at
-    /// `target` but, for a while, `TARGET.part` beside it. Commits do not wait for it, but the
-    /// file may grow meanwhile by what they write.
+    /// Copies the store to a new file while it continues to run: a snapshot with all that was on
+    /// disk when this was called. Returns when the copy is synced; until then there is nothing at
+    /// `target`, and `TARGET.part` beside it while copying. Commits do not wait for it, but the
+    /// file may grow by what they write.
     ///
-    /// `invalid` when something is at `target`, or on the store's own thread; `unavailable` when
-    /// it cannot be written, or another backup is under way; `corrupted` when a row cannot be
-    /// read. Nothing is left behind then. Other processes ask for one by `backup_embedded_file`.
+    /// `invalid` when something is at `target`, or on the store's own thread; `unavailable` when it
+    /// cannot be written, or another backup is under way; `corrupted` when a row cannot be read. An
+    /// error leaves nothing behind. Other processes use `backup_embedded_file`.
     [[nodiscard]] Result<EmbeddedBackup> backup(const std::filesystem::path& target);
 
 private:

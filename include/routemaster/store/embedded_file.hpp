@@ -1,6 +1,6 @@
 /// @file
-/// Looks into the file of an embedded store while nobody uses it: whether it is whole, and what
-/// can still be read of one that is not. Backs it up, also while another process uses it.
+/// Checks the file of an embedded store while nobody uses it, exports what can be read of a damaged
+/// one, and backs it up, also while another process uses it.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace routemaster {
 
-/// What a file holds, as far as it can be read.
+/// The contents of a file, as far as it can be read.
 struct EmbeddedFileReport {
     std::uint64_t rows = 0;   ///< Of the journal.
     std::uint64_t bytes = 0;  ///< In these rows.
@@ -28,37 +28,36 @@ struct EmbeddedFileReport {
     std::uint64_t events = 0;  ///< In these batches: one for each subscriber.
     std::uint64_t jobs = 0;    ///< Delivery jobs among them.
     std::uint64_t counters = 0;
-    /// What is wrong and where, one line each; empty when the file is whole. Of very many, the
-    /// first ones, and the last line tells how many there are.
+    /// What is wrong and where, one line each; empty when the file is intact. Of very many, the
+    /// first ones, followed by their total.
     std::vector<std::string> damage;
 };
 
 /// Takes one line of JSON.
 using JsonLine = std::function<void(std::string_view line)>;
 
-/// Reads a whole file, and the database around it.
+/// Reads all of a file, and checks the database around it.
 ///
-/// What a crash leaves of a commit that was under way is normal, and no damage. `unavailable` when
-/// there is no such file, or a process uses it, or it cannot be read; `corrupted` when it is so
-/// damaged that no row can be found; `invalid` when it is no file of ours. Thread safety: any.
+/// A commit that a crash left incomplete is no damage. `unavailable` when there is no such file, or
+/// a process uses it, or it cannot be read; `corrupted` when it is so damaged that no row can be
+/// found; `invalid` when it is not a routemaster file. Thread safety: any.
 [[nodiscard]] Result<EmbeddedFileReport> check_embedded_file(const std::filesystem::path& file);
 
-/// Tells everything that can be read as lines of JSON, each an object with one key, which says what
-/// it is: `topic`, `subscriber`, `token`, `batch` with its `events` as they are delivered, and when
-/// it `died_at` of which `error` if it is DEAD, `job`, `counter`. Times are milliseconds since the
-/// Unix epoch. Rows that are damaged are passed over: a thing is told as it became in those that
-/// are not, and one that ended in a damaged row may be told though it is gone. Errors as
-/// `check_embedded_file`. Thread safety: any.
+/// Writes everything that can be read as lines of JSON, each an object with one key, its kind:
+/// `topic`, `subscriber`, `token`, `batch` with its `events` as they are delivered, and `died_at`
+/// and `error` if it is DEAD, `job`, `counter`. Times are milliseconds since the Unix epoch.
+/// Damaged rows are skipped: an entry is as the intact rows left it, and one that ended in a
+/// damaged row may still be listed. Errors as `check_embedded_file`. Thread safety: any.
 [[nodiscard]] Result<EmbeddedFileReport> export_embedded_file(const std::filesystem::path& file,
                                                               const JsonLine& each);
 
 /// Copies the file of a store to a new one, `target`, as `EmbeddedStore::backup` does. When another
-/// process has the store open, that one is asked to, by the file `FILE-backup` beside it; it must
-/// run as the same user, or the caller as root. Blocks until it is done.
+/// process has the store open, that process makes the copy, on a request in the file `FILE-backup`
+/// beside it; it must run as the same user, or the caller as root. Blocks until it is done.
 ///
-/// Errors as `EmbeddedStore::backup` and the constructor of `EmbeddedStore`; `unavailable` as well
-/// when there is no such file, this process has it open, or the one that has it does not answer
-/// within 10 s. Thread safety: any.
+/// Errors as `EmbeddedStore::backup` and the constructor of `EmbeddedStore`; `unavailable` also
+/// when there is no such file, this process has it open, or the process that has it open does not
+/// reply within 10 s. Thread safety: any.
 [[nodiscard]] Result<EmbeddedBackup> backup_embedded_file(const std::filesystem::path& file,
                                                           const std::filesystem::path& target);
 

@@ -1,5 +1,5 @@
 /// @file
-/// The store that lives in memory and dies with the process. Deterministic: it is the readable
+/// The store in memory, which ends with the process. Deterministic: it is the readable
 /// specification of the steps, and the oracle that other stores are compared with.
 
 #pragma once
@@ -14,9 +14,9 @@
 
 namespace routemaster {
 
-/// Performs steps at once, in the calling thread, under one lock. Durable as memory is. When memory
-/// runs out in the middle of a step, what it did so far cannot be undone: the store stops, and
-/// answers this step and all that follow `unavailable` ("out of memory").
+/// Performs steps at once, in the calling thread, under one lock. Nothing survives the process. When
+/// memory runs out in the middle of a step, the store stops: that step may have changed a part of
+/// the state, and it and all that follow return `unavailable` ("out of memory").
 ///
 /// Thread safety: all members may be called from any thread.
 class MemoryStore final : public Store {

@@ -19,7 +19,7 @@
 
 namespace routemaster {
 
-/// Where a server listens.
+/// The address of a server.
 struct RedisAddress {
     std::string host = "localhost";
     std::uint16_t port = 6'379;
@@ -36,37 +36,39 @@ struct RedisOptions {
     std::uint32_t database = 0;
     bool tls = false;           ///< Verified against the system's authorities, or `tls_ca_file`.
     std::string tls_ca_file{};  ///< Authorities to trust instead of the system's.
-    /// Put before every key. With a hash tag, as in `{bus}:`, all are in one slot of a cluster.
+    /// Prefix of every key. With a hash tag, as in `{bus}:`, all are in one slot of a cluster.
     std::string prefix{};
-    /// Ruby processes share the server: every READY job stays where their workers take it. What
-    /// that leaves of the order is in docs/redis-keys.md. What would end those workers is
-    /// `invalid`: topics and URLs of events are held to the rules of Ruby Routemaster, callbacks to
-    /// the grammar of URLs. Ruby processes wake nobody: let a `Dispatcher` poll often.
+    /// Ruby processes share the server: every READY job stays where their workers find it.
+    /// docs/redis-keys.md says how much of the order that leaves. What would crash those workers is
+    /// `invalid`: topics and URLs of events must follow the rules of Ruby Routemaster, callbacks
+    /// the grammar of URLs. Ruby processes send no wake-ups: let a `Dispatcher` poll often.
     bool mixed_fleet = false;
-    /// How long a step may wait for its answer. A server that is silent for so long is given up.
+    /// How long a step may wait for its reply. A server that is silent for this long counts as
+    /// lost.
     Duration timeout{5'000};
-    /// Steps that may wait for an answer at once; more are `unavailable` at once.
+    /// Steps that may wait for a reply; further ones are `unavailable` at once.
     std::size_t waiting_max = 100'000;
     std::string client_name = "routemaster";  ///< As CLIENT LIST shows it.
     Log log{};
 };
 
-/// Reads a URL: `redis://[[user]:password@]host[:port][,host[:port]...][/database][?setting&...]`,
+/// Parses a URL: `redis://[[user]:password@]host[:port][,host[:port]...][/database][?setting&...]`,
 /// `rediss://...` for TLS, `redis+sentinel://host[:port],.../master[/database]` for the master that
 /// sentinels watch (default port 26379), `rediss+sentinel://...` for the same over TLS. Settings:
 /// `prefix`, `mixed_fleet=yes`, `timeout=MS`, `ca_file`. Names and values may be percent-encoded.
-/// `invalid`, naming what is wrong.
+/// `invalid`, naming what is wrong, for anything else.
 [[nodiscard]] Result<RedisOptions> parse_redis_url(std::string_view url);
 
 /// Keeps the bus on a Redis server, 7.0 or newer, under the keys that docs/redis-keys.md describes.
-/// Any number of processes share it, those of Ruby Routemaster among them.
+/// Any number of processes may share it, including those of Ruby Routemaster.
 ///
-/// A step is one script and so atomic. Steps that wait at the same time travel together. A step is
-/// as durable as the server makes it (appendonly, replicas). What cannot be done is `unavailable`;
-/// a step whose answer was lost is `timed_out`, and its own description says what repeating it
-/// does. The connection is found again by itself: after a restart, a failover, a moved slot.
+/// A step is one script and so atomic. Steps that wait at the same time are sent together. A step
+/// is as durable as the server makes it (appendonly, replicas). A step that could not be done is
+/// `unavailable`; one whose reply was lost is `timed_out`, and its own description says what
+/// repeating it does. The store reconnects by itself: after a restart, a failover, a moved slot.
 ///
-/// All times are the server's: what the caller's clock is off by is measured and corrected.
+/// All times are the server's: the store measures the offset of the caller's clock and corrects for
+/// it.
 ///
 /// Jobs that fall due in the same millisecond are acquired in the order of their bytes.
 ///
@@ -74,12 +76,12 @@ struct RedisOptions {
 /// completions are called.
 class RedisStore final : public Store {
 public:
-    /// Begins to connect, and waits for it no longer than `options.timeout`. Throws `Failure`:
-    /// `unavailable` when no server was found; `invalid` when the options make no sense or the
+    /// Starts to connect, and waits for it no longer than `options.timeout`. Throws `Failure`:
+    /// `unavailable` when no server was found; `invalid` when the options are inconsistent or the
     /// server is too old.
     explicit RedisStore(RedisOptions options);
 
-    /// Ends without waiting for answers: they become `cancelled` or `timed_out`.
+    /// Ends without waiting for replies: open steps become `cancelled` or `timed_out`.
     ~RedisStore() override;
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;

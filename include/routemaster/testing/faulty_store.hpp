@@ -17,22 +17,22 @@
 
 namespace routemaster::testing {
 
-/// What happens to one submission, with all its steps.
+/// The fate of one submission, with all its steps.
 enum class Fault {
     none,
-    lost_request,  ///< Nothing is performed; every step answers `unavailable`.
-    lost_reply,    ///< Everything is performed; every step answers `timed_out`.
+    lost_request,  ///< Nothing is performed; every step returns `unavailable`.
+    lost_reply,    ///< Everything is performed; every step returns `timed_out`.
 };
 
-/// How often a `FaultyStore` fails by chance. The sum must not exceed 1.
+/// Random faults of a `FaultyStore`. The sum must not exceed 1.
 struct FaultOptions {
     std::uint64_t seed = 1;
     double lost_requests = 0;  ///< Probability, 0 to 1.
     double lost_replies = 0;   ///< Probability, 0 to 1.
 };
 
-/// Passes submissions on to another store, and loses some: those that a script names, then by
-/// chance. What the script and the seed decide depends only on the order of the submissions.
+/// Forwards submissions to another store, and loses some: first as scripted, then at random. Which
+/// ones are lost depends only on the script, the seed and the order of the submissions.
 ///
 /// Thread safety: as the store behind it, which must outlive it.
 class FaultyStore final : public ForwardingStore {
@@ -40,20 +40,20 @@ public:
     explicit FaultyStore(Store& next, FaultOptions options = {})
         : ForwardingStore{next}, options_{options}, random_{options.seed} {}
 
-    /// Decides the fate of the next submissions, one each, after those decided before.
+    /// Sets the fate of the next submissions, one each, after those set before.
     void script(const std::vector<Fault>& faults) {
         const std::lock_guard lock{mutex_};
         script_.insert(script_.end(), faults.begin(), faults.end());
     }
 
-    /// From now on, fails by chance as `options` say, which begin their sequence anew.
+    /// From now on, fails at random as `options` say, and restarts the random sequence.
     void disturb(FaultOptions options) {
         const std::lock_guard lock{mutex_};
         options_ = options;
         random_ = Random{options.seed};
     }
 
-    /// How many submissions met with that fault so far.
+    /// How many submissions had that fault so far.
     [[nodiscard]] std::size_t count(Fault fault) const {
         const std::lock_guard lock{mutex_};
         return counts_[static_cast<std::size_t>(fault)];

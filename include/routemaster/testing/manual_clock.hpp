@@ -1,5 +1,5 @@
 /// @file
-/// A clock that stands still until a test moves it.
+/// A clock that a test sets and advances.
 
 #pragma once
 
@@ -10,18 +10,18 @@
 
 namespace routemaster::testing {
 
-/// Tells the instant it was set to.
+/// Returns the instant it was set to.
 ///
 /// Thread safety: all members may be called from any thread.
 class ManualClock final : public Clock {
 public:
-    /// Begins at an instant that is not special, so that nothing works by accident at zero.
+    /// Starts at an arbitrary instant, so that no test passes by accident at zero.
     explicit ManualClock(TimePoint at = from_milliseconds(1'700'000'000'000))
         : at_{to_milliseconds(at)} {}
 
     [[nodiscard]] TimePoint now() const override { return from_milliseconds(at_.load()); }
 
-    /// Moves on by `span`; a negative one steps back, as the clock of a machine may.
+    /// Moves on by `span`; a negative one steps back, as a machine's clock may.
     void advance(Duration span) { at_.fetch_add(span.count()); }
 
     /// Moves to an instant.

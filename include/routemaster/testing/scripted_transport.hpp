@@ -1,5 +1,5 @@
 /// @file
-/// A transport for tests: keeps what it is given, and answers as the test says.
+/// A transport for tests: records deliveries, and completes them as the test says.
 
 #pragma once
 
@@ -22,13 +22,13 @@
 
 namespace routemaster::testing {
 
-/// Serves every callback. Deliveries are answered inside `deliver` by the script while it lasts,
-/// else they stay under way until `answer`.
+/// Serves every callback. While the script lasts, deliveries are completed inside `deliver`; after
+/// that, they stay under way until `answer`.
 ///
 /// Thread safety: all members may be called from any thread.
 class ScriptedTransport final : public Transport {
 public:
-    /// Answers the next deliveries, one each, in order.
+    /// Sets the outcomes of the next deliveries, one each, in order.
     void script(std::vector<Result<void>> answers) {
         const std::lock_guard lock{mutex_};
         for (auto& answer : answers) script_.push_back(std::move(answer));
@@ -51,7 +51,7 @@ public:
         done({*std::move(scripted), 0});
     }
 
-    /// Answers the delivery that has been under way for longest. False when there is none.
+    /// Completes the delivery that has been under way for longest. False when there is none.
     bool answer(Result<void> outcome, bool permanent = false) {
         DeliveryDone done;
         {
@@ -64,7 +64,7 @@ public:
         return true;
     }
 
-    /// Answers the delivery that began last. False when none is under way.
+    /// Completes the delivery that began last. False when none is under way.
     bool answer_last(Result<void> outcome) {
         DeliveryDone done;
         {
@@ -77,7 +77,7 @@ public:
         return true;
     }
 
-    /// Whether deliveries can be taken back (`withdraw`); by default they can.
+    /// With true, `withdraw` fails; by default it succeeds.
     void hold_on(bool holds_on) {
         const std::lock_guard lock{mutex_};
         holds_on_ = holds_on;
@@ -88,7 +88,7 @@ public:
         return !holds_on_ || under_way_.empty();
     }
 
-    /// What `trouble` answers.
+    /// Sets what `trouble` returns.
     void set_trouble(std::optional<std::string> trouble) {
         const std::lock_guard lock{mutex_};
         trouble_ = std::move(trouble);
@@ -99,7 +99,7 @@ public:
         return trouble_;
     }
 
-    /// Everything that was ever given to `deliver`, in order.
+    /// Everything ever passed to `deliver`, in order.
     [[nodiscard]] std::vector<Delivery> deliveries() const {
         const std::lock_guard lock{mutex_};
         return deliveries_;

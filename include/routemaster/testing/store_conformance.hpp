@@ -1,13 +1,13 @@
 /// @file
-/// What every store promises, as a list of cases that belongs to no test framework.
+/// The guarantees of every store, as a list of cases that depends on no test framework.
 ///
 ///     for (const auto& one : routemaster::testing::store_conformance()) {
 ///         one.run({[] { return std::make_unique<MyStore>(); }});  // throws when it fails
 ///     }
 ///
-/// The cases tell every step the time, need no server and no clock, and hold for stores that
-/// answer inside `submit` as well as for those that answer from a thread of their own. What
-/// happens when a process dies is for each store's own tests.
+/// The cases pass the time to every step, need no server and no clock, and hold for stores that
+/// complete steps inside `submit` as well as on a thread of their own. What happens when a process
+/// dies is for each store's own tests.
 ///
 /// They are compiled: link `routemaster::conformance`.
 
@@ -25,11 +25,10 @@
 
 namespace routemaster::testing {
 
-/// How stores may differ and conform all the same. The defaults are those of a store in this
-/// process.
+/// How conforming stores may differ. The defaults are those of a store in this process.
 struct StoreTraits {
-    /// Makes the counters tell all that was performed; called before they are read. Empty: they
-    /// always do.
+    /// Makes the counters include all steps performed so far; called before they are read. Empty:
+    /// they always do.
     std::function<void(Store&)> flush_counters{};
 
     Duration timeout{20'000};          ///< Real time within which a wake-up must arrive.
@@ -37,8 +36,7 @@ struct StoreTraits {
     std::uint32_t walk_steps = 5'000;  ///< Length of the random walk.
 };
 
-/// Opens a store that holds nothing. Called once for each case; what is opened is destroyed at the
-/// end of the case.
+/// Opens an empty store. Called once for each case, which destroys the store at its end.
 using OpenStore = std::function<std::unique_ptr<Store>()>;
 
 /// A store under test.
@@ -47,17 +45,17 @@ struct StoreFixture {
     StoreTraits traits{};
 };
 
-/// One promise that every store keeps.
+/// One guarantee that every store gives.
 struct StoreCase {
     std::string name;  ///< A sentence.
 
-    /// Returns when the store keeps the promise; throws `ConformanceFailure`, or the `Failure` of
-    /// a step, when it does not.
+    /// Returns when the guarantee holds; throws `ConformanceFailure`, or the `Failure` of a step,
+    /// when it does not.
     std::function<void(const StoreFixture&)> run;
 };
 
-/// A promise that a store does not keep. Its text names the place in the suite, what was looked
-/// at, what was expected, and what was found.
+/// A broken guarantee. Its text names the place in the suite, the compared value, what was
+/// expected, and what was found.
 class ConformanceFailure : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

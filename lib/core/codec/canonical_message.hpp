@@ -1,6 +1,6 @@
 /// @file
-/// Recognises messages exactly as they are encoded here, several times faster than
-/// `MessageReader`, which reads whatever means the same.
+/// Recognises messages encoded exactly as `encode_message` does, several times faster than
+/// `MessageReader`, which accepts every equivalent encoding.
 
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace routemaster::detail {
 
-/// An event's message, taken apart. All are views of the message.
+/// The fields of an event's message. All are views of the message.
 struct CanonicalMessage {
     std::uint64_t timestamp = 0;
     std::string_view topic;
     EventType type = EventType::noop;
     std::string_view url;
-    std::string_view data;  ///< Still encoded, and not looked at.
+    std::string_view data;  ///< Still encoded, and not checked.
 };
 
-/// Eats a text from its front. After a call that found something else than it wanted, the rest is
-/// of no use.
+/// Consumes a text from its front. After a call that found something unexpected, the rest is of no
+/// use.
 class MessageCursor {
 public:
     explicit MessageCursor(std::string_view rest) noexcept : rest_{rest} {}
 
-    /// Whether exactly `bytes` come next.
+    /// Consumes `bytes` if exactly these come next.
     bool skip(std::string_view bytes) noexcept {
         if (!rest_.starts_with(bytes)) return false;
         rest_.remove_prefix(bytes.size());
@@ -65,7 +65,7 @@ public:
         return found;
     }
 
-    /// What was not eaten.
+    /// What was not consumed.
     [[nodiscard]] std::string_view rest() const noexcept { return rest_; }
 
 private:
@@ -76,8 +76,8 @@ private:
     std::string_view rest_;
 };
 
-/// Takes `message` apart when its fields are those that `encode_message` writes, in that order and
-/// in those formats, up to the data; nothing otherwise, which does not mean that it is damaged.
+/// The fields of `message` when they are those that `encode_message` writes, in that order and in
+/// those formats, up to the data; nothing otherwise, which does not mean that it is damaged.
 [[nodiscard]] inline std::optional<CanonicalMessage> canonical_message(
     std::string_view message) noexcept {
     using namespace std::string_view_literals;

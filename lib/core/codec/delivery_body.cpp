@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    /// Prints a time as it was written.
+    /// Prints a time as the publisher wrote it.
     struct TimeWriter {
         std::string& out;
         void operator()(std::monostate) const {}
@@ -55,7 +55,7 @@ private:
         return true;
     }
 
-    /// Turns `bytes` into JSON if they are a map.
+    /// Converts `bytes` to JSON if they are a map.
     [[nodiscard]] bool read_data(std::string_view bytes) {
         data_writer_.clear();
         return detail::parse_msgpack(bytes, data_writer_) && data_.front() == '{';
@@ -77,7 +77,7 @@ private:
     }
 
     DeliveryBody& body_;
-    std::string data_;  ///< The data of the present message as JSON.
+    std::string data_;  ///< The data of the current message as JSON.
     detail::JsonWriter data_writer_{data_};
 };
 

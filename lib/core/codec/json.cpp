@@ -12,7 +12,7 @@
 namespace routemaster {
 namespace {
 
-/// Walks a text and keeps in sight how far the parser has come.
+/// Iterates over a text and reports how far the parser has read.
 class TrackedIterator {
 public:
     using iterator_category = std::input_iterator_tag;
@@ -34,14 +34,14 @@ private:
     const char** reached_;
 };
 
-/// Passes on what nlohmann's parser finds, and remembers why it stopped.
+/// Forwards what nlohmann's parser finds, and keeps the reason why it stopped.
 class JsonVisitor {
 public:
     bool null() { return builder_.null(); }
     bool boolean(bool truth) { return builder_.boolean(truth); }
     bool number_integer(std::int64_t number) { return builder_.integer(number); }
     bool number_unsigned(std::uint64_t number) { return builder_.natural(number); }
-    /// Integers beyond 64 bits arrive here too; taking them would lose digits.
+    /// Integers beyond 64 bits arrive here too; accepting them would lose digits.
     bool number_float(double number, const std::string& digits) {
         if (digits.find_first_of(".eE") == std::string::npos) {
             return fail("an integer beyond 64 bits");
@@ -60,12 +60,12 @@ public:
     }
 
     [[nodiscard]] Value result() { return builder_.result(); }
-    /// Why parsing failed, without anything of the parsed text.
+    /// Why parsing failed, without any of the parsed text.
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
 private:
-    /// Out of "[…] parse error at line 1, column 2: syntax error while parsing value - invalid
-    /// literal; last read: '…'" the part that is not about the text itself.
+    /// The part of "[…] parse error at line 1, column 2: syntax error while parsing value - invalid
+    /// literal; last read: '…'" that does not quote the text.
     [[nodiscard]] static std::string reason(std::string_view what) {
         if (what.find("out_of_range") != std::string_view::npos) return "a number out of range";
         const std::size_t column = what.find("column ");
@@ -97,7 +97,7 @@ Result<Value> parse_json(std::string_view text) {
         return Error{Errc::invalid,
                      "JSON: " + std::string{problem} + " at byte " + std::to_string(byte)};
     };
-    // The parser takes these two: it skips the mark, and a NUL ends the text for it.
+    // The parser would accept these two: it skips the mark, and a NUL ends its text.
     if (text.starts_with("\xef\xbb\xbf")) return refuse("a byte order mark", 1);
     if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
         return refuse("a NUL byte", nul + 1);

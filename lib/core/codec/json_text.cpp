@@ -13,7 +13,7 @@
 namespace routemaster {
 namespace {
 
-/// How many bytes at the start of `text` JSON takes as they are: printable ASCII but `"` and `\`.
+/// How many bytes at the start of `text` need no escaping in JSON: printable ASCII but `"` and `\`.
 /// Looks at eight bytes at a time (Mycroft's test for a byte below or equal to another).
 std::size_t plain_length(std::string_view text) noexcept {
     constexpr std::uint64_t ones = 0x0101010101010101U;
@@ -35,8 +35,8 @@ std::size_t plain_length(std::string_view text) noexcept {
     return i;
 }
 
-/// Appends the one character that `text` starts with, escaped or mended, and says how many bytes
-/// of `text` it took.
+/// Appends the first character of `text`, escaped or, if invalid, replaced, and returns how many
+/// bytes of `text` it took.
 std::size_t append_json_character(std::string& out, std::string_view text) {
     const auto c = static_cast<unsigned char>(text.front());
     if (c == '"' || c == '\\') {

@@ -21,7 +21,7 @@ void append_decimal(std::string& out, Integer number) {
     out.append(digits, static_cast<std::size_t>(end - digits));
 }
 
-/// A sink that prints JSON behind what `out` holds already.
+/// A sink that appends JSON to `out`.
 class JsonWriter {
 public:
     explicit JsonWriter(std::string& out) noexcept : out_{out} {}
@@ -66,8 +66,8 @@ public:
     }
 
 private:
-    /// Outside of texts only an opening bracket and a colon call for a value without a comma, and
-    /// a text always ends in a quote, so the last character tells.
+    /// Only an opening bracket and a colon outside of texts are followed by a value without a
+    /// comma, and a text always ends in a quote, so the last character decides.
     void separate() {
         if (depth_ == 0) return;
         const char last = out_.back();

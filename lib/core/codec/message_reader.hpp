@@ -17,27 +17,27 @@
 
 namespace routemaster::detail {
 
-/// What a message turned out to be.
+/// What a message is.
 enum class MessageKind {
-    event,        ///< All its fields are there and sound.
+    event,        ///< All its fields are there and valid.
     other,        ///< A ping or a kill: known, and not for subscribers.
-    undecodable,  ///< Damaged, of an unknown kind, or an event with a field missing or unsound.
+    undecodable,  ///< Damaged, of an unknown kind, or an event with a field missing or invalid.
 };
 
-/// A sink that takes one message apart. Its texts are views of the parsed bytes; the data of an
-/// event goes on to another sink, which is cleared first.
+/// A sink that splits one message into its fields. Its texts are views of the parsed bytes; it
+/// clears another sink and forwards the data of an event to it.
 ///
 /// Fields may come in any order, the last of equal ones counts, unknown ones are ignored, and data
-/// that is nil is no data: as tolerant as Ruby Routemaster.
+/// that is nil counts as missing: as tolerant as Ruby Routemaster.
 template <class Data>
 class MessageReader {
 public:
-    /// A time as it was written, which need not be a whole number of milliseconds.
+    /// A time as the publisher wrote it, which need not be a whole number of milliseconds.
     using Timestamp = std::variant<std::monostate, std::int64_t, std::uint64_t, double>;
 
     explicit MessageReader(Data& data) noexcept : data_{data} {}
 
-    /// Reads `message`. The members below mean something only after `MessageKind::event`.
+    /// Reads `message`. The members below are meaningful only after `MessageKind::event`.
     [[nodiscard]] MessageKind read(std::string_view message) {
         const bool parsed = parse_msgpack(message, *this);
         if (is_other_) return MessageKind::other;
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] EventType type() const noexcept { return *type_; }
     [[nodiscard]] std::string_view url() const noexcept { return url_; }
     [[nodiscard]] const Timestamp& timestamp() const noexcept { return timestamp_; }
-    /// Whether the data's sink holds a map.
+    /// Whether the data's sink received a map.
     [[nodiscard]] bool has_data() const noexcept { return has_data_; }
 
     bool null() {
@@ -121,10 +121,10 @@ public:
     }
 
 private:
-    /// What the next value is for.
+    /// The field that the next value belongs to.
     enum class Field { none, kind, timestamp, topic, type, url, data, unknown };
 
-    /// The depth at which fields lie: in the map in the array.
+    /// The depth of the fields: in the map in the array.
     static constexpr std::size_t in_fields = 2;
 
     [[nodiscard]] static Field field(std::string_view name) noexcept {

@@ -1,5 +1,5 @@
 /// @file
-/// Writes MessagePack, straight into a string or only to know its length.
+/// Encodes MessagePack into a string, or only computes its length.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster::detail {
 
-/// Where msgpack-c's packer writes to: the end of a string.
+/// msgpack-c's packer writes here: to the end of a string.
 class StringStream {
 public:
     explicit StringStream(std::string& out) noexcept : out_{out} {}
@@ -25,7 +25,7 @@ private:
     std::string& out_;
 };
 
-/// Where msgpack-c's packer writes to when only the length counts.
+/// msgpack-c's packer writes here when only the length counts.
 class CountingStream {
 public:
     void write(const char*, std::size_t size) noexcept { size_ += size; }

@@ -1,6 +1,6 @@
 /// @file
-/// A sink: what a parser reports to, piece by piece. Parsers, printers and builders meet here, so
-/// that any of them goes with any other in one pass.
+/// A sink: the interface that a parser reports to, piece by piece. Parsers, printers and builders
+/// share it, so any of them combine in one pass.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace routemaster::detail {
 
 /// Takes one value: a scalar, or `begin_…`, the items, and `end_…`. In a map a key comes before
-/// each item. Every member answers whether to go on. Sizes are what the sender claims.
+/// each item. Every member returns whether to go on. Sizes are what the sender claims.
 template <class S>
 concept Sink = requires(S& sink, std::string_view text, std::size_t size) {
     { sink.null() } -> std::same_as<bool>;

@@ -1,5 +1,5 @@
 /// @file
-/// What well-formed UTF-8 is.
+/// Well-formed UTF-8.
 
 #pragma once
 

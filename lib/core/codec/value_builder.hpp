@@ -1,5 +1,5 @@
 /// @file
-/// Builds a `Value` out of what a parser reports, piece by piece.
+/// Builds a `Value` from what a parser reports, piece by piece.
 
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace routemaster::detail {
 
-/// Makes every key of `map` occur once: it keeps its first place and its last value, as a Ruby
-/// hash does. Takes n log n steps, since whoever sends the keys chooses how many there are.
+/// Leaves each key of `map` once, with its first position and its last value, as a Ruby hash does.
+/// Takes n log n steps, since whoever sends the keys chooses how many there are.
 void keep_last_of_equal_keys(Value::Map& map);
 
-/// A sink that builds a `Value`. Claimed sizes are hints and never trusted with memory.
+/// A sink that builds a `Value`. Claimed sizes are hints: it allocates no memory for them.
 ///
 /// Thread safety: a value.
 class ValueBuilder {
@@ -47,7 +47,7 @@ public:
     }
     bool key(std::string_view name) { return key(std::string{name}); }
     bool key(std::string&& name) {
-        // Made in its place: of a value that is moved there GCC says it may be uninitialized.
+        // Built in place: if it were moved there, GCC would warn that it may be uninitialized.
         std::get<Value::Map>(open_.back()).emplace_back().first = std::move(name);
         return true;
     }
@@ -63,7 +63,7 @@ public:
         return take(Value{std::move(map)});
     }
 
-    /// What was built. Call it once, when the parser is through.
+    /// The built value. Call it once, when the parser is done.
     [[nodiscard]] Value result() { return std::move(result_); }
 
     /// Forgets everything.

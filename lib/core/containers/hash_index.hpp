@@ -1,5 +1,5 @@
 /// @file
-/// An index of things by their hash: open addressing, twelve bytes for each place.
+/// An index of objects by their hash: open addressing, twelve bytes for each slot.
 
 #pragma once
 
@@ -12,18 +12,18 @@
 
 namespace routemaster::detail {
 
-/// Finds things that stay where they are. It owns none of them, and asks none for its hash: whoever
-/// puts it in remembers that. Between 0.53 and 0.8 of the places are taken while it grows, so a
-/// thing takes 15 to 23 bytes. The order of `each` has no meaning.
+/// Finds objects that do not move. It owns none of them, and never asks one for its hash: it stores
+/// the hash it was given. Between 0.53 and 0.8 of the slots are taken while it grows, so an object
+/// takes 15 to 23 bytes. The order of `each` has no meaning.
 ///
-/// Thread safety: none.
+/// Not thread safe.
 template <class T>
 class HashIndex {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// The thing of that hash for which `is` holds; null when there is none.
+    /// The object with that hash for which `is` returns true; null when there is none.
     template <class Is>
     [[nodiscard]] T* find(std::uint32_t hash, Is is) const {
         if (size_ == 0) return nullptr;
@@ -34,19 +34,19 @@ public:
         return nullptr;
     }
 
-    /// Puts a thing in that is not there.
+    /// Inserts an object that is not in the index.
     void insert(std::uint32_t hash, T& thing) {
         if (size_ + 1 > marks_.size() / 5 * 4) resize(std::max(places_min, marks_.size() / 2 * 3));
         put(marked(hash), thing);
         ++size_;
     }
 
-    /// Takes a thing out that is there.
+    /// Removes an object that is in the index.
     void remove(std::uint32_t hash, const T& thing) {
         auto hole = home(marked(hash));
         while (things_[hole] != &thing) hole = next(hole);
-        // What lies behind moves up, unless that were before its home: no place is ever only
-        // marked as deleted, so searching never grows long with age.
+        // Objects behind it move up, unless that were before their home slot: no slot is ever only
+        // marked as deleted, so searches do not slow down with age.
         for (auto at = next(hole); marks_[at] != vacant; at = next(at)) {
             if (distance(home(marks_[at]), at) < distance(hole, at)) continue;
             marks_[hole] = marks_[at];
@@ -59,7 +59,7 @@ public:
         if (marks_.size() > 1'024 && size_ < marks_.size() / 10) resize(marks_.size() / 4);
     }
 
-    /// Calls `visit` with each thing. It must not change the index.
+    /// Calls `visit` with each object. It must not change the index.
     template <class Visit>
     void each(Visit visit) const {
         for (auto* thing : things_) {
@@ -78,13 +78,13 @@ private:
     [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
         return at + 1 == marks_.size() ? 0 : at + 1;
     }
-    /// How many steps lead from one place to another.
+    /// How many steps lead from one slot to another.
     [[nodiscard]] std::size_t distance(std::size_t from, std::size_t to) const noexcept {
         return to >= from ? to - from : to + marks_.size() - from;
     }
 
     /// Multiplied by 2^32 / the golden ratio, whose upper bits scatter even successive numbers. As
-    /// a fraction of 2^32 it is then the share of the places that lie before.
+    /// a fraction of 2^32, the product is the share of the slots before the home slot.
     [[nodiscard]] std::size_t home(std::uint32_t mark) const noexcept {
         const std::uint64_t scattered = mark * std::uint32_t{0x9e3779b1};
         return static_cast<std::size_t>((scattered * marks_.size()) >> 32U);
@@ -98,7 +98,7 @@ private:
     }
 
     void resize(std::size_t places) {
-        // Both first: without memory for the second, all stays as it was.
+        // Allocates both first: without memory for the second, nothing changes.
         Table<std::uint32_t> marks(places, vacant);
         Table<T*> things(places, nullptr);
         marks.swap(marks_);
@@ -108,7 +108,7 @@ private:
         }
     }
 
-    Table<std::uint32_t> marks_;  ///< The hash of the thing in each place.
+    Table<std::uint32_t> marks_;  ///< The hash of the object in each slot.
     Table<T*> things_;
     std::size_t size_ = 0;
 };

@@ -1,5 +1,5 @@
 /// @file
-/// Memory in huge pages, for what is large and touched at random.
+/// Memory in huge pages, for what is large and accessed at random.
 
 #pragma once
 
@@ -15,15 +15,15 @@ namespace routemaster::detail {
 /// The size of a huge page on most machines.
 inline constexpr std::size_t huge_page = 2U << 20U;
 
-/// A multiple of the size of a page, whatever the machine.
+/// A multiple of the page size of every machine.
 inline constexpr std::size_t page_multiple = 64U << 10U;
 
 /// Takes `size` bytes from the system, aligned to huge pages; `size` is a multiple of
 /// `page_multiple`.
 ///
-/// @throws std::bad_alloc when there are none.
+/// @throws std::bad_alloc when there is not enough memory.
 inline void* map_huge_pages(std::size_t size) {
-    // So much that it is aligned somewhere within; what lies around that goes back.
+    // Enough to contain an aligned range; unmaps what lies around it.
     auto* mapped = ::mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc{};
@@ -34,16 +34,16 @@ inline void* map_huge_pages(std::size_t size) {
     begin += before;
     ::munmap(begin + size, huge_page - before);
 #ifdef MADV_HUGEPAGE
-    // A system that has none gives small pages, which do as well, only slower.
+    // A system without huge pages uses small ones, which are only slower.
     ::madvise(begin, size, MADV_HUGEPAGE);
 #endif
     return begin;
 }
 
 /// Allocates what fills a huge page straight from the system, in huge pages if it has them, and
-/// gives it back when it is freed; what is smaller comes from the heap. That takes a few system
-/// calls, so it is for what stays. Of small pages, each is cleared, mapped and looked up by itself.
-/// Throws `std::bad_alloc` when there is no memory.
+/// unmaps it when it is freed; smaller sizes come from the heap. That takes a few system calls, so
+/// it is for what stays. Small pages would each be cleared, mapped and looked up separately. Throws
+/// `std::bad_alloc` when there is no memory.
 ///
 /// Thread safety: as `std::allocator`.
 template <class T>
@@ -73,7 +73,7 @@ public:
     friend bool operator==(HugePageAllocator, HugePageAllocator) noexcept { return true; }
 
 private:
-    /// Bytes to take from the system; none when the heap is the better place.
+    /// Bytes to take from the system; 0 when the heap is better.
     static std::size_t mapped_size(std::size_t count) {
         if (count > (SIZE_MAX - 2 * huge_page) / sizeof(T)) throw std::bad_array_new_length{};
         const auto size = (count * sizeof(T) + page_multiple - 1) / page_multiple * page_multiple;

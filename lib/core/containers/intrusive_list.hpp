@@ -7,14 +7,14 @@
 
 namespace routemaster::detail {
 
-/// The links of an element that may stand in one list.
+/// The links of an element that may be in one list.
 template <class T>
 struct ListHook {
     T* previous = nullptr;
     T* next = nullptr;
 };
 
-/// A list over the hook `Hook` of `T`. Owns nothing; elements leave before they die.
+/// A list over the hook `Hook` of `T`. Owns nothing; remove elements before destroying them.
 template <class T, ListHook<T> T::*Hook>
 class IntrusiveList {
 public:

@@ -1,5 +1,5 @@
 /// @file
-/// Memory for many things of one type: blocks of them, so that one thing takes no allocation.
+/// Memory for many objects of one type: blocks of them, so that an object needs no allocation.
 
 #pragma once
 
@@ -18,10 +18,10 @@
 
 namespace routemaster::detail {
 
-/// Makes and destroys things that stay where they are. A block goes back to the system when the
-/// last thing in it is destroyed, so that what a backlog took is free again when it is worked off.
+/// Creates and destroys objects that do not move. A block goes back to the system when the last
+/// object in it is destroyed, so that a backlog's memory is free again after it was worked off.
 ///
-/// Whoever made a thing destroys it before the slab dies. Thread safety: none.
+/// All objects must be destroyed before the slab. Not thread safe.
 template <class T>
 class Slab {
 public:
@@ -29,7 +29,7 @@ public:
     Slab(const Slab&) = delete;
     Slab& operator=(const Slab&) = delete;
 
-    /// Makes a thing out of `arguments`.
+    /// Creates an object from `arguments`.
     template <class... Arguments>
     [[nodiscard]] T& make(Arguments&&... arguments) {
         auto& block = open_.empty() ? add_block() : *open_.front();
@@ -45,19 +45,20 @@ public:
         return *made;
     }
 
-    /// Ends a thing that `make` made.
+    /// Destroys an object that `make` created.
     void destroy(T& thing) noexcept {
         std::destroy_at(&thing);
         auto* cell = reinterpret_cast<Cell*>(&thing);
         auto& block = block_of(cell);
         if (block.is_full()) open_.push_back(block);
         block.give(cell);
-        // One that is empty stays: else a thing that comes and goes would make and free a block.
+        // One empty block stays: else an object that comes and goes would allocate and free a
+        // block.
         if (block.is_empty() && open_.size() > 1) remove(block);
     }
 
 private:
-    /// Few things take little, and many take blocks that are soon found.
+    /// A few objects take little memory, and many take blocks that are found quickly.
     static constexpr std::size_t block_bytes_min = 16U << 10U;
     static constexpr std::size_t block_bytes_max = huge_page;
 
@@ -92,7 +93,7 @@ private:
         ListHook<Block> in_open;
         Cell* const cells;
         const std::size_t size;
-        std::size_t used = 0;   // Cells with a thing.
+        std::size_t used = 0;   // Cells with an object.
         std::size_t fresh = 0;  // Cells that were ever taken; those behind have no link yet.
         Cell* free = nullptr;
     };
@@ -114,7 +115,7 @@ private:
         blocks_.erase(after(block.cells) - 1);
     }
 
-    /// The first block that begins behind an address.
+    /// The first block behind an address.
     [[nodiscard]] typename Blocks::iterator after(const Cell* cell) noexcept {
         return std::upper_bound(blocks_.begin(), blocks_.end(), cell,
                                 [](const Cell* a, const std::unique_ptr<Block>& b) {
@@ -122,7 +123,8 @@ private:
                                 });
     }
 
-    /// What is destroyed after another was often made after it.
+    /// Objects are often destroyed in the order they were created, so the last block is tried
+    /// first.
     [[nodiscard]] Block& block_of(const Cell* cell) noexcept {
         if (latest_ == nullptr || !latest_->holds(cell)) latest_ = std::prev(after(cell))->get();
         return *latest_;
@@ -130,7 +132,7 @@ private:
 
     Blocks blocks_;  ///< By address.
     Block* latest_ = nullptr;
-    IntrusiveList<Block, &Block::in_open> open_;  ///< With room.
+    IntrusiveList<Block, &Block::in_open> open_;  ///< With free cells.
 };
 
 }  // namespace routemaster::detail

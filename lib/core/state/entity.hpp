@@ -1,5 +1,5 @@
 /// @file
-/// What the state machine is made of, and who is told when a part of it changes.
+/// Entities of the state machine, and the interface that is notified when one changes.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// Anything that a journal can say the present state of. The fields belong to the journal.
+/// Anything whose current state a journal can record. The fields belong to the journal.
 struct Entity {
     enum class Kind : std::uint8_t { topic, subscriber, token, batch, job, counter };
 
@@ -22,10 +22,10 @@ struct Entity {
 
     ListHook<Entity> age;        ///< Place among all entities, by the oldest row that is needed.
     std::uint64_t row = 0;       ///< The oldest row needed to restore it; 0: in no journal.
-    std::uint64_t last_row = 0;  ///< The newest row that tells of it.
+    std::uint64_t last_row = 0;  ///< The newest row that mentions it.
     std::uint32_t bytes = 0;     ///< About how much of the journal it needs.
     Kind kind;
-    bool dirty = false;  ///< Its numbers changed in the open row and are still to be told.
+    bool dirty = false;  ///< Its numbers changed in the open row and are not encoded yet.
 };
 
 struct TopicState;
@@ -36,7 +36,7 @@ struct JobState;
 struct CounterState;
 struct OrderingGroup;
 
-/// Is told what each entity became. All members are called under the lock of the store.
+/// Is notified of each change of an entity. All members are called under the lock of the store.
 class ChangeLog {
 public:
     virtual ~ChangeLog() = default;
@@ -45,7 +45,7 @@ public:
     virtual void changed(SubscriberState& subscriber) = 0;
     virtual void changed(TokenState& token) = 0;
     virtual void changed(JobState& job) = 0;
-    /// The lease under which a job is PENDING, which it still bears, has ended.
+    /// The lease under which a job is PENDING, and whose fence it still has, ended.
     virtual void lease_ended(const JobState& job) = 0;
     /// A batch began, or changed in anything but its messages.
     virtual void changed(BatchState& batch) = 0;
@@ -53,9 +53,9 @@ public:
     virtual void died(BatchState& batch) = 0;
     /// A DEAD batch is READY again, with another age and order, and no attempts.
     virtual void redelivered(BatchState& batch) = 0;
-    /// A message was put at the end of each of `batches`.
+    /// A message was appended to each of `batches`.
     virtual void appended(std::string_view message, std::span<BatchState* const> batches) = 0;
-    /// A number of a topic or counter grew. Told often: what matters is the value in the end.
+    /// A topic's event count, or a counter, grew. Called often: only the last value matters.
     virtual void counted(TopicState& topic) = 0;
     virtual void counted(CounterState& counter) = 0;
 
@@ -64,20 +64,20 @@ public:
     virtual void gone(TokenState& token) = 0;
     virtual void gone(JobState& job) = 0;
     virtual void gone(BatchState& batch) = 0;
-    /// Jobs of a group are gone, and were not done.
+    /// Jobs of a group were removed without being done.
     virtual void skipped(OrderingGroup& group) = 0;
 
-    // What a journal keeps need not be in memory. These throw `Failure` when it cannot be read.
+    // A journal may evict payloads from memory. These throw `Failure` when it cannot read one.
 
-    /// Whether a job whose payload was let go is made of these bytes.
+    /// Whether the evicted payload of a job consists of these bytes.
     virtual bool same(const JobState& job, std::string_view bytes) = 0;
     /// Makes the payload of a job resident.
     virtual void load(JobState& job) = 0;
-    /// The messages of a batch that were let go, and stay so.
+    /// The messages of a batch that were evicted, without making them resident.
     virtual MessageList read(const BatchState& batch) = 0;
 };
 
-/// Keeps no journal, so nothing is ever let go.
+/// Keeps no journal, so nothing is ever evicted.
 class NoChangeLog final : public ChangeLog {
 public:
     void changed(TopicState&) override {}

@@ -20,15 +20,15 @@ namespace routemaster::detail {
 struct JobState;
 struct QueueState;
 
-/// Jobs that keep an order among themselves: only the first `limit()` of them may be acquired, and
-/// a job that is given back keeps its place. One at a time makes them strictly one after the other.
+/// Jobs in order: only the first `limit()` of them may be acquired, and a nacked job keeps its
+/// place. With a limit of one they run strictly one after the other.
 struct OrderingGroup;
 
-/// A worker, and what it holds.
+/// A worker, and its leased jobs.
 struct Worker;
 
-/// A job, in whatever state. There may be many millions: what each takes beside its payload is
-/// this, and its place in an index or two.
+/// A job, in any state. There may be many millions: beside its payload, each takes this, and its
+/// place in an index or two.
 struct JobState : Entity {
     enum class State : std::uint8_t { scheduled, ready, pending };
 
@@ -37,15 +37,15 @@ struct JobState : Entity {
         : Entity{Kind::job}, queue{in}, payload{what, hash}, run_at{at}, order{number} {}
 
     State state = State::scheduled;
-    bool eligible = true;  ///< Stands among the first of its group, so it may be acquired.
+    bool eligible = true;  ///< Among the first of its group, so it may be acquired.
     QueueState& queue;
     Payload payload;  ///< Encoded: the identity.
     TimePoint run_at;
-    std::uint64_t order;  ///< Grows with each push; kept for life.
+    std::uint64_t order;  ///< Grows with each push; never changes.
     OrderingGroup* group = nullptr;
     ListHook<JobState> in_group;
-    ListHook<JobState> in_state;  ///< Among those that are READY and eligible, or at its worker.
-    Worker* worker = nullptr;     ///< Who holds it; null unless it is PENDING.
+    ListHook<JobState> in_state;  ///< Among the READY and eligible jobs, or those of its worker.
+    Worker* worker = nullptr;     ///< Who leased it; null unless it is PENDING.
     union {
         std::uint64_t fence = 0;  ///< Of its lease, while PENDING.
         std::uint64_t place;      ///< In the schedule, while SCHEDULED.
@@ -55,16 +55,16 @@ static_assert(sizeof(JobState) <= 136, "some 160 bytes with its places in the in
 
 struct OrderingGroup {
     std::string name;
-    /// How many of its first jobs may be acquired before any of them was done.
+    /// How many of its first jobs may be acquired before any is done.
     static constexpr std::uint32_t start = 16;
 
     std::uint32_t concurrency = 1;  ///< As its subscriber asked.
-    /// What has proved to work, and workers have room for. Not kept on disk.
+    /// The window that has worked so far and that workers have capacity for. Not stored on disk.
     std::uint32_t window = start;
     std::size_t eligible = 0;
     JobState* first_blocked = nullptr;  ///< The first job that is not eligible.
-    /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk they
-    /// may come back, and must then come before what stands behind them.
+    /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk a crash
+    /// may restore them, and they must then run before the jobs behind them.
     std::uint64_t skipped_row = 0;
     IntrusiveList<JobState, &JobState::in_group> jobs;
 

@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// Messages whose number and size are known even while they themselves are only in a journal.
+/// Messages whose number and size are known even while their bytes are only in a journal.
 ///
 /// Thread safety: a value.
 class KeptMessages {
@@ -30,13 +30,13 @@ public:
         return away_ ? bytes_ : list_.payload_bytes();
     }
 
-    /// Puts a message behind the others, which must be resident.
+    /// Appends a message to the others, which must be resident.
     void append(std::string_view message) {
         ROUTEMASTER_ASSERT(resident());
         list_.append(message);
     }
 
-    /// Frees them. They must be resident, and be read again from elsewhere.
+    /// Frees them. They must be resident, and readable from a journal.
     void evict() {
         ROUTEMASTER_ASSERT(resident());
         size_ = list_.size();
@@ -46,7 +46,7 @@ public:
         list_ = {};
         away_ = true;
     }
-    /// Gives back what was let go.
+    /// Restores evicted messages.
     void load(MessageList list) {
         list_ = std::move(list);
         away_ = false;
@@ -54,8 +54,8 @@ public:
 
 private:
     MessageList list_;
-    std::size_t size_ = 0;   ///< While away.
-    std::size_t bytes_ = 0;  ///< While away.
+    std::size_t size_ = 0;   ///< While evicted.
+    std::size_t bytes_ = 0;  ///< While evicted.
     bool away_ = false;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The bytes of a job in one block of memory, and the hash by which they are found.
+/// The bytes of a job in one block of memory, and the hash that finds them.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace routemaster::detail {
 
-/// The hash of encoded jobs. It is written into files: it is the same everywhere and for ever.
+/// The hash of encoded jobs. Files store it: it is the same on all machines and never changes.
 ///
-/// That of Austin Appleby's MurmurHash64A with seed 0, both halves of it laid over each other.
+/// Austin Appleby's MurmurHash64A with seed 0, its two halves combined by XOR.
 [[nodiscard]] inline std::uint32_t payload_hash(std::string_view bytes) noexcept {
     constexpr std::uint64_t factor = 0xc6a4a7935bd1e995;
     constexpr std::size_t word = sizeof(std::uint64_t);
-    // Up to eight bytes, the lowest first whatever the machine; compilers make it one instruction.
+    // Up to eight bytes, the lowest first on every machine; compilers make it one instruction.
     const auto read = [](const char* at, std::size_t size) {
         std::uint64_t value = 0;
         for (std::size_t i = 0; i < size; ++i) {
@@ -42,7 +42,7 @@ namespace routemaster::detail {
 /// An encoded job. Its size and its hash are known even while its bytes are only in a journal:
 /// there may be more jobs than fit in memory.
 ///
-/// Thread safety: none.
+/// Not thread safe.
 class Payload {
 public:
     /// Copies `bytes`, whose hash is `hash`. They must be fewer than 4 GiB.
@@ -67,14 +67,14 @@ public:
         return {block() + sizeof(std::uint32_t), size_};
     }
 
-    /// Where in its row of the journal the bytes begin; 0 until that is noted.
+    /// Offset of the bytes in their row of the journal; 0 until it is set.
     [[nodiscard]] std::uint32_t offset() const noexcept {
         if (!resident()) return static_cast<std::uint32_t>(block_ >> 1U);
         std::uint32_t offset = 0;
         std::memcpy(&offset, block(), sizeof offset);
         return offset;
     }
-    /// Notes it. The bytes must be resident.
+    /// Sets it. The bytes must be resident.
     void note_offset(std::uint32_t offset) noexcept {
         ROUTEMASTER_ASSERT(resident());
         std::memcpy(block(), &offset, sizeof offset);
@@ -86,14 +86,14 @@ public:
         clear();
         block_ = std::uintptr_t{offset} << 1U | elsewhere;
     }
-    /// Gives back the bytes that were let go.
+    /// Restores evicted bytes.
     void load(std::string_view bytes) {
         ROUTEMASTER_ASSERT(!resident() && bytes.size() == size_);
         fill(bytes, offset());
     }
 
 private:
-    /// Marks an offset, which stands where the address of a block would be.
+    /// Marks an offset that is stored in place of a block's address.
     static constexpr std::uintptr_t elsewhere = 1;
 
     [[nodiscard]] char* block() const noexcept { return reinterpret_cast<char*>(block_); }
@@ -108,8 +108,9 @@ private:
         if (resident()) delete[] block();
     }
 
-    /// The address of the offset and, behind it, the bytes; or the offset alone, marked. There are
-    /// millions of these, and an offset beside the address would cost each of them eight bytes.
+    /// The address of a block (the offset, followed by the bytes), or the offset alone, marked.
+    /// There are millions of these, and an offset beside the address would cost each of them eight
+    /// bytes.
     std::uintptr_t block_ = 0;
     std::uint32_t size_;
     std::uint32_t hash_;

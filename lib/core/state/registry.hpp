@@ -23,17 +23,17 @@
 
 namespace routemaster::detail {
 
-/// A topic, and who wants its events, in the order of their tokens.
+/// A topic and its subscribers, in the order of their tokens.
 struct TopicState : Entity {
     TopicState() noexcept : Entity{Kind::topic} {}
 
     Topic topic;
     std::vector<SubscriberState*> subscribers;
-    CounterState* published = nullptr;  ///< Of the present publisher; null until it is needed.
+    CounterState* published = nullptr;  ///< Of its current publisher; null until it is needed.
     CounterState* bytes = nullptr;
 };
 
-/// A subscriber, and what it wants.
+/// A subscriber and its topics.
 struct SubscriberState : Entity {
     SubscriberState() noexcept : Entity{Kind::subscriber} {}
 
@@ -51,7 +51,7 @@ struct TokenState : Entity {
     ApiToken token;
 };
 
-/// Who publishes what, who wants what, and who may ask.
+/// All topics, subscribers and API tokens.
 class Registry {
 public:
     Registry(ChangeLog& changes, SubscriberQueueTable& subscriber_queues)
@@ -91,14 +91,14 @@ public:
         topics_.erase(std::string{state.topic.name});
     }
 
-    /// How many topics belong to a publisher.
+    /// How many topics a publisher owns.
     [[nodiscard]] std::uint32_t claims(const std::string& publisher) const {
         const auto found = claims_.find(publisher);
         return found == claims_.end() ? 0 : found->second;
     }
 
-    /// The subscriber of that token, which begins with the default settings. The caller fills it
-    /// in and tells the changes.
+    /// The subscriber with that token, created with the default settings if missing. The caller
+    /// sets its fields and reports the change.
     SubscriberState& open_subscriber(const std::string& token) {
         auto& state = restore_subscriber(token);
         if (state.subscriber_queue == nullptr)
@@ -116,8 +116,8 @@ public:
         auto* state = topic(name);
         if (state == nullptr) return;
         std::erase(state->subscribers, &subscriber);
-        // Only subscriptions made it. Kept, it would be there for ever, and one client can make any
-        // number of them.
+        // Only subscriptions created this topic. If it stayed, it would stay for ever, and one
+        // client can create any number of them.
         const auto& topic = state->topic;
         if (state->subscribers.empty() && !topic.publisher && topic.events == 0) remove(*state);
     }
@@ -184,7 +184,7 @@ public:
     void unrestore_subscriber(const std::string& token) { subscribers_.erase(token); }
     void unrestore_token(const std::string& token) { tokens_.erase(token); }
 
-    /// Connects what has been restored, in whatever order it was.
+    /// Links what was restored, in any order.
     void settle_restored(JobTable& jobs) {
         claims_.clear();
         for (const auto& [name, state] : topics_) count_claim(state.topic);

@@ -14,13 +14,13 @@
 
 namespace routemaster::detail {
 
-/// SCHEDULED jobs by due time and, among equals, in the order of their pushes: a heap that knows
-/// where each job stands in it. Each step upon it takes logarithmic time.
+/// SCHEDULED jobs by due time and, among equals, in the order of their pushes: a heap in which each
+/// job knows its position. Each operation takes logarithmic time.
 ///
-/// Millions may be restored at once, all due. They stay beside the heap as they were sorted, since
-/// to take the first of those is a step forward and no search through the whole memory.
+/// A restart may restore millions, all due. They stay sorted beside the heap: taking the first is
+/// one step forward instead of a walk through all memory.
 ///
-/// Thread safety: none.
+/// Not thread safe.
 class Schedule {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return heap_.size() + restored_left_; }
@@ -58,7 +58,8 @@ public:
         }
     }
 
-    /// Takes over jobs, of which none is in it, nor any other. Near their order they are quickest.
+    /// Takes over jobs; neither they nor others may be in it. Fastest when they are nearly in
+    /// order.
     void restore(std::vector<JobState*> jobs) {
         std::sort(jobs.begin(), jobs.end(),
                   [](const JobState* a, const JobState* b) { return earlier(*a, *b); });
@@ -81,7 +82,7 @@ public:
 
 private:
     struct Slot {
-        TimePoint run_at;  // That of the job: most comparisons need no more.
+        TimePoint run_at;  // That of the job: most comparisons need only this.
         JobState* job;
     };
 
@@ -135,7 +136,7 @@ private:
         while (restored_[restored_first_] == nullptr) ++restored_first_;
     }
 
-    /// Nothing below a job that is not due is due.
+    /// If a job in the heap is not due, no job below it is.
     [[nodiscard]] std::size_t count_due(TimePoint now, std::size_t at) const {
         if (at >= heap_.size() || heap_[at].run_at > now) return 0;
         std::size_t due = 1;
@@ -144,8 +145,8 @@ private:
     }
 
     std::vector<Slot> heap_;
-    std::vector<JobState*> restored_;  ///< Sorted; null where one has left.
-    std::size_t restored_first_ = 0;   ///< The first that has not.
+    std::vector<JobState*> restored_;  ///< Sorted; null where a job was removed.
+    std::size_t restored_first_ = 0;   ///< The first that is still there.
     std::size_t restored_left_ = 0;
 };
 

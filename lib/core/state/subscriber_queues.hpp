@@ -1,6 +1,6 @@
 /// @file
-/// The batches of the state machine: for each subscriber a subscriber queue, in which at most one
-/// batch is CURRENT and all stand in the order they began, and beside them those that are DEAD.
+/// The batches of the state machine: for each subscriber a queue, in which at most one batch is
+/// CURRENT and all are in the order they began, and a list of its DEAD batches.
 
 #pragma once
 
@@ -33,7 +33,7 @@ namespace routemaster::detail {
 
 struct SubscriberQueue;
 
-/// Of what a batch died, and when.
+/// Why and when a batch died.
 struct Death {
     TimePoint at;
     std::string error;
@@ -50,24 +50,23 @@ struct BatchState : Entity {
     std::uint64_t order;  ///< That of its delivery job.
     std::uint32_t attempts = 0;
     bool current = true;
-    bool sealed_here = false;      ///< Since this state was made: no attempt was made before.
+    bool sealed_here = false;      ///< Since this state was created: no attempt was made before.
     JobState* job = nullptr;       ///< Null when it is DEAD.
     std::unique_ptr<Death> death;  ///< Null unless it is DEAD.
-    bool full_record = false;      ///< Its row tells all of it, at `offset`.
-    std::uint32_t offset = 0;      ///< Where in its row it was told whole.
+    bool full_record = false;      ///< Its row has a full record of it, at `offset`.
+    std::uint32_t offset = 0;      ///< Offset of the full record in its row.
     KeptMessages messages;
-    ListHook<BatchState>
-        in_subscriber_queue;      ///< Among those that are queued, or those that are DEAD.
-    ListHook<BatchState> in_age;  ///< The same, of all subscriber queues.
+    ListHook<BatchState> in_subscriber_queue;  ///< Among the queued, or the DEAD ones.
+    ListHook<BatchState> in_age;               ///< The same, over all subscriber queues.
 
-    /// Whether it died before `other`. Those of one instant stand in the order of their ids, as
-    /// other stores sort them.
+    /// Whether it died before `other`. Those of one instant are ordered by their ids, as in other
+    /// stores.
     [[nodiscard]] bool died_before(const BatchState& other) const {
         return std::tie(death->at, uid) < std::tie(other.death->at, other.uid);
     }
 };
 
-/// What is counted for each subscriber.
+/// The counters of each subscriber.
 enum class SubscriberQueueCounter : std::uint8_t {
     added,
     removed,
@@ -91,7 +90,7 @@ enum class SubscriberQueueCounter : std::uint8_t {
     dead_dropped,
 };
 
-/// Under which name and status each is told, in the order of `SubscriberQueueCounter`.
+/// The name and status of each counter, in the order of `SubscriberQueueCounter`.
 inline constexpr std::array<std::pair<const char*, const char*>, 20> subscriber_queue_counter_names{
     {
         {"events.added", nullptr},
@@ -123,7 +122,7 @@ struct SubscriberQueue {
     IntrusiveList<BatchState, &BatchState::in_subscriber_queue> batches;
     IntrusiveList<BatchState, &BatchState::in_subscriber_queue> dead;  ///< In the order they died.
     std::uint64_t events = 0;  ///< Gauge: events in `batches`.
-    /// By `SubscriberQueueCounter`; each comes into being with its first increment.
+    /// By `SubscriberQueueCounter`; the first increment creates each.
     std::array<CounterState*, subscriber_queue_counter_names.size()> counters{};
 };
 
@@ -149,7 +148,7 @@ public:
         return found == batches_.end() ? nullptr : found->second.get();
     }
 
-    /// Whether an id names a batch, or a delivery job that somebody pushed without one.
+    /// Whether an id names a batch, or a delivery job that was pushed without one.
     [[nodiscard]] bool taken(const Uid& uid) const {
         return find(uid) != nullptr ||
                jobs_.find(jobs_.queue(delivery_queue), delivery_job(uid)) != nullptr;
@@ -168,7 +167,7 @@ public:
         return batch;
     }
 
-    /// Puts a message at the end of a CURRENT batch. The caller tells the changes.
+    /// Appends a message to a CURRENT batch. The caller reports the change.
     void append(BatchState& batch, std::string_view message) {
         batch.messages.append(message);
         bytes_ += message.size();
@@ -183,7 +182,8 @@ public:
         changes_.changed(batch);
     }
 
-    /// Ends a batch together with its job, and the subscriber queue if nothing needs it any more.
+    /// Removes a batch together with its job, and the subscriber queue if nothing needs it any
+    /// more.
     void remove(BatchState& batch, bool subscriber_exists) {
         auto& subscriber_queue = batch.subscriber_queue;
         dequeue(batch);
@@ -194,7 +194,7 @@ public:
     /// Makes a batch DEAD, and drops those that died first beyond `dead_max`.
     void bury(BatchState& batch, std::string_view error, std::uint32_t dead_max, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
-        // A crash could bring it back, and it must then come before what stands behind it.
+        // A crash could restore its job, which must then run before the jobs behind it.
         changes_.skipped(subscriber_queue.group);
         dequeue(batch);
         batch.current = false;
@@ -209,8 +209,8 @@ public:
         }
     }
 
-    /// Puts a DEAD batch at the end of its group, as if it began now. False, and nothing was
-    /// changed, when somebody pushed its delivery job.
+    /// Appends a DEAD batch to its group, as if it began now. False, without a change, when its
+    /// delivery job exists, because somebody pushed it.
     bool redeliver(BatchState& batch, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
         auto& queue = jobs_.queue(delivery_queue);
@@ -240,7 +240,7 @@ public:
         forget(batch);
     }
 
-    /// Calls `visit` with each batch that is queued, oldest first, then with each DEAD one.
+    /// Calls `visit` with each queued batch, oldest first, then with each DEAD one.
     template <class Visit>
     void each(Visit visit) const {
         for (const auto* list : {&by_age_, &dead_}) {
@@ -250,10 +250,10 @@ public:
         }
     }
 
-    /// Bytes of all messages in all batches, DEAD ones among them.
+    /// Bytes of all messages in all batches, including DEAD ones.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-    /// Ends the DEAD batches that died first, then the oldest others, passing over those under
+    /// Drops the DEAD batches that died first, then the oldest others, skipping those under
     /// delivery, at most `limit` in all.
     template <class Exists>
     Dropped drop_oldest(std::uint32_t limit, Exists exists) {
@@ -304,18 +304,18 @@ public:
 
     // --- Restoring ------------------------------------------------------------------------------
 
-    /// Puts a batch into the index alone; `settle_restored` finds its place.
+    /// Only adds a batch to the index; `settle_restored` finds its place.
     BatchState& restore(SubscriberQueue& subscriber_queue, const Uid& uid, TimePoint created_at,
                         std::uint64_t order) {
         auto state = std::make_unique<BatchState>(uid, subscriber_queue, created_at, order);
         return *batches_.emplace(uid, std::move(state)).first->second;
     }
 
-    /// Takes a batch out that has only been restored.
+    /// Removes a batch that has only been restored.
     void unrestore(BatchState& batch) { batches_.erase(batch.uid); }
 
     /// Puts every restored batch into its subscriber queue, in order, and finds its job. Called
-    /// before the jobs get their places. A batch without a job, which no journal of ours leaves,
+    /// before the jobs get their places. A batch without a job, which our journals never contain,
     /// gets one.
     void settle_restored() {
         std::vector<BatchState*> all;
@@ -355,7 +355,8 @@ public:
 private:
     using ByAge = IntrusiveList<BatchState, &BatchState::in_age>;
 
-    /// Takes a batch out of its subscriber queue, and ends its job, which lets the next one in.
+    /// Removes a batch from its subscriber queue, and ends its job, which makes the next one
+    /// eligible.
     void dequeue(BatchState& batch) {
         auto& subscriber_queue = batch.subscriber_queue;
         count_events(batch, SubscriberQueueCounter::removed);
@@ -367,15 +368,14 @@ private:
         by_age_.remove(batch);
     }
 
-    /// Ends a batch that stands in no list.
+    /// Ends a batch that is in no list.
     void forget(BatchState& batch) {
         bytes_ -= batch.messages.payload_bytes();
         changes_.gone(batch);
         batches_.erase(batch.uid);
     }
 
-    /// Puts a DEAD batch into the lists of those. Only after the clock was set back it does not
-    /// belong at their ends.
+    /// Puts a DEAD batch into the lists of DEAD ones: at their ends, unless the clock was set back.
     void lay_out(BatchState& batch) {
         const auto put = [&](auto& list) {
             auto* before = list.back();
@@ -395,7 +395,7 @@ private:
     JobTable& jobs_;
     std::map<std::string, SubscriberQueue> subscriber_queues_;
     std::unordered_map<Uid, std::unique_ptr<BatchState>> batches_;
-    ByAge by_age_;  ///< Those that are queued.
+    ByAge by_age_;  ///< The queued ones.
     ByAge dead_;    ///< In the order they died.
     std::uint64_t bytes_ = 0;
 };

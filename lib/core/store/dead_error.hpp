@@ -1,5 +1,5 @@
 /// @file
-/// What is kept of the error that a batch died of.
+/// The stored part of the error that made a batch DEAD.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::detail {
 
-/// The first `dead_error_max` bytes, without the part of a UTF-8 character at their end.
+/// The first `dead_error_max` bytes, without an incomplete UTF-8 character at their end.
 [[nodiscard]] inline std::string_view kept_error(std::string_view error) noexcept {
     if (error.size() <= dead_error_max) return error;
     auto end = dead_error_max;

@@ -1,5 +1,5 @@
 /// @file
-/// The tags of what is counted when an event is published.
+/// The tags of the counters that publishing an event increments.
 
 #pragma once
 
@@ -11,8 +11,7 @@
 
 namespace routemaster::detail {
 
-/// The publisher's tag leaves out the secret part of its token, after `--`; Ruby Routemaster's
-/// rule.
+/// The publisher's tag omits the secret part of its token, after `--`, as Ruby Routemaster does.
 [[nodiscard]] inline std::vector<CounterKey::Tag> published_tags(
     const std::string& topic, const std::optional<std::string>& publisher) {
     std::string tag = "null";

@@ -1,6 +1,6 @@
 /// @file
-/// What is wrong with a step by itself, whatever the state of the store, and what all stores say
-/// of one that its caller may not do.
+/// Checks a step by itself, whatever the state of the store, and the errors that all stores return
+/// when its caller lacks a right.
 
 #pragma once
 
@@ -20,20 +20,20 @@ namespace routemaster::detail {
 
 /// Why a publisher may not claim a topic.
 [[nodiscard]] inline Error too_many_topics() {
-    return {Errc::limit_exceeded, "topic: as many belong to the publisher as may"};
+    return {Errc::limit_exceeded, "topic: the publisher has as many topics as it may"};
 }
 
 /// Why somebody may not publish at all.
 [[nodiscard]] inline Error unknown_publisher() {
-    return {Errc::unauthenticated, "publisher: is no valid token"};
+    return {Errc::unauthenticated, "publisher: is not a valid token"};
 }
 
-/// Why a list cannot go on behind a batch.
+/// Why a list cannot continue behind a batch.
 [[nodiscard]] inline Error not_dead() {
-    return {Errc::invalid, "after: is no DEAD batch of the subscriber (any more)"};
+    return {Errc::invalid, "after: is not, or no longer, a DEAD batch of the subscriber"};
 }
 
-/// Nothing is wrong with most steps.
+/// Most steps are always valid.
 template <class S>
 [[nodiscard]] Result<void> check_step(const S&) {
     return {};

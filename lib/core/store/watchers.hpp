@@ -1,5 +1,5 @@
 /// @file
-/// Who wants to be woken when a queue has something to do.
+/// Subscriptions to the wake-ups of queues.
 
 #pragma once
 
@@ -34,7 +34,7 @@ public:
     /// Allocates nothing, so that what was performed before is always reported.
     void wake(const std::vector<std::string>& queues) {
         if (queues.empty()) return;
-        // Called under the lock, so that nobody is woken after the end of its watch.
+        // Called under the lock, so that no wake-up comes after the end of its watch.
         const std::lock_guard lock{table_->mutex};
         for (const auto& queue : queues) {
             const auto place = table_->wakes.find(queue);
@@ -43,7 +43,7 @@ public:
         }
     }
 
-    /// Wakes everybody.
+    /// Wakes all watchers.
     void wake_all() {
         const std::lock_guard lock{table_->mutex};
         for (const auto& [queue, wakes] : table_->wakes) {

@@ -1,5 +1,5 @@
 /// @file
-/// `FileDescriptor`: a file or socket that is closed by whoever holds it last.
+/// `FileDescriptor`: a file or socket, closed by its last owner.
 
 #pragma once
 
@@ -24,7 +24,7 @@ public:
     [[nodiscard]] int get() const noexcept { return descriptor_; }
     explicit operator bool() const noexcept { return descriptor_ >= 0; }
 
-    /// Gives the descriptor away; the caller closes it.
+    /// Releases ownership; the caller closes the descriptor.
     [[nodiscard]] int release() noexcept { return std::exchange(descriptor_, -1); }
 
     void close() noexcept {

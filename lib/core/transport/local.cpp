@@ -116,7 +116,7 @@ private:
         } catch (const std::exception& failure) {
             return failed(std::string{"callback threw: "} + failure.what());
         } catch (...) {
-            return failed("callback threw something that is no exception");
+            return failed("callback threw something other than an exception");
         }
     }
 
@@ -125,7 +125,7 @@ private:
     std::mutex mutex_;  // Guards `waiting_` and `running_`.
     std::condition_variable_any arrived_;
     std::deque<Work> waiting_;
-    std::multiset<Uid> running_;  // Until they were reported.
+    std::multiset<Uid> running_;  // Until their result was reported.
     std::vector<std::jthread> threads_;
 };
 

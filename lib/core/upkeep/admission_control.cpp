@@ -25,7 +25,7 @@ public:
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) {
         if (!full()) {
-            for (const auto& step : steps) let_in_ += bytes_of(step);
+            for (const auto& step : steps) accepted_ += bytes_of(step);
             return store_.submit(steps, now, std::move(done));
         }
         std::vector<Step> passing;
@@ -48,14 +48,14 @@ public:
     }
 
     [[nodiscard]] bool full() const {
-        return full_ || measured_ + let_in_ > options_.capacity.high_mark();
+        return full_ || measured_ + accepted_ > options_.capacity.high_mark();
     }
 
     TimePoint poll(TimePoint now) {
         rounds_.begin_turn(now);
         for (auto& event : events_->take().events) on(event);
         if (rounds_.begin()) {
-            let_in_before_ = let_in_;
+            accepted_before_ = accepted_;
             routemaster::submit(store_, MeasureUse{}, now,
                                 [event_queue = events_](Result<StoreUse> use) {
                                     event_queue->put(std::move(use));
@@ -92,21 +92,21 @@ private:
         if (!use) {
             if (!std::exchange(failed_, true)) {
                 log(LogLevel::warning,
-                    "cannot tell how much space the store takes: " + use.error().message());
+                    "cannot measure how much space the store takes: " + use.error().message());
             }
             return;
         }
         failed_ = false;
-        // What was let in since then may not have been counted yet.
+        // The measurement may not include what was accepted since it began.
         measured_ = use->bytes;
-        let_in_ -= let_in_before_;
+        accepted_ -= accepted_before_;
         const auto& capacity = options_.capacity;
         if (!full_ && use->bytes > capacity.high_mark()) {
             full_ = true;
             log(LogLevel::error, "new events and jobs are refused: " + use_of(use->bytes));
         } else if (full_ && use->bytes < capacity.low_mark()) {
             full_ = false;
-            log(LogLevel::info, "new events and jobs are taken in again: " + use_of(use->bytes));
+            log(LogLevel::info, "new events and jobs are accepted again: " + use_of(use->bytes));
         }
     }
 
@@ -124,10 +124,10 @@ private:
     std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
     detail::Rounds rounds_;
     std::atomic<std::uint64_t> measured_ = 0;
-    std::atomic<std::uint64_t> let_in_ = 0;  // Bytes, since the last measurement began.
-    std::atomic<bool> full_ = false;   // Was above the high mark, and not below the low since.
-    std::uint64_t let_in_before_ = 0;  // When the measurement under way began.
-    bool failed_ = false;              // The last measurement did, and that was told.
+    std::atomic<std::uint64_t> accepted_ = 0;  // Bytes, since the last measurement began.
+    std::atomic<bool> full_ = false;     // Was above the high mark, and not below the low since.
+    std::uint64_t accepted_before_ = 0;  // When the measurement under way began.
+    bool failed_ = false;                // The last measurement failed, and a line was logged.
 };
 
 AdmissionControl::AdmissionControl(Store& store, AdmissionControlOptions options)

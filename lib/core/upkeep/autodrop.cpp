@@ -38,7 +38,7 @@ public:
     [[nodiscard]] bool closed() const { return rounds_.closed(); }
 
 private:
-    // What comes back from the store; one of them is under way at most.
+    // Replies of the store; at most one step is under way.
     struct Measured {
         Result<StoreUse> use;
     };
@@ -58,7 +58,7 @@ private:
 
     void on(Measured& measured) {
         if (!measured.use)
-            return refused("cannot tell how much space the store takes", measured.use.error());
+            return refused("cannot measure how much space the store takes", measured.use.error());
         refused_ = false;
         bytes_ = measured.use->bytes;
         const auto& capacity = options_.capacity;
@@ -95,13 +95,13 @@ private:
 
     void not_dropped(const Error& error) {
         if (error.code() != Errc::timed_out) return refused("cannot drop batches", error);
-        // How full the store is, the next round finds out.
+        // The next round measures how full the store is.
         log(LogLevel::warning, "the oldest " + std::to_string(batches_max) +
                                    " batches may have been dropped: " + error.message());
         rounds_.end();
     }
 
-    /// Whatever takes the space, it is not batches; looking again and again would not help.
+    /// Something other than batches takes the space; trying again at once would not help.
     void nothing_to_drop() {
         dropping_ = false;
         if (!std::exchange(stuck_, true)) {
@@ -110,7 +110,7 @@ private:
         rounds_.end();
     }
 
-    /// Tells of the first failure of many.
+    /// Logs the first of consecutive failures.
     void refused(const std::string& what, const Error& error) {
         if (!std::exchange(refused_, true)) {
             log(LogLevel::warning, what + ": " + error.message());
@@ -134,8 +134,8 @@ private:
     TimePoint now_{};
     std::uint64_t bytes_ = 0;  // When last measured.
     bool dropping_ = false;    // Was above the high mark, and not below the low mark since.
-    bool stuck_ = false;       // There was nothing to drop, and a person was told.
-    bool refused_ = false;     // The store failed, and that was told.
+    bool stuck_ = false;       // There was nothing to drop, and an error was logged.
+    bool refused_ = false;     // The store failed, and a warning was logged.
 };
 
 Autodrop::Autodrop(Store& store, AutodropOptions options)

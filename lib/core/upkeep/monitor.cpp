@@ -48,7 +48,7 @@ public:
 private:
     using Subscribers = std::vector<SubscriberStatus>;
 
-    // What comes back from the store; one of them is under way at most.
+    // Replies of the store; at most one step is under way.
     struct GotSubscribers {
         Result<Subscribers> page;
     };
@@ -139,7 +139,7 @@ private:
         if (!failure_) failure_ = error;
     }
 
-    // --- What is measured -----------------------------------------------------------------------
+    // --- Measurements ---------------------------------------------------------------------------
 
     template <class T, class Use>
     void add(const Result<T>& reply, Use use) {
@@ -172,7 +172,7 @@ private:
         MeasurementTags tags;
         const auto& key = counter.key;
         for (const auto& [name, value] : key.tags) {
-            // Ruby Routemaster prints a tag without a value in this way.
+            // Ruby Routemaster prints a tag without a value like this.
             const auto whole = value.value_or("");
             const bool secret = !whole.empty() && is_token(key.name, name);
             tags.emplace_back(name, secret ? public_part(whole) : whole);
@@ -180,7 +180,8 @@ private:
         measure(Measurement::Kind::counter, counter.key.name, counter.value, tags);
     }
 
-    /// `queue` is a subscriber, unless jobs are counted: then it is the queue that they are in.
+    /// `queue` names a subscriber, except in counters of jobs, where it names the queue of the
+    /// jobs.
     static bool is_token(std::string_view counter, std::string_view tag) {
         return tag == "subscriber" || (tag == "queue" && !counter.starts_with("jobs."));
     }
@@ -223,7 +224,7 @@ private:
     std::vector<Measurement> measured_;                    // In the round under way.
     std::unordered_map<std::string, std::size_t> places_;  // In `measured_`, by name and tags.
     std::optional<Error> failure_;                         // The first one of the round under way.
-    bool failed_ = false;  // The last round had one, and it was told.
+    bool failed_ = false;  // The last round had one, and a line was logged.
 };
 
 Monitor::Monitor(Store& store, MonitorOptions options)

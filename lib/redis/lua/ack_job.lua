@@ -1,4 +1,4 @@
--- AckJob: forgets a job that was done.
+-- AckJob: removes a job that was done.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence
 -- Reply: 1, or 0 when the lease is lost.

@@ -2,15 +2,14 @@
 -- KEYS  1 jobs:index:main
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 backoff_max, 9 jitter,
 --       10 concurrency_max, 11 pause
--- Effect: seals the batch, counts an attempt and notes it; or gives the job back for the
---       throttle's wait, or until there is room in its group; or ends a batch that nobody wants.
+-- Effect: seals the batch and records the attempt; or releases the job until the throttle's wait is
+--       over or its group has a free place; or ends a batch without a subscriber or events.
 -- Reply: 0 lease lost, 1 throttled, 2 vanished, 3 at its limit, or for a delivery: uid, creation
--- time,
---       attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
---       dead_max, health_points, messages.
+--       time, attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max,
+--       age_max, dead_max, health_points, messages.
 local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 if not holds(q, job, worker, fence) then return 0 end
--- Only a Ruby worker takes a job away and leaves the lease.
+-- Only a Ruby worker removes a job without removing the lease.
 if mixed and not redis.call('LPOS', P .. 'jobs:pending:' .. q .. ':' .. worker, job) then
     end_lease(q, job, worker, fence)
     return 0
@@ -50,7 +49,7 @@ if health < 100 then
 end
 
 if not mixed then
-    -- Those of a group that becomes narrower are blocked once they are met among the READY.
+    -- When a group's limit shrinks, its READY jobs beyond it are blocked as workers meet them.
     local concurrency = tonumber(known[5]) or 1
     local window = math.min(concurrency, tonumber(known[8]) or group_start)
     local limit = math.max(1, math.min(window, tonumber(ARGV[10])))

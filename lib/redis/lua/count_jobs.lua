@@ -1,4 +1,4 @@
--- CountJobs: tells how many jobs a queue holds in which state.
+-- CountJobs: counts the jobs of a queue by state.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue
 -- Reply: scheduled, ready, pending. A scheduled job that is due counts as ready.

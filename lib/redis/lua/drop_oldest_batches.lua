@@ -1,24 +1,24 @@
--- DropOldestBatches: ends the DEAD batches that died first, then the oldest others and their jobs,
---                    passing over those under delivery.
+-- DropOldestBatches: drops the DEAD batches that died first, then the oldest others and their jobs,
+--                    skipping those under delivery.
 -- KEYS  1 batches:index
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 limit
 -- Effect: looks at no more than 1,000 batches beyond the limit.
 -- Reply: batches dropped, events dropped.
 
--- Takes a delivery job out of wherever it waits; false when it is under way.
+-- Removes a delivery job from wherever it waits; false when it is under way.
 local function withdraw(job)
     return redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 or
         redis.call('SREM', P .. 'routemaster:blocked:main', job) == 1 or
         redis.call('LREM', P .. 'jobs:instant:main', -1, job) == 1
 end
 
--- Everything is looked at before anything is changed.
+-- All keys are checked before anything is changed.
 expect_queue('main')
 expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event')
 local limit = tonumber(ARGV[4])
 local checked = {}
 
--- The first so many batches of an index, each with its subscriber, which stands at a place of its
+-- The first `most` batches of an index, each with its subscriber, which is element `place` of its
 -- list; a batch that is gone has none.
 local function first_of(index, most, list, place)
     local found = {}

@@ -1,7 +1,7 @@
--- FindDeadBatch: tells a DEAD batch of a subscriber whole.
+-- FindDeadBatch: returns the full record of a DEAD batch of a subscriber.
 -- KEYS  1 routemaster:dead:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid
--- Reply: as ListDeadBatches for one, and then its messages; or nil.
+-- Reply: as an item of ListDeadBatches, followed by the messages; or nil.
 local died_at = redis.call('ZSCORE', KEYS[1], ARGV[5])
 if not died_at then return nil end
 local list = P .. 'routemaster:dead_batch:' .. ARGV[5]

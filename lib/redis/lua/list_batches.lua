@@ -1,7 +1,7 @@
--- ListBatches: tells the batches of a subscriber in the order of their group.
+-- ListBatches: lists the batches of a subscriber in the order of their group.
 -- KEYS  1 routemaster:group:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 limit
--- Effect: in a mixed fleet there are no groups; then it looks through the 10,000 oldest batches.
+-- Effect: a mixed fleet has no groups, so there it searches the 10,000 oldest batches.
 -- Reply: for each its uid, creation time, attempts, events, 1 when CURRENT.
 local token, limit = ARGV[4], tonumber(ARGV[5])
 local uids

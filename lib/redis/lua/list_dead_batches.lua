@@ -1,8 +1,8 @@
--- ListDeadBatches: tells the DEAD batches of a subscriber, those that died first at the front.
+-- ListDeadBatches: lists the DEAD batches of a subscriber, those that died first at the front.
 -- KEYS  1 routemaster:dead:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 limit, 6 the uid of the one before, or ""
 -- Reply: for each its uid, when it died, error, token, creation time, attempts, events; or 0 when
---        there is none of that uid.
+--        the uid before is not among them.
 local first = 0
 if ARGV[6] ~= '' then
     local before = redis.call('ZRANK', KEYS[1], ARGV[6])

@@ -1,4 +1,4 @@
--- MeasureUse: tells how much memory the server uses.
+-- MeasureUse: returns how much memory the server uses.
 -- KEYS  1 batches:index
 -- ARGV  1 prefix, 2 now, 3 fleet
 -- Reply: bytes, of the whole server.

@@ -1,4 +1,4 @@
--- NackJob: gives a job back, to run again at an instant.
+-- NackJob: releases a job, to run again at an instant.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 run_at
 -- Reply: 1, or 0 when the lease is lost.

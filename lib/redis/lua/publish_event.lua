@@ -1,14 +1,14 @@
--- PublishEvent: takes in one event for all subscribers of its topic.
+-- PublishEvent: appends one event to the queues of all subscribers of its topic.
 -- KEYS  1 topic:{topic}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 message, 7 timestamp,
 --       8 the first 17 characters of fresh batch ids, 9 and 10 the fields of the counters
 --       events.published and events.bytes, 11 topics that the publisher may have claimed,
 --       12 "1" if the publisher must be a valid token
--- Parts: groups() gives those that are seldom needed.
+-- Parts: groups() returns those that are seldom needed.
 -- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
 --       delivery job; seals what is full; counts.
--- Reply: 1, 0 when the topic belongs to another, -1 when it would be one too many, or -2 when the
---        publisher is no valid token.
+-- Reply: 1, 0 when the topic belongs to another, -1 when the publisher may claim no more topics, or
+--        -2 when the publisher is not a valid token.
 local topic, publisher, message = ARGV[4], ARGV[5], ARGV[6]
 if ARGV[12] == '1' and redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
     return -2
@@ -22,18 +22,19 @@ if claims then
 end
 if not owner then redis.call('SCARD', P .. 'topics') end
 
--- Everything is read before anything is changed. Most publications begin no batch and fill none.
+-- All keys are read before any is changed. Most publications begin no batch and fill none.
 local join, place, make_ready, fresh_uid, expect, expect_queue
 local jobs, gauge = P .. 'jobs:index:main', P .. 'batches:gauges:event'
 local tokens = redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
 if #tokens > 1 then table.sort(tokens) end
--- For each subscriber its token; its CURRENT batch, or false for one to be begun; when the batch's
--- job falls due, or false for one that exists; whether the batch will be full.
+-- For each subscriber: its token; its CURRENT batch, or false to begin one; when the batch's job
+-- falls due, or false when it exists; whether the batch will be full.
 local targets = {}
 local stale, some_join, some_wait, some_move
 for _, token in ipairs(tokens) do
     local wants = redis.call('HMGET', P .. 'subscriber:' .. token, 'timeout', 'max_events', 'uuid')
-    -- Every subscriber has a uuid, be it empty; without one this is what a late write left behind.
+    -- Every subscriber has a uuid, maybe an empty one; without it, a late write left this hash
+    -- behind.
     if wants[3] then
         local uid = redis.call('SRANDMEMBER', P .. 'batches:current:' .. token)
         local events = 1
@@ -47,7 +48,7 @@ for _, token in ipairs(tokens) do
             end
         end
         local due = false
-        -- Also for a batch that exists: one whose job was lost on the way gets it back.
+        -- Also for an existing batch: one whose job was lost gets it back.
         if not uid or redis.call('SISMEMBER', jobs, '\146\165batch\145\180' .. uid) == 0 then
             due = math.min(tonumber(ARGV[7]), now) + (tonumber(wants[1]) or 500)
             some_wait = true
@@ -77,7 +78,7 @@ elseif some_wait then
 end
 if #targets > 0 then redis.call('HLEN', gauge) end
 
--- The first change: where it fails, it is the only one.
+-- The first change: if it fails, nothing else was changed.
 tally(ARGV[9], 1)
 tally(ARGV[10], #message)
 if claims then

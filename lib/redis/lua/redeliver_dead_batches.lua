@@ -1,7 +1,7 @@
--- RedeliverDeadBatches: puts DEAD batches back at the end of their group, as if they began now.
+-- RedeliverDeadBatches: appends DEAD batches to their group, as if they began now.
 -- KEYS  1 routemaster:dead:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid or "" for all, 6 limit
--- Effect: each gets a delivery job, which is READY; one whose job somebody pushed is passed over.
+-- Effect: each gets a delivery job, which is READY; skips a batch whose job exists already.
 -- Reply: how many.
 local token = ARGV[4]
 local asked = dead_asked(token, ARGV[5], tonumber(ARGV[6]))

@@ -1,4 +1,4 @@
--- RemoveTopic: forgets a topic and its subscriptions.
+-- RemoveTopic: removes a topic and its subscriptions.
 -- KEYS  1 topic:{topic}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "" for the operator
 -- Reply: 1 removed, 0 unknown, -1 when it belongs to another.

@@ -1,10 +1,10 @@
--- Part of the listings: goes on with making the index of a set or hash equal to it.
+-- Part of the listings: continues to make the index of a set or hash equal to it.
 -- KEYS  1 the set or hash
--- ARGV  1 prefix, 2 now, 3 fleet, 4 its key without the prefix, 5 where to go on, at first
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 its key without the prefix, 5 where to continue, at first
 --       "source 0"
--- Effect: looks at some 500 names: first at those of the set or hash, in the order of its own
---         iteration, then at those of the index, in theirs.
--- Reply: where to go on, or "" when that was all.
+-- Effect: checks some 500 names: first those of the set or hash, in the order of its own
+--         iteration, then those of the index, in theirs.
+-- Reply: where to continue, or "" when that was all.
 local source, index = KEYS[1], P .. 'routemaster:index:' .. ARGV[4]
 local where, at = string.match(ARGV[5], '^(%l+) (.*)$')
 local is_hash = redis.call('TYPE', source).ok == 'hash'

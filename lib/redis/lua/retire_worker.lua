@@ -1,9 +1,9 @@
--- RetireWorker: gives back at once what a worker holds, and forgets it.
+-- RetireWorker: releases all jobs of a worker at once, and forgets it.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 worker
--- Effect: gives back at most 1,000 jobs, so that the server is not kept long. In a mixed fleet also
---         what is blocked, since this may be the last worker that knows of it.
--- Reply: the number of jobs given back.
+-- Effect: releases at most 1,000 jobs, so that the server is not blocked for long. In a mixed fleet
+--         also unblocks jobs, since this may be the last worker that knows of them.
+-- Reply: the number of jobs released.
 expect('HLEN', 'workers')
 local queues = all_queues()
 expect_workers(queues, {ARGV[4]})

@@ -1,17 +1,17 @@
--- ScrubWorkers: takes silent workers for dead and gives back what they held.
+-- ScrubWorkers: takes silent workers for dead and releases their jobs.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 silence
--- Effect: gives back at most 1,000 jobs, so that the server is not kept long. In a mixed fleet also
---         what is blocked; else looks at a few blocked jobs whose group another program may have
---         opened.
--- Reply: the number of jobs given back.
+-- Effect: releases at most 1,000 jobs, so that the server is not blocked for long. In a mixed fleet
+--         also unblocks jobs; else checks a few blocked jobs whose group another program may have
+--         changed.
+-- Reply: the number of jobs released.
 expect('HLEN', 'counters')
 local silence = tonumber(ARGV[4])
 local queues = all_queues()
 local workers = redis.call('HKEYS', KEYS[1])
 table.sort(workers)
 
--- A Ruby worker that ended by a mistake is forgotten, and what it held is not.
+-- A Ruby worker that exits because of an error is forgotten, but its jobs stay pending.
 local known, strays = {}, {}
 for _, worker in ipairs(workers) do known[worker] = true end
 for _, q in ipairs(queues) do
@@ -20,7 +20,7 @@ for _, q in ipairs(queues) do
     end
 end
 
--- When the clock was set back, the silence of the dead counts from now.
+-- A worker seen in the future, because the clock was set back, counts as seen now.
 local silent, undated = {}, {}
 for _, worker in ipairs(workers) do
     local seen = tonumber(redis.call('HGET', KEYS[1], worker))
@@ -55,7 +55,7 @@ for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 
         let_in(job)
     elseif not seen[token] then
         seen[token] = true
-        -- Looking may have admitted it already.
+        -- The check may have made it READY already.
         if may_run(token, uid) then let_in(job) end
     end
 end

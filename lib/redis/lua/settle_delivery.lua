@@ -3,8 +3,8 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 "1" when delivered,
 --       9 change of health, 10 begun_at, 11 retry_at, 12 "1" when permanent, 13 error,
 --       14 concurrency_max
--- Effect: a failure that is the last of its batch, as its subscriber wants it, makes the batch DEAD
---       and drops those that died first beyond `dead_max`, at most 1,000.
+-- Effect: the last failure that the subscriber allows makes the batch DEAD, and drops those that
+--       died first beyond `dead_max`, at most 1,000.
 -- Reply: 1, or 0 when the lease is lost, or 2 when the batch is DEAD now.
 local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 if not holds(q, job, worker, fence) then return 0 end
@@ -24,7 +24,7 @@ if not end_lease(q, job, worker, fence) then return 0 end
 local delivered, begun_at = ARGV[8] == '1', tonumber(ARGV[10])
 local created_at, attempts = tonumber(head[2]), tonumber(head[3]) or 0
 
--- Whether the failure is the last of its batch: 0 or what is no number stands for no limit.
+-- Whether the failure is the last of its batch: 0, or a value that is not a number, means no limit.
 local function dies(attempts_max, age_max)
     if attempts_max <= 0 and age_max <= 0 then return false end
     return ARGV[12] == '1' or (attempts_max > 0 and attempts >= attempts_max) or
@@ -32,7 +32,7 @@ local function dies(attempts_max, age_max)
 end
 
 local status = delivered and 'success' or 'failure'
--- At most a day, whatever the clock did meanwhile: its square must stay a whole number.
+-- At most a day, even if the clock was set meanwhile: its square must stay a whole number.
 local took = math.min(math.max(now - begun_at, 0), 86400000)
 local age = begun_at - (created_at or begun_at)
 count_status('delivery.batches', token, status, 1)

@@ -1,4 +1,4 @@
--- Refuses a step before it changes anything of a batch or of the queue that delivers it.
+-- Checks all keys of a batch and of the queue that delivers it, before a step changes any.
 local function expect_batch(token)
     expect_queue('main')
     expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event',
@@ -7,7 +7,7 @@ local function expect_batch(token)
     expect('SCARD', 'batches:current:' .. token)
 end
 
--- Takes a batch out of its group, which makes room for the next.
+-- Removes a batch from its group, which frees a place for the next.
 local function leave(token, uid)
     local group = P .. 'routemaster:group:' .. token
     redis.call('ZREM', group, uid)
@@ -19,8 +19,8 @@ local function leave(token, uid)
     end
 end
 
--- Takes a batch of so many events out of the queue of its subscriber, with the gauges, and makes
--- room for the next of its group. Its list stays.
+-- Removes a batch of `events` events from the queue of its subscriber, updates the gauges, and
+-- frees a place for the next of its group. Its list stays.
 local function dequeue(uid, token, events)
     redis.call('ZREM', P .. 'batches:index', uid)
     redis.call('SREM', P .. 'batches:current:' .. token, uid)

@@ -1,4 +1,4 @@
--- Keeps the READY jobs at the places `first` to `last` of a group from being acquired.
+-- Blocks the READY jobs at the places `first` to `last` of a group, so that nobody acquires them.
 local function block(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
         local job = delivery_prefix .. uid
@@ -8,7 +8,7 @@ local function block(token, first, last)
     end
 end
 
--- Gives a group another concurrency.
+-- Changes the concurrency of a group.
 local function set_concurrency(token, before, after)
     if mixed then
         if after > before then wake('main', -1) end

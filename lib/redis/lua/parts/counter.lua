@@ -1,12 +1,12 @@
--- Adds to a number in a hash, and returns what it is then. One that cannot be added to, for want of
--- room or of a number, begins anew, as in Ruby Routemaster.
+-- Adds to a number in a hash, and returns the sum. A number that would overflow, or is not one,
+-- restarts from zero, as in Ruby Routemaster.
 local function add(key, field, increment)
     local value = redis.pcall('HINCRBY', key, field, increment)
     if type(value) ~= 'table' then return value end
     redis.call('HSET', key, field, math.max(increment, 0))
 end
 
--- Adds to a counter. One that is only what was added may be new.
+-- Adds to a counter. If the result is just the increment, the counter may be new.
 local counters = P .. 'counters'
 local function tally(field, increment)
     if add(counters, field, increment) == increment then note_name('counters', field) end

@@ -1,6 +1,6 @@
--- Refuses a step before it changes anything: fails when one of the keys is of another type than the
--- command that tells its size, which costs next to nothing. An absent key may become of any type.
--- The error names the key, but of a token, which is a password, only the public part.
+-- Fails, before a step changes anything, when one of the keys has another type than the command
+-- that returns its size expects; such a command costs next to nothing. An absent key may become of
+-- any type. The error names the key, but of a token, which is a password, only the public part.
 local function expect(measure, ...)
     for _, key in ipairs({...}) do
         local size = redis.pcall(measure, P .. key)
@@ -20,7 +20,7 @@ local function expect(measure, ...)
     end
 end
 
--- The same for all that a job of a queue may be moved between.
+-- The same for all keys between which a job of a queue may move.
 local function expect_queue(q)
     expect('SCARD', 'jobs:index:' .. q, 'routemaster:blocked:' .. q)
     expect('LLEN', 'jobs:instant:' .. q)

@@ -1,4 +1,4 @@
--- Ids for the batches that one publication begins: siblings of the one it brought.
+-- Ids for the batches that one publication begins: siblings of the one in its arguments.
 local alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 local sibling = -1
 

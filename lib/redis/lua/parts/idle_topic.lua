@@ -1,5 +1,5 @@
--- Forgets a topic that only subscriptions made, once the last of them ended. A process of the
--- original makes the topic first and subscribes then, and must find it.
+-- Removes a topic that only subscriptions created, once the last of them ended. Ruby processes
+-- create the topic first and subscribe then, and must find it.
 local function forget_if_idle(topic)
     if mixed then return end
     if redis.call('EXISTS', P .. 'topic:' .. topic, P .. 'subscribers:' .. topic) == 0 then

@@ -1,15 +1,15 @@
--- Delivery jobs, which are those of `main` that name a batch.
+-- Delivery jobs: the jobs of `main` that name a batch.
 
 local delivery_prefix = '\146\165batch\145\180'
 
--- The batch that a job of a queue is to deliver; nil for any other job.
+-- The batch that a job of a queue delivers; nil for any other job.
 local function batch_of(q, job)
     if q == 'main' and #job == 29 and string.sub(job, 1, 9) == delivery_prefix then
         return string.sub(job, 10)
     end
 end
 
--- The subscriber of a batch; false when the batch is gone, or no batch.
+-- The subscriber of a batch; false when the batch is gone, or is not one.
 local function subscriber_of(uid)
     local token = redis.pcall('LINDEX', P .. 'batches:' .. uid, 0)
     return type(token) == 'string' and token

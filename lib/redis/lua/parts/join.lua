@@ -1,5 +1,5 @@
--- Puts a batch that begins at the end of its group, which is in the order of their beginnings. With
--- Ruby workers in the fleet none joins: they would end it and leave it there.
+-- Appends a batch that begins to its group, which is ordered by when its batches began. With Ruby
+-- workers in the fleet none joins: they would end the batch and leave it in the group.
 local function join(token, uid)
     if mixed then return end
     local group = P .. 'routemaster:group:' .. token

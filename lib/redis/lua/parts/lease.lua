@@ -1,12 +1,12 @@
 -- Leases: `routemaster:leases:{worker}` maps a fence to queue NUL job, and `newest` to the last
 -- fence the worker was given. The job itself is in Ruby Routemaster's `jobs:pending:{q}:{worker}`,
--- from which anybody's scrub may take it.
+-- from which the scrub of any process may take it.
 
 local function holds(q, job, worker, fence)
     return redis.call('HGET', P .. 'routemaster:leases:' .. worker, fence) == q .. '\0' .. job
 end
 
--- Ends a lease; false when the job was taken from the worker. The oldest are at the tail.
+-- Ends a lease; false when the worker no longer has the job. The oldest jobs are at the tail.
 local function end_lease(q, job, worker, fence)
     local uid = mixed and batch_of(q, job)
     local token = uid and subscriber_of(uid)

@@ -1,12 +1,12 @@
--- Ordering groups: of the delivery jobs of one subscriber only the first `max_in_flight` may be
--- acquired. `routemaster:group:{token}` orders its batches as they began; a delivery job that is
--- READY but not among the first is kept in `routemaster:blocked:main`.
+-- Ordering groups: only the first `max_in_flight` delivery jobs of a subscriber may be acquired.
+-- `routemaster:group:{token}` orders its batches as they began; a READY delivery job that is not
+-- among the first is in `routemaster:blocked:main`.
 
 -- How many of the first batches of a group may be under way before any was delivered.
 local group_start = 16
 
 -- How many of the first batches of a group may be under way, and how many its subscriber asked for.
--- The window is what has proved to work, and workers have room for; absent where it begins.
+-- The window has worked so far, and workers have capacity for it; it is absent at its initial size.
 local function concurrency_of(token)
     local known = redis.call('HMGET', P .. 'subscriber:' .. token, 'max_in_flight', 'window')
     local concurrency = tonumber(known[1]) or 1
@@ -14,24 +14,24 @@ local function concurrency_of(token)
            known[2]
 end
 
--- Lets a job be acquired if it is blocked; says whether it was.
+-- Makes a job READY if it is blocked; returns whether it was.
 local function let_in(job)
     if redis.call('SREM', P .. 'routemaster:blocked:main', job) == 0 then return false end
     if redis.call('LPUSH', P .. 'jobs:instant:main', job) == 1 or mixed then wake('main', -1) end
     return true
 end
 
--- Lets the READY jobs at the places `first` to `last` of a group be acquired.
+-- Makes the blocked jobs at the places `first` to `last` of a group READY.
 local function make_eligible(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
         let_in(delivery_prefix .. uid)
     end
 end
 
--- Takes the batches that another program ended out of the first places of a group, and lets in
--- those that come up. Looks at 1,000 at most; false when there may be more.
+-- Removes the batches that another program ended from the first places of a group, and makes those
+-- that move up eligible. Looks at 1,000 at most; false when there may be more.
 local function tidy(token)
-    -- Those of the batches that are gone.
+    -- The uids whose batch is gone.
     local function gone_of(uids)
         local keys = {}
         for i, uid in ipairs(uids) do keys[i] = P .. 'batches:' .. uid end
@@ -61,15 +61,15 @@ local function tidy(token)
     return done
 end
 
--- The same; whoever acquires next goes on with what this left.
+-- The same; whoever acquires next continues with the rest.
 local function begin_to_tidy(token)
     if tidy(token) then return end
     redis.pcall('SADD', P .. 'routemaster:untidy', token)
     wake('main', -1)
 end
 
--- Whether a batch is among the first of its group. One that another program began joins here, where
--- its beginning puts it.
+-- Whether a batch is among the first of its group. A batch that another program began joins here,
+-- ordered by when it began.
 local function among_first(token, uid)
     local group = P .. 'routemaster:group:' .. token
     local concurrency = concurrency_of(token)
@@ -84,8 +84,8 @@ local function among_first(token, uid)
     return redis.call('ZRANK', group, uid) < concurrency
 end
 
--- Whether the job of a batch may be acquired. A group that cannot be read holds nobody back:
--- whoever acquires the job is told what is wrong when it begins the delivery.
+-- Whether the job of a batch may be acquired. A group that cannot be read blocks nobody: whoever
+-- acquires the job gets the error when it begins the delivery.
 local function may_run(token, uid)
     if mixed then return true end
     local read, first = pcall(among_first, token, uid)

@@ -1,10 +1,10 @@
 -- Pages of the names of a set or hash, in the order of their bytes. ARGV[4] is `after`, ARGV[5]
 -- `limit`, and ARGV[6] "1" once the index was repaired.
 
--- So many names are read and sorted; of more there is an index.
+-- Up to this many names are read and sorted; for more there is an index.
 local sorted_max = 100
 
--- Compared byte by byte: `<` would follow the locale of the server.
+-- Byte by byte, because `<` would follow the locale of the server.
 local function before(a, b)
     for i = 1, math.min(#a, #b) do
         local x, y = string.byte(a, i), string.byte(b, i)
@@ -13,7 +13,7 @@ local function before(a, b)
     return #a < #b
 end
 
--- A page of few names, of which only those count that begin with `head`.
+-- A page of a few names, of which only those count that begin with `head`.
 local function sorted_page(names, head)
     local wanted = {}
     for _, name in ipairs(names) do
@@ -26,8 +26,8 @@ local function sorted_page(names, head)
     return wanted
 end
 
--- A page from the index; nil when a name of the page is gone, which somebody removed who does not
--- know the index. `head` is one byte, or none.
+-- A page from the index; nil when a name of the page is gone, because a process that does not
+-- maintain the index removed it. `head` is one byte, or empty.
 local function indexed_page(key, index, is_hash, head)
     local low = before(ARGV[4], head) and '[' .. head or '(' .. ARGV[4]
     local high = head == '' and '+' or '(' .. string.char(string.byte(head) + 1)
@@ -49,7 +49,7 @@ local function indexed_page(key, index, is_hash, head)
     return wanted
 end
 
--- The page of names that the listing asks for; nil when the index is behind.
+-- The page of names that the listing asks for; nil when the index is out of date.
 local function page(key, is_hash, head)
     local size = redis.call(is_hash and 'HLEN' or 'SCARD', P .. key)
     if size <= sorted_max then

@@ -1,5 +1,5 @@
--- Gives a job that is nowhere its place among the READY or the SCHEDULED. Fails only when a key of
--- the queue is of another type.
+-- Makes a job that has no place yet READY or SCHEDULED. Fails only when a key of the queue has
+-- another type.
 
 local function make_ready(q, job)
     local uid = batch_of(q, job)
@@ -8,7 +8,7 @@ local function make_ready(q, job)
         redis.call('SADD', P .. 'routemaster:blocked:' .. q, job)
         return
     end
-    -- Workers wait only while there is nothing; those of Ruby Routemaster do not say that they do.
+    -- Workers wait only while the queue is empty; those of Ruby Routemaster do not record that.
     if redis.call('LPUSH', P .. 'jobs:instant:' .. q, job) == 1 or mixed then wake(q, -1) end
 end
 

@@ -1,6 +1,6 @@
--- Brings back what is blocked, for Ruby workers to find, at most `limit` jobs. They become
--- SCHEDULED and due since their batches began, which keeps their order, and which Ruby Routemaster
--- promotes as we do. Returns how many.
+-- Unblocks at most `limit` jobs, for Ruby workers to find. They become SCHEDULED, due since their
+-- batches began, which keeps their order, and Ruby Routemaster promotes them as we do. Returns how
+-- many.
 local function release(limit)
     local jobs = redis.call('SPOP', P .. 'routemaster:blocked:main', limit)
     if #jobs == 0 then return 0 end

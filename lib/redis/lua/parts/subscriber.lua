@@ -1,6 +1,6 @@
--- What is told of a subscriber: token, callback, uuid, timeout, max_events, max_in_flight,
+-- The status of a subscriber: token, callback, uuid, timeout, max_events, max_in_flight,
 -- health_points, last_attempted_at, events queued, batches queued, topics, attempts_max, age_max,
--- dead_max, DEAD batches. Absent is nil.
+-- dead_max, DEAD batches. Absent values are nil.
 local function status_of(token)
     local known = redis.call('HMGET', P .. 'subscriber:' .. token, 'callback', 'uuid', 'timeout',
         'max_events', 'max_in_flight', 'health_points', 'last_attempted_at', 'attempts_max',

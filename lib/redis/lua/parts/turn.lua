@@ -1,9 +1,8 @@
--- Turns, in a fleet that Ruby workers are part of. Nothing may be blocked from those, so
--- there are no groups; but of one subscriber no more than `max_in_flight` batches are under way at
--- our workers, and the one that began first goes first. `routemaster:turns:{token}` maps the fence
--- of each to its worker.
+-- Turns, in a fleet with Ruby workers. No job may be blocked from those, so there are no groups;
+-- but our workers deliver at most `max_in_flight` batches of one subscriber at once, and the one
+-- that began first goes first. `routemaster:turns:{token}` maps the fence of each to its worker.
 
--- How many more may be under way. Those of a worker that is gone, or that lost the lease, are not.
+-- How many more may be under way. Turns of a worker that is gone, or lost the lease, are removed.
 local function room_of(token)
     local key = P .. 'routemaster:turns:' .. token
     local room = concurrency_of(token) - redis.call('HLEN', key)
@@ -21,19 +20,19 @@ local function room_of(token)
     return room
 end
 
--- Notes that the delivery of a job is under way. Turns that cannot be read hold nobody back.
+-- Records that the delivery of a job is under way. Turns that cannot be read block nobody.
 local function take_turn(job, fence, worker)
     local uid = batch_of('main', job)
     local token = uid and subscriber_of(uid)
     if not token then return end
     local key = P .. 'routemaster:turns:' .. token
     redis.pcall('HSET', key, fence, worker)
-    -- Whoever ends it outside a mixed fleet does not look here.
+    -- A step that ends the delivery outside a mixed fleet does not remove the turn.
     redis.call('EXPIRE', key, 86400)
 end
 
--- The subscribers of jobs, by the place of the job; in their places, the jobs of each subscriber
--- are put into the order in which its batches began.
+-- Returns the subscriber of each job, by its place; sorts the jobs of each subscriber, within their
+-- places, by when its batches began.
 local function in_order(jobs)
     local token_at, places, began = {}, {}, {}
     for place, job in ipairs(jobs) do
@@ -59,12 +58,12 @@ local function in_order(jobs)
     return token_at
 end
 
--- Takes up to `wanted` READY jobs whose turn it is, of the 1,000 that have waited longest. Where
--- the turn of so many has not come, some are taken all the same, to reach those behind them.
+-- Takes up to `wanted` READY jobs whose turn it is, from the 1,000 that have waited longest. When
+-- there are that many and too few have their turn, it takes others too, to reach those behind them.
 -- Returns them, and whether there may be more to take now.
 local function take_turns(wanted)
     local instant = P .. 'jobs:instant:main'
-    -- The one that has waited longest is at the right.
+    -- The job that has waited longest is at the right.
     local looked = redis.call('LRANGE', instant, -1000, -1)
     local jobs = {}
     for i = #looked, 1, -1 do jobs[#jobs + 1] = looked[i] end

@@ -1,4 +1,4 @@
--- Takes a name out of an index; see index.lua.
+-- Removes a name from an index; see index.lua.
 local function forget_name(key, name)
     redis.pcall('ZREM', P .. 'routemaster:index:' .. key, name)
 end

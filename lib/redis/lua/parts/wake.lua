@@ -1,6 +1,6 @@
--- Wakes the workers of a queue when a job may be acquired at `at` and all of them would come later
--- by themselves: `routemaster:waiting:{q}` is when. It is set by a worker that got less than it
--- could have taken, and one message ends it. Never fails: what is no instant is long past.
+-- Wakes the workers of a queue when a job may be acquired at `at`, before any of them would poll by
+-- itself: `routemaster:waiting:{q}` is when. A worker that got fewer jobs than it asked for sets
+-- it, and one message clears it. Never fails: a value that is not an instant counts as long past.
 local function wake(q, at)
     local key = P .. 'routemaster:waiting:' .. q
     local waiting = redis.pcall('GET', key)

@@ -1,6 +1,6 @@
--- Lets a group have one more after a success, and two less after a failure, but no more than
--- `most`. What it may begin with it regains after failures, too. Those of a group that becomes
--- narrower are blocked once they are met among the READY.
+-- Grows the window of a group by one after a success, and shrinks it by two after a failure, within
+-- `most`. Below its initial size it grows after failures, too. When it shrinks, READY jobs beyond
+-- it are blocked as workers meet them.
 local function adapt(token, success, most)
     local before, concurrency, stored = concurrency_of(token)
     if concurrency <= 1 then return end

@@ -1,4 +1,4 @@
--- All queues that a worker may hold jobs of.
+-- All queues of which a worker may have leased jobs.
 local function all_queues()
     local queues = redis.call('SMEMBERS', P .. 'routemaster:queues')
     queues[#queues + 1] = 'main'
@@ -6,7 +6,7 @@ local function all_queues()
     return queues
 end
 
--- Refuses a step before it changes anything of these queues and of what these workers hold.
+-- Checks all keys of these queues and of these workers' leases, before a step changes any.
 local function expect_workers(queues, workers)
     for _, q in ipairs(queues) do
         expect_queue(q)
@@ -18,9 +18,9 @@ local function expect_workers(queues, workers)
     for _, worker in ipairs(workers) do expect('HLEN', 'routemaster:leases:' .. worker) end
 end
 
--- Gives back what a worker holds in these queues, oldest first, as READY, at most `limit` jobs, and
--- forgets the worker once that was all. Calls `each(queue, count)` for a queue that got jobs back.
--- Returns how many those were, and whether the worker was forgotten.
+-- Makes the jobs that a worker leased from these queues READY, oldest first, at most `limit`, and
+-- forgets the worker once those were all. Calls `each(queue, count)` for a queue that got jobs
+-- back. Returns the number of jobs, and whether the worker was forgotten.
 local function retire(worker, queues, limit, each)
     local total = 0
     for _, q in ipairs(queues) do
