@@ -78,7 +78,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a transport that breaks says so, fails what was under way, and begins anew") {
+TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and restarts") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.target() == "/silent" ? test::silence() : status(204);
     }};
@@ -111,7 +111,7 @@ TEST_CASE("a transport that breaks says so, fails what was under way, and begins
         CHECK(deliver(transport, delivery(receiver.url())).outcome);
         CHECK_FALSE(transport.trouble());
     }
-    CHECK(log.count(LogLevel::error, "begins anew") == 2);
+    CHECK(log.count(LogLevel::error, "restarts") == 2);
 }
 
 TEST_CASE("without descriptors deliveries fail, trouble is told, and both end with the want") {
@@ -130,7 +130,7 @@ TEST_CASE("without descriptors deliveries fail, trouble is told, and both end wi
     CHECK(deliver(transport, delivery(receiver.url())).outcome);
 }
 
-TEST_CASE("a transport that cannot begin anew says so, lets deliveries wait, and tries again") {
+TEST_CASE("a transport that cannot restart reports it, lets deliveries wait, and tries again") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     const auto others = epoll_sets();
     HttpTransport transport{local};
@@ -144,7 +144,7 @@ TEST_CASE("a transport that cannot begin anew says so, lets deliveries wait, and
         std::ignore = deliver(transport, delivery(receiver.url()));
         REQUIRE(test::await([&] {
             const auto trouble = transport.trouble();
-            return trouble && trouble->find("cannot begin anew") != std::string::npos;
+            return trouble && trouble->find("cannot restart") != std::string::npos;
         }));
         transport.deliver(delivery(receiver.url()), reports.keep());
         std::this_thread::sleep_for(50ms);
