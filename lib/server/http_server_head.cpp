@@ -22,10 +22,10 @@ HeadReader::Progress HeadReader::read(std::string_view bytes, std::size_t& consu
         const auto length = end == std::string_view::npos ? rest.size() : end + 1;
         if (size_ + length > head_size_max) return too_long();
         if (end == std::string_view::npos) {
-            // Whoever speaks TLS, or anything else, to this port learns it at once.
+            // A client that speaks TLS, or anything else, to this port learns it at once.
             const bool foreign = !begun_ && !rest.empty() && rest.front() != '\r' &&
                                  !syntax::all(rest.substr(0, 1), syntax::token);
-            return foreign ? refuse(400, "this is no HTTP request") : Progress::incomplete;
+            return foreign ? refuse(400, "this is not an HTTP request") : Progress::incomplete;
         }
         consumed += length;
         size_ += length;
@@ -134,11 +134,11 @@ bool HeadReader::read_host(std::string_view value) {
 bool HeadReader::read_content_length(std::string_view value) {
     if (head_.content_length) return bad(400, "Content-Length: is there twice");
     if (value.empty() || value.find_first_not_of("0123456789") != std::string_view::npos) {
-        return bad(400, "Content-Length: is no number");
+        return bad(400, "Content-Length: is not a number");
     }
     std::uint64_t length = 0;
     const auto parsed = std::from_chars(value.data(), value.data() + value.size(), length);
-    // More than can be counted is more than is taken.
+    // A number that overflows exceeds every limit.
     const bool huge = parsed.ec != std::errc{};
     head_.content_length = huge ? std::numeric_limits<std::uint64_t>::max() : length;
     return true;
@@ -152,7 +152,7 @@ bool HeadReader::read_transfer_encoding(std::string_view value) {
 }
 
 bool HeadReader::read_authorization(std::string_view value) {
-    // A proxy may have looked at the other one.
+    // A proxy may have read the other one.
     if (head_.has_authorization) return bad(400, "Authorization: is there twice");
     head_.has_authorization = true;
     head_.authorization = value;
