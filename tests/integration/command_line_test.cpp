@@ -167,7 +167,7 @@ TEST_CASE("of many bad lines the first 20 are explained, and all when asked for"
     CHECK(lines(some) == 21);
     CHECK(some.errors.starts_with("routemaster publish: line 2: "));
     CHECK(some.errors.ends_with(
-        "routemaster publish: 10 more lines were not published; --verbose tells why\n"));
+        "routemaster publish: 10 more lines were not published; --verbose says why\n"));
 
     const auto all = run({"publish", "--verbose"}, as(bus, "shop"), input);
     CHECK(all.status == 1);

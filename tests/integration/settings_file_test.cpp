@@ -148,7 +148,8 @@ TEST_CASE("a file with secrets that others can read draws a warning") {
         std::filesystem::permissions(file, mode);
         auto process = serve(flags);
         static_cast<void>(process.line());
-        return names(process.errors(), "WARN: " + file.string() + " holds secrets and can be read");
+        return names(process.errors(),
+                     "WARN: " + file.string() + " contains secrets and others can read it");
     };
     const std::vector<std::string> config{"--config", file.string()};
     const std::vector<std::string> key{"--root-key-file", file.string()};
