@@ -22,8 +22,8 @@
 
 namespace routemaster::test {
 
-/// Answers every request with a beginning, and then a part of which there is always more. Listens
-/// at 127.0.0.1 until destroyed.
+/// Answers every request with a beginning, and then repeats a part for ever. Listens on 127.0.0.1
+/// until destroyed.
 class EndlessReceiver {
 public:
     /// Waits `pause` before each repetition; without one it sends as fast as it can.
