@@ -43,8 +43,7 @@ struct Subscription {
     // When a batch becomes DEAD: it no longer blocks those behind it, and is kept for a person to
     // inspect. Never, unless one of the first two is set.
 
-    std::uint32_t attempts_max =
-        0;  ///< The attempt that is the last if it fails; 0: there is none.
+    std::uint32_t attempts_max = 0;  ///< Failed attempts after which a batch is DEAD; 0: no limit.
     /// A failed attempt is the last once its batch is this old, counted from its beginning, or from
     /// its redelivery; 0: no limit.
     Duration age_max{0};
@@ -71,19 +70,19 @@ struct SubscriberStatus {
     friend bool operator==(const SubscriberStatus&, const SubscriberStatus&) = default;
 };
 
-/// Longest `timeout` that may be asked for: an hour.
+/// Longest `timeout` allowed: an hour.
 inline constexpr Duration subscription_timeout_max{3'600'000};
 
 /// Most batches of one subscriber that may be under way at once.
 inline constexpr std::uint32_t subscription_in_flight_max = 1'000;
 
-/// Greatest `attempts_max` that may be asked for.
+/// Greatest `attempts_max` allowed.
 inline constexpr std::uint32_t subscription_attempts_max = 1'000'000;
 
-/// Greatest `age_max` that may be asked for: a year.
+/// Greatest `age_max` allowed: a year.
 inline constexpr Duration subscription_age_max{31'536'000'000};
 
-/// Greatest `dead_max` that may be asked for.
+/// Greatest `dead_max` allowed.
 inline constexpr std::uint32_t subscription_dead_max = 10'000;
 
 /// Longest `uuid`, in bytes: it travels in a header.

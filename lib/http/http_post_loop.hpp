@@ -28,7 +28,7 @@
 namespace routemaster::detail {
 
 /// Accepts requests, finds the addresses of their hosts, and posts them as soon as a connection is
-/// free. Sleeps while nothing happens. Makes its `HttpPosts` anew when they break.
+/// free. Sleeps while nothing happens. Replaces its `HttpPosts` when they break.
 ///
 /// Thread safety: `submit` and `trouble` from any thread; `submit` wakes the loop only when the
 /// loop sleeps.

@@ -55,7 +55,7 @@ bool is_loopback_or_unspecified(const InternetAddress& address) {
     return std::all_of(address.begin(), address.end() - 1, is_zero) && address.back() <= 1;
 }
 
-/// An address as it stands in a URL, IPv6 in brackets.
+/// Parses an address of a URL, IPv6 in brackets.
 std::optional<InternetAddress> parse(std::string_view host) {
     if (host.starts_with('[')) {
         const std::string text{host.substr(1, host.find_first_of("]%") - 1)};

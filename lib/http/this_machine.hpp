@@ -30,7 +30,7 @@ public:
     /// Whether a connection to `address` reaches this machine.
     [[nodiscard]] bool has(const sockaddr& address);
 
-    /// Whether the host of a URL is such an address, or a name that stands for one everywhere
+    /// Whether the host of a URL is such an address, or a name that means one everywhere
     /// (`localhost`, RFC 6761 §6.3). Other names are not looked up.
     [[nodiscard]] bool has_host(std::string_view host);
 

@@ -280,7 +280,7 @@ void Connection::ask(const HttpHandler& handler, HttpRequest request) {
         fault(std::string{"the handler threw: "} + error.what());
         responder->answer(own_answer(500, "internal error"));
     } catch (...) {
-        fault("the handler threw something that is no exception");
+        fault("the handler threw something that is not an exception");
         responder->answer(own_answer(500, "internal error"));
     }
     responder.reset();

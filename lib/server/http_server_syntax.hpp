@@ -42,7 +42,7 @@ inline constexpr auto classes = [] {
     return table;
 }();
 
-/// Whether `text` consists of bytes of that class alone.
+/// Whether `text` consists only of bytes of that class.
 [[nodiscard]] constexpr bool all(std::string_view text, Class kind) noexcept {
     return std::all_of(text.begin(), text.end(), [kind](char c) {
         return (classes[static_cast<unsigned char>(c)] & kind) != 0;

@@ -61,7 +61,7 @@ void tell_settings(const CLI::App& app, const Log& log) {
     }
 }
 
-/// Without a store that replies, nothing under way can be settled, and waiting is in vain. Other
+/// Without a store that replies, nothing under way can be settled, and waiting is useless. Other
 /// processes take this one for dead, as after a crash.
 void end_without_store(const Log& log) {
     log(LogLevel::warning,

@@ -22,7 +22,7 @@ struct Entry {
     std::vector<std::string> values;
 };
 
-/// The text of a value as it would stand on the command line; nothing for a table or a date.
+/// A value as written on the command line; nothing for a table or a date.
 std::optional<std::string> text_of(const toml::node& node) {
     if (const auto* text = node.as_string()) return text->get();
     if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";

@@ -16,8 +16,8 @@ namespace routemaster::service {
 /// Errors name the file, the line and the setting.
 ///
 /// In CLI11 a file wins over the environment. Here a variable wins over the file, since it is
-/// closer to whoever starts the program. CLI11 does not report where a setting comes from either,
-/// so this class finds it out.
+/// closer to the start of the program. CLI11 does not report where a setting comes from either, so
+/// this class finds it out.
 class SettingsFile final : public CLI::Config {
 public:
     /// `app` must outlive it.

@@ -209,7 +209,7 @@ TEST_CASE("an invalid setting is refused with its names") {
     }
 }
 
-TEST_CASE("a bus takes no callback on this machine and none over http, unless told otherwise") {
+TEST_CASE("a bus takes no callback on this machine or over http by default") {
     std::vector<std::string> flags{"--root-key", "r", "--clients", "billing"};
     bool taken = false;
     SUBCASE("by default") {}
@@ -267,7 +267,7 @@ TEST_CASE("a bus with an invalid client token does not start") {
     CHECK(names(process.errors(), "--clients (ROUTEMASTER_CLIENTS): 'No G…'"));
 }
 
-TEST_CASE("a bus that is told to refuses events above a limit, and drops none") {
+TEST_CASE("a bus with --refuse-above refuses events above the limit, and drops none") {
     const Configured bus{{"--root-key", "root", "--clients", "shop--1,billing--1", "--refuse-above",
                           "1000", "--allow-http-callbacks"}};
     test::HttpClient client{bus.port};

@@ -64,7 +64,7 @@ struct DeliveryScene {
             .value();
     }
 
-    /// Publishes `count` orders, numbered through the whole scene from 1.
+    /// Publishes `count` orders, numbered from 1 over the scene.
     void publish(int count = 1) {
         for (int i = 0; i < count; ++i) {
             const auto url = "https://shop.example/" + std::to_string(++published);

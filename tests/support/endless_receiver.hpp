@@ -111,7 +111,7 @@ private:
     std::uint16_t port_ = 0;
     std::atomic<std::size_t> sent_ = 0;
     std::atomic<bool> stopping_ = false;
-    std::vector<std::thread> answers_;  ///< Changed by the thread alone.
+    std::vector<std::thread> answers_;  ///< Changed only by the thread.
     std::thread thread_;
 };
 

@@ -254,7 +254,7 @@ private:
     int epoll_ = -1;
     int wake_ = -1;
     std::uint16_t port_ = 0;
-    std::map<int, Connection> open_;  ///< Changed by the thread alone.
+    std::map<int, Connection> open_;  ///< Changed only by the thread.
     std::size_t received_ = 0;
 
     mutable std::mutex mutex_;  ///< Guards what follows.

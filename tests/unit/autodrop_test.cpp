@@ -48,7 +48,7 @@ struct Scene {
             .value();
     }
 
-    /// Publishes orders, numbered through the whole scene from 1.
+    /// Publishes orders, numbered from 1 over the scene.
     void publish(int count) {
         for (int i = 0; i < count; ++i) {
             bus.publish({.topic = "orders",

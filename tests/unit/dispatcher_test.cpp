@@ -26,7 +26,7 @@ private:
     std::uint64_t undecodable_;
 };
 
-/// Serves https callbacks alone.
+/// Serves only https callbacks.
 class PickyTransport final : public Transport {
 public:
     [[nodiscard]] bool serves(std::string_view callback) const override {
@@ -162,7 +162,7 @@ TEST_CASE("many subscribers with much queued take turns") {
         for (; seen < all.size(); ++seen) {
             const auto turn = ++turns[all[seen].subscriber];
             const auto behind = subscribers * (turn - 1);
-            // Whoever has its n-th turn waits until nearly all others had their turn before.
+            // A subscriber gets its n-th turn only after nearly all others had n - 1 turns.
             if (seen + 64 < behind) ++unfair;
         }
     }

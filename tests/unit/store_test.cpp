@@ -60,7 +60,7 @@ TEST_CASE("a watch ends once, however it is moved") {
     CHECK(ends == 2);
 }
 
-TEST_CASE("watchers are woken by the name of their queue alone") {
+TEST_CASE("watchers are woken only by the name of their queue") {
     detail::Watchers watchers;
     int a = 0;
     int aa = 0;

@@ -47,7 +47,7 @@ struct HttpApiOptions {
 /// it must outlive the requests that it handles.
 class HttpApi {
 public:
-    /// Throws `Failure` (`invalid`) when the options make no sense.
+    /// Throws `Failure` (`invalid`) for invalid options.
     HttpApi(Store& store, HttpApiOptions options);
     ~HttpApi();
 

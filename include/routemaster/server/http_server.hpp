@@ -110,10 +110,10 @@ public:
     /// The port it listens on.
     [[nodiscard]] std::uint16_t port() const;
 
-    /// Takes no more connections, answers 503 to requests that have not arrived whole, waits until
-    /// the others are answered, but at most `grace`, then answers 503 to the remaining ones and
-    /// closes all connections. Afterwards no handler runs any more. Repeating it does nothing. Not
-    /// to be called by a handler.
+    /// Accepts no more connections, answers 503 to incomplete requests, waits until the others are
+    /// answered, but at most `grace`, then answers 503 to the remaining ones and closes all
+    /// connections. Afterwards no handler runs. Repeating it does nothing. A handler must not call
+    /// it.
     void stop(Duration grace);
 
 private:

@@ -148,7 +148,7 @@ Result<Wish> wish_of(const Value& payload, const HttpApiOptions& limits) {
     return wish;
 }
 
-// --- Subscribers as they are told ---------------------------------------------------------------
+// --- Subscribers as they are listed -------------------------------------------------------------
 
 void append_topics(std::string& json, const SubscriberStatus& subscriber) {
     char separator = '[';
