@@ -48,7 +48,7 @@ Result<Addresses> ask_system(const std::string& name) {
     std::string list = code == 0 ? address_list(first) : "";
     if (!list.empty()) return std::make_shared<const std::string>(std::move(list));
     const std::string reason = code == EAI_SYSTEM ? std::generic_category().message(errno)
-                               : code == 0        ? "no address of the Internet"
+                               : code == 0        ? "no IPv4 or IPv6 address"
                                                   : gai_strerror(code);
     return Error{Errc::unavailable, "cannot resolve " + name + ": " + reason};
 }

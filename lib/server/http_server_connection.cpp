@@ -331,7 +331,7 @@ void Connection::respond(HttpResponse response) {
     output_.clear();
     const auto date = service_->date.text();
     if (!write_answer_head(output_, response, date, persistence)) {
-        fault("not an answer: status " + std::to_string(response.status) + " or its headers");
+        fault("invalid answer: status " + std::to_string(response.status) + " or its headers");
         response = own_answer(500, "internal error");
         static_cast<void>(write_answer_head(output_, response, date, persistence));
     }

@@ -64,7 +64,7 @@ HeadReader::Progress HeadReader::finish() {
             return refuse(400, "Content-Length and Transfer-Encoding exclude each other");
         }
         if (head_.old_version) return refuse(400, "Transfer-Encoding: not in HTTP/1.0");
-        if (!head_.chunked) return refuse(501, "Transfer-Encoding: only chunked is understood");
+        if (!head_.chunked) return refuse(501, "Transfer-Encoding: only chunked is supported");
     }
     head_.keep_alive = !asks_to_close_ && (!head_.old_version || asks_to_keep_);
     return Progress::complete;
@@ -102,7 +102,7 @@ bool HeadReader::read_version(std::string_view version) {
         version[6] != '.' || !is_digit(version[7])) {
         return bad(400, "the request line is malformed");
     }
-    if (version[5] != '1') return bad(505, "only HTTP/1.0 and HTTP/1.1 are understood");
+    if (version[5] != '1') return bad(505, "only HTTP/1.0 and HTTP/1.1 are supported");
     head_.old_version = version[7] == '0';
     return true;
 }
@@ -126,13 +126,13 @@ bool HeadReader::read_field(const Field& field) {
 }
 
 bool HeadReader::read_host(std::string_view value) {
-    if (has_host_) return bad(400, "Host: is there twice");
+    if (has_host_) return bad(400, "Host: occurs twice");
     has_host_ = true;
     return syntax::all(value, syntax::host) || bad(400, "Host: is malformed");
 }
 
 bool HeadReader::read_content_length(std::string_view value) {
-    if (head_.content_length) return bad(400, "Content-Length: is there twice");
+    if (head_.content_length) return bad(400, "Content-Length: occurs twice");
     if (value.empty() || value.find_first_not_of("0123456789") != std::string_view::npos) {
         return bad(400, "Content-Length: is not a number");
     }
@@ -145,7 +145,7 @@ bool HeadReader::read_content_length(std::string_view value) {
 }
 
 bool HeadReader::read_transfer_encoding(std::string_view value) {
-    if (has_transfer_encoding_) return bad(400, "Transfer-Encoding: is there twice");
+    if (has_transfer_encoding_) return bad(400, "Transfer-Encoding: occurs twice");
     has_transfer_encoding_ = true;
     head_.chunked = syntax::is(value, "chunked");
     return true;
@@ -153,14 +153,15 @@ bool HeadReader::read_transfer_encoding(std::string_view value) {
 
 bool HeadReader::read_authorization(std::string_view value) {
     // A proxy may have read the other one.
-    if (head_.has_authorization) return bad(400, "Authorization: is there twice");
+    if (head_.has_authorization) return bad(400, "Authorization: occurs twice");
     head_.has_authorization = true;
     head_.authorization = value;
     return true;
 }
 
 bool HeadReader::read_expectation(std::string_view value) {
-    if (!syntax::is(value, "100-continue")) return bad(417, "Expect: only 100-continue is met");
+    if (!syntax::is(value, "100-continue"))
+        return bad(417, "Expect: only 100-continue is supported");
     head_.expects_continue = true;
     return true;
 }

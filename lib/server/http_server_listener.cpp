@@ -69,7 +69,7 @@ Listener::Listener(const std::string& address, std::uint16_t port, unsigned conn
         if (success) return;
         const std::string reason = std::generic_category().message(errno);
         throw Failure{
-            {Errc::unavailable, "cannot listen at " + name_of(address, port) + ": " + reason}};
+            {Errc::unavailable, "cannot listen on " + name_of(address, port) + ": " + reason}};
     };
     socket_ = FileDescriptor{
         ::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
