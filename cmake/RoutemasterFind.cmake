@@ -1,8 +1,8 @@
-# What the find modules beside this one have in common.
+# Code that the find modules beside this one share.
 
 include(FindPackageHandleStandardArgs)
 
-# Tells whether NAME was found, by NAME_INCLUDE_DIR, NAME_LIBRARY and NAME_VERSION, and defines the
+# Checks whether NAME was found, by NAME_INCLUDE_DIR, NAME_LIBRARY and NAME_VERSION, and defines the
 # target NAME::NAME.
 macro(routemaster_found name)
     mark_as_advanced(${name}_INCLUDE_DIR ${name}_LIBRARY)

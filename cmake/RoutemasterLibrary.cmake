@@ -1,8 +1,7 @@
 # How the libraries are declared, exported and installed.
 #
-# Every library is a component of its own: one target `routemaster::<name>`, one export set, one
-# file that loads what that component needs. A consumer that asks for `core` is never asked for
-# SQLite.
+# Every library is a component: one target `routemaster::<name>`, one export set, one file that
+# loads the dependencies of that component. A consumer of `core` never needs SQLite.
 
 set(ROUTEMASTER_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/routemaster")
 
@@ -25,8 +24,8 @@ function(routemaster_everything result)
     set(${result} "${targets}" PARENT_SCOPE)
 endfunction()
 
-# Registers the target routemaster_NAME as the component NAME. PACKAGES are what find_package has
-# to find for it, COMPONENTS what it needs of this project.
+# Registers the target routemaster_NAME as the component NAME. It needs PACKAGES, which find_package
+# must find, and COMPONENTS of this project.
 function(routemaster_component name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PACKAGES;COMPONENTS")
     add_library(routemaster::${name} ALIAS routemaster_${name})
@@ -63,10 +62,10 @@ endfunction()
 #
 #   routemaster_driver(<name>
 #       HEADERS <pattern>...    # its public headers, relative to include/routemaster
-#       DEPENDS <package>...    # what find_package has to find
-#       LINK <target>...        # what those packages provide; consumers never see it
+#       DEPENDS <package>...    # packages that find_package must find
+#       LINK <target>...        # targets of those packages; consumers never see them
 #       DRIVERS <name>...       # drivers of this project it uses when they are built
-#       REQUIRES <name>...)     # drivers of this project without which it is not built
+#       REQUIRES <name>...)     # drivers of this project that it needs
 #
 # A driver with DEPENDS has an option ROUTEMASTER_<NAME>, on when everything was found.
 function(routemaster_driver name)
@@ -132,11 +131,11 @@ function(routemaster_driver name)
     routemaster_component(${name} PACKAGES ${arg_DEPENDS} COMPONENTS ${components})
 endfunction()
 
-# Declares routemaster::core: every public header that belongs to no driver, and the machinery
-# behind them, in lib/core. Call it after the drivers.
+# Declares routemaster::core: every public header that belongs to no driver, and its implementation
+# in lib/core. Call it after the drivers.
 function(routemaster_core)
-    # Debian's msgpack-cxx package calls itself `msgpack` and its target `msgpackc-cxx`, which
-    # brings the Boost headers it includes.
+    # Debian's msgpack-cxx package is called `msgpack`, and its target `msgpackc-cxx`, which adds
+    # the Boost headers it includes.
     foreach(package IN ITEMS Threads nlohmann_json msgpack uriparser)
         find_package(${package} REQUIRED)
     endforeach()
@@ -151,7 +150,7 @@ function(routemaster_core)
         FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
     target_include_directories(routemaster_core PRIVATE "${PROJECT_SOURCE_DIR}/lib")
     target_compile_features(routemaster_core PUBLIC cxx_std_20)
-    # Headers alone, and no header of ours includes them: who uses the library need not have them.
+    # Only headers, which no header of ours includes: users of the library do not need them.
     target_link_libraries(routemaster_core
         PUBLIC Threads::Threads
         PRIVATE uriparser::uriparser
@@ -159,7 +158,7 @@ function(routemaster_core)
     routemaster_component(core PACKAGES Threads uriparser)
 endfunction()
 
-# Installs what `find_package(routemaster)` reads first.
+# Installs the file that `find_package(routemaster)` reads first.
 function(routemaster_install_package)
     include(CMakePackageConfigHelpers)
     configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/routemasterConfig.cmake.in"

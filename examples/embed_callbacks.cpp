@@ -1,6 +1,6 @@
 /// @file
-/// The bus inside one program: several subscribers, each a callback of its own, over a file that
-/// keeps what was published. One of them fails at first and gets its batch again.
+/// The bus inside one program: several subscribers, each with a callback, over a file that stores
+/// the events. One of them fails at first and gets its batch again.
 
 #include <cstdlib>
 #include <future>
@@ -32,7 +32,7 @@ public:
         if (urls_.size() == orders) complete_.set_value();
     }
 
-    /// Waits, then says whether every event came once and in order.
+    /// Waits, then returns whether every event came once and in order.
     bool complete_in_order() {
         complete_.get_future().wait();
         for (int i = 0; i < orders; ++i) {

@@ -1,5 +1,5 @@
 /// @file
-/// What calls answer: a value, or an error whose code says what to do about it.
+/// What calls return: a value, or an error whose code says what to do.
 
 #include <cstdlib>
 #include <future>
@@ -12,7 +12,7 @@ namespace rm = routemaster;
 
 namespace {
 
-/// What a program may do with an answer.
+/// What a program may do with a result.
 void tell(const rm::Result<void>& published) {
     if (published) {
         std::cout << "published\n";
@@ -41,7 +41,8 @@ int main() {
     tell(rival.publish(order));  // topic: belongs to another publisher: forbidden
     tell(shop.publish({.topic = "Orders", .type = rm::EventType::noop, .url = order.url}));
 
-    // Returns at once. The answer may come on a thread of the store, where nothing may wait.
+    // Returns at once. The store may call the completion on a thread of its own, which must not
+    // block.
     std::promise<bool> told;
     shop.publish(order, [&](const rm::Result<void>& published) {
         tell(published);
@@ -49,7 +50,7 @@ int main() {
     });
     const bool done = told.get_future().get();
 
-    // What is no mistake is an outcome and no error.
+    // A result that is not a mistake is an outcome, not an error.
     const auto removal = shop.subscriber("nobody").remove();
     return done && *removal == rm::Removal::unknown ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -29,7 +29,7 @@ constexpr const char* expected[] = {
 }  // namespace
 
 int main() {
-    std::vector<std::string> batches;  // One comes at a time: the next waits for our answer.
+    std::vector<std::string> batches;  // One at a time: the next waits for our answer.
     std::promise<void> complete;
     rm::HttpServer receiver{{},
                             [&](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
@@ -55,7 +55,7 @@ int main() {
             .value();
     }
 
-    // Subscribers are reached by https only, and never on this machine, unless that is allowed.
+    // By default the transport delivers only over https, and never to this machine.
     rm::HttpTransport transport{{.allow_http = true, .allow_loopback = true}};
     rm::Dispatcher dispatcher{*store, {.transports = {&transport}}};
     rm::Runner runner{dispatcher};

@@ -1,6 +1,6 @@
 /// @file
-/// An object of a program that owns a bus and what delivers from it. The order of its members is
-/// the order of lifetimes: what others use comes before them, and goes after them.
+/// An object that owns a bus and its dispatcher. The order of its members is the order of
+/// lifetimes: a member that others use is constructed before them and destroyed after them.
 
 #include <future>
 #include <iostream>
@@ -25,7 +25,7 @@ public:
         runner_.emplace(dispatcher_);
     }
 
-    /// Lets deliveries under way end, for up to five seconds. Without it they come again.
+    /// Lets deliveries under way end, for up to five seconds. Otherwise they would be repeated.
     ~Shop() { runner_->stop(rm::Duration{5'000}); }
 
     void sell(int order) {
@@ -44,8 +44,8 @@ private:
         billed_.set_value();
     }
 
-    std::promise<void> billed_;         // What callbacks use outlives the transport.
-    std::unique_ptr<rm::Store> store_;  // Used by all that follow.
+    std::promise<void> billed_;         // Callbacks use it, so it outlives the transport.
+    std::unique_ptr<rm::Store> store_;  // The next members use it.
     rm::Bus bus_{*store_, {.publisher = "shop"}};
     rm::LocalTransport transport_{bus_.callbacks()};
     rm::Dispatcher dispatcher_{*store_, {.transports = {&transport_}}};

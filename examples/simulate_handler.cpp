@@ -1,6 +1,6 @@
 /// @file
-/// Puts a handler into simulated worlds in which machines crash and replies get lost, and finds
-/// that it charges an order twice. Then shows that one which remembers its charges does not.
+/// Runs a handler in simulated worlds in which machines crash and replies get lost, and finds that
+/// it charges an order twice. A handler that records its charges does not.
 
 #include <cstdlib>
 #include <iostream>
@@ -14,7 +14,7 @@ namespace rm = routemaster;
 
 namespace {
 
-/// How a handler fares in a hundred worlds.
+/// Runs a handler in a hundred worlds.
 template <class Charge>
 std::optional<rm::testing::SimulationFailure> try_out(Charge charge) {
     const rm::testing::WorldOptions options{.subscribers = 0, .jobs = 0};

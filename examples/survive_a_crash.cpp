@@ -1,8 +1,8 @@
 /// @file
 /// A program that kills itself in the middle of its work and finds its events again.
 ///
-/// The first run publishes, notes what was acknowledged, and dies of SIGKILL, which leaves no time
-/// to tidy up. The second run opens the same file and delivers.
+/// The first run publishes, notes the acknowledged events, and is killed by SIGKILL, which leaves
+/// no time to clean up. The second run opens the same file and delivers.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ std::string order_url(int number) {
     return "https://shop.example/orders/" + std::to_string(number);
 }
 
-/// Publishes until it dies. Tells each acknowledged event by a byte through `acknowledged`.
+/// Publishes until it is killed. Writes a byte to `acknowledged` for each acknowledged event.
 [[noreturn]] void publish_and_die(int acknowledged) {
     auto store = rm::open_store(store_url).value();
     rm::Bus bus{*store};
@@ -40,7 +40,7 @@ std::string order_url(int number) {
     }
 }
 
-/// Runs the first program and answers how many events were acknowledged to it.
+/// Runs the first program and returns how many of its events were acknowledged.
 int run_and_crash() {
     int pipe_ends[2];
     if (pipe(pipe_ends) != 0) std::abort();
@@ -56,7 +56,7 @@ int run_and_crash() {
     return killed ? acknowledged : 0;
 }
 
-/// Delivers what is in the file until `events` have come.
+/// Delivers from the file until `events` have come.
 std::vector<std::string> deliver(std::size_t events) {
     auto store = rm::open_store(store_url).value();
     rm::Bus bus{*store};

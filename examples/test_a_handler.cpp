@@ -1,6 +1,6 @@
 /// @file
-/// Tests a handler without a thread, a sleep or a file: the clock stands still until it is told to
-/// go on, and the callback runs inside `poll`.
+/// Tests a handler without a thread, a sleep or a file: the test advances the clock, and the
+/// callback runs inside `poll`.
 
 #include <cstdlib>
 #include <iostream>
@@ -13,7 +13,7 @@ namespace rm = routemaster;
 
 namespace {
 
-/// Polls as a `Runner` does, until nothing more is to be done at this instant.
+/// Polls as a `Runner` does, until nothing more is due at this instant.
 void run(rm::Dispatcher& dispatcher, const rm::Clock& clock) {
     while (dispatcher.poll(clock.now()) <= clock.now()) {
     }

@@ -15,8 +15,8 @@
 
 namespace routemaster {
 
-/// The API tokens of a store: each is a credential that is valid until it is removed, and the name
-/// it was given to. The HTTP API, and a `Publisher` that authenticates, let in who has a valid one.
+/// The API tokens of a store: each is a credential that is valid until it is removed, with the name
+/// of its owner. The HTTP API, and a `Publisher` that authenticates, accept only valid tokens.
 ///
 /// Every call exists in two forms, one of them with `done`: as in `Bus`.
 ///
@@ -27,17 +27,17 @@ public:
     explicit ApiTokens(Store& store, const Clock& clock = system_clock())
         : store_{store}, clock_{clock} {}
 
-    /// Makes a token valid, or renames one that is. `invalid`, naming the field, when token or name
+    /// Makes a token valid, or renames a valid one. `invalid`, naming the field, when token or name
     /// do not satisfy `is_user_name`.
     Result<void> put(ApiToken token) const;
     void put(ApiToken token, std::function<void(Result<void>)> done) const;
 
-    /// Makes a token invalid and forgets the subscriber of that token as `Subscriber::remove` does.
+    /// Makes a token invalid and removes the subscriber of that token as `Subscriber::remove` does.
     /// `unknown` when there is neither.
     Result<Removal> remove(std::string token) const;
     void remove(std::string token, std::function<void(Result<Removal>)> done) const;
 
-    /// The name a token was given to; nothing when it is not valid.
+    /// The name of a token's owner; nothing when the token is not valid.
     [[nodiscard]] Result<std::optional<std::string>> find(std::string token) const;
     void find(std::string token,
               std::function<void(Result<std::optional<std::string>>)> done) const;

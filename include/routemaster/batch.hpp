@@ -54,7 +54,7 @@ public:
         const char* at_;
     };
 
-    /// Puts a message at the end. It must be shorter than 4 GiB.
+    /// Appends a message, which must be shorter than 4 GiB.
     void append(std::string_view message) {
         const auto size = static_cast<std::uint32_t>(message.size());
         char length[prefix];
@@ -88,9 +88,9 @@ private:
 /// A batch as a callback in the process gets it.
 struct Batch {
     Uid uid;                    ///< Stays the same when the batch is delivered again.
-    std::string subscriber;     ///< Whom it is for.
+    std::string subscriber;     ///< The subscriber's token.
     std::uint32_t attempt = 1;  ///< 1 for the first delivery, and so on.
-    TimePoint created_at;       ///< When its first event was taken in.
+    TimePoint created_at;       ///< When its first event was accepted.
     std::vector<Event> events;  ///< In the order they were published.
 };
 
@@ -119,7 +119,7 @@ struct DeadBatchStatus {
     friend bool operator==(const DeadBatchStatus&, const DeadBatchStatus&) = default;
 };
 
-/// Bytes that are kept of the error of the attempt that a batch died of.
+/// Bytes that are kept of the error of a batch's last attempt.
 inline constexpr std::size_t dead_error_max = 500;
 
 /// A DEAD batch and its encoded events.
@@ -134,7 +134,7 @@ struct DeadMessages {
 struct DeadBatch {
     DeadBatchStatus status;
     std::vector<Event> events;      ///< In the order they were published.
-    std::uint64_t undecodable = 0;  ///< Messages that are no events, and are not among them.
+    std::uint64_t undecodable = 0;  ///< Messages that could not be decoded, left out of `events`.
 };
 
 }  // namespace routemaster

@@ -31,23 +31,23 @@ namespace routemaster {
 
 /// Settings of a `Bus`.
 struct BusOptions {
-    /// Who publishes through this object: topics are claimed for it. Nobody: topics stay
-    /// unclaimed, and those that others claimed are closed to it. Must satisfy `is_user_name`, or
-    /// what is published is `invalid`.
+    /// The publisher that claims the topics of events published through this object. Without one,
+    /// topics stay unclaimed, and topics of others are `forbidden`. Must satisfy `is_user_name`, or
+    /// `publish` returns `invalid`.
     std::optional<std::string> publisher{};
     std::size_t event_data_max = event_data_max_default;  ///< Bytes of MessagePack.
-    EventRules rules{};                                   ///< What is asked of events besides.
+    EventRules rules{};                                   ///< Further rules for events.
     const Clock* clock = nullptr;  ///< Null: the machine's clock. Must outlive the bus.
 };
 
 /// The event bus of a store. Any number of them, in any processes, may share one.
 ///
 /// An event whose `publish` succeeded survives a crash as the store promises, and is delivered at
-/// least once to everyone who was subscribed at that moment.
+/// least once to every subscriber that was subscribed at that moment.
 ///
-/// Every call exists in two forms: one waits and returns the reply, one returns at once and hands
-/// the reply to `done`: inside the call, or later from a thread of the store. `done` must not
-/// block; a call that waits, made inside it on a thread of a store, is refused as `invalid`.
+/// Every call exists in two forms: one waits and returns the reply, the other returns at once and
+/// passes the reply to `done`: inside the call, or later from a thread of the store. `done` must
+/// not block; a blocking call inside it, on a thread of a store, returns `invalid`.
 ///
 /// Thread safety: all members may be called from any thread.
 class Bus {
@@ -60,8 +60,8 @@ public:
     Result<void> publish(const Event& event);
     void publish(const Event& event, std::function<void(Result<void>)> done);
 
-    /// Publishes many events in order, sharing one trip to the store, and tells what became of
-    /// each. Events that are `invalid` are left out, and do not keep back the others.
+    /// Publishes many events in order, in one trip to the store, and returns the result of each.
+    /// Events that are `invalid` are left out, and do not stop the others.
     std::vector<Result<void>> publish_many(std::span<const Event> events);
     void publish_many(std::span<const Event> events,
                       std::function<void(std::vector<Result<void>>)> done);
@@ -69,13 +69,13 @@ public:
     /// The handle of a subscriber, which need not exist yet.
     [[nodiscard]] Subscriber subscriber(std::string token);
 
-    /// The handle of a publisher. What this bus asks of events is asked of its own.
+    /// The handle of a publisher. The rules of this bus apply to its events.
     [[nodiscard]] Publisher publisher(std::string token, PublisherOptions options = {}) {
         return {*this, std::move(token), options};
     }
 
-    /// Forgets a topic and its subscriptions. `forbidden` unless it is this publisher's; who is no
-    /// publisher may forget any.
+    /// Forgets a topic and its subscriptions. `forbidden` unless it belongs to this publisher; a
+    /// bus without a publisher may forget any.
     Result<Removal> remove_topic(std::string name);
     void remove_topic(std::string name, std::function<void(Result<Removal>)> done);
 
@@ -88,18 +88,17 @@ public:
     void subscribers(Page page,
                      std::function<void(Result<std::vector<SubscriberStatus>>)> done) const;
 
-    /// A page of the counters, in the order of their encoded keys: the next one comes after
-    /// `encode_counter_key` of the last key of this.
+    /// A page of the counters, in the order of their encoded keys: the next page begins after
+    /// `encode_counter_key` of the last key of this one.
     [[nodiscard]] Result<std::vector<Counter>> counters(Page page = {}) const;
     void counters(Page page, std::function<void(Result<std::vector<Counter>>)> done) const;
 
-    /// How many deliveries there are in which state. Those that fall due within `ahead` count as
-    /// ready.
+    /// Counts the deliveries in each state. Those that fall due within `ahead` count as ready.
     [[nodiscard]] Result<QueueStatus> deliveries(Duration ahead = Duration{0}) const;
     void deliveries(Duration ahead, std::function<void(Result<QueueStatus>)> done) const;
 
-    /// Succeeds when the store takes changes now, and what it took in before is as durable as it
-    /// promises. Changes nothing. Of a lost reply it tells, and does not ask again.
+    /// Succeeds when the store accepts changes now, and earlier ones are as durable as it promises.
+    /// Changes nothing. Does not repeat itself: a lost reply is an error.
     [[nodiscard]] Result<void> probe() const;
     void probe(std::function<void(Result<void>)> done) const;
 

@@ -15,29 +15,30 @@
 
 namespace routemaster {
 
-/// Takes a batch. To throw means that it failed: the batch comes again later. See also `Reject`.
+/// Handles a batch. If it throws, the delivery failed, and the batch is retried later. See also
+/// `Reject`.
 using BatchHandler = std::function<void(const Batch&)>;
 
-/// What can be made a `BatchHandler`.
+/// Callables that convert to a `BatchHandler`.
 template <class Handler>
 concept HandlesBatches = std::is_invocable_v<Handler&, const Batch&>;
 
-/// What the callback of a subscriber in the process begins with; its token follows.
+/// The scheme of the callback of a subscriber in the process; its token follows.
 inline constexpr std::string_view local_scheme = "local:";
 
 /// The callbacks of a process, by the token of their subscriber. They live as long as the process:
-/// after a restart the program names them again, and finds its batches waiting.
+/// after a restart the program registers them again, and gets the batches that waited.
 ///
 /// Thread safety: all members may be called from any thread.
 class Callbacks {
 public:
-    /// Names the callback of a subscriber, in place of the one before.
+    /// Registers the callback of a subscriber, and replaces the one before.
     void set(const std::string& token, BatchHandler handler);
 
-    /// Forgets the callback of a subscriber. One that is running ends undisturbed.
+    /// Forgets the callback of a subscriber. If it is running, it goes on to its end.
     void remove(const std::string& token);
 
-    /// The callback of a subscriber; null when none was named.
+    /// The callback of a subscriber; null when none is registered.
     [[nodiscard]] std::shared_ptr<const BatchHandler> find(std::string_view token) const;
 
 private:

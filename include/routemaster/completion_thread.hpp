@@ -5,11 +5,11 @@
 
 namespace routemaster {
 
-/// For those who write a store: the thread that calls its completions has one of these for as long
-/// as it runs. Blocking calls (`perform`, `perform_all`, and all that are made of them) are then
-/// refused on it as `invalid`: they would wait for an answer that only this thread can give.
+/// For authors of stores: the thread that calls completions keeps one of these for as long as it
+/// runs. Blocking calls (`perform`, `perform_all`, and all that use them) then return `invalid` on
+/// that thread: they would wait for a reply that only this thread can deliver.
 ///
-/// Thread safety: made, asked and destroyed by the thread that it marks.
+/// Thread safety: used only by the thread that it marks.
 class CompletionThread {
 public:
     CompletionThread() noexcept { marked() = true; }

@@ -22,7 +22,7 @@ enum class EventType {
     create,  ///< The thing is new.
     update,  ///< It changed.
     remove,  ///< It is gone; spelt `delete` on the wire.
-    noop,    ///< Nothing happened: it is told for whoever missed earlier events.
+    noop,    ///< Nothing happened: sent for receivers that missed earlier events.
 };
 
 /// The word on the wire: `create`, `update`, `delete`, `noop`.
@@ -36,7 +36,7 @@ enum class EventType {
     return "?";
 }
 
-/// The type that a word on the wire means; nothing for any other word.
+/// The type that a word on the wire stands for; nothing for any other word.
 [[nodiscard]] constexpr std::optional<EventType> event_type(std::string_view word) noexcept {
     for (const auto type :
          {EventType::create, EventType::update, EventType::remove, EventType::noop}) {
@@ -45,7 +45,7 @@ enum class EventType {
     return std::nullopt;
 }
 
-/// What publishers push and subscribers get.
+/// What publishers publish and subscribers get.
 struct Event {
     std::string topic;                     ///< See `is_topic_name`.
     Required<EventType> type;              ///< What happened. It has no default.
@@ -56,20 +56,19 @@ struct Event {
     friend bool operator==(const Event&, const Event&) = default;
 };
 
-/// What is asked of events, beyond what makes no sense anywhere.
+/// Rules for events that a bus may choose, beyond those that always apply.
 struct EventRules {
     TopicRule topics = TopicRule::any;
     /// With `any`, an event that has data may also be without a URL.
     UrlRule urls = UrlRule::any;
 };
 
-/// How deep arrays and maps may lie in one another in the data of an event: as deep as they can be
-/// published over HTTP.
+/// How deep arrays and maps may nest in the data of an event: as deep as HTTP can publish them.
 inline constexpr std::size_t event_data_depth_max = 63;
 
 /// Checks everything about an event but the size of its data, which only an encoder knows: its
-/// names and URL, that its data is a map which JSON can carry (text is UTF-8, numbers are finite,
-/// keys differ). `invalid`, and the name of the field, when something is wrong. Thread safe.
+/// names and URL, and that its data is a map which JSON can carry (text is UTF-8, numbers are
+/// finite, keys differ). `invalid`, naming the field, when something is wrong. Thread safe.
 [[nodiscard]] Result<void> check(const Event& event, const EventRules& rules = {});
 
 }  // namespace routemaster

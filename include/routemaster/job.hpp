@@ -27,17 +27,17 @@ struct Job {
     friend bool operator==(const Job&, const Job&) = default;
 };
 
-/// The right to do one job, until it is settled or its worker is taken for dead.
+/// The right of one worker to do one job, until it settles the job or is taken for dead.
 struct Lease {
     std::string queue;
     std::string job;          ///< The encoded job, which is also its identity.
-    Uid worker;               ///< Who holds it.
+    Uid worker;               ///< The worker that has the lease.
     std::uint64_t fence = 0;  ///< Differs for each time the job is acquired.
 
     friend bool operator==(const Lease&, const Lease&) = default;
 };
 
-/// How many jobs of a queue are in which state. A scheduled job that is due counts as READY.
+/// The number of jobs of a queue in each state. A scheduled job that is due counts as READY.
 struct QueueStatus {
     std::uint64_t scheduled = 0;
     std::uint64_t ready = 0;

@@ -20,8 +20,8 @@ namespace routemaster {
 
 /// Settings of one push.
 struct PushOptions {
-    Duration delay{0};                  ///< From now to the job's falling due.
-    std::optional<TimePoint> run_at{};  ///< When it falls due; stands above `delay`.
+    Duration delay{0};                  ///< How long from now the job falls due.
+    std::optional<TimePoint> run_at{};  ///< When it falls due; overrides `delay`.
 };
 
 /// One queue of a store. Any number of objects, in any processes, may share one.
@@ -36,19 +36,19 @@ public:
     /// The store and the clock must outlive the queue.
     JobQueue(Store& store, std::string name, const Clock& clock = system_clock());
 
-    /// Puts a job into the queue. One that is there already, in whatever state, is a `duplicate`,
-    /// which is not an error.
+    /// Puts a job into the queue. Returns `duplicate`, which is not an error, when the job is there
+    /// already, in any state.
     Result<PushOutcome> push(const Job& job, PushOptions options = {});
     void push(const Job& job, PushOptions options, std::function<void(Result<PushOutcome>)> done);
 
-    /// Puts many jobs into the queue, in order, sharing one trip to the store, and tells what
-    /// became of each. On an embedded store they share one commit: after a crash all of them are
-    /// there, or none. Those that are in doubt (`timed_out`) may simply be pushed again.
+    /// Puts many jobs into the queue, in order, in one trip to the store, and returns the result of
+    /// each. On an embedded store they share one commit: after a crash all of them are there, or
+    /// none. Jobs in doubt (`timed_out`) may be pushed again.
     std::vector<Result<PushOutcome>> push_many(std::span<const Job> jobs, PushOptions options = {});
     void push_many(std::span<const Job> jobs, PushOptions options,
                    std::function<void(std::vector<Result<PushOutcome>>)> done);
 
-    /// How many jobs there are in which state.
+    /// Counts the jobs in each state.
     [[nodiscard]] Result<QueueStatus> status() const;
     void status(std::function<void(Result<QueueStatus>)> done) const;
 

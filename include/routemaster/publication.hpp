@@ -16,7 +16,7 @@
 namespace routemaster {
 
 /// Bytes of MessagePack that the data of an event may take, unless set otherwise. Ruby
-/// Routemaster's `ROUTEMASTER_MAX_EVENT_DATA`: its workers do not survive a larger one.
+/// Routemaster's `ROUTEMASTER_MAX_EVENT_DATA`: its workers crash at a larger one.
 inline constexpr std::size_t event_data_max_default = 64;
 
 /// Checks and encodes an event. `invalid`, naming the field, when something is wrong with it.

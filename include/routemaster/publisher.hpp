@@ -18,14 +18,15 @@ class Bus;
 
 /// Settings of a `Publisher`.
 struct PublisherOptions {
-    std::uint32_t topics_max = UINT32_MAX;  ///< Topics that may belong to the publisher.
-    /// Whether each publication is done only if the token is valid at that moment; see `ApiTokens`.
-    /// The check and the publication are one step, so they take one trip to the store.
+    std::uint32_t topics_max = UINT32_MAX;  ///< Topics that the publisher may own.
+    /// Whether the store publishes only if the token is valid at that moment; see `ApiTokens`. The
+    /// check and the publication are one step, so they take one trip to the store.
     bool authenticate = false;
 };
 
-/// One publisher, by its token: topics are claimed for it. Got from `Bus::publisher`, for programs
-/// that publish on behalf of many; who publishes for itself alone sets `BusOptions::publisher`.
+/// One publisher, by its token; it claims the topics that it publishes in. Made by
+/// `Bus::publisher`, for programs that publish on behalf of many; a program with one publisher sets
+/// `BusOptions::publisher` instead.
 ///
 /// Every call exists in two forms, one of them with `done`: as in `Bus`.
 ///
@@ -35,13 +36,13 @@ public:
     /// Its token.
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
-    /// Publishes an event, as `Bus::publish` does. `unauthenticated` when it is to authenticate and
-    /// the token is not valid; `limit_exceeded` when the topic would be one too many of its own.
-    /// What is wrong with the event itself is told without asking the store.
+    /// Publishes an event, as `Bus::publish` does. `unauthenticated` when `authenticate` is set and
+    /// the token is not valid; `limit_exceeded` when the publisher owns `topics_max` topics
+    /// already. Mistakes in the event itself are reported without asking the store.
     Result<void> publish(const Event& event) const;
     void publish(const Event& event, std::function<void(Result<void>)> done) const;
 
-    /// Forgets a topic and its subscriptions. `forbidden` unless it is this publisher's.
+    /// Forgets a topic and its subscriptions. `forbidden` unless it belongs to this publisher.
     Result<Removal> remove_topic(std::string name) const;
     void remove_topic(std::string name, std::function<void(Result<Removal>)> done) const;
 

@@ -1,5 +1,5 @@
 /// @file
-/// What a callback in the process throws to say that a batch will never succeed.
+/// The exception by which a callback in the process reports a permanent failure.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace routemaster {
 
 /// Thrown by a callback: the failure is permanent, and the text says why. The batch becomes DEAD at
-/// once when its subscriber asked for that (`Subscription::dead_letters`); else it comes again, as
+/// once when its subscriber asked for that (`Subscription::dead_letters`); else it is retried, as
 /// after any failure.
 ///
 ///     bus.subscriber("audit").subscribe({"orders"}, [](const rm::Batch& batch) {

@@ -22,7 +22,7 @@ namespace routemaster {
 
 /// Settings of a subscription to a callback in the process; see `SubscribeOptions`.
 struct LocalSubscribeOptions {
-    Duration timeout{0};  ///< How long a batch may wait for more events. A call costs little.
+    Duration timeout{0};  ///< How long a batch waits for more events; calls are cheap.
     std::optional<std::uint32_t> max_events{};
     std::optional<std::uint32_t> max_in_flight{};
     std::optional<std::uint32_t> attempts_max{};
@@ -30,7 +30,7 @@ struct LocalSubscribeOptions {
     std::optional<std::uint32_t> dead_max{};
 };
 
-/// One subscriber, by its token; it need not exist yet. Got from `Bus::subscriber`. Cheap to copy.
+/// One subscriber, by its token; it need not exist yet. Made by `Bus::subscriber`. Cheap to copy.
 ///
 /// Every call exists in two forms, one of them with `done`: as in `Bus`.
 ///
@@ -43,14 +43,15 @@ public:
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
     /// Creates or changes the subscriber: from now on it gets the events of exactly these topics.
-    /// See `Subscribe` for what is kept. `invalid`, naming the field, when something is wrong.
+    /// See `Subscribe` for settings that are kept. `invalid`, naming the field, when one is wrong.
     Result<void> subscribe(std::vector<std::string> topics, SubscribeOptions options);
     void subscribe(std::vector<std::string> topics, SubscribeOptions options,
                    std::function<void(Result<void>)> done);
 
     /// The same for a callback in this process, which a dispatcher with a `LocalTransport` calls.
-    /// The callback is known before the first batch can come. The subscription outlives the
-    /// process, the callback does not: call this again after a restart. An empty one is `invalid`.
+    /// The callback is registered before the first batch can come. The subscription outlives the
+    /// process, the callback does not: call this again after a restart. An empty callback is
+    /// `invalid`.
     template <HandlesBatches Handler>
     Result<void> subscribe(std::vector<std::string> topics, Handler handler,
                            LocalSubscribeOptions options = {}) {
@@ -62,12 +63,12 @@ public:
         subscribe_here(std::move(topics), std::move(handler), options, std::move(done));
     }
 
-    /// Ends the subscription to one topic. Events that are queued already still come.
+    /// Ends the subscription to one topic. Events that are queued already are still delivered.
     Result<Unsubscription> unsubscribe(std::string topic);
     void unsubscribe(std::string topic, std::function<void(Result<Unsubscription>)> done);
 
-    /// Forgets the subscriber, its subscriptions and its callback in the process. What is queued
-    /// for it ends undelivered, and its DEAD batches are dropped.
+    /// Forgets the subscriber, its subscriptions and its callback in the process. Its queued
+    /// batches end undelivered, and its DEAD batches are dropped.
     Result<Removal> remove();
     void remove(std::function<void(Result<Removal>)> done);
 
@@ -75,21 +76,21 @@ public:
     [[nodiscard]] Result<std::optional<SubscriberStatus>> status() const;
     void status(std::function<void(Result<std::optional<SubscriberStatus>>)> done) const;
 
-    // --- DEAD batches, which failed for good, as `Subscription::attempts_max` tells --------------
+    // --- DEAD batches, which failed for good; see `Subscription::attempts_max` -------------------
 
-    /// Its DEAD batches, those that died first at the front, at most `limit`: all, or those behind
-    /// `after`. `invalid` when that is not DEAD any more: begin again.
+    /// Its DEAD batches, those that died first at the front, at most `limit`: from the first on, or
+    /// those behind `after`. `invalid` when `after` is not DEAD any more: begin again.
     [[nodiscard]] Result<std::vector<DeadBatchStatus>> dead_batches(
         std::uint32_t limit = 1'000, std::optional<Uid> after = std::nullopt) const;
     void dead_batches(std::uint32_t limit, std::optional<Uid> after,
                       std::function<void(Result<std::vector<DeadBatchStatus>>)> done) const;
 
-    /// One of them, with its events; nothing when there is none of that id.
+    /// One of them, with its events; nothing when no DEAD batch has that id.
     [[nodiscard]] Result<std::optional<DeadBatch>> dead_batch(const Uid& batch) const;
     void dead_batch(const Uid& batch,
                     std::function<void(Result<std::optional<DeadBatch>>)> done) const;
 
-    /// The same as it is stored: `delivery_body` makes of its messages what would be delivered.
+    /// The same as it is stored: `delivery_body` makes the body of a delivery from its messages.
     [[nodiscard]] Result<std::optional<DeadMessages>> dead_messages(const Uid& batch) const {
         return perform(*store_, FindDeadBatch{token_, batch}, clock_->now());
     }
@@ -99,24 +100,24 @@ public:
     }
 
     /// Delivers one of them again, at the end of the queue: with the same id, and as if it began
-    /// now. Replies 1, or 0 when there is none of that id.
+    /// now. Returns 1, or 0 when no DEAD batch has that id.
     Result<Count> redeliver(const Uid& batch);
     void redeliver(const Uid& batch, std::function<void(Result<Count>)> done);
 
-    /// Delivers those that are DEAD now again, in the order they died. Replies how many.
+    /// Delivers those that are DEAD now again, in the order they died. Returns how many.
     Result<Count> redeliver_all();
     void redeliver_all(std::function<void(Result<Count>)> done);
 
-    /// Drops one of them. Replies what was dropped: nothing, when there is none of that id.
+    /// Drops one of them. Returns what was dropped: nothing when no DEAD batch has that id.
     Result<Dropped> drop_dead(const Uid& batch);
     void drop_dead(const Uid& batch, std::function<void(Result<Dropped>)> done);
 
-    /// Drops all of them. Replies what was dropped.
+    /// Drops all of them. Returns what was dropped.
     Result<Dropped> drop_all_dead();
     void drop_all_dead(std::function<void(Result<Dropped>)> done);
 
 private:
-    /// Steps that move all that may be DEAD at once.
+    /// Steps that suffice to move all DEAD batches that a subscriber may have.
     static constexpr std::uint32_t rounds_max = subscription_dead_max / dead_moved_max;
 
     Result<void> subscribe_here(std::vector<std::string> topics, BatchHandler handler,

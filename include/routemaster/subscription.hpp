@@ -1,5 +1,5 @@
 /// @file
-/// A subscription: who wants which topics, where to, and in what batches.
+/// A subscription: which topics a subscriber gets, where, and in what batches.
 
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace routemaster {
 
-/// What a subscriber asks for. Settings that are left out keep the value they had, or begin with
-/// their default; `uuid` alone is emptied, as in Ruby Routemaster.
+/// The settings that a subscriber asks for. Those left out keep their value, or begin with their
+/// default; only `uuid` becomes empty, as in Ruby Routemaster.
 struct SubscribeOptions {
     std::string callback;  ///< `https://…`, or `local:NAME` for a callback in the process.
     /// The user name that deliveries present: UTF-8 without control characters, at most 1,024
@@ -40,17 +40,16 @@ struct Subscription {
     std::uint32_t max_events = 100;   ///< A batch of so many is full, and due at once.
     std::uint32_t max_in_flight = 1;  ///< 1 keeps the batches in order.
 
-    // When a batch becomes DEAD: it leaves the way of those behind it, and is kept for a person to
-    // look at. Never, unless one of the first two asks for it.
+    // When a batch becomes DEAD: it no longer blocks those behind it, and is kept for a person to
+    // inspect. Never, unless one of the first two is set.
 
-    std::uint32_t attempts_max =
-        0;  ///< The attempt that is the last if it fails; 0: there is none.
-    /// A failed attempt is the last once its batch is so old, counted from its beginning, or from
-    /// when it was redelivered; 0: however old it is.
+    std::uint32_t attempts_max = 0;  ///< Failed attempts after which a batch is DEAD; 0: no limit.
+    /// A failed attempt is the last once its batch is this old, counted from its beginning, or from
+    /// its redelivery; 0: no limit.
     Duration age_max{0};
-    std::uint32_t dead_max = 1'000;  ///< DEAD batches that are kept; beyond it the oldest go.
+    std::uint32_t dead_max = 1'000;  ///< DEAD batches kept; beyond it the oldest are dropped.
 
-    /// Whether batches may become DEAD. If so, a failure that is permanent is always the last.
+    /// Whether batches may become DEAD. If so, a permanent failure is always the last.
     [[nodiscard]] bool dead_letters() const noexcept {
         return attempts_max > 0 || age_max > Duration{0};
     }
@@ -66,24 +65,24 @@ struct SubscriberStatus {
     std::uint64_t batches_queued = 0;  ///< Batches that exist.
     int health_points = 100;           ///< 0 to 100; see health.hpp.
     std::optional<TimePoint> last_attempted_at;
-    std::uint64_t batches_dead = 0;  ///< DEAD batches, which are not among those that are queued.
+    std::uint64_t batches_dead = 0;  ///< DEAD batches; `batches_queued` does not count them.
 
     friend bool operator==(const SubscriberStatus&, const SubscriberStatus&) = default;
 };
 
-/// Longest `timeout` that may be asked for: an hour.
+/// Longest `timeout` allowed: an hour.
 inline constexpr Duration subscription_timeout_max{3'600'000};
 
 /// Most batches of one subscriber that may be under way at once.
 inline constexpr std::uint32_t subscription_in_flight_max = 1'000;
 
-/// Greatest `attempts_max` that may be asked for.
+/// Greatest `attempts_max` allowed.
 inline constexpr std::uint32_t subscription_attempts_max = 1'000'000;
 
-/// Greatest `age_max` that may be asked for: a year.
+/// Greatest `age_max` allowed: a year.
 inline constexpr Duration subscription_age_max{31'536'000'000};
 
-/// Greatest `dead_max` that may be asked for.
+/// Greatest `dead_max` allowed.
 inline constexpr std::uint32_t subscription_dead_max = 10'000;
 
 /// Longest `uuid`, in bytes: it travels in a header.
@@ -92,8 +91,8 @@ inline constexpr std::size_t uuid_length_max = 1'024;
 /// Checks the numbers and the uuid of `options`. `invalid`, naming the field, when one is wrong.
 [[nodiscard]] Result<void> check(const SubscribeOptions& options);
 
-/// Checks all that a subscriber asks for but the form of its callback, which is for whoever knows
-/// the transports. `invalid`, naming the field, when something is wrong.
+/// Checks all that a subscriber asks for but the form of its callback, which depends on the
+/// transports. `invalid`, naming the field, when something is wrong.
 [[nodiscard]] Result<void> check(std::string_view token, const std::vector<std::string>& topics,
                                  const SubscribeOptions& options, TopicRule rule = TopicRule::any);
 

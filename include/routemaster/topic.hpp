@@ -9,7 +9,7 @@
 
 namespace routemaster {
 
-/// What is known of a topic.
+/// A topic as the store knows it.
 struct Topic {
     std::string name;                      ///< See `is_topic_name`.
     std::optional<std::string> publisher;  ///< The token that claimed it; absent while unclaimed.

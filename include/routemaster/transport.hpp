@@ -1,5 +1,5 @@
 /// @file
-/// The seam to subscribers: a transport carries one batch to one callback and says how it went.
+/// A transport carries one batch to one callback and reports the result.
 
 #pragma once
 
@@ -16,31 +16,31 @@
 
 namespace routemaster {
 
-/// One attempt to hand a batch over.
+/// One attempt to deliver a batch.
 struct Delivery {
     Uid batch{};
-    std::string subscriber{};   ///< Whom it is for.
-    std::string callback{};     ///< Where it goes, as the subscriber asked.
+    std::string subscriber{};   ///< The subscriber's token.
+    std::string callback{};     ///< Where it goes: the callback of the subscription.
     std::string uuid{};         ///< The user name to present.
     std::uint32_t attempt = 1;  ///< 1 for the first.
-    TimePoint created_at{};     ///< When the batch's first event was taken in.
+    TimePoint created_at{};     ///< When the batch's first event was accepted.
     MessageList messages{};     ///< Encoded events, in order.
 };
 
-/// How an attempt went.
+/// The result of an attempt.
 struct DeliveryReport {
-    /// Success, or why not. The text goes to the log.
+    /// Success, or the error, whose text goes to the log.
     Result<void> outcome{};
     /// Messages that could not be decoded and were therefore left out.
     std::uint64_t undecodable = 0;
-    /// It failed because the program has named no such callback.
+    /// It failed because the program has registered no such callback.
     bool unnamed = false;
-    /// With a failure: no further attempt will succeed. The batch becomes DEAD at once when its
-    /// subscriber `dead_letters()`, and comes again as after any failure when it does not.
+    /// With a failure: no further attempt will succeed. If its subscriber `dead_letters()`, the
+    /// batch becomes DEAD at once; else it is retried, as after any failure.
     bool permanent = false;
 };
 
-/// Is told how a delivery went, once, from any thread.
+/// Gets the result of a delivery, once, from any thread.
 using DeliveryDone = std::function<void(DeliveryReport)>;
 
 /// Carries batches. Implemented over HTTP, for callbacks in the process, and for tests.
@@ -57,10 +57,10 @@ public:
     /// later, or, as `cancelled`, when the transport is destroyed first.
     virtual void deliver(Delivery delivery, DeliveryDone done) = 0;
 
-    /// Says that nobody waits for the delivery of a batch any more. False when somebody must: a
-    /// callback in this process is running, cannot be stopped, and will be reported. Then it
-    /// answers false until `done` has returned. What it takes back it reports as `cancelled`,
-    /// inside this call; a transport that takes nothing back answers true.
+    /// Gives the delivery of a batch up. Returns false, until `done` has returned, when the caller
+    /// must wait for the result: a callback in this process is running and cannot be stopped. A
+    /// delivery that it cancels it reports as `cancelled`, inside this call. A transport that
+    /// cannot cancel returns true.
     [[nodiscard]] virtual bool withdraw(const Uid& batch) {
         static_cast<void>(batch);
         return true;

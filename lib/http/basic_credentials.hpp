@@ -8,7 +8,7 @@
 
 namespace routemaster::detail {
 
-/// `Basic …`, what an `Authorization` header says for this user and password.
+/// The value of an `Authorization` header for this user and password: `Basic …`.
 [[nodiscard]] std::string basic_credentials(std::string_view user, std::string_view password);
 
 }  // namespace routemaster::detail

@@ -39,7 +39,7 @@ HttpPost::HttpPost(const HttpTransportOptions& options, ThisMachine& machine)
 void HttpPost::set_up_headers() {
     lines_[user_agent] = "User-Agent: " + options_.user_agent;
     lines_[content_type] = "Content-Type: application/json";
-    lines_[expect] = "Expect:";  // Without a value: libcurl shall not ask before it sends a body.
+    lines_[expect] = "Expect:";  // Without a value libcurl sends the body without asking first.
     for (std::size_t i = 0; i < line_count; ++i) {
         headers_[i].data = lines_[i].data();
         headers_[i].next = i + 1 < line_count ? &headers_[i + 1] : nullptr;
@@ -48,7 +48,7 @@ void HttpPost::set_up_headers() {
 
 void HttpPost::set_up() {
     CURL* const handle = handle_.get();
-    // Uploads beyond a handful of events are few enough for the smallest size.
+    // Few uploads have more than a handful of events, so the smallest size suffices.
     constexpr long send_buffer = 16'384;
     set(handle, CURLOPT_PRIVATE, this);
     set(handle, CURLOPT_POST, 1L);
@@ -64,11 +64,11 @@ void HttpPost::set_up() {
     set(handle, CURLOPT_SSL_VERIFYPEER, options_.verify_tls ? 1L : 0L);
     set(handle, CURLOPT_SSL_VERIFYHOST, options_.verify_tls ? 2L : 0L);
     set(handle, CURLOPT_UPLOAD_BUFFERSIZE, send_buffer);
-    // Empty ones too: otherwise libcurl obeys variables of the environment.
+    // Set even if empty: otherwise libcurl obeys variables of the environment.
     set(handle, CURLOPT_PROXY, options_.proxy.c_str());
     set(handle, CURLOPT_NOPROXY, "");
-    // Names are resolved before. Should libcurl ever resolve one by itself, the end of the delivery
-    // shall not wait for it, and all others with it.
+    // Names are resolved before. If libcurl ever resolves one itself, the end of the delivery must
+    // not wait for the lookup, and delay all others.
     set(handle, CURLOPT_QUICK_EXIT, 1L);
 }
 
@@ -99,8 +99,8 @@ Result<void> HttpPost::begin(PostRequest request) {
     tried_ = false;
     no_socket_.clear();
     begin_headers();
-    // Deliveries that begin together and are not answered, as after a start, would also end
-    // together, and their successors too: healthy ones would have to wait for all that work.
+    // Deliveries that begin together and get no answer, as after a start, would also end together,
+    // and so would their successors: healthy ones would wait for all that work.
     const auto share = static_cast<Duration::rep>(std::hash<Uid>{}(request_.batch) % 101);
     const auto milliseconds = [&](Duration limit) {
         const auto left = limit - limit * share / 1'000 - request_.has_waited;
@@ -173,15 +173,15 @@ bool HttpPost::is_too_long(std::size_t more) {
     return !too_long_.empty();
 }
 
-/// Hears of each line: of interim answers, of the answer and of its trailers.
+/// libcurl calls this for each line: of interim answers, of the answer and of its trailers.
 std::size_t HttpPost::read_header(char* bytes, std::size_t size, std::size_t count, void* self) {
-    constexpr std::size_t line_weight = 64;  // What libcurl takes to keep a line, besides its text.
+    constexpr std::size_t line_weight = 64;  // What libcurl adds to the text of a line.
     HttpPost& post = *static_cast<HttpPost*>(self);
     const std::string_view line{bytes, size * count};
     if (line.starts_with("HTTP/")) post.head_ended_ = false;
     if (line == "\r\n" || line == "\n") post.head_ended_ = true;
     post.received_head_ += line.size() + line_weight;
-    // Anything but the number of bytes makes libcurl give up.
+    // Any other value than the number of bytes makes libcurl abort the transfer.
     return post.is_too_long(line.size()) ? 0 : line.size();
 }
 
@@ -189,8 +189,8 @@ std::size_t HttpPost::read_body(char*, std::size_t size, std::size_t count, void
     return static_cast<HttpPost*>(self)->is_too_long(size * count) ? 0 : size * count;
 }
 
-/// Looks for what the others never see, such as extensions of chunks. libcurl reads some 400 kB at
-/// a turn at most, and is through with a proper answer in a few.
+/// Bounds the bytes that no other callback sees, such as extensions of chunks. libcurl reads at
+/// most some 400 kB per turn, and reads a proper answer in a few turns.
 int HttpPost::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
     constexpr unsigned turns_between_looks = 8;
     HttpPost& post = *static_cast<HttpPost*>(self);
@@ -217,7 +217,7 @@ std::optional<std::uint64_t> HttpPost::received_by_socket() const {
 curl_socket_t HttpPost::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
     HttpPost& post = *static_cast<HttpPost*>(self);
     const HttpTransportOptions& options = post.options_;
-    // A proxy is where the operator says it is.
+    // The operator chose the address of a proxy.
     if (!options.allow_loopback && options.proxy.empty() && post.machine_.has(address->addr)) {
         post.refused_ = address_text(address->addr);
         return CURL_SOCKET_BAD;

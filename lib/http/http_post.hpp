@@ -1,5 +1,5 @@
 /// @file
-/// One POST on its way: a libcurl handle with all it refers to.
+/// One POST under way: a libcurl handle with all it refers to.
 
 #pragma once
 
@@ -25,24 +25,24 @@
 
 namespace routemaster::detail {
 
-/// What is to be posted, and who wants to know.
+/// A request to post, and the function that gets its result.
 struct PostRequest {
     std::string url{};
-    std::string user{};  ///< Goes with the password `x`.
+    std::string user{};  ///< Sent with the password `x`.
     Uid batch{};
     std::uint32_t attempt = 1;
     TimePoint created_at{};
     DeliveryBody body{};
     DeliveryDone done{};
 
-    std::string resolve{};   ///< The host's addresses as libcurl takes them; empty for none.
-    Duration has_waited{0};  ///< For its addresses; counts towards the limits on time.
+    std::string resolve{};   ///< The host's addresses in libcurl's format; empty for none.
+    Duration has_waited{0};  ///< For its addresses; counts towards the timeouts.
 };
 
-/// A reusable POST. The handle keeps its settings; only what differs is set for each request.
+/// A reusable POST. The handle keeps its settings; each request sets only what differs.
 ///
-/// Request headers are custom ones, since only their order is kept: libcurl writes its own in
-/// another order than Ruby Routemaster did.
+/// Request headers are custom ones, since libcurl keeps only their order: it writes its own in
+/// another order than Ruby Routemaster.
 ///
 /// Thread safety: one thread.
 class HttpPost {
@@ -53,21 +53,21 @@ public:
     HttpPost(const HttpPost&) = delete;
     HttpPost& operator=(const HttpPost&) = delete;
 
-    /// Makes the handle ready to post `request`. On failure too it is there to be taken back.
+    /// Makes the handle ready to post `request`. After a failure, too, `take` returns it.
     [[nodiscard]] Result<void> begin(PostRequest request);
 
-    /// Gives back what `begin` was given. libcurl must be done with the handle.
+    /// Returns the request that `begin` got. libcurl must be done with the handle.
     [[nodiscard]] PostRequest take() { return std::exchange(request_, {}); }
 
-    /// Whether it was given something that was not taken back.
+    /// Whether it has a request that `take` has not returned yet.
     [[nodiscard]] bool is_busy() const noexcept { return request_.done != nullptr; }
 
-    /// libcurl carries it over this socket.
+    /// Notes the socket that libcurl uses for it.
     void goes_over(curl_socket_t socket) noexcept { socket_ = socket; }
 
-    /// What the end of the transfer means.
+    /// The result of the delivery, from libcurl's code for the transfer.
     [[nodiscard]] Result<void> outcome(CURLcode code) const;
-    /// Whether the status that was answered is a permanent failure.
+    /// Whether the status of the answer is a permanent failure.
     [[nodiscard]] bool permanent() const;
 
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
@@ -112,15 +112,15 @@ private:
     std::array<char, CURL_ERROR_SIZE> error_{};
     PostRequest request_;
     std::size_t received_ = 0;       ///< Bytes of the answer: headers, body, trailers.
-    std::size_t received_head_ = 0;  ///< What its headers weigh; see `head_max`.
+    std::size_t received_head_ = 0;  ///< Bytes that its headers count as; see `head_max`.
     bool head_ended_ = false;        ///< Whether the empty line behind them came.
     curl_socket_t socket_ = CURL_SOCKET_BAD;
-    unsigned turns_ = 0;                     ///< How often libcurl was at it.
-    std::optional<std::uint64_t> before_{};  ///< What the connection had received earlier.
-    std::string too_long_;                   ///< Which bound the answer went beyond, if it did.
+    unsigned turns_ = 0;                     ///< How often libcurl has worked on it.
+    std::optional<std::uint64_t> before_{};  ///< Bytes the connection had received before.
+    std::string too_long_;                   ///< The bound that the answer exceeded, if any.
     std::string refused_;                    ///< The address that was refused, if one was.
-    bool tried_ = false;                     ///< Whether an address was not refused.
-    std::error_code no_socket_;              ///< Why there was no socket for one.
+    bool tried_ = false;                     ///< Whether it tried to connect.
+    std::error_code no_socket_;              ///< Why no socket could be opened.
 };
 
 }  // namespace routemaster::detail

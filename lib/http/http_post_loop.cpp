@@ -81,7 +81,7 @@ void HttpPostLoop::submit(PostRequest request) {
     finish(request, cancelled());
 }
 
-/// Under the lock.
+/// Call it under the lock.
 void HttpPostLoop::wake() {
     if (std::exchange(sleeping_, false)) posts_->wake();
 }
@@ -108,7 +108,7 @@ void HttpPostLoop::run() {
     cancel_all();
 }
 
-/// Moves what was submitted to where it waits for its turn. False when the loop shall end.
+/// Admits the submitted requests. False when the loop must end.
 bool HttpPostLoop::take_inbox() {
     std::vector<Found> found_names;
     bool stopping = false;
@@ -133,7 +133,7 @@ const Result<Target>& HttpPostLoop::target(const std::string& url) {
     return targets_.emplace(url, target_of(url)).first->second;
 }
 
-/// Lets it wait for its turn, or for the addresses of its host before.
+/// Queues a request, or lets it wait for the addresses of its host first.
 void HttpPostLoop::admit(PostRequest request) {
     const Result<Target>& callback = target(request.url);
     if (!callback) {
@@ -150,7 +150,7 @@ void HttpPostLoop::admit(PostRequest request) {
         waiting_.push_back(std::move(request));
         return;
     }
-    // With the plus sign libcurl forgets it after a while.
+    // With the plus sign libcurl lets the entry expire.
     request.resolve = "+" + peer.host + ":" + peer.port + ":";
     if (const auto known = resolver_.look_up(peer.host)) {
         proceed(std::move(request), *known);
@@ -182,7 +182,8 @@ bool HttpPostLoop::can_start() const {
     return !waiting_.empty() && posts_->size() < options_.connections_max;
 }
 
-/// Few at a time: to open many connections in one turn would keep answers that have come waiting.
+/// Starts few at a time: to open many connections in one turn would delay answers that have
+/// arrived.
 void HttpPostLoop::start_waiting() {
     constexpr int starts_per_turn = 4;
     for (int started = 0; started < starts_per_turn && can_start(); ++started) {
@@ -192,7 +193,7 @@ void HttpPostLoop::start_waiting() {
     }
 }
 
-/// How long to sleep, in milliseconds, and from then on others have to wake the loop.
+/// How long to sleep, in milliseconds. From then on others must wake the loop.
 int HttpPostLoop::timeout() {
     const auto now = Clock::now();
     auto due = posts_->due();
@@ -206,13 +207,13 @@ int HttpPostLoop::timeout() {
     return static_cast<int>(std::min<decltype(left)>(left, INT_MAX));
 }
 
-/// Ends what is under way, and makes what it was under way in anew. Tries until that succeeds or
-/// the loop shall end; meanwhile requests wait.
+/// Fails the requests under way and makes `posts_` anew. Tries until that succeeds or the loop must
+/// end; meanwhile requests wait.
 void HttpPostLoop::begin_anew() {
     constexpr std::chrono::seconds between_attempts{1};
     const Error broken{Errc::unavailable,
                        "the HTTP transport broke down: " + posts_->trouble()->context()};
-    if (options_.log) options_.log(LogLevel::error, broken.context() + "; it begins anew");
+    if (options_.log) options_.log(LogLevel::error, broken.context() + "; it restarts");
     posts_->end_all(broken);
     std::unique_ptr<HttpPosts> gone;
     {
@@ -232,12 +233,12 @@ void HttpPostLoop::begin_anew() {
             return;
         } catch (const Failure& failure) {
             const std::lock_guard lock{mutex_};
-            trouble_ = "the HTTP transport cannot begin anew: " + failure.error().context();
+            trouble_ = "the HTTP transport cannot restart: " + failure.error().context();
         }
     }
 }
 
-/// False when the loop shall end.
+/// False when the loop must end.
 bool HttpPostLoop::pause_until(Clock::time_point end) {
     std::unique_lock lock{mutex_};
     return !stop_.wait_until(lock, end, [&] { return stopping_; });

@@ -27,8 +27,8 @@
 
 namespace routemaster::detail {
 
-/// Takes requests in, finds the addresses of their hosts, and has them posted as soon as there
-/// is a connection free. Sleeps while nothing happens. What posts them is made anew when it breaks.
+/// Accepts requests, finds the addresses of their hosts, and posts them as soon as a connection is
+/// free. Sleeps while nothing happens. Replaces its `HttpPosts` when they break.
 ///
 /// Thread safety: `submit` and `trouble` from any thread; `submit` wakes the loop only when the
 /// loop sleeps.
@@ -37,14 +37,14 @@ public:
     /// Throws `Failure` when libcurl or epoll cannot be set up.
     explicit HttpPostLoop(HttpTransportOptions options);
 
-    /// Ends every request that has not ended, as `cancelled`, and joins the thread.
+    /// Ends every unfinished request as `cancelled`, and joins the thread.
     ~HttpPostLoop();
 
     HttpPostLoop(const HttpPostLoop&) = delete;
     HttpPostLoop& operator=(const HttpPostLoop&) = delete;
 
-    /// Its `done` is called once, from the loop's thread, or inside this call when the loop has
-    /// ended.
+    /// Calls `done` of the request once, from the loop's thread, or inside this call when the loop
+    /// has ended.
     void submit(PostRequest request);
 
     /// Why nothing can be posted now.
@@ -72,11 +72,11 @@ private:
     const HttpTransportOptions options_;
     ThisMachine machine_;
     std::optional<Target> proxy_;
-    std::unordered_map<std::string, Result<Target>> targets_;  ///< Of callbacks that were seen.
+    std::unordered_map<std::string, Result<Target>> targets_;  ///< By callback.
     NameQueue nameless_;
-    std::deque<PostRequest> waiting_;  ///< Beyond `connections_max`. Bounded by whoever submits.
-    Clock::time_point begun_at_{};     ///< When `posts_` were made.
-    std::vector<PostRequest> taken_;   ///< What was the inbox; keeps its memory.
+    std::deque<PostRequest> waiting_;  ///< Beyond `connections_max`. Callers bound it.
+    Clock::time_point begun_at_{};     ///< When `posts_` was made.
+    std::vector<PostRequest> taken_;   ///< The emptied inbox; keeps its memory.
 
     mutable std::mutex mutex_;  ///< Guards what follows, up to the resolver.
     std::condition_variable stop_;

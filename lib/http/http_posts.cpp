@@ -14,7 +14,7 @@ Error libcurl_error(const char* text) {
     return {Errc::unavailable, std::string{"libcurl: "} + text};
 }
 
-/// Prepares libcurl for the whole process. It is not undone: others may use libcurl as well.
+/// Prepares libcurl for the process, and never undoes it: others may use libcurl as well.
 void require_libcurl() {
     static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
     if (code != CURLE_OK) throw Failure{libcurl_error(curl_easy_strerror(code))};
@@ -46,7 +46,7 @@ HttpPosts::HttpPosts(const HttpTransportOptions& options, ThisMachine& machine)
 }
 
 HttpPosts::~HttpPosts() {
-    // Handles hold on to the multi handle, and its connections to the watch.
+    // Handles refer to the multi handle, and its connections to the watch.
     all_.clear();
     multi_.reset();
 }
@@ -78,12 +78,12 @@ void HttpPosts::start(PostRequest request) {
 void HttpPosts::act(curl_socket_t socket, int events) {
     int running = 0;
     const CURLMcode code = curl_multi_socket_action(multi_.get(), socket, events, &running);
-    // A socket that libcurl has forgotten is nobody's trouble.
+    // It does no harm if libcurl has forgotten a socket.
     if (code == CURLM_OK || code == CURLM_BAD_SOCKET) return;
     trouble_ = libcurl_error(curl_multi_strerror(code));
 }
 
-/// All messages are read first: libcurl searches those that are left whenever a handle is removed.
+/// Reads all messages first: removing a handle makes libcurl search the unread ones.
 void HttpPosts::advance() {
     if (timer_ && *timer_ <= Clock::now()) {
         timer_.reset();
@@ -128,13 +128,13 @@ void HttpPosts::end_all(const Error& error) {
     }
 }
 
-/// Never fails: libcurl would end all transfers, and take no others.
+/// Never returns an error: libcurl would end all transfers, and accept no others.
 int HttpPosts::watch_socket(CURL* handle, curl_socket_t socket, int what, void* self, void*) {
     HttpPosts& posts = *static_cast<HttpPosts*>(self);
     std::uint32_t events = 0;
     if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
     if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
-    HttpPost* post = nullptr;  // None when libcurl closes a connection by a handle of its own.
+    HttpPost* post = nullptr;  // Null when libcurl uses a handle of its own to close a connection.
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &post);
     if (post != nullptr && events != 0) post->goes_over(socket);
     const auto refused = posts.watch_.want(socket, events);

@@ -21,11 +21,11 @@
 
 namespace routemaster::detail {
 
-/// Drives libcurl's multi interface by its sockets: what a wake-up costs depends on what happened,
-/// not on how many POSTs are on their way.
+/// Drives libcurl's multi interface by its sockets: the cost of a wake-up depends on what happened,
+/// not on how many POSTs are under way.
 ///
-/// What befalls one POST ends that one. What befalls the multi handle or the epoll set is told by
-/// `trouble`; all that is left to do then is `end_all`, and to make another of this class.
+/// An error of one POST ends that one. `trouble` returns an error of the multi handle or the epoll
+/// set; then call `end_all`, and make another object of this class.
 ///
 /// Thread safety: `wake` from any thread, all others from one.
 class HttpPosts {
@@ -36,7 +36,7 @@ public:
     /// set up.
     HttpPosts(const HttpTransportOptions& options, ThisMachine& machine);
 
-    /// All must have ended.
+    /// All POSTs must have ended.
     ~HttpPosts();
 
     HttpPosts(const HttpPosts&) = delete;
@@ -45,28 +45,28 @@ public:
     /// How many are under way.
     [[nodiscard]] std::size_t size() const noexcept { return all_.size() - idle_.size(); }
 
-    /// Begins one. Its `done` is called once, inside this call when it cannot be begun.
+    /// Begins one. Calls its `done` once, inside this call when it cannot begin.
     void start(PostRequest request);
 
-    /// Does what is due, and reports those that have ended.
+    /// Does what is due, and reports the POSTs that have ended.
     void advance();
 
-    /// When `advance` has something to do, if nothing happens before.
+    /// When to call `advance`, if nothing happens before.
     [[nodiscard]] std::optional<Clock::time_point> due() const {
         return unwatched_.empty() ? timer_ : Clock::time_point::min();
     }
 
-    /// Sleeps until something happens, `wake` is called, or `milliseconds` are over (-1: never),
-    /// and acts on it.
+    /// Sleeps until something happens, `wake` is called, or `milliseconds` have passed (-1: no
+    /// limit), and acts on it.
     void wait(int milliseconds);
 
-    /// Ends the present `wait`, or else the next.
+    /// Ends the current `wait`, or else the next.
     void wake() const { watch_.wake(); }
 
-    /// Why no POST can get anywhere any more.
+    /// Why no POST can go on, if so.
     [[nodiscard]] const std::optional<Error>& trouble() const noexcept { return trouble_; }
 
-    /// Ends all that are under way, in this way.
+    /// Ends all that are under way with `error`.
     void end_all(const Error& error);
 
 private:
@@ -85,9 +85,9 @@ private:
     SocketWatch watch_;
     std::unique_ptr<CURLM, Cleanup> multi_;
     std::optional<Clock::time_point> timer_;      ///< When libcurl wants to be called.
-    std::vector<std::unique_ptr<HttpPost>> all_;  ///< As many as were ever under way at once.
+    std::vector<std::unique_ptr<HttpPost>> all_;  ///< One for each that was ever under way at once.
     std::vector<HttpPost*> idle_;                 ///< Those of them that are free.
-    std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< What `advance` is at.
+    std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Being reported by `advance`.
     std::vector<std::pair<HttpPost*, Error>> unwatched_;     ///< Whose sockets cannot be watched.
     std::optional<Error> trouble_;
 };

@@ -53,7 +53,7 @@ Result<void> check(const HttpTransportOptions& options) {
     if (options.connections_max == 0) return invalid("connections_max: must not be 0");
     for (const int status : options.permanent_statuses) {
         if (status < 300 || status > 599) {
-            return invalid("permanent_statuses: must be 300 to 599 each");
+            return invalid("permanent_statuses: each must be 300 to 599");
         }
     }
     if (std::any_of(options.user_agent.begin(), options.user_agent.end(), is_control)) {

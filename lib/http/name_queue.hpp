@@ -16,8 +16,8 @@
 
 namespace routemaster::detail {
 
-/// Submissions by the name that they wait for; each for the same time at most. Bounded by whoever
-/// submits.
+/// Requests by the host name that they wait for, each for at most the same time. The callers of
+/// `push` bound it.
 ///
 /// Thread safety: one thread.
 class NameQueue {
@@ -26,19 +26,20 @@ public:
 
     explicit NameQueue(Duration timeout) : timeout_{timeout} {}
 
-    /// Lets `request` wait from now on.
+    /// Queues `request`, which waits from now on.
     void push(const std::string& name, PostRequest request);
 
-    /// Those that wait for `name`, oldest first, with the time they waited.
+    /// Removes the requests that wait for `name`, and returns them, oldest first, with the time
+    /// they waited.
     [[nodiscard]] std::vector<PostRequest> take(const std::string& name);
 
-    /// The oldest, with its name, when it has waited for too long.
+    /// Removes and returns the oldest, with its name, when it has waited too long.
     [[nodiscard]] std::optional<std::pair<std::string, PostRequest>> take_overdue();
 
-    /// When the oldest will have waited for too long.
+    /// When the oldest will have waited too long.
     [[nodiscard]] std::optional<Clock::time_point> due() const;
 
-    /// All that wait, which they do no more.
+    /// Removes and returns all requests.
     [[nodiscard]] std::vector<PostRequest> take_all();
 
 private:

@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What `CURLOPT_RESOLVE` is given: a few of very many suffice.
+/// The addresses for `CURLOPT_RESOLVE`: a few of very many suffice.
 std::string address_list(const addrinfo* first) {
     constexpr int addresses_max = 16;
     std::string list;
@@ -48,21 +48,21 @@ Result<Addresses> ask_system(const std::string& name) {
     std::string list = code == 0 ? address_list(first) : "";
     if (!list.empty()) return std::make_shared<const std::string>(std::move(list));
     const std::string reason = code == EAI_SYSTEM ? std::generic_category().message(errno)
-                               : code == 0        ? "no address of the Internet"
+                               : code == 0        ? "no IPv4 or IPv6 address"
                                                   : gai_strerror(code);
     return Error{Errc::unavailable, "cannot resolve " + name + ": " + reason};
 }
 
 }  // namespace
 
-/// What the resolver and its threads share.
+/// The state that the resolver and its threads share.
 struct NameResolver::Shared {
     struct Name {
-        Addresses addresses{};         ///< The last that were found.
-        Clock::time_point found_at{};  ///< When.
+        Addresses addresses{};         ///< The last ones found.
+        Clock::time_point found_at{};  ///< When they were found.
         Clock::time_point asked_at{};  ///< When somebody last wanted them looked up.
-        bool is_asked = false;         ///< Is being looked up, or waits for a thread.
-        bool has_failed = false;       ///< The last lookup found nothing.
+        bool is_asked = false;         ///< Whether it is being looked up, or waits for a thread.
+        bool has_failed = false;       ///< Whether the last lookup found nothing.
     };
     Shared(NameResolverOptions with, Done done_with) : options{with}, done{std::move(done_with)} {}
 
@@ -73,7 +73,7 @@ struct NameResolver::Shared {
     std::condition_variable changed;
     std::map<std::string, Name> names;
     std::deque<std::string> fresh;       ///< Wait for a thread.
-    std::deque<std::string> unanswered;  ///< Wait likewise, and failed before.
+    std::deque<std::string> unanswered;  ///< Wait for a thread too, and failed before.
     std::size_t threads = 0;
     std::size_t idle = 0;
     std::size_t busy_with_unanswered = 0;
@@ -83,7 +83,7 @@ struct NameResolver::Shared {
 
     [[nodiscard]] std::size_t waiting() const { return fresh.size() + unanswered.size(); }
 
-    /// Has a name looked up. False when there is no thread for it, nor can be.
+    /// Has a thread look a name up. False when there is none, and none can be started.
     static bool ask(const std::shared_ptr<Shared>& shared, const std::string& name, Name& known) {
         auto& queue = known.has_failed ? shared->unanswered : shared->fresh;
         queue.push_back(name);
@@ -103,7 +103,7 @@ struct NameResolver::Shared {
         return known.is_asked;
     }
 
-    /// Makes room for a name. False when all are being looked up.
+    /// Makes room for a name. False when all known names are being looked up.
     bool make_room() {
         if (names.size() < options.names_max) return true;
         const auto older = [](const auto& a, const auto& b) {
@@ -116,7 +116,7 @@ struct NameResolver::Shared {
         return true;
     }
 
-    /// The next name to look up, if there is one for which a thread is free.
+    /// The next name to look up, if one waits and a thread is free for it.
     std::optional<std::pair<std::string, bool>> next() {
         const bool may_retry =
             busy_with_unanswered < std::max<std::size_t>(options.threads_max / 2, 1);
@@ -144,7 +144,7 @@ struct NameResolver::Shared {
     }
 };
 
-/// Looks up names until there are none for a while.
+/// Looks names up until none have come for a while.
 void NameResolver::Shared::work(const std::shared_ptr<Shared>& shared) {
     constexpr std::chrono::seconds idle_max{10};
     std::unique_lock lock{shared->mutex};

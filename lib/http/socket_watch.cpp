@@ -28,7 +28,7 @@ SocketWatch::~SocketWatch() {
 std::error_code SocketWatch::want(int socket, std::uint32_t events) const {
     epoll_event event{.events = events, .data = {.fd = socket}};
     if (events == 0) {
-        // A socket that was closed is forgotten already.
+        // The kernel has already forgotten a closed socket.
         epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &event);
         return {};
     }

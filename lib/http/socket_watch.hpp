@@ -1,5 +1,5 @@
 /// @file
-/// Waits for sockets, and to be woken: epoll with an eventfd in it.
+/// Waits for sockets, and for a wake-up: epoll with an eventfd in it.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace routemaster::detail {
 
-/// An epoll set that keeps no account of its own: what it watches, the kernel alone knows. A socket
-/// may be closed, and its number given to another, without a word to it.
+/// An epoll set without a list of its own: only the kernel knows what it watches. A socket may be
+/// closed, and its number reused, without notice.
 ///
 /// Thread safety: `wake` from any thread, all others from one.
 class SocketWatch {
@@ -26,12 +26,13 @@ public:
     SocketWatch(const SocketWatch&) = delete;
     SocketWatch& operator=(const SocketWatch&) = delete;
 
-    /// Watches `socket` for `events` (of epoll), 0 for none. Says why the kernel refuses.
+    /// Watches `socket` for `events` (of epoll), 0 for none. Returns the error if the kernel
+    /// refuses.
     [[nodiscard]] std::error_code want(int socket, std::uint32_t events) const;
 
-    /// Sleeps until something happens, `wake` is called, or `milliseconds` are over (-1: never).
-    /// Calls `happened(socket, events)` for each socket. An error means that the set is of no use
-    /// any more.
+    /// Sleeps until something happens, `wake` is called, or `milliseconds` have passed (-1: no
+    /// limit). Calls `happened(socket, events)` for each socket. After an error the set is
+    /// unusable.
     template <class Happened>
     [[nodiscard]] std::error_code wait(int milliseconds, Happened happened) const {
         std::array<epoll_event, ready_max> ready;
@@ -47,13 +48,13 @@ public:
         return {};
     }
 
-    /// Ends the present `wait`, or else the next.
+    /// Ends the current `wait`, or else the next.
     void wake() const;
 
 private:
     static constexpr std::size_t ready_max = 256;  ///< Further sockets wait for the next round.
 
-    /// How many are ready, or the error, negative.
+    /// The number of ready sockets, or the negative error.
     [[nodiscard]] int collect(std::span<epoll_event> ready, int milliseconds) const;
     void hear() const;
 

@@ -12,13 +12,13 @@ namespace routemaster::detail {
 /// The host of a URL and its port.
 struct Target {
     std::string scheme;  ///< In lower case.
-    std::string host;    ///< In lower case; IPv6 addresses in brackets; names as DNS takes them.
-    std::string port;    ///< The usual one of the scheme when the URL names none.
-    bool names_port;     ///< Whether the URL does.
-    bool is_name;        ///< Whether the host has to be resolved.
+    std::string host;    ///< In lower case; IPv6 addresses in brackets; names in DNS form.
+    std::string port;    ///< The scheme's default when the URL has none.
+    bool names_port;     ///< Whether the URL has a port.
+    bool is_name;        ///< Whether the host must be resolved.
 };
 
-/// Reads `url` as libcurl does. `invalid` with a text that says why it is none.
+/// Parses `url` as libcurl does. `invalid`, with the reason, when it is not a URL.
 [[nodiscard]] Result<Target> target_of(const std::string& url);
 
 }  // namespace routemaster::detail

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<std::uint8_t, 12> mapped_prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-/// The structure that the family says `address` really is. Copied, since it may not be aligned.
+/// `address` as the structure of its family. Copied, since it may not be aligned.
 template <class Address>
 Address as(const sockaddr& address) {
     Address copy{};
@@ -55,7 +55,7 @@ bool is_loopback_or_unspecified(const InternetAddress& address) {
     return std::all_of(address.begin(), address.end() - 1, is_zero) && address.back() <= 1;
 }
 
-/// An address as it stands in a URL, IPv6 in brackets.
+/// Parses an address of a URL, IPv6 in brackets.
 std::optional<InternetAddress> parse(std::string_view host) {
     if (host.starts_with('[')) {
         const std::string text{host.substr(1, host.find_first_of("]%") - 1)};
@@ -108,7 +108,7 @@ bool ThisMachine::has(const sockaddr& address) {
 bool ThisMachine::has(const InternetAddress& address) {
     if (is_loopback_or_unspecified(address)) return true;
     constexpr std::chrono::seconds valid_for{1};
-    // When the system does not tell now, what it told before counts.
+    // When the system does not list them now, the earlier list stays.
     if (Clock::now() - read_at_ >= valid_for) read();
     return std::binary_search(addresses_.begin(), addresses_.end(), address);
 }

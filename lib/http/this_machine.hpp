@@ -1,5 +1,5 @@
 /// @file
-/// Tells addresses that lead back to this very machine.
+/// Recognises addresses that lead back to this machine.
 
 #pragma once
 
@@ -18,19 +18,19 @@ namespace routemaster::detail {
 using InternetAddress = std::array<std::uint8_t, 16>;
 
 /// The addresses by which this machine reaches itself: the loopback ones (127.0.0.0/8 and ::1), the
-/// unspecified ones, which Linux takes for the same, and those of its network interfaces; written
-/// as IPv4 or as IPv6. Interfaces are looked at again when a second has passed since.
+/// unspecified ones, which Linux treats alike, and those of its network interfaces; written as IPv4
+/// or as IPv6. It lists the interfaces again once a second has passed.
 ///
 /// Thread safety: one thread.
 class ThisMachine {
 public:
-    /// Throws `Failure` when the system does not tell its addresses.
+    /// Throws `Failure` when the system does not list its addresses.
     ThisMachine();
 
-    /// Whether connecting to `address` reaches this machine.
+    /// Whether a connection to `address` reaches this machine.
     [[nodiscard]] bool has(const sockaddr& address);
 
-    /// Whether the host of a URL is such an address, or a name that stands for one everywhere
+    /// Whether the host of a URL is such an address, or a name that means one everywhere
     /// (`localhost`, RFC 6761 §6.3). Other names are not looked up.
     [[nodiscard]] bool has_host(std::string_view host);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Log lines that clients can cause at will.
+/// Limits log lines that clients can cause at will.
 
 #pragma once
 
@@ -14,18 +14,18 @@
 
 namespace routemaster::detail {
 
-/// Logs the first complaint at once, and those of the second that follows as one line that counts
-/// them: `TEXT, the last of 1234`. So nobody fills a disk with refused requests.
+/// Logs the first complaint at once, and those of the next second as one line with their number:
+/// `TEXT, the last of 1234`. So nobody can fill a disk with refused requests.
 ///
-/// Thread safety: all members from any thread, the destructor from one. It never throws, and the
-/// log is told under its lock: lines come in their order.
+/// Thread safety: all members from any thread, the destructor from one. It never throws, and writes
+/// to the log under its lock, which keeps the lines in order.
 class Complaints {
 public:
     /// Every line begins with `beginning`.
     Complaints(Log log, LogLevel level, std::string beginning)
         : log_{std::move(log)}, level_{level}, beginning_{std::move(beginning)} {}
 
-    /// Logs what was held back.
+    /// Logs the deferred complaints.
     ~Complaints();
 
     Complaints(const Complaints&) = delete;
@@ -33,10 +33,10 @@ public:
 
     void log(std::string_view text) noexcept;
 
-    /// Logs what was held back, if its time has come. Whether something still is.
+    /// Logs the deferred complaints, if they are due. Returns whether some still wait.
     bool flush() noexcept;
 
-    /// How long complaints are held back.
+    /// How long complaints are deferred.
     static constexpr std::chrono::seconds pause{1};
 
 private:

@@ -30,7 +30,7 @@ struct HttpServer::Impl {
             loops.emplace_back(share, listener);
             queues.push_back(loops.back().queue());
         }
-        // One loop accepts for all, so that they carry equally many connections.
+        // One loop accepts for all, so that each serves equally many connections.
         for (auto& loop : loops) loop.start(std::exchange(queues, {}));
     }
 
@@ -44,7 +44,7 @@ struct HttpServer::Impl {
     detail::ServerShare share;
     detail::Listener listener;
     std::list<detail::Loop> loops;
-    std::mutex stopping;  ///< Held by the one who stops; a second one waits until it is done.
+    std::mutex stopping;  ///< Locked during `stop`; a second call waits for the first.
 };
 
 HttpServer::HttpServer(HttpServerOptions options, HttpHandler handler, HttpHandler admission)

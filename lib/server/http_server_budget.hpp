@@ -1,5 +1,5 @@
 /// @file
-/// The memory that all bodies may take together.
+/// The memory budget of all bodies together.
 
 #pragma once
 
@@ -9,16 +9,17 @@
 
 namespace routemaster::detail {
 
-/// Counts the bytes that are set aside for bodies of requests that have no answer yet.
+/// Counts the bytes reserved for bodies of requests without an answer.
 ///
 /// Thread safety: all members from any thread.
 class BodyBudget {
 public:
-    /// The largest body always fits, alone.
+    /// The largest body always fits when it is the only one.
     BodyBudget(std::size_t bytes_max, std::size_t body_max) noexcept
         : bytes_max_{std::max(bytes_max, body_max)} {}
 
-    /// Sets `bytes` more aside; false, and nothing, when that would be too many.
+    /// Reserves `bytes` more. Returns false, and reserves nothing, when that would exceed the
+    /// budget.
     [[nodiscard]] bool take(std::size_t bytes) noexcept {
         const auto before = used_.fetch_add(bytes, std::memory_order_relaxed);
         if (bytes <= bytes_max_ && before <= bytes_max_ - bytes) return true;

@@ -11,7 +11,7 @@
 
 namespace routemaster::detail {
 
-/// Takes a chunked body apart as it arrives. Extensions and trailers are read and forgotten, within
+/// Decodes a chunked body as it arrives. It reads extensions and trailers and discards them, within
 /// bounds: the line of a chunk's size takes 256 bytes, all trailers `head_size_max`.
 ///
 /// Thread safety: a value.
@@ -19,13 +19,13 @@ class ChunkReader {
 public:
     enum class Progress { incomplete, complete, refused };
 
-    /// Reads on in `bytes`, which begin where the last call stopped: `consumed` of them were taken,
-    /// `data` is what of them belongs to the body. When none were, more are needed. Call it again
-    /// until then.
+    /// Reads `bytes`, which begin where the last call stopped. It consumes `consumed` of them;
+    /// `data` is the part that belongs to the body. Call it again until it consumes none: then it
+    /// needs more.
     [[nodiscard]] Progress read(std::string_view bytes, std::size_t& consumed,
                                 std::string_view& data);
 
-    /// Why it was refused.
+    /// Why the body was refused.
     [[nodiscard]] const RequestError& refusal() const noexcept { return refusal_; }
 
 private:
@@ -37,7 +37,7 @@ private:
     [[nodiscard]] Progress refuse(int status, const char* text) noexcept;
 
     Part part_ = Part::size;
-    std::uint64_t left_ = 0;  ///< Of the chunk.
+    std::uint64_t left_ = 0;  ///< Bytes of the chunk that are still to come.
     std::size_t trailers_size_ = 0;
     RequestError refusal_;
 };

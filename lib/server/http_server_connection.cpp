@@ -16,14 +16,13 @@
 namespace routemaster::detail {
 namespace {
 
-/// What is read of a connection before others have their turn.
+/// Steps of a connection before others have their turn.
 constexpr int steps_per_turn = 64;
-/// The rest of a body that nobody wants is read, so that the connection can be kept, up to that
-/// size.
+/// Up to this size, the server reads the rest of a refused body, so that the connection stays open.
 constexpr std::size_t discard_max = 65'536;
-/// What is read of a client that was answered and told that its connection ends.
+/// Bytes read from a client after an answer with `Connection: close`.
 constexpr std::size_t linger_max = 64U << 20U;
-/// A larger body is not copied behind the head of its answer.
+/// A larger body is not copied into the buffer of the head.
 constexpr std::size_t copied_content_max = 4'096;
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -48,7 +47,7 @@ bool Connection::proceed() {
     return left == 0;
 }
 
-/// False when nothing can be done before something happens.
+/// Does one step. False when nothing can be done before something happens.
 bool Connection::step() {
     switch (state_) {
         case State::fresh:
@@ -75,10 +74,10 @@ void Connection::enter(State state) noexcept {
 
 void Connection::close() noexcept { enter(State::closed); }
 
-/// False when nothing has come, also when nothing will.
+/// Reads from the socket. False when nothing has come, or nothing more will.
 bool Connection::receive() {
     if (!readable_) return false;
-    // What is unread may lie where the next bytes will.
+    // Unread bytes may lie in the buffer that the next ones overwrite.
     if (!input_.empty()) input_.keep();
     auto& scratch = service_->scratch;
     const bool within_body = state_ == State::body && !head_.head().chunked;
@@ -91,7 +90,8 @@ bool Connection::receive() {
         return readable_;
     }
     const auto size = static_cast<std::size_t>(got);
-    // The kernel tells of what comes after a read that emptied the socket, but of its end once.
+    // The kernel reports bytes that come after a read that emptied the socket, but the end only
+    // once.
     if (size < wanted && !half_closed_) readable_ = false;
     input_.add({scratch.data(), size});
     return true;
@@ -135,7 +135,7 @@ void Connection::begin_request() {
     discarded_ = 0;
     began_ = service_->now;
     progress_ = 0;
-    // A body that came with its head costs nothing, so it is not asked for first.
+    // A body that came with its head costs nothing, so it needs no admission.
     switch (feed()) {
         case Feeding::complete: return handle();
         case Feeding::incomplete: return ask_for_admission();
@@ -159,7 +159,7 @@ void Connection::begin_body() {
     began_ = service_->now;
     progress_ = 0;
     enter(State::body);
-    // Nothing else is under way to this client, so that it fits, or nobody reads there.
+    // Nothing else is being sent to this client, so it fits, or the client does not read.
     if (expected && input_.empty() &&
         ::send(socket_.get(), go_on.data(), go_on.size(), MSG_NOSIGNAL) !=
             static_cast<ssize_t>(go_on.size())) {
@@ -216,7 +216,7 @@ Connection::Feeding Connection::feed_chunks() {
     }
 }
 
-/// Appends `data` to the body. False when it was refused instead.
+/// Appends `data` to the body, or refuses the request and returns false.
 bool Connection::keep(std::string_view data) {
     progress_ += data.size();
     if (discarding_) {
@@ -238,7 +238,8 @@ bool Connection::keep(std::string_view data) {
     return true;
 }
 
-/// Memory is charged before it is taken, and taken as bytes arrive, whatever the client announces.
+/// Charges memory before it is allocated, and allocates as bytes arrive, whatever the client
+/// announces.
 bool Connection::make_room(std::size_t size) {
     auto& body = request_.body;
     if (size <= body.capacity()) return true;
@@ -252,8 +253,8 @@ bool Connection::make_room(std::size_t size) {
     return true;
 }
 
-/// Whether it costs little to read what is left of the body and go on with the next request. A
-/// client that waits to be told to go on may send the body or not: nobody knows.
+/// Whether it costs little to read the rest of the body and go on with the next request. Not for a
+/// client that waits for 100 Continue: nobody knows whether it will send the body.
 bool Connection::may_read_on() const noexcept {
     return !head_.head().expects_continue && announced_left_ <= discard_max;
 }
@@ -279,7 +280,7 @@ void Connection::ask(const HttpHandler& handler, HttpRequest request) {
         fault(std::string{"the handler threw: "} + error.what());
         responder->answer(own_answer(500, "internal error"));
     } catch (...) {
-        fault("the handler threw something that is no exception");
+        fault("the handler threw something that is not an exception");
         responder->answer(own_answer(500, "internal error"));
     }
     responder.reset();
@@ -330,7 +331,7 @@ void Connection::respond(HttpResponse response) {
     output_.clear();
     const auto date = service_->date.text();
     if (!write_answer_head(output_, response, date, persistence)) {
-        fault("not an answer: status " + std::to_string(response.status) + " or its headers");
+        fault("invalid answer: status " + std::to_string(response.status) + " or its headers");
         response = own_answer(500, "internal error");
         static_cast<void>(write_answer_head(output_, response, date, persistence));
     }
@@ -365,14 +366,14 @@ bool Connection::flush() {
     }
     sent_ += static_cast<std::size_t>(sent);
     progress_ = sent_;
-    // Less than was given was taken: the kernel tells when it takes more.
+    // The kernel accepted less than it got, and reports when it accepts more.
     if (sent_ < total) return true;
     std::string{}.swap(content_);
     end_answer();
     return true;
 }
 
-/// The answer was sent, and if the body was to be read after that, so it was.
+/// Ends an exchange whose answer is sent and whose body, if it had to be, is read.
 void Connection::end_answer() {
     if (ending_) {
         const bool more_may_come = body_left_ || readable_ || !input_.empty();
@@ -392,7 +393,7 @@ void Connection::end_answer() {
     enter(State::idle);
 }
 
-/// Nothing more of this client is read.
+/// Ends the connection, and reads nothing more from the client.
 void Connection::end_for_good() {
     ending_ = true;
     end_answer();
@@ -413,7 +414,8 @@ bool Connection::discard() {
     return false;
 }
 
-/// As Apache's mod_reqtimeout counts: everybody has the time of a head, and every byte earns more.
+/// Counts as Apache's mod_reqtimeout does: every client has the time of a head, and each byte adds
+/// more.
 bool Connection::too_slow(std::uint64_t bytes) const {
     const auto& options = service_->share.options;
     const std::chrono::duration<double> earned{

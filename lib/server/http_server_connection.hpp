@@ -20,9 +20,9 @@
 
 namespace routemaster::detail {
 
-/// Reads requests, has them answered, and writes the answers. It does what can be done and never
-/// waits: the loop tells it when its socket is ready, when its answer has come, and when its time
-/// is up, and keeps it in the list of its state.
+/// Reads requests, passes them to the handler, and writes the answers. It never waits: the loop
+/// notifies it when its socket is ready, when its answer has come, and when its time is up, and
+/// keeps it in the list of its state.
 ///
 /// ```
 ///  fresh ──► head ──► body ──► waiting ──► sending ──┬──► idle ──► head …
@@ -31,10 +31,10 @@ namespace routemaster::detail {
 ///              │               abandoned    │        └──► closed
 ///              └──── refused ───────────────┘
 /// ```
-/// A `lingering` one was answered before it had sent everything. Closing a socket that holds unread
-/// bytes resets the connection, and the reset destroys the answer that is on its way. So the
-/// sending half is closed, and what still comes is read and thrown away. The client of an
-/// `abandoned` one is gone, but its answer is still to come.
+/// The client of a `lingering` connection got its answer before it had sent everything. Closing a
+/// socket with unread bytes resets the connection, and the reset destroys an answer on its way. So
+/// the server closes only the sending half, and reads and discards what still comes. The client of
+/// an `abandoned` connection is gone, but the handler has not answered yet.
 ///
 /// Thread safety: the loop's thread only.
 class Connection {
@@ -44,11 +44,11 @@ public:
         idle,   ///< Nothing of the next request has come yet.
         head,
         body,
-        waiting,  ///< For the handler.
+        waiting,  ///< Waiting for the handler.
         sending,
         lingering,
-        abandoned,  ///< Without a socket.
-        closed,     ///< Without a socket.
+        abandoned,  ///< Its socket is closed.
+        closed,     ///< Its socket is closed.
     };
     static constexpr std::size_t states = 9;
 
@@ -61,32 +61,32 @@ public:
     [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
     [[nodiscard]] State state() const noexcept { return state_; }
 
-    /// The socket has become ready for `events`, of epoll.
+    /// Notes that the socket has become ready for `events`, of epoll.
     void notice(std::uint32_t events) noexcept;
 
     /// Does what can be done now, a bounded amount; true when there is more.
     [[nodiscard]] bool proceed();
 
-    /// The answer that it waits for.
+    /// Gets the answer that it waits for.
     void take(QueuedResponse answer);
 
-    /// It has been in its state for as long as that may take, or the next time to look has come.
+    /// Called when its state has lasted as long as it may, or when the next check is due.
     void expire();
 
     /// Ends it at once.
     void close() noexcept;
 
-    /// The server is stopping: what has arrived whole is still served, what has not is refused.
+    /// The server is stopping: serves a complete request, and refuses an incomplete one.
     void stop();
 
     /// The connection whose handler runs on this thread.
     static inline constinit thread_local const Connection* handled_here = nullptr;
 
-    // The loop's notes.
+    // Bookkeeping of the loop.
     std::list<Connection>::iterator place{};        ///< Where the loop keeps it …
     State listed = State::fresh;                    ///< … in which list …
     std::chrono::steady_clock::time_point since{};  ///< … and since when.
-    bool moved = true;    ///< It has entered a state since the loop looked.
+    bool moved = true;    ///< It has entered a state since the loop last checked.
     bool queued = false;  ///< It has more to do.
 
 private:
@@ -126,21 +126,21 @@ private:
     FileDescriptor socket_;
     State state_ = State::fresh;
     bool readable_ = false;     ///< There may be something to read.
-    bool half_closed_ = false;  ///< The client sends nothing after what is there.
+    bool half_closed_ = false;  ///< The client has closed its sending half.
     bool ending_ = false;       ///< The answer is the last one.
     bool body_left_ = false;    ///< The body of this request has not been read to its end.
-    bool discarding_ = false;   ///< It is read for what comes after it alone.
-    bool authorizing_ = false;  ///< The answer to come is whether to read it.
+    bool discarding_ = false;   ///< The body is read only to get past it.
+    bool authorizing_ = false;  ///< The next answer decides whether to read it.
 
     Input input_;
     HeadReader head_;
     ChunkReader chunks_;
     HttpRequest request_;
-    std::uint64_t announced_left_ = 0;  ///< Bytes of a body of known length that are to come.
-    std::size_t charged_ = 0;           ///< Taken out of the budget.
+    std::uint64_t announced_left_ = 0;  ///< Missing bytes of a body of known length.
+    std::size_t charged_ = 0;           ///< Bytes reserved in the budget.
     std::size_t discarded_ = 0;
-    std::chrono::steady_clock::time_point began_{};  ///< When it began to read, or to send.
-    std::uint64_t progress_ = 0;                     ///< Bytes read, or sent, since.
+    std::chrono::steady_clock::time_point began_{};  ///< When reading, or sending, began.
+    std::uint64_t progress_ = 0;                     ///< Bytes read, or sent, since then.
 
     std::string output_;    ///< Head of the answer, and its body if that is small.
     std::string content_;   ///< A large body.

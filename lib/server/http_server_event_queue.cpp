@@ -63,8 +63,7 @@ void Responder::answer(HttpResponse response) {
 }
 
 void Responder::deliver(QueuedResponse answer) {
-    // Inside the handler of this very request, so on the loop's own thread: nothing waits yet,
-    // and nothing needs to be posted.
+    // Inside the handler of this request, so on the loop's own thread: it need not post an event.
     if (Connection::handled_here == connection_) {
         connection_->take(std::move(answer));
     } else {

@@ -1,10 +1,9 @@
 /// @file
-/// How other threads reach an event loop: they leave events, and one of them wakes it.
+/// How other threads reach an event loop: they post events, and the first one wakes it.
 ///
-/// A connection is touched by the thread of its loop alone, so an answer that comes from elsewhere
-/// is only ever a letter. Waking costs one system
-/// call for all that was posted since the loop last looked: a group commit that answers 64
-/// requests pays for one.
+/// Only the thread of its loop touches a connection, so other threads post their answers as events.
+/// Waking costs one system call for all events posted since the loop last looked: a group commit
+/// that answers 64 requests makes one.
 
 #pragma once
 
@@ -24,23 +23,23 @@ namespace routemaster::detail {
 
 class Connection;
 
-/// An answer on its way to the request it is for.
+/// An answer on its way to its request.
 struct QueuedResponse {
     Connection* connection;
     HttpResponse response;
     bool dropped = false;  ///< Nobody answered: the responder was destroyed.
 };
 
-/// Everything that was left for a loop since it last looked.
+/// The events posted to a loop since it last looked.
 struct Events {
     std::vector<QueuedResponse> responses;
     std::vector<FileDescriptor> clients;
-    std::size_t evictions = 0;  ///< How many connections are to give way to those of other loops.
+    std::size_t evictions = 0;  ///< Connections to close, for those of other loops.
     std::optional<std::chrono::steady_clock::time_point> stop_at;
 };
 
-/// The event queue of one loop. Shared with responders, it outlives the loop; once closed it
-/// swallows what is posted.
+/// The event queue of one loop. Responders share it, so it may outlive the loop; once closed it
+/// discards events.
 ///
 /// Thread safety: all members from any thread. Bounded by the connections and by the responders
 /// that the handler keeps: each posts one answer.
@@ -49,24 +48,24 @@ public:
     /// Throws `Failure` (`unavailable`) when the process has no descriptor left.
     EventQueue();
 
-    /// Becomes readable when there is events; meant for an edge-triggered epoll, nobody reads it.
+    /// Becomes readable when there are events; meant for an edge-triggered epoll, nobody reads it.
     [[nodiscard]] int wake_descriptor() const noexcept { return wake_.get(); }
 
     void post(QueuedResponse answer);
     void post(FileDescriptor client);
-    /// Asks the loop to close the connection that `evictable_at` is about.
+    /// Asks the loop to close the connection that `evictable_at` refers to.
     void evict();
     /// Asks the loop to end when its requests are answered, at the latest at `deadline`.
     void stop(std::chrono::steady_clock::time_point deadline);
 
-    /// Moves the events into `events`, which was emptied before: the two exchange their memory.
+    /// Moves the events into `events`, which must be empty: the two swap their memory.
     void take(Events& events);
 
-    /// Takes the last events and refuses what comes after it.
+    /// Takes the last events and discards later ones.
     void close(Events& events);
 
-    /// When the first connection of the loop may be closed to make room for another client: one
-    /// whose request is not complete, or that has been idle for long. The loop says so.
+    /// When the loop may close its first connection to make room for another client: one whose
+    /// request is incomplete, or that has been idle for long. The loop sets it.
     std::atomic<std::chrono::steady_clock::time_point> evictable_at{
         std::chrono::steady_clock::time_point::max()};
 
@@ -81,7 +80,7 @@ private:
     bool closed_ = false;
 };
 
-/// The right to answer one request once. A responder is a function that shares one.
+/// The right to answer one request once. An `HttpResponder` is a function that shares one.
 ///
 /// Thread safety: `answer` from any thread; calls after the first do nothing.
 class Responder {
@@ -91,7 +90,7 @@ public:
     Responder(const Responder&) = delete;
     Responder& operator=(const Responder&) = delete;
 
-    /// Tells the request that nobody will answer it, if nobody did.
+    /// If nobody has answered, posts that nobody will.
     ~Responder();
 
     void answer(HttpResponse response);

@@ -22,10 +22,10 @@ HeadReader::Progress HeadReader::read(std::string_view bytes, std::size_t& consu
         const auto length = end == std::string_view::npos ? rest.size() : end + 1;
         if (size_ + length > head_size_max) return too_long();
         if (end == std::string_view::npos) {
-            // Whoever speaks TLS, or anything else, to this port learns it at once.
+            // A client that speaks TLS, or anything else, to this port learns it at once.
             const bool foreign = !begun_ && !rest.empty() && rest.front() != '\r' &&
                                  !syntax::all(rest.substr(0, 1), syntax::token);
-            return foreign ? refuse(400, "this is no HTTP request") : Progress::incomplete;
+            return foreign ? refuse(400, "this is not an HTTP request") : Progress::incomplete;
         }
         consumed += length;
         size_ += length;
@@ -64,7 +64,7 @@ HeadReader::Progress HeadReader::finish() {
             return refuse(400, "Content-Length and Transfer-Encoding exclude each other");
         }
         if (head_.old_version) return refuse(400, "Transfer-Encoding: not in HTTP/1.0");
-        if (!head_.chunked) return refuse(501, "Transfer-Encoding: only chunked is understood");
+        if (!head_.chunked) return refuse(501, "Transfer-Encoding: only chunked is supported");
     }
     head_.keep_alive = !asks_to_close_ && (!head_.old_version || asks_to_keep_);
     return Progress::complete;
@@ -102,7 +102,7 @@ bool HeadReader::read_version(std::string_view version) {
         version[6] != '.' || !is_digit(version[7])) {
         return bad(400, "the request line is malformed");
     }
-    if (version[5] != '1') return bad(505, "only HTTP/1.0 and HTTP/1.1 are understood");
+    if (version[5] != '1') return bad(505, "only HTTP/1.0 and HTTP/1.1 are supported");
     head_.old_version = version[7] == '0';
     return true;
 }
@@ -126,41 +126,42 @@ bool HeadReader::read_field(const Field& field) {
 }
 
 bool HeadReader::read_host(std::string_view value) {
-    if (has_host_) return bad(400, "Host: is there twice");
+    if (has_host_) return bad(400, "Host: occurs twice");
     has_host_ = true;
     return syntax::all(value, syntax::host) || bad(400, "Host: is malformed");
 }
 
 bool HeadReader::read_content_length(std::string_view value) {
-    if (head_.content_length) return bad(400, "Content-Length: is there twice");
+    if (head_.content_length) return bad(400, "Content-Length: occurs twice");
     if (value.empty() || value.find_first_not_of("0123456789") != std::string_view::npos) {
-        return bad(400, "Content-Length: is no number");
+        return bad(400, "Content-Length: is not a number");
     }
     std::uint64_t length = 0;
     const auto parsed = std::from_chars(value.data(), value.data() + value.size(), length);
-    // More than can be counted is more than is taken.
+    // A number that overflows exceeds every limit.
     const bool huge = parsed.ec != std::errc{};
     head_.content_length = huge ? std::numeric_limits<std::uint64_t>::max() : length;
     return true;
 }
 
 bool HeadReader::read_transfer_encoding(std::string_view value) {
-    if (has_transfer_encoding_) return bad(400, "Transfer-Encoding: is there twice");
+    if (has_transfer_encoding_) return bad(400, "Transfer-Encoding: occurs twice");
     has_transfer_encoding_ = true;
     head_.chunked = syntax::is(value, "chunked");
     return true;
 }
 
 bool HeadReader::read_authorization(std::string_view value) {
-    // A proxy may have looked at the other one.
-    if (head_.has_authorization) return bad(400, "Authorization: is there twice");
+    // A proxy may have read the other one.
+    if (head_.has_authorization) return bad(400, "Authorization: occurs twice");
     head_.has_authorization = true;
     head_.authorization = value;
     return true;
 }
 
 bool HeadReader::read_expectation(std::string_view value) {
-    if (!syntax::is(value, "100-continue")) return bad(417, "Expect: only 100-continue is met");
+    if (!syntax::is(value, "100-continue"))
+        return bad(417, "Expect: only 100-continue is supported");
     head_.expects_continue = true;
     return true;
 }

@@ -13,7 +13,7 @@
 
 namespace routemaster::detail {
 
-/// What a head says, as far as the server cares.
+/// The parts of a head that the server uses.
 struct RequestHead {
     std::string method;
     std::string target;
@@ -31,11 +31,11 @@ struct RequestHead {
     }
 };
 
-/// Reads a head line by line, as it arrives, and refuses what RFC 9112 does not allow. Servers that
-/// guess what a malformed request means guess differently from the proxy in front of them, and
-/// whoever knows both hides one request inside another. So nothing is guessed: every line ends with
-/// CR LF, a name with its colon, `Content-Length` is there once and never beside
-/// `Transfer-Encoding`, and so is `Host`.
+/// Reads a head line by line, as it arrives, and refuses what RFC 9112 does not allow. A server
+/// that guesses what a malformed request means may guess differently from the proxy in front of it,
+/// and an attacker who knows both hides one request inside another. So it never guesses: every line
+/// ends with CR LF, every name with its colon, `Host` and `Content-Length` occur once, and
+/// `Content-Length` never beside `Transfer-Encoding`.
 ///
 /// Thread safety: a value.
 class HeadReader {
@@ -43,10 +43,10 @@ public:
     enum class Progress { incomplete, complete, refused };
 
     /// Reads the complete lines of `bytes`, which begin where the last call stopped; `consumed` is
-    /// how many bytes they take. What follows is to be given again, with more.
+    /// how many bytes they take. Pass the rest again, with more.
     [[nodiscard]] Progress read(std::string_view bytes, std::size_t& consumed);
 
-    /// What was read; whole when it is complete.
+    /// What has been read so far.
     [[nodiscard]] RequestHead& head() noexcept { return head_; }
     [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
 

@@ -1,5 +1,5 @@
 /// @file
-/// What a client has sent and nobody has read yet.
+/// The bytes that a client has sent and nobody has read yet.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace routemaster::detail {
 
-/// The unread bytes of a connection. Most of the time they lie in the buffer that all connections
-/// of a loop are read into; only what has to outlive the turn is copied.
+/// The unread bytes of a connection. Most of the time they lie in the read buffer that all
+/// connections of a loop share; only bytes that must outlive the turn are copied.
 ///
 /// Thread safety: one thread.
 class Input {
@@ -19,10 +19,10 @@ public:
     [[nodiscard]] std::string_view unread() const noexcept { return unread_; }
     [[nodiscard]] bool empty() const noexcept { return unread_.empty(); }
 
-    /// The first `bytes` of them were read.
+    /// Removes the first `bytes` of them.
     void consume(std::size_t bytes) noexcept { unread_.remove_prefix(bytes); }
 
-    /// `arrived` follows what is unread, which must have been kept.
+    /// Appends `arrived` to the unread bytes, which must have been kept.
     void add(std::string_view arrived) {
         kept_in_place_ = !unread_.empty();
         if (kept_in_place_) {
@@ -33,7 +33,7 @@ public:
         }
     }
 
-    /// Makes what is unread its own, before the buffer it may lie in is written to.
+    /// Copies the unread bytes, before the buffer in which they may lie is overwritten.
     void keep() {
         if (unread_.empty()) {
             forget();
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    /// Gives the memory back, which assigning an empty string would not.
+    /// Frees the memory, which assigning an empty string would not.
     void forget() noexcept { std::string{}.swap(kept_); }
 
     std::string kept_;

@@ -69,16 +69,16 @@ Listener::Listener(const std::string& address, std::uint16_t port, unsigned conn
         if (success) return;
         const std::string reason = std::generic_category().message(errno);
         throw Failure{
-            {Errc::unavailable, "cannot listen at " + name_of(address, port) + ": " + reason}};
+            {Errc::unavailable, "cannot listen on " + name_of(address, port) + ": " + reason}};
     };
     socket_ = FileDescriptor{
         ::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     refuse_unless(static_cast<bool>(socket_));
     const int on = 1;
-    // Without it a restart would find the port taken by connections that are long closed.
+    // Without it, connections closed long ago would occupy the port after a restart.
     refuse_unless(setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0);
-    // Answers are written whole, and none should wait for the acknowledgement of the one before.
-    // Connections inherit it.
+    // Each answer is written at once, and none should wait for the acknowledgement of the one
+    // before. Connections inherit the option.
     refuse_unless(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
     refuse_unless(bind(socket_.get(), reinterpret_cast<const sockaddr*>(&endpoint.address),
                        endpoint.size) == 0);

@@ -1,5 +1,5 @@
 /// @file
-/// The listening socket, and the count of connections that came out of it.
+/// The listening socket, and the number of its connections.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace routemaster::detail {
 
-/// Listens at one address and counts the connections that come out of it.
+/// Listens at one address and counts the connections that it accepts.
 ///
 /// Thread safety: `ended`, `full`, `overfull` and `port` from any thread, everything else from one.
 class Listener {
@@ -23,8 +23,8 @@ public:
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
 
-    /// The next client; none when nobody waits, and when the process is `exhausted`. The caller
-    /// minds whether the listener is `full`.
+    /// The next client; none when nobody waits, or when the process is `exhausted`. The caller
+    /// checks whether the listener is `full`.
     [[nodiscard]] FileDescriptor accept();
 
     /// Whether as many connections are open as may be.
@@ -37,11 +37,11 @@ public:
         return open_.load(std::memory_order_relaxed) > connections_max_;
     }
 
-    /// Whether the last `accept` failed although clients wait: the process or the machine is short
-    /// of something that other connections hold.
+    /// Whether the last `accept` failed although clients wait: the process or the machine lacks
+    /// descriptors or memory that other connections use.
     [[nodiscard]] bool exhausted() const noexcept { return exhausted_; }
 
-    /// A connection that `accept` gave is closed.
+    /// Counts a connection that `accept` returned as closed.
     void ended() noexcept { open_.fetch_sub(1, std::memory_order_relaxed); }
 
     /// Listens no more; the port is free.

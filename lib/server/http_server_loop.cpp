@@ -14,22 +14,22 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// What an event of the loop's epoll is about; anything else is a connection's address.
+// The data of an epoll event; anything else is a connection's address.
 constexpr std::uint64_t about_events = 0;
 constexpr std::uint64_t about_listener = 1;
 
 constexpr int accepts_per_turn = 64;
-/// How long not to listen when no connection can be taken, and when one had to give way.
+/// How long not to listen when no connection can be accepted, or after one was evicted.
 constexpr milliseconds listen_pause{100};
 constexpr milliseconds eviction_pause{1};
-/// How often it is looked whether a body comes, or an answer leaves, fast enough.
+/// How often to check whether a body comes, or an answer leaves, fast enough.
 constexpr milliseconds look_interval{1'000};
-/// How long a client that was answered too early may take to read its answer.
+/// How long a client that was answered before it had sent everything may take to read its answer.
 constexpr milliseconds lingering_timeout{2'000};
-/// Before that, a connection does not give way to another client.
+/// How old an incomplete request must be before its connection may be evicted.
 constexpr milliseconds half_open_protection{500};
 constexpr milliseconds idle_protection{5'000};
-/// How long answers given at the very end may take to leave.
+/// How long the last answers may take to leave when the server stops.
 constexpr milliseconds send_timeout{200};
 
 bool has_socket(Connection::State state) noexcept {
@@ -88,7 +88,7 @@ bool Loop::finished() const {
                         service_.now >= *stop_at_);
 }
 
-/// Waits for events, for `wait` at the longest, and does what they and the clock ask for.
+/// Waits for events, for at most `wait`, and handles them and expired timeouts.
 void Loop::turn(std::optional<milliseconds> wait) {
     std::array<epoll_event, 256> events{};
     const int timeout =
@@ -104,7 +104,7 @@ void Loop::turn(std::optional<milliseconds> wait) {
         } else if (event.data.u64 == about_listener) {
             accept_clients();
         } else {
-            // One that was closed in this turn is still there, and does nothing.
+            // One that was closed in this turn still exists, and does nothing.
             auto& connection = *reinterpret_cast<Connection*>(event.data.u64);
             connection.notice(event.events);
             advance(connection);
@@ -118,7 +118,7 @@ void Loop::turn(std::optional<milliseconds> wait) {
     tell_complaints();
 }
 
-/// How long there is nothing to do unless something happens, rounded up.
+/// How long until the next timeout, rounded up.
 std::optional<milliseconds> Loop::time_left() const {
     if (!queued_.empty()) return milliseconds{0};
     std::optional<SteadyTime> first;
@@ -167,7 +167,8 @@ void Loop::listen_again() {
     listen_again_at_ = watched ? std::nullopt : std::optional{service_.now + listen_pause};
 }
 
-/// Has the connection closed, of whichever loop, that may be since longest. False when none may.
+/// Makes some loop close the connection that has been evictable for longest. False when there is
+/// none.
 bool Loop::make_room() {
     const auto at = [](const auto& queue) {
         return queue->evictable_at.load(std::memory_order_relaxed);
@@ -176,7 +177,7 @@ bool Loop::make_room() {
         std::min_element(queues_.begin(), queues_.end(),
                          [&](const auto& a, const auto& b) { return at(a) < at(b); });
     if (at(*oldest) > service_.now) return false;
-    // The loop says which one is next when it has closed this one.
+    // The loop reports the next one when it has closed this one.
     (*oldest)->evictable_at.store(SteadyTime::max(), std::memory_order_relaxed);
     (*oldest)->evict();
     return true;
@@ -204,7 +205,7 @@ void Loop::adopt(FileDescriptor client) {
     connection.place = std::prev(fresh.end());
     connection.since = service_.now;
     connection.moved = false;
-    // Told of changes alone, it need not be registered again and again.
+    // Edge-triggered, so it need not be registered again and again.
     if (!watch(descriptor, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, address_of(connection))) {
         connection.close();
         settle(connection);
@@ -235,7 +236,7 @@ void Loop::advance(Connection& connection) {
     settle(connection);
 }
 
-/// Puts it into the list of the state that it has entered.
+/// Moves a connection to the list of its new state.
 void Loop::settle(Connection& connection) noexcept {
     if (!connection.moved) return;
     connection.moved = false;
@@ -264,10 +265,10 @@ void Loop::bury_closed() {
     closed.clear();
 }
 
-/// How long a connection may be in a state before it is looked at.
+/// How long a connection may be in a state before it is checked.
 std::optional<milliseconds> Loop::timeout_of(State state) const {
     const auto& options = share_.options;
-    // Clients that connect ahead of their first request should not race against a tiny limit.
+    // Clients that connect before their first request should not race against a tiny limit.
     const milliseconds idle =
         std::chrono::ceil<std::chrono::seconds>(std::max(options.idle_timeout, Duration{1}));
     const milliseconds head = std::max(options.header_timeout, Duration{1});
@@ -293,7 +294,7 @@ void Loop::expire() {
         while (!connections.empty() && connections.front().since + *timeout <= service_.now) {
             auto& connection = connections.front();
             connection.expire();
-            // One that may stay is looked at again after the others.
+            // One that may stay is checked again after the others.
             connection.moved = true;
             settle(connection);
             advance(connection);
@@ -301,8 +302,7 @@ void Loop::expire() {
     }
 }
 
-/// The connection that is the first to give way, and when it may be asked to. Null when there is
-/// none.
+/// The first connection to evict, and from when on it may be. Null when there is none.
 Connection* Loop::first_evictable(SteadyTime& at) {
     Connection* first = nullptr;
     const auto consider = [&](State state, milliseconds protection) {
@@ -320,7 +320,7 @@ Connection* Loop::first_evictable(SteadyTime& at) {
     return first;
 }
 
-/// Closes as many connections as were asked for. One that may no longer be closed is made up for
+/// Closes as many connections as requested. If one may no longer be closed, another is closed
 /// later, unless others have ended by then.
 void Loop::evict() {
     for (; evictions_ > 0; --evictions_) {
@@ -335,7 +335,8 @@ void Loop::evict() {
     if (!listener_.overfull()) evictions_ = 0;
 }
 
-/// Unless an eviction was asked for since the last time: then it is told when it is done.
+/// Reports the next evictable connection. While a requested eviction is pending, it reports only
+/// once that is done.
 void Loop::report_evictable(bool asked) {
     auto at = SteadyTime::max();
     if (first_evictable(at) == nullptr) at = SteadyTime::max();

@@ -24,7 +24,7 @@ namespace routemaster::detail {
 /// Serves the connections that are posted to its event queue.
 ///
 /// Every connection is in the list of its state, in the order in which they entered it. All of one
-/// list may stay in it for equally long, so that only the first ones are ever looked at.
+/// list have the same timeout, so the loop checks only the first ones.
 ///
 /// Thread safety: `queue` from any thread; `start` and `join` from the one that owns it.
 class Loop {
@@ -39,8 +39,8 @@ public:
         return service_.queue;
     }
 
-    /// Runs until the event queue is told to stop. A loop that is given `queues` also accepts, and
-    /// hands clients to them in turn.
+    /// Runs until `stop` is posted to the event queue. A loop that gets `queues` also accepts, and
+    /// passes clients to them in turn.
     void start(EventQueues queues);
 
     void join();
@@ -91,10 +91,10 @@ private:
     std::size_t next_queue_ = 0;
 
     FileDescriptor epoll_;
-    /// Bounded by `connections_max`, and the abandoned ones by the responders the handler keeps.
+    /// Bounded by `connections_max`, the abandoned ones by the responders that the handler keeps.
     std::array<Connections, Connection::states> connections_;
     std::vector<Connection*> queued_;  ///< Those that have more to do, each once.
-    std::size_t evictions_ = 0;        ///< That were asked for and not done.
+    std::size_t evictions_ = 0;        ///< Requested and not done yet.
     SteadyTime evictable_reported_ = SteadyTime::max();
     Events events_;
     std::optional<SteadyTime> stop_at_;

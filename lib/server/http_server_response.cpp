@@ -42,7 +42,7 @@ constexpr std::string_view reason(int status) noexcept {
     }
 }
 
-/// The fields that say where an answer ends are written here alone.
+/// Only this file writes the fields that say where an answer ends.
 bool is_ours(std::string_view name) noexcept {
     constexpr std::array names{"connection", "content-length", "date", "transfer-encoding"};
     return std::any_of(names.begin(), names.end(),

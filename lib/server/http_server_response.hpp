@@ -1,5 +1,5 @@
 /// @file
-/// Puts answers into the bytes of HTTP/1.1.
+/// Encodes answers as HTTP/1.1.
 
 #pragma once
 
@@ -22,16 +22,16 @@ private:
     std::string text_;
 };
 
-/// What an answer says about its connection.
+/// What an answer says about the connection.
 enum class Persistence {
-    kept,          ///< It stays open, which HTTP/1.1 takes for granted.
-    kept_by_wish,  ///< It stays open, and the client would not know.
+    kept,          ///< It stays open, the default of HTTP/1.1.
+    kept_by_wish,  ///< It stays open as the client asked, which the answer must confirm.
     closed,
 };
 
-/// Appends status line and header fields of `response` to `bytes`. False, and nothing is appended,
-/// when it cannot be said in HTTP: a status outside 200 to 999, a name that is no token, a value
-/// with a control character, or a field that is the server's to write.
+/// Appends status line and header fields of `response` to `bytes`. Returns false, and appends
+/// nothing, when HTTP cannot express it: a status outside 200 to 999, a name that is not a token, a
+/// value with a control character, or a field that only the server writes.
 [[nodiscard]] bool write_answer_head(std::string& bytes, const HttpResponse& response,
                                      std::string_view date, Persistence persistence);
 

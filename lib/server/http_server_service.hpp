@@ -1,5 +1,5 @@
 /// @file
-/// What the connections of one loop share.
+/// The state that the connections of one loop share.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace routemaster::detail {
 
-/// What all connections of a server share. Thread safety: its members are safe by themselves, or
+/// The state that all connections of a server share. Thread safety: its members are thread safe, or
 /// do not change.
 struct ServerShare {
     ServerShare(HttpServerOptions given, HttpHandler serving, HttpHandler authorizing)
@@ -36,18 +36,18 @@ struct ServerShare {
     Complaints faults;
 };
 
-/// And what those of one loop do. Thread safety: the loop's thread.
+/// The state that the connections of one loop share. Thread safety: the loop's thread.
 struct Service {
-    /// What one read may bring; before the body of a request no more than a head takes.
+    /// The most bytes of one read; before the body of a request no more than a head may take.
     static constexpr std::size_t read_size = 65'536;
 
     ServerShare& share;
     std::shared_ptr<EventQueue> queue;
     ResponseDate date{};
     std::chrono::steady_clock::time_point now{};  ///< When this turn began.
-    bool stopping = false;                        ///< Answers end their connections.
-    bool complained = false;  ///< Something was told to `share.refusals` or `share.faults`.
-    std::array<char, read_size> scratch{};  ///< Where sockets are read into.
+    bool stopping = false;                        ///< Every answer ends its connection.
+    bool complained = false;                ///< `share.refusals` or `share.faults` got a line.
+    std::array<char, read_size> scratch{};  ///< The read buffer of all sockets.
 };
 
 }  // namespace routemaster::detail

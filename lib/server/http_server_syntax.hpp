@@ -1,5 +1,5 @@
 /// @file
-/// Which bytes may stand where in an HTTP/1.1 message (RFC 9110 §5, RFC 9112).
+/// The bytes allowed in each part of an HTTP/1.1 message (RFC 9110 §5, RFC 9112).
 
 #pragma once
 
@@ -12,10 +12,10 @@
 namespace routemaster::detail {
 
 /// Bytes that a request line and its header fields may take together, and all trailers of a body.
-/// A half-sent request holds no more of them than the line that has not ended yet.
+/// An incomplete request keeps only the line that has not ended yet in memory.
 inline constexpr std::size_t head_size_max = 16'384;
 
-/// What is wrong with a request, in an answer's words. The text is a literal.
+/// What is wrong with a request, as its answer says it. The text is a literal.
 struct RequestError {
     int status = 0;
     const char* text = "";
@@ -42,7 +42,7 @@ inline constexpr auto classes = [] {
     return table;
 }();
 
-/// Whether `text` consists of bytes of that class alone.
+/// Whether `text` consists only of bytes of that class.
 [[nodiscard]] constexpr bool all(std::string_view text, Class kind) noexcept {
     return std::all_of(text.begin(), text.end(), [kind](char c) {
         return (classes[static_cast<unsigned char>(c)] & kind) != 0;
@@ -73,8 +73,8 @@ struct Field {
     std::string_view name;
     std::string_view value;
 
-    /// The field that a line is, its end cut off. False when it is none: white space stands before
-    /// its colon, it continues the line before it, or it holds a control character.
+    /// Parses a line without its end. False when it is not a field: it has white space before its
+    /// colon, continues the line before it, or contains a control character.
     [[nodiscard]] static constexpr bool parse(std::string_view line, Field& field) noexcept {
         const auto colon = line.find(':');
         if (colon == std::string_view::npos || colon == 0) return false;

@@ -1,5 +1,5 @@
 /// @file
-/// Percent-encoding (RFC 3986 §2.1): how a target carries any bytes.
+/// Percent-encoding (RFC 3986 §2.1), which lets a target carry any bytes.
 
 #pragma once
 

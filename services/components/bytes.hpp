@@ -1,5 +1,5 @@
 /// @file
-/// Numbers of bytes that people write with a suffix.
+/// Sizes in bytes with a suffix.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace routemaster::service {
 
-/// Makes `5MB` a number, for what follows to check.
+/// Converts `5MB` to a number, for later checks.
 [[nodiscard]] inline CLI::Validator bytes() {
     return {[](std::string& text) {
                 const auto size = parse_byte_size(text);

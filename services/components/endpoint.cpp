@@ -29,7 +29,7 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
 
 Result<Endpoint> parse_endpoint(std::string_view text) {
     const Error wrong{Errc::invalid, "'" + std::string{text} +
-                                         "' is no ADDRESS:PORT; the address is numeric, an IPv6 "
+                                         "' is not ADDRESS:PORT; the address is numeric, an IPv6 "
                                          "one with a port in brackets, the port 0 to 65535"};
     if (is_ipv6(std::string{text})) return Endpoint{.address = std::string{text}};
     Endpoint endpoint;

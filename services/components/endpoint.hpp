@@ -1,5 +1,5 @@
 /// @file
-/// Where to listen, as people write it.
+/// An address to listen on, as settings have it.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace routemaster::service {
 
-/// A numeric address and perhaps a port.
+/// A numeric address and an optional port.
 struct Endpoint {
     std::string address = "127.0.0.1";
     std::optional<std::uint16_t> port{};
@@ -21,7 +21,7 @@ struct Endpoint {
 /// Reads `ADDRESS`, `ADDRESS:PORT` or, for IPv6, `[ADDRESS]:PORT`.
 [[nodiscard]] Result<Endpoint> parse_endpoint(std::string_view text);
 
-/// The URL of a server that listens there.
+/// The URL of a server that listens on this address and port.
 [[nodiscard]] std::string url_of(const std::string& address, std::uint16_t port);
 
 }  // namespace routemaster::service

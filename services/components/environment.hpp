@@ -1,5 +1,5 @@
 /// @file
-/// The variables of the process's environment.
+/// Environment variables.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace routemaster::service {
 
-/// Whether a variable is there and not empty.
+/// Whether a variable exists and is not empty.
 [[nodiscard]] inline bool is_set(const std::string& variable) {
     const char* const value = variable.empty() ? nullptr : std::getenv(variable.c_str());
     return value != nullptr && *value != '\0';

@@ -25,7 +25,7 @@ spdlog::level::level_enum level_of(LogLevel level) {
     return spdlog::level::err;
 }
 
-/// The word for a level as Ruby Routemaster's logs spell it, which whoever searches them looks for.
+/// The word for a level as in Ruby Routemaster's logs, so that searches in logs find both.
 class LevelWord final : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&,
@@ -48,7 +48,7 @@ private:
     }
 };
 
-/// A file that is opened again when it is asked for, as whoever rotates logs expects.
+/// A log file that can be reopened, as log rotation needs.
 class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
 public:
     /// Throws `spdlog_ex` when the file cannot be opened.
@@ -101,7 +101,7 @@ void declare_log(CLI::App& app, LogSettings& settings) {
            "--log-level",
            [&settings](const std::string& word) { settings.level = levels.at(word); },
            "debug, info, warn or error")
-        // Not a check: the word is to be spelt as in the table from here on.
+        // Not a check: it converts the word to the spelling in the table.
         ->transform(CLI::IsMember{{"debug", "info", "warn", "error"}, CLI::ignore_case})
         ->type_name("LEVEL")
         ->envname("ROUTEMASTER_LOG_LEVEL")

@@ -12,7 +12,7 @@
 
 namespace routemaster::service {
 
-/// What is logged, and where to.
+/// The level of the log, and its file.
 struct LogSettings {
     LogLevel level = LogLevel::info;
     std::string file;  ///< Empty: standard error.
@@ -21,10 +21,10 @@ struct LogSettings {
 /// Declares `--log-level` and `--log-file`. `settings` must outlive the parsing.
 void declare_log(CLI::App& app, LogSettings& settings);
 
-/// A log that is open.
+/// An open log.
 struct OpenLog {
     Log log;
-    /// Goes on in a new file of that name, after the old one was moved away. Any thread.
+    /// Opens a new file of the same name, after the old one was moved away. Any thread.
     std::function<void()> reopen;
 };
 

@@ -20,8 +20,8 @@
 namespace routemaster::service {
 namespace {
 
-/// Lets the process have as many connections as the machine allows. The usual limit, meant for
-/// programs that use select(), is far below our own settings.
+/// Raises the limit of open descriptors to what the machine allows. The usual limit, meant for
+/// programs that use select(), is far below our settings.
 void allow_many_connections() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -40,7 +40,7 @@ void count(Store& store, const Components& components, const std::string& status
         log(LogLevel::warning, "cannot count the " + status + ": " + reply.error().message());
 }
 
-/// Whether the store can be reached at all.
+/// Whether the store replies at all.
 bool answers(Store& store) {
     constexpr std::chrono::milliseconds timeout{900};
     const auto answered = std::make_shared<std::promise<bool>>();
@@ -57,19 +57,20 @@ void tell_settings(const CLI::App& app, const Log& log) {
     }
     for (const auto& file : exposed_files(app)) {
         log(LogLevel::warning,
-            file + " holds secrets and can be read by others: chmod 600 " + file);
+            file + " contains secrets and others can read it: chmod 600 " + file);
     }
 }
 
-/// With a store that cannot be reached, nothing under way can end well, and all that would wait for
-/// it waits in vain. Others find this process silent, as after a crash.
+/// Without a store that replies, nothing under way can be settled, and waiting is useless. Other
+/// processes take this one for dead, as after a crash.
 void end_without_store(const Log& log) {
-    log(LogLevel::warning, "stopped without the store, which does not answer");
+    log(LogLevel::warning,
+        "stopped without the store, which does not reply; deliveries under way are not settled");
     std::cout.flush();
     std::_Exit(0);
 }
 
-/// A process at work.
+/// A running process.
 struct Running {
     std::unique_ptr<Store> store;
     Components components;
@@ -107,11 +108,11 @@ void declare_process(CLI::App& app, ProcessSettings& settings, Sharing sharing) 
     declare_settings_file(app);
     declare_store(app, settings.store, sharing);
     app.add_flag("--allow-http-callbacks", settings.allow_http_callbacks,
-                 "Let subscribers name http:// callbacks and this machine itself")
+                 "Let subscribers use callbacks that are http:// or on this machine")
         ->envname("ROUTEMASTER_ALLOW_HTTP_CALLBACKS")
         ->group("Access");
     app.add_option("--stop-grace", settings.stop_grace,
-                   "Seconds that requests and deliveries have to end when the process is stopped")
+                   "Seconds that requests and deliveries have to end when the process stops")
         ->check(CLI::Range(0.0, 600.0))
         ->envname("ROUTEMASTER_STOP_GRACE")
         ->capture_default_str();

@@ -17,41 +17,40 @@
 
 namespace routemaster::service {
 
-/// What can be set about every process.
+/// The settings of every process.
 struct ProcessSettings {
     StoreSettings store{};
     bool allow_http_callbacks = false;
-    double stop_grace = 8;  ///< Seconds. Short of the ten that supervisors commonly allow.
+    double stop_grace = 8;  ///< Seconds. Less than the ten that supervisors commonly allow.
     LogSettings log{};
-    const CLI::App* app = nullptr;  ///< What was parsed: it knows where settings come from.
+    const CLI::App* app = nullptr;  ///< The parsed command line; knows where settings come from.
 };
 
 /// Declares `--config` and the settings of every process. `settings` must outlive the parsing.
 void declare_process(CLI::App& app, ProcessSettings& settings, Sharing sharing);
 
-/// Something that a process does from its construction on, with threads of its own.
+/// A part of a process. It works from its construction on, on threads of its own.
 class Component {
 public:
     virtual ~Component() = default;
 
-    /// What Ruby Routemaster calls a process that does this: `web` or `worker`.
+    /// Ruby Routemaster's word for a process with this part: `web` or `worker`.
     [[nodiscard]] virtual const char* type() const = 0;
 
-    /// Says on standard output what scripts wait for.
+    /// Prints the line that scripts wait for.
     virtual void announce() const {}
 
-    /// Lets what is under way end until `deadline`.
+    /// Stops, and lets work under way end by `deadline`.
     virtual void stop(TimePoint deadline) = 0;
 };
 
-/// All that one process does. They are stopped in their order.
+/// The components of a process. They are stopped in this order.
 using Components = std::vector<std::unique_ptr<Component>>;
 
-/// Opens the log and the store, begins the components, and stops them when a signal asks for it; a
-/// second signal ends the process at once, as does the first before all have begun, or when the
-/// store is a server that does not answer then, so that nothing could be settled. SIGHUP opens the
-/// log file again. Each start and stop is logged, and counted in `process`. Returns the exit
-/// status.
+/// Opens the log and the store, starts the components, and stops them at a signal. A second signal
+/// ends the process at once, as does the first before all components have started, or when the
+/// store is a server that does not reply, so that nothing can be settled. SIGHUP reopens the log
+/// file. Logs each start and stop, and counts them in `process`. Returns the exit status.
 [[nodiscard]] int run_process(const ProcessSettings& settings,
                               const std::function<Components(Store&, const Log&)>& begin);
 

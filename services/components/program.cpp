@@ -13,8 +13,8 @@
 namespace routemaster::service {
 namespace {
 
-/// Where somebody has to look who is told of an option: the line of the settings file that sets it,
-/// else its variable, which CLI11 does not name.
+/// Where an option in an error was set: the line of the settings file, else its variable, which
+/// CLI11 does not name.
 std::string place_of(const CLI::App& app, const CLI::Option& option) {
     const auto* const file = settings_file_of(app);
     const auto source = file == nullptr ? std::string{} : file->source_of(option);
@@ -22,8 +22,8 @@ std::string place_of(const CLI::App& app, const CLI::Option& option) {
     return in_file ? source : option.get_envname();
 }
 
-/// The option that the text names first is the one it is about. CLI11 does not name those that are
-/// hidden, which are set by variables alone.
+/// Adds the place to an error text. The text is about the option it names first. CLI11 does not
+/// name hidden options, which only variables set.
 std::string with_place(const CLI::App& app, std::string text) {
     auto first = std::string::npos;
     std::string place;
@@ -43,7 +43,7 @@ int refuse(const CLI::App& app, const CLI::Error& error) {
     return usage_error;
 }
 
-/// Refuses the first flag that has another name now.
+/// Refuses the first flag that was renamed.
 void refuse_renamed(const std::vector<std::string>& words) {
     for (const auto& word : words) {
         if (!word.starts_with("--")) continue;
@@ -90,7 +90,7 @@ int run_program(CLI::App& app, Declare declare, std::vector<std::string> argumen
     } catch (const CLI::Error& error) {
         return refuse(app, error);
     } catch (const Failure& failure) {
-        // That it is `unavailable` or `invalid` tells a program what to do; a person has the text.
+        // The code (`unavailable`, `invalid`) is for programs; people need only the text.
         const auto error = failure.error();
         const bool ours = error.code().category() == error_category();
         complain(app.get_name(), ours ? error.context() : error.message());

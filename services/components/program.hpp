@@ -1,5 +1,5 @@
 /// @file
-/// What every program does with its command line.
+/// Command-line handling that all programs share.
 
 #pragma once
 
@@ -12,28 +12,29 @@
 
 namespace routemaster::service {
 
-/// The exit status of a program whose settings make no sense.
+/// The exit status of a program with a bad setting.
 inline constexpr int usage_error = 2;
 
-/// Does the work of a program once its settings are parsed, and returns the exit status. What it
-/// throws is told in one line, and the exit status is 1, or `usage_error` for a `CLI::Error`.
+/// Does the work of a program once its settings are parsed, and returns the exit status. If it
+/// throws, the program prints the error in one line, and exits with 1, or `usage_error` for a
+/// `CLI::Error`.
 using Run = std::function<int()>;
 
-/// Declares the settings of a program, and says what to do with them.
+/// Declares the settings of a program, and returns the function that does its work.
 using Declare = Run (*)(CLI::App&);
 
-/// The arguments of `main`. Call it first: from then on, writing to a peer or reader that went away
-/// fails rather than kills.
+/// Returns the arguments of `main`. Call it first: from then on, writing to a peer or reader that
+/// has gone fails instead of killing the process.
 [[nodiscard]] std::vector<std::string> begin_program(int argc, char** argv);
 
-/// Says what went wrong, in one line.
+/// Prints an error in one line.
 void complain(const std::string& name, std::string text);
 
 /// `routemaster 1.2.3`, for `--version`.
 [[nodiscard]] std::string version_of(const std::string& name);
 
-/// Parses `arguments`, or says what is wrong with them. Answers the exit status when that is all
-/// there is to do.
+/// Parses `arguments`, or prints what is wrong with them. Returns the exit status when there is
+/// nothing more to do.
 [[nodiscard]] std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments);
 
 /// Parses `arguments` as `declare` says and does the work. Returns the exit status.

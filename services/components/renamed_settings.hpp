@@ -1,5 +1,5 @@
 /// @file
-/// Settings that had another name.
+/// Settings that were renamed.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace routemaster::service {
 
-/// What a setting is called now; nothing when it never had the name `before`.
+/// The new name of a setting; nothing when no setting ever had the name `before`.
 [[nodiscard]] inline std::optional<std::string> name_now(std::string_view before) {
     using Renamed = std::pair<std::string_view, std::string_view>;
     constexpr std::array<Renamed, 2> renamed{Renamed{"memory-max", "drop-oldest-above"},
@@ -22,9 +22,9 @@ namespace routemaster::service {
     return std::nullopt;
 }
 
-/// Tells whoever uses the old name.
+/// The error for users of the old name.
 [[nodiscard]] inline std::string told_renamed(const std::string& before, const std::string& now) {
-    return "'" + before + "' is called '" + now + "' now; --help says what it counts";
+    return "'" + before + "' was renamed to '" + now + "'; see --help for its meaning";
 }
 
 }  // namespace routemaster::service

@@ -1,5 +1,5 @@
 /// @file
-/// Spans of time that people write as seconds.
+/// Durations that settings give in seconds.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace routemaster::service {
 
-/// Whole milliseconds out of seconds.
+/// Seconds as whole milliseconds.
 [[nodiscard]] inline Duration from_seconds(double seconds) {
     return Duration{std::llround(seconds * 1'000)};
 }

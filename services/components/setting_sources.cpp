@@ -46,7 +46,7 @@ bool same(const std::string& a, const std::string& b) {
 bool is_default(const CLI::Option& option, const std::string& value) {
     const bool flag = option.get_expected_min() == 0;
     std::string usual = flag ? "false" : option.get_default_str();
-    // As CLI11 writes several values.
+    // CLI11 prints several values in brackets.
     if (usual.starts_with('[')) usual = usual.substr(1, usual.size() - 2);
     return same(value, usual);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// What a process logs about its settings.
+/// The log lines of a process about its settings.
 
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace routemaster::service {
 
-/// Every setting that is not what it is by default, with where it comes from: `port=8080 (PORT),
-/// body-max=5MB (bus.toml:3)`. Secrets are not shown. Empty when there is none.
+/// Every setting that differs from its default, with its source: `port=8080 (PORT), body-max=5MB
+/// (bus.toml:3)`. Hides secrets. Empty when there is none.
 [[nodiscard]] std::string setting_sources(const CLI::App& app);
 
-/// The files that hold secrets and that others than their owner may read.
+/// The files with secrets that others than their owner may read.
 [[nodiscard]] std::vector<std::string> exposed_files(const CLI::App& app);
 
 }  // namespace routemaster::service

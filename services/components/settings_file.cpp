@@ -22,7 +22,7 @@ struct Entry {
     std::vector<std::string> values;
 };
 
-/// The text of a value as it would stand on the command line; nothing for a table or a date.
+/// A value as written on the command line; nothing for a table or a date.
 std::optional<std::string> text_of(const toml::node& node) {
     if (const auto* text = node.as_string()) return text->get();
     if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
@@ -70,17 +70,17 @@ std::vector<CLI::ConfigItem> SettingsFile::from_config(std::istream& input) cons
         const auto line = key.source().begin.line;
         if (node.is_table() || node.is_array_of_tables()) {
             throw refusal(at(line), "[" + name +
-                                        "]: there are no sections; write every setting as name = "
-                                        "value, with the name of its flag");
+                                        "]: there are no sections; write every setting as "
+                                        "name = value, with the name of its flag");
         }
         const auto* option = app_.get_option_no_throw("--" + name);
         if (const auto now = name_now(name)) throw refusal(at(line), told_renamed(name, *now));
         if (option == nullptr || !option->get_configurable()) {
-            throw refusal(at(line), "no setting is called '" + name + "'");
+            throw refusal(at(line), "there is no setting '" + name + "'");
         }
         auto values = texts_of(node);
-        if (!values) throw refusal(at(line), name + ": no setting has such a value");
-        // A list without items is told as on the command line: by an empty text.
+        if (!values) throw refusal(at(line), name + ": this type of value is not supported");
+        // An empty list is passed as on the command line: as one empty text.
         if (values->empty() && option->get_items_expected_max() > 1) values->emplace_back();
         entries.push_back({line, name, *std::move(values)});
     }

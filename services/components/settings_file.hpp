@@ -12,12 +12,12 @@
 
 namespace routemaster::service {
 
-/// Reads settings from TOML: `name = value`, the names being those of the flags. There are no
-/// sections. What is wrong with the file is told with its name, the line and the setting.
+/// Reads settings from TOML: `name = value`, with the names of the flags. There are no sections.
+/// Errors name the file, the line and the setting.
 ///
-/// CLI11 lets a file win over the environment. Here a variable wins over the file, since it is
-/// nearer to the one who starts the program. CLI11 does not tell either where a setting comes from,
-/// so that is found here.
+/// In CLI11 a file wins over the environment. Here a variable wins over the file, since it is
+/// closer to the start of the program. CLI11 does not report where a setting comes from either, so
+/// this class finds it out.
 class SettingsFile final : public CLI::Config {
 public:
     /// `app` must outlive it.
@@ -29,8 +29,8 @@ public:
     /// The words of the command line, before they are parsed.
     void note_words(const std::vector<std::string>& words) { words_ = words; }
 
-    /// Where a setting comes from: `command line`, a variable, or `bus.toml:3`; empty when it was
-    /// not set.
+    /// The source of a setting: `command line`, a variable, or `bus.toml:3`; empty when it was not
+    /// set.
     [[nodiscard]] std::string source_of(const CLI::Option& option) const;
 
     /// Whether the file has this setting, though another source may win.
@@ -46,10 +46,10 @@ private:
 
     const CLI::App& app_;
     std::vector<std::string> words_;
-    mutable std::map<std::string, unsigned> lines_;  // Of what was read, by name.
+    mutable std::map<std::string, unsigned> lines_;  // Of the settings in the file, by name.
 };
 
-/// What a setting is called in a file: its flag without the dashes. Empty for what is none.
+/// The name of a setting in a file: its flag without the dashes. Empty for other options.
 [[nodiscard]] std::string name_of(const CLI::Option& option);
 
 /// Gives `app` a `--config` that is read by a `SettingsFile`.

@@ -61,7 +61,7 @@ void EndAtOnce::work() const {
     signalfd_siginfo got{};
     if (watched[1].revents != 0 || ::read(signals_, &got, sizeof got) != sizeof got) return;
     told_();
-    // The signal again, with nobody waiting for it: so whoever sent it sees that it did its work.
+    // Raise the signal again, unblocked, so that the sender sees that it ended the process.
     pthread_sigmask(SIG_UNBLOCK, &ending_, nullptr);
     ::kill(::getpid(), static_cast<int>(got.ssi_signo));
 }

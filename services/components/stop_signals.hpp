@@ -9,17 +9,17 @@
 
 namespace routemaster::service {
 
-/// SIGTERM and SIGINT, taken by waiting for them rather than by a handler. A SIGINT that was
-/// ignored from the start, as for a background job of a script, stays ignored.
+/// Waits for SIGTERM and SIGINT instead of handling them. A SIGINT that was ignored from the start,
+/// as for a background job of a script, stays ignored.
 ///
-/// SIGHUP does the same, or calls `hangup` from within `wait` instead, if there is one.
+/// SIGHUP does the same, or, if `hangup` is set, makes `wait` call it.
 ///
-/// Construct it before any thread begins, so that all of them leave the signals alone.
+/// Construct it before any thread starts, so that all threads block the signals.
 class StopSignals {
 public:
     explicit StopSignals(std::function<void()> hangup = {});
 
-    /// Waits for the first signal and tells which it was. From then on the next one ends the
+    /// Waits for the first signal and returns its number. From then on the next one ends the
     /// process at once.
     int wait();
 
@@ -31,8 +31,8 @@ private:
     sigset_t ending_{};
 };
 
-/// While it lives, a signal calls `told` and ends the process at once: for the time before the
-/// process is at work, which may be long.
+/// While it lives, a signal calls `told` and ends the process at once: for the start of the
+/// process, which may take long.
 class EndAtOnce {
 public:
     EndAtOnce(const StopSignals& signals, std::function<void()> told);

@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view mixed_setting = "mixed_fleet=";
 constexpr std::string_view damage_setting = "accept_damage=1";
 
-/// Which variable names the store: ours, or Ruby Routemaster's, or the one that Ruby Routemaster is
-/// told to look at instead.
+/// The variable with the URL of the store: ours, or Ruby Routemaster's, or the one that Ruby
+/// Routemaster's variable names instead.
 std::string store_variable() {
     constexpr auto ours = "ROUTEMASTER_STORE";
     constexpr auto original = "ROUTEMASTER_REDIS_URL";
@@ -36,12 +36,12 @@ bool is_redis(std::string_view url) {
                        [url](std::string_view scheme) { return url.starts_with(scheme); });
 }
 
-/// What is wrong with a store for several processes; empty when nothing is.
+/// Why several processes cannot share a store; empty when they can.
 std::string refuse_unshared(const std::string& url) {
     if (is_redis(url)) return {};
     return "'" + without_password(url) +
-           "' is no store that processes can share; name a Redis server, as in "
-           "redis://localhost:6379, or let `routemaster serve` be the whole bus";
+           "' is not a store that processes can share; use a Redis server, as in "
+           "redis://localhost:6379, or run the bus in one process, `routemaster serve`";
 }
 
 void make_folder(const std::string& folder) {
@@ -92,8 +92,8 @@ void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing) {
             ->capture_default_str()
             ->group(group);
         app.add_flag("--accept-damage", settings.accept_damage,
-                     "Go on with what stands before damage in the log of the file; a copy of the "
-                     "log is kept beside it")
+                     "Open a file with a damaged log: keep what precedes the damage, and a copy "
+                     "of the log beside it")
             ->envname("ROUTEMASTER_ACCEPT_DAMAGE")
             ->group(group);
     } else {
@@ -112,7 +112,7 @@ void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing) {
 std::unique_ptr<Store> open(const StoreSettings& settings, const Log& log) {
     const auto url = settings.effective_url();
     if (settings.mixed_fleet && !is_redis(url)) {
-        throw CLI::ValidationError("--mixed-fleet", "Ruby Routemaster knows no store but Redis");
+        throw CLI::ValidationError("--mixed-fleet", "Ruby Routemaster supports no store but Redis");
     }
     if (settings.accept_damage && !url.starts_with("file:")) {
         throw CLI::ValidationError("--accept-damage", "only a store in a file has a log");

@@ -1,5 +1,5 @@
 /// @file
-/// Which store the service keeps the bus in.
+/// The store of the bus.
 
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace routemaster::service {
 
-/// Who else has the store.
+/// Whether other processes use the store.
 enum class Sharing {
-    alone,   ///< A process that is the whole bus: any store will do.
-    shared,  ///< One process of many: a store that belongs to one of them will not.
+    alone,   ///< One process is the complete bus: any store will do.
+    shared,  ///< One process of many: needs a store that they can share.
 };
 
 /// A store, by its URL.
@@ -24,24 +24,24 @@ struct StoreSettings {
     std::string url{};           ///< Empty: the file `routemaster.db` in `data_dir`.
     std::string data_dir = ".";  ///< Unused when there is a URL.
     bool mixed_fleet = false;    ///< Ruby processes share it.
-    bool accept_damage = false;  ///< A file whose log is damaged is opened with what is left.
+    bool accept_damage = false;  ///< Opens a file with a damaged log, with the data that is left.
 
-    /// What to open.
+    /// The URL to open.
     [[nodiscard]] std::string effective_url() const;
-    /// What to open, without passwords, for a log.
+    /// The same without passwords, for a log.
     [[nodiscard]] std::string shown_url() const;
-    /// Whether it is a server's, which may be out of reach.
+    /// Whether it is on a server, which may be out of reach.
     [[nodiscard]] bool is_remote() const;
     /// Whether the flag or the URL says that Ruby processes share the store.
     [[nodiscard]] bool shared_with_original() const;
 };
 
-/// Declares `--store` and `--mixed-fleet`, and what concerns a file for a process that is alone.
+/// Declares `--store` and `--mixed-fleet`, and the settings of a file for a process that is alone.
 /// `settings` must outlive the parsing.
 void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing);
 
-/// Opens the store, and makes its folder. Throws `Failure` when that does not work, `CLI::Error`
-/// when the settings make no sense.
+/// Makes the folder of the store, and opens it. Throws `Failure` when that fails, `CLI::Error` for
+/// bad settings.
 [[nodiscard]] std::unique_ptr<Store> open(const StoreSettings& settings, const Log& log);
 
 }  // namespace routemaster::service

@@ -25,41 +25,41 @@ void declare_http(CLI::App& app, WebSettings& settings) {
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_BODY_MAX")
         ->capture_default_str();
-    app.add_option("--connections-max", settings.connections_max, "Connections held at once")
+    app.add_option("--connections-max", settings.connections_max, "Connections open at once")
         ->check(CLI::Range(1, 1'000'000))
         ->envname("ROUTEMASTER_CONNECTIONS_MAX")
         ->capture_default_str();
     app.add_option("--buffered-bytes-max", settings.buffered_bytes_max,
-                   "Bytes that all bodies of requests without an answer may take together; beyond "
-                   "it they are answered 503")
+                   "Bytes that all bodies of requests without an answer may take together; 503 "
+                   "beyond it")
         ->transform(bytes())
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_BUFFERED_BYTES_MAX")
         ->capture_default_str();
     app.add_option("--header-timeout", settings.header_timeout,
-                   "Seconds in which the head of a request must be there")
+                   "Seconds in which the complete head of a request must arrive")
         ->check(seconds())
         ->envname("ROUTEMASTER_HEADER_TIMEOUT")
         ->capture_default_str();
     app.add_option("--body-rate-min", settings.body_rate_min,
-                   "Bytes a second at which bodies must come and answers be read, on average, "
-                   "after a grace of --header-timeout")
+                   "Bytes a second at which a client must send a body and read an answer, on "
+                   "average, after a grace of --header-timeout")
         ->check(CLI::Range(1, 1 << 30))
         ->envname("ROUTEMASTER_BODY_RATE_MIN")
         ->capture_default_str();
     app.add_option("--idle-timeout", settings.idle_timeout,
-                   "Whole seconds after which a connection without requests is closed")
+                   "Whole seconds after which the bus closes a connection without requests")
         ->check(seconds())
         ->envname("ROUTEMASTER_IDLE_TIMEOUT")
         ->capture_default_str();
     app.add_option("--scaling-threshold", settings.scaling_threshold,
-                   "Jobs from which GET /pulse/scaling tells of load")
+                   "Due jobs from which GET /pulse/scaling reports a busy bus")
         ->check(CLI::Range(1, 1'000'000'000))
         ->envname("ROUTEMASTER_SCALING_THRESHOLD")
         ->capture_default_str();
     app.add_option("--scaling-deadline", settings.scaling_deadline,
-                   "Milliseconds that it looks ahead")
+                   "Milliseconds ahead within which a job counts as due there")
         ->check(CLI::Range(0, 3'600'000))
         ->envname("ROUTEMASTER_SCALING_DEADLINE")
         ->capture_default_str();
@@ -75,13 +75,13 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
         ->capture_default_str()
         ->group("Data");
     app.add_option("--topics-max", settings.topics_max,
-                   "Topics that one client may subscribe to, and that may belong to it")
+                   "Topics that a client may subscribe to, and topics that it may own")
         ->check(CLI::Range(1, 1'000'000))
         ->envname("ROUTEMASTER_TOPICS_MAX")
         ->capture_default_str()
         ->group("Data");
     app.add_option("--topic-names", settings.topic_names,
-                   "any: a-z, 0-9, _, - and . make up the names of topics; ruby: a-z and _ "
+                   "any: topic names consist of a-z, 0-9, _, - and .; ruby: of a-z and _ "
                    "[any, but ruby with --mixed-fleet]")
         ->check(CLI::IsMember{{"any", "ruby"}})
         ->envname("ROUTEMASTER_TOPIC_NAMES")
@@ -94,8 +94,8 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
         ->capture_default_str()
         ->group("Data");
     app.add_option("--refuse-above", settings.refuse_above,
-                   "Bytes that the store may take before new events are refused with 503, until "
-                   "it takes a tenth less [never]")
+                   "Bytes that the store may take before the bus refuses new events with 503, "
+                   "until it takes a tenth less [never]")
         ->transform(bytes())
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
         ->type_name("BYTES")
@@ -116,14 +116,14 @@ void declare_access(CLI::App& app, WebSettings& settings) {
         ->envname("ROUTEMASTER_ROOT_KEY_FILE")
         ->group("Access");
     app.add_option("--clients", settings.clients,
-                   "Tokens to let in, with commas between them; what stands before -- is the name")
+                   "Tokens to make valid, separated by commas; the part before -- is the name")
         ->type_name("TOKEN,...")
         ->delimiter(',')
         ->envname("ROUTEMASTER_CLIENTS")
         ->group("Access");
 }
 
-/// In a mixed fleet those of Ruby Routemaster, whose workers end at an event that breaks them.
+/// In a mixed fleet the rules of Ruby Routemaster, whose workers crash at other events.
 EventRules event_rules(const ProcessSettings& process, const WebSettings& settings) {
     const bool mixed = process.store.shared_with_original();
     return {.topics = mixed || settings.topic_names == "ruby" ? TopicRule::ruby : TopicRule::any,
@@ -155,13 +155,13 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
             .log = log};
 }
 
-/// What it has to fall by before events are taken in again is a tenth.
+/// The bus accepts events again once the store takes a tenth less.
 AdmissionControlOptions guard_options(std::uint64_t refuse_above, const Log& log) {
     const auto free = refuse_above / 10;
     return {.capacity = {.bytes_max = refuse_above + free, .bytes_free_min = free}, .log = log};
 }
 
-/// The first line of a file, which is not empty.
+/// The first line of a file, which must not be empty.
 std::string read_key(const std::string& file) {
     const auto wrong = [&file](const std::string& why) {
         return CLI::ValidationError("--root-key-file", file + ": " + why);
@@ -177,8 +177,7 @@ std::string read_key(const std::string& file) {
     return line;
 }
 
-/// What is stored already is not stored again: a store without space takes no tokens, and yet
-/// delivers.
+/// Does not store a token again: a store without space refuses it, but can still deliver.
 Result<Done> let_in(Store& store, ApiToken client) {
     const auto now = system_clock().now();
     const auto known = perform(store, FindToken{client.token}, now);
@@ -186,7 +185,7 @@ Result<Done> let_in(Store& store, ApiToken client) {
     return perform(store, PutToken{std::move(client.token), std::move(client.name)}, now);
 }
 
-/// Lets the clients of the settings in, so that none is turned away once the server listens.
+/// Makes the tokens of the settings valid before the server listens.
 Store& with_clients(Store& store, const std::vector<std::string>& clients) {
     for (const auto& token : clients) {
         const auto reply = let_in(store, {token, token.substr(0, token.find("--"))});
@@ -208,7 +207,8 @@ void declare_web(CLI::App& app, WebSettings& settings) {
 
 void complete(WebSettings& settings, const ProcessSettings& process) {
     if (process.store.shared_with_original()) {
-        constexpr auto others = "any is not for --mixed-fleet: Ruby processes end at it";
+        constexpr auto others =
+            "any does not work with --mixed-fleet: it would crash Ruby processes";
         if (settings.topic_names == "any") throw CLI::ValidationError("--topic-names", others);
         if (settings.event_urls == "any") throw CLI::ValidationError("--event-urls", others);
     }

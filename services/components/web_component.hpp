@@ -1,5 +1,5 @@
 /// @file
-/// The part that takes in events and subscriptions over HTTP.
+/// The component that accepts events and subscriptions over HTTP.
 
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace routemaster::service {
 
-/// What can be set about it. Defaults are Ruby Routemaster's, where it has the setting.
+/// Its settings. Defaults are Ruby Routemaster's, where it has the setting.
 struct WebSettings {
     ListenSettings listening{.port = 17'890};
     std::size_t body_max = 1U << 20U;
@@ -36,15 +36,15 @@ struct WebSettings {
     double idle_timeout = 60;  ///< Seconds.
 
     std::string root_key{};
-    std::string root_key_file{};  ///< Holds the key instead, unless empty.
+    std::string root_key_file{};  ///< The file with the key, unless empty.
     std::vector<std::string> clients{};
 
     std::size_t event_data_max = event_data_max_default;
     std::uint32_t topics_max = 1'000;
-    std::string topic_names{};  ///< `any` or `ruby`; empty: as the fleet needs.
+    std::string topic_names{};  ///< `any` or `ruby`; empty: `ruby` in a mixed fleet.
     std::string event_urls = "https";
 
-    /// Without a limit, events are taken in for as long as the store takes them.
+    /// Without a limit, the bus accepts events for as long as the store does.
     std::optional<std::uint64_t> refuse_above{};
 
     std::uint64_t scaling_threshold = 100;
@@ -55,17 +55,17 @@ struct WebSettings {
 /// parsing.
 void declare_web(CLI::App& app, WebSettings& settings);
 
-/// Reads the root key from its file, if it is in one. Throws `CLI::Error` when the settings make no
-/// sense.
+/// Reads the root key from its file, if it has one. Throws `CLI::Error` for bad settings.
 void complete(WebSettings& settings, const ProcessSettings& process);
 
-/// An `HttpApi` behind an `HttpServer`, and a `AdmissionControl` behind it if there is a limit.
+/// An `HttpServer` with an `HttpApi`, and an `AdmissionControl` if there is a limit.
 class WebComponent final : public Component {
 public:
-    /// Why nothing can be delivered now, for `/pulse` to say.
+    /// Returns why nothing can be delivered now, for `/pulse`.
     using Trouble = std::function<std::optional<std::string>()>;
 
-    /// Lets the clients in and listens. The store must outlive it. Throws `Failure`.
+    /// Makes the tokens of `clients` valid and listens. The store must outlive it. Throws
+    /// `Failure`.
     WebComponent(Store& store, const ProcessSettings& process, const WebSettings& settings,
                  const Log& log, Trouble trouble = {});
 

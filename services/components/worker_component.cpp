@@ -15,19 +15,19 @@
 namespace routemaster::service {
 namespace {
 
-/// A Ruby worker says that it is alive once a delivery or once in five seconds, and a
-/// delivery takes up to 22. Its own processes wait for so long.
+/// A Ruby worker sends a heartbeat with each delivery or every five seconds, and a delivery takes
+/// up to 22. Ruby processes wait this long.
 constexpr Duration silence_of_the_original{30'000};
 
-/// Its web processes wake nobody. Its own workers look every 100 ms, but wait for some jobs without
-/// a pause: an event is to wait no longer for ours.
+/// Ruby web processes send no wake-ups. Ruby workers poll every 100 ms, and get some jobs without
+/// delay: an event must not wait longer for our workers.
 constexpr Duration poll_beside_the_original{20};
 
-/// What stands for an empty list of statuses, which a variable of the environment cannot be.
+/// The word for an empty list of statuses, which an environment variable cannot express.
 constexpr std::string_view no_statuses = "none";
 
-/// The statuses of a list: none for the word, and for a list without items, which comes as one
-/// empty text. Throws `CLI::ValidationError` for anything that is no status of a failure.
+/// The statuses of a list: none for the word, and for an empty list, which comes as one empty text.
+/// Throws `CLI::ValidationError` for anything but the status of a failure.
 std::vector<int> statuses_of(const std::vector<std::string>& texts) {
     const bool none = texts.size() == 1 && (texts.front().empty() || texts.front() == no_statuses);
     if (none) return {};
@@ -58,8 +58,8 @@ void declare_permanent_statuses(CLI::App& app, std::vector<int>& statuses) {
     app.add_option_function<std::vector<std::string>>(
            "--permanent-statuses",
            [&statuses](const std::vector<std::string>& texts) { statuses = statuses_of(texts); },
-           "Statuses, with commas, after which a batch is DEAD at once if its subscriber has set "
-           "attempts_max or age_max; none: there are no such statuses")
+           "Statuses, separated by commas, that make a batch DEAD at once if its subscriber has "
+           "set attempts_max or age_max; none: no status does")
         ->delimiter(',')
         ->type_name("STATUS,...|none")
         ->envname("ROUTEMASTER_PERMANENT_STATUSES")
@@ -74,7 +74,8 @@ void declare_delivery(CLI::App& app, WorkerSettings& settings) {
         ->envname("ROUTEMASTER_CONNECT_TIMEOUT")
         ->capture_default_str()
         ->group(group);
-    app.add_option("--delivery-timeout", settings.delivery_timeout, "Seconds, from start to end")
+    app.add_option("--delivery-timeout", settings.delivery_timeout,
+                   "Seconds, for the complete delivery")
         ->check(seconds())
         ->envname("ROUTEMASTER_TIMEOUT")
         ->capture_default_str()
@@ -92,7 +93,7 @@ void declare_delivery(CLI::App& app, WorkerSettings& settings) {
     declare_permanent_statuses(app, settings.permanent_statuses);
 }
 
-/// Declines what an `HttpTransport` would.
+/// Refuses values that an `HttpTransport` would refuse.
 CLI::Validator fit_for(std::string HttpTransportOptions::*field) {
     return {[field](const std::string& text) -> std::string {
                 HttpTransportOptions options;
@@ -105,15 +106,15 @@ CLI::Validator fit_for(std::string HttpTransportOptions::*field) {
 
 void declare_requests(CLI::App& app, WorkerSettings& settings) {
     const auto* const group = "Delivery";
-    app.add_option("--user-agent", settings.user_agent, "What deliveries say who they are from")
+    app.add_option("--user-agent", settings.user_agent, "The User-Agent header of deliveries")
         ->check(fit_for(&HttpTransportOptions::user_agent))
         ->type_name("TEXT")
         ->envname("ROUTEMASTER_USER_AGENT")
         ->capture_default_str()
         ->group(group);
     app.add_option("--proxy", settings.proxy,
-                   "Where connections go instead of straight to callbacks: http://, https:// or "
-                   "socks5h://, with a port [none, whatever the environment says]")
+                   "Proxy for all deliveries: http://, https:// or socks5h://, with a port [none; "
+                   "environment variables are ignored]")
         ->check(fit_for(&HttpTransportOptions::proxy))
         ->type_name("URL")
         ->envname("ROUTEMASTER_PROXY")
@@ -143,16 +144,17 @@ void declare_health(CLI::App& app, HealthOptions& health) {
 
 void declare_capacity(CLI::App& app, WorkerSettings& settings) {
     const auto* const group = "Data";
-    app.add_option("--drop-oldest-above", settings.drop_oldest_above,
-                   "Bytes that the store may take before the oldest batches are dropped [nothing "
-                   "is dropped]")
+    app.add_option(
+           "--drop-oldest-above", settings.drop_oldest_above,
+           "Bytes that the store may take before the bus drops the oldest batches [it drops "
+           "none]")
         ->transform(bytes())
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_DROP_OLDEST_ABOVE")
         ->group(group);
     app.add_option("--drop-oldest-free", settings.drop_oldest_free,
-                   "Bytes below that mark at which dropping ends [a tenth of it]")
+                   "Bytes below that limit at which dropping ends [a tenth of it]")
         ->transform(bytes())
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
         ->type_name("BYTES")
@@ -160,8 +162,7 @@ void declare_capacity(CLI::App& app, WorkerSettings& settings) {
         ->group(group);
 }
 
-/// What Ruby Routemaster calls them. Variables alone: as flags they have names that say what they
-/// do.
+/// Ruby Routemaster's names for these settings. Only variables: the flags have clearer names.
 void declare_ruby_capacity(CLI::App& app, WorkerSettings& settings) {
     app.add_option("--redis-max-mem", settings.ruby_bytes_max)
         ->transform(bytes())
@@ -183,8 +184,8 @@ void declare_metrics(CLI::App& app, WorkerSettings& settings) {
                settings.print_metrics = where != "none";
                settings.metrics_wanted_elsewhere = where == "datadog";
            },
-           "print writes them to the log, none does not measure; datadog, which a fleet of the "
-           "original may be set to, is not there: they are written to the log, with a warning")
+           "print writes them to the log, none turns them off; datadog, a setting of Ruby "
+           "Routemaster, is not supported: it writes them to the log, with a warning")
         ->check(CLI::IsMember{{"print", "none", "datadog"}})
         ->type_name("print|none")
         ->envname("METRIC_COLLECTION_SERVICE")
@@ -234,7 +235,7 @@ DispatcherOptions dispatcher_options(const ProcessSettings& process, const Worke
     return options;
 }
 
-/// The marks of the settings: dropping begins above one and ends below the other.
+/// The limits of the settings: dropping begins above one and ends below the other.
 std::optional<CapacityOptions> capacity(const WorkerSettings& settings) {
     if (const auto above = settings.drop_oldest_above) {
         const auto free = settings.drop_oldest_free.value_or(*above / 10);
@@ -262,7 +263,7 @@ MonitorOptions monitor_options(const ProcessSettings& process, const WorkerSetti
             },
         .log = log};
     if (process.store.is_remote()) options.store_names.emplace_back("redis");
-    // Where Ruby workers do their housekeeping.
+    // Ruby workers use this queue for housekeeping.
     if (process.store.shared_with_original()) options.queues.emplace_back("aux");
     return options;
 }

@@ -1,5 +1,5 @@
 /// @file
-/// The part that delivers batches, and looks after the store.
+/// The component that delivers batches, and maintains the store.
 
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace routemaster::service {
 
-/// What can be set about it. Defaults are Ruby Routemaster's, where it has the setting.
+/// Its settings. Defaults are Ruby Routemaster's, where it has the setting.
 struct WorkerSettings {
     double connect_timeout = 2;  ///< Seconds, like the next.
     double delivery_timeout = 20;
@@ -35,16 +35,17 @@ struct WorkerSettings {
     std::vector<int> permanent_statuses = HttpTransportOptions{}.permanent_statuses;
     HealthOptions health{};
 
-    /// Without a limit nothing is ever dropped: unlike Ruby Routemaster, one has to ask for it.
+    /// Without a limit, the default, the bus drops nothing, unlike Ruby Routemaster.
     std::optional<std::uint64_t> drop_oldest_above{};
-    std::optional<std::uint64_t> drop_oldest_free{};  ///< A tenth of it when there is none.
+    std::optional<std::uint64_t> drop_oldest_free{};  ///< By default a tenth of it.
 
-    /// The limit as Ruby Routemaster counts it: what stays free is part of it. Unused beside ours.
+    /// The limit as Ruby Routemaster counts it: it includes the space that stays free. Ignored when
+    /// `drop_oldest_above` is set.
     std::optional<std::uint64_t> ruby_bytes_max{};
     std::uint64_t ruby_bytes_free_min = CapacityOptions{}.bytes_free_min;
 
     bool print_metrics = true;
-    bool metrics_wanted_elsewhere = false;  ///< At Datadog, which is not there.
+    bool metrics_wanted_elsewhere = false;  ///< At Datadog, which is not supported.
     double monitor_interval = 10;           ///< Seconds.
     std::string app_name = "routemaster";
     std::string environment = "production";
@@ -54,7 +55,7 @@ struct WorkerSettings {
 /// parsing.
 void declare_worker(CLI::App& app, WorkerSettings& settings);
 
-/// Throws `CLI::Error` when the settings make no sense together.
+/// Throws `CLI::Error` when the settings contradict each other.
 void check(const WorkerSettings& settings);
 
 /// A `Dispatcher` that delivers over HTTP, an `Autodrop` if there is a limit, and a `Monitor` that
@@ -68,7 +69,7 @@ public:
     [[nodiscard]] const char* type() const override { return "worker"; }
     void stop(TimePoint deadline) override;
 
-    /// Why nothing can be delivered now; nothing when all is well. Any thread.
+    /// Why nothing can be delivered now; nothing when deliveries are possible. Any thread.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

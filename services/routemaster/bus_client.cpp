@@ -12,7 +12,7 @@ namespace routemaster::service {
 namespace {
 
 constexpr long connect_timeout_ms = 5'000;
-/// Longer than a bus that is overloaded should ever take.
+/// Longer than even an overloaded bus should take.
 constexpr long answer_timeout_ms = 60'000;
 /// An answer is at most a list of some thousand subscribers.
 constexpr std::size_t answer_max = std::size_t{64} << 20U;
@@ -48,7 +48,7 @@ void declare_bus(CLI::App& app, BusSettings& settings, const std::string& token_
         ->type_name("URL")
         ->envname("ROUTEMASTER_BUS")
         ->capture_default_str();
-    app.add_option(token_flag, settings.token, "Who asks")
+    app.add_option(token_flag, settings.token, "The token to present")
         ->required()
         ->type_name("TOKEN")
         ->envname(token_variable);
@@ -101,7 +101,8 @@ Result<BusClient::Answer> BusClient::ask(std::string_view method, const std::str
     impl_->problem[0] = '\0';
     set(curl, CURLOPT_URL, (impl_->bus + path).c_str());
     set(curl, CURLOPT_WRITEDATA, &answer.body);
-    // POST sends the length of the body even when there is none; the method is put in its place.
+    // POST sends the length of the body even when there is none; CURLOPT_CUSTOMREQUEST sets the
+    // method.
     set(curl, CURLOPT_POST, method == "POST" ? 1L : 0L);
     if (method == "POST") {
         set(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));

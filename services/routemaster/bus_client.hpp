@@ -13,7 +13,7 @@
 
 namespace routemaster::service {
 
-/// Which bus, and as whom.
+/// The URL of a bus, and the token to present.
 struct BusSettings {
     std::string bus = "http://127.0.0.1:17890";
     std::string token;
@@ -28,14 +28,14 @@ void declare_bus(CLI::App& app, BusSettings& settings, const std::string& token_
 /// Thread safety: one thread at a time.
 class BusClient {
 public:
-    /// What the bus said.
+    /// The answer of the bus.
     struct Answer {
         int status = 0;
         std::string body;
-        std::string next;  ///< The path of what follows in a list; empty at its end.
+        std::string next;  ///< The path of the next page of a list; empty at its end.
 
         [[nodiscard]] bool accepted() const noexcept { return status >= 200 && status < 300; }
-        /// Why it was not accepted, in one line.
+        /// Why the bus refused the request, in one line.
         [[nodiscard]] std::string refusal() const;
     };
 
@@ -45,12 +45,12 @@ public:
     BusClient(const BusClient&) = delete;
     BusClient& operator=(const BusClient&) = delete;
 
-    /// Sends a request and waits for the answer, whatever its status. `unavailable` when there is
-    /// none.
+    /// Sends a request and waits for the answer, whatever its status. `unavailable` when none
+    /// comes.
     Result<Answer> ask(std::string_view method, const std::string& path,
                        std::string_view body = {});
 
-    /// The same, but anything but a 2xx throws `Failure` too.
+    /// The same, but throws `Failure` for anything but a 2xx.
     Answer demand(std::string_view method, const std::string& path, std::string_view body = {});
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// The commands of the program. Each declares its settings and says what to do with them.
+/// The commands of the program. Each declares its settings and returns the function that runs it.
 
 #pragma once
 
@@ -9,15 +9,15 @@
 
 namespace routemaster::service {
 
-/// The whole bus in one process.
+/// Runs the complete bus in one process.
 Run declare_serve(CLI::App& app);
-/// Who may use the bus.
+/// Manages the tokens of clients.
 Run declare_token(CLI::App& app);
-/// Pushes events.
+/// Publishes events.
 Run declare_publish(CLI::App& app);
-/// Asks for events.
+/// Subscribes to topics.
 Run declare_subscribe(CLI::App& app);
-/// Looks after batches that failed for good.
+/// Manages DEAD batches.
 Run declare_dead(CLI::App& app);
 /// Receives and prints batches.
 Run declare_listen(CLI::App& app);
@@ -25,7 +25,7 @@ Run declare_listen(CLI::App& app);
 Run declare_check(CLI::App& app);
 /// Copies the file of a store, while a bus uses it.
 Run declare_backup(CLI::App& app);
-/// Saves what can be read of the file of a store.
+/// Exports what is readable in the file of a store.
 Run declare_export(CLI::App& app);
 
 }  // namespace routemaster::service

@@ -21,7 +21,7 @@ struct DeadSettings {
     bool all = false;
 };
 
-/// Where the DEAD batches are told: the client's own, or those that root asks for.
+/// The path of the DEAD batches: the client's own, or those that root manages.
 std::string path_of(const DeadSettings& settings) {
     if (settings.subscriber.empty()) return "/subscriber/dead";
     return "/subscribers/" + settings.subscriber + "/dead";
@@ -29,7 +29,7 @@ std::string path_of(const DeadSettings& settings) {
 
 const Value& field(const Value& object, std::string_view key) {
     const auto* value = object.find(key);
-    if (value == nullptr) throw std::runtime_error{"the bus answered something unknown"};
+    if (value == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
     return *value;
 }
 
@@ -57,7 +57,7 @@ int list(const DeadSettings& settings) {
         const auto answer = client.demand("GET", path + after);
         const auto batches = parse_json(answer.body).value();
         const auto* entries = batches.get_if<Value::Array>();
-        if (entries == nullptr) throw std::runtime_error{"the bus answered something unknown"};
+        if (entries == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
         for (const auto& entry : *entries) print_status(entry);
         if (entries->size() < part) return 0;
         after = "&after=" + printed(field(entries->back(), "uid"));
@@ -70,7 +70,7 @@ int show(const DeadSettings& settings) {
     return 0;
 }
 
-/// What the action is about: one batch or all, and not neither or both.
+/// Refuses an action without a choice: it takes either one batch or all.
 void check_choice(const DeadSettings& settings) {
     if (settings.batch.empty() == settings.all) return;
     throw CLI::ValidationError("batch", "give the id of one batch, or --all");
@@ -109,7 +109,7 @@ Run declare_dead(CLI::App& app) {
     const auto run = std::make_shared<Run>();
     declare_bus(app, settings->bus);
     app.add_option("--subscriber", settings->subscriber,
-                   "Whose batches, by token, where --token is the root key [those of --token]")
+                   "The token of the subscriber, if --token is the root key [that of --token]")
         ->type_name("TOKEN");
     app.require_subcommand(1);
     app.fallthrough();
@@ -122,21 +122,20 @@ Run declare_dead(CLI::App& app) {
     };
     const auto declare_batch = [&](CLI::App& action) {
         return action
-            .add_option("batch", settings->batch,
-                        "The id of a batch, behind -- if it begins with -")
+            .add_option("batch", settings->batch, "The id of a batch, after -- if it begins with -")
             ->type_name("UID");
     };
     const auto declare_all = [&](CLI::App& action) {
         action.add_flag("--all", settings->all, "All of them");
     };
 
-    declare("list", "Tell which batches are DEAD, those that died first at the front", list);
-    declare_batch(*declare("show", "Tell a batch with its events, as JSON", show))->required();
+    declare("list", "List the DEAD batches, those that died first at the front", list);
+    declare_batch(*declare("show", "Print a batch with its events, as JSON", show))->required();
     auto* const redelivering =
         declare("redeliver", "Deliver a batch again, behind those that wait", redeliver);
     declare_batch(*redelivering);
     declare_all(*redelivering);
-    auto* const dropping = declare("drop", "Give a batch up for good", drop);
+    auto* const dropping = declare("drop", "Drop a batch for good", drop);
     declare_batch(*dropping);
     declare_all(*dropping);
 

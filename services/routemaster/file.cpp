@@ -11,19 +11,19 @@
 namespace routemaster::service {
 namespace {
 
-/// Tells what is wrong; the exit status says whether anything is.
+/// Prints the damage; returns the exit status, which says whether there is any.
 int report_damage(const EmbeddedFileReport& report) {
     for (const auto& line : report.damage) std::cerr << line << '\n';
     return report.damage.empty() ? 0 : 1;
 }
 
-/// Opened so, the store forgets what stands behind the damage, and keeps a copy of its log.
+/// The store opens the file without the data behind the damage, and keeps a copy of its log.
 void repair(const std::string& file) {
     const auto log = [](LogLevel, std::string_view text) { std::cerr << text << '\n'; };
     const EmbeddedStore store{file, {.accept_damage = true, .log = log}};
 }
 
-/// Prints what the file holds, and whether it is whole.
+/// Prints what the file contains, and whether it is damaged.
 int tell(const EmbeddedFileReport& report) {
     std::cout << report.rows << " rows, " << report.bytes << " bytes: " << report.topics
               << " topics, " << report.subscribers << " subscribers, " << report.tokens
@@ -44,7 +44,7 @@ int check(const std::string& file, bool mend) {
     return tell(report);
 }
 
-/// The copy is read once more: who needs it must not be the first to.
+/// Reads the copy once more: a restore must not be the first to read it.
 int back_up(const std::string& file, const std::string& target) {
     backup_embedded_file(file, target).value();
     return tell(check_embedded_file(target).value());
@@ -68,8 +68,7 @@ std::shared_ptr<std::string> declare_file(CLI::App& app) {
 Run declare_check(CLI::App& app) {
     const auto file = declare_file(app);
     const auto mend = std::make_shared<bool>(false);
-    app.add_flag("--repair", *mend,
-                 "Go on with what stands before damage in its log; a copy of the log is kept");
+    app.add_flag("--repair", *mend, "Keep what precedes damage in its log, and a copy of the log");
     return [file, mend] { return check(*file, *mend); };
 }
 

@@ -20,14 +20,14 @@ struct Command {
 
 constexpr Command commands[] = {
     {"serve", "Run the bus", declare_serve},
-    {"token", "Say who may use a running bus", declare_token},
+    {"token", "Add, list and remove tokens of clients", declare_token},
     {"publish", "Publish events: one from flags, or many from JSON lines", declare_publish},
     {"subscribe", "Have the events of topics sent to a URL", declare_subscribe},
     {"dead", "List, show, redeliver or drop batches that failed for good", declare_dead},
     {"listen", "Receive batches and print them", declare_listen},
     {"check", "Examine the file of a store", declare_check},
     {"backup", "Copy the file of a store, while a bus uses it", declare_backup},
-    {"export", "Save what can be read of the file of a store, as JSON lines", declare_export},
+    {"export", "Export what is readable in the file of a store, as JSON lines", declare_export},
 };
 
 int run(const Command& command, std::vector<std::string> arguments) {
@@ -46,10 +46,10 @@ int main(std::vector<std::string> arguments) {
                  "routemaster"};
     app.set_version_flag("--version", version_of("routemaster"));
     app.require_subcommand(1);
-    app.footer("routemaster COMMAND --help tells the settings of a command.");
+    app.footer("routemaster COMMAND --help lists the settings of a command.");
     for (const auto& command : commands) {
-        // Each command parses what follows by itself, so that variables meant for one command
-        // cannot be in the way of another.
+        // Each command parses its own arguments, so that variables meant for one command do not
+        // affect another.
         auto* const name = app.add_subcommand(command.name, command.summary)->prefix_command();
         name->set_help_flag();
     }

@@ -42,7 +42,7 @@ double seconds_since(SteadyClock::time_point began) {
     return std::chrono::duration<double>(SteadyClock::now() - began).count();
 }
 
-/// A line on a terminal that tells how far we are. Silent when standard error is none.
+/// A progress line on a terminal. Prints nothing when standard error is not a terminal.
 class Progress {
 public:
     void tell(const Publisher& publisher) {
@@ -55,7 +55,7 @@ public:
         shown_ = true;
     }
 
-    /// Makes way for other text.
+    /// Clears the line for other text.
     void clear() {
         if (std::exchange(shown_, false)) std::fputs("\r\x1b[K", stderr);
     }
@@ -69,8 +69,8 @@ private:
     bool shown_ = false;
 };
 
-/// Reads `{"topic": …, "type": …, "url": …}`. It is sent as it is: the bus takes the topic from the
-/// path, and ignores the one in the body.
+/// Reads `{"topic": …, "type": …, "url": …}`. The line is sent unchanged: the bus takes the topic
+/// from the path, and ignores the one in the body.
 Result<Line> parse_line(std::string text, std::uint64_t number) {
     const auto event = parse_json(text);
     if (!event) return event.error();
@@ -83,10 +83,10 @@ Result<Line> parse_line(std::string text, std::uint64_t number) {
     return Line{number, *topic, std::move(text)};
 }
 
-/// Tells why lines were not published.
+/// Prints why lines were not published.
 class Complaints {
 public:
-    /// `all`: of each line, and not only of the first few.
+    /// `all`: for each line, not only for the first few.
     explicit Complaints(bool all)
         : told_max_{all ? std::numeric_limits<std::uint64_t>::max() : 20} {}
 
@@ -99,10 +99,10 @@ public:
         }
     }
 
-    /// The last word, after which all is told.
+    /// Prints how many more lines failed.
     void conclude(std::uint64_t failed) const {
         if (failed == told_) return;
-        const auto* const hint = told_ == told_max_ ? "; --verbose tells why" : "";
+        const auto* const hint = told_ == told_max_ ? "; --verbose says why" : "";
         complain(command_name,
                  std::to_string(failed - told_) + " more lines were not published" + hint);
     }
@@ -189,7 +189,7 @@ Run declare_publish(CLI::App& app) {
     app.add_option("--type", settings->type, "What happened")
         ->check(CLI::IsMember{{"create", "update", "delete", "noop"}})
         ->needs(topic);
-    app.add_option("--url", settings->url, "Where the thing lives")->type_name("URL")->needs(topic);
+    app.add_option("--url", settings->url, "URL of the thing")->type_name("URL")->needs(topic);
     app.add_option("--data", settings->data, "A small object")->type_name("JSON")->needs(topic);
     app.add_option("--timestamp", settings->timestamp, "When it happened, in ms since 1970 [now]")
         ->type_name("MS")
@@ -206,10 +206,10 @@ Run declare_publish(CLI::App& app) {
         ->capture_default_str()
         ->excludes(topic);
     app.add_flag("--topic-order", settings->topic_order,
-                 "Keep the order of the lines of each topic all the same")
+                 "Keep the order of the lines of each topic even so")
         ->excludes(topic);
     app.add_flag("--verbose", settings->verbose,
-                 "Tell of every line that is not published why, not only of the first 20")
+                 "Print the reason for every line that is not published, not only for 20")
         ->excludes(topic)
         ->group("Many events");
     file->group("Many events");

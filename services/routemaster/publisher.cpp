@@ -19,7 +19,7 @@ struct Publisher::OrderingGroup {
         changed.notify_all();
     }
 
-    /// The next event; nothing when there will be no more.
+    /// The next event; nothing when no more will come.
     std::optional<Line> take() {
         std::unique_lock lock{mutex};
         changed.wait(lock, [this] { return !queue.empty() || closed; });
@@ -117,7 +117,7 @@ void Publisher::fail(std::uint64_t number, std::string why) {
     failed_.push_back({number, std::move(why)});
 }
 
-/// The bus cannot be reached, so nothing more is sent. One line tells why.
+/// Sends nothing more, since the bus cannot be reached. One line gets the reason.
 void Publisher::fail_all(std::uint64_t number, std::string why) {
     const std::lock_guard lock{mutex_};
     ++totals_.failed;

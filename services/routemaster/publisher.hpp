@@ -20,15 +20,15 @@ namespace routemaster::service {
 
 /// One event to publish.
 struct Line {
-    std::uint64_t number = 0;  ///< Where it stands in the input, counted from 1.
+    std::uint64_t number = 0;  ///< Its line in the input, counted from 1.
     std::string topic;
     std::string body;  ///< The JSON to send.
 };
 
-/// What became of the events so far.
+/// The number of events published and failed so far.
 struct PublishTotals {
     std::uint64_t published = 0;
-    std::uint64_t failed = 0;  ///< Those that were not sent any more among them.
+    std::uint64_t failed = 0;  ///< Including those that were no longer sent.
 };
 
 /// A line that was not published.
@@ -39,27 +39,27 @@ struct FailedLine {
 
 /// Connections that publish one event after the other, each with a queue of its own.
 ///
-/// Events on one connection keep their order. When the bus cannot be reached, nothing more is sent.
-/// Thread safety: all members from one thread.
+/// Events on one connection keep their order. Once the bus cannot be reached, it sends nothing
+/// more. Thread safety: all members from one thread.
 class Publisher {
 public:
     /// `by_topic`: all events of a topic take the same connection.
     Publisher(const BusSettings& settings, std::size_t connections, bool by_topic);
 
-    /// Waits until what was queued is sent.
+    /// Waits until the queued events are sent.
     ~Publisher();
 
-    /// Queues an event; waits while the queue of its connection is full. False when the bus cannot
-    /// be reached any more.
+    /// Queues an event; waits while the queue of its connection is full. False once the bus cannot
+    /// be reached.
     bool publish(Line line);
 
-    /// Counts a line that is no event.
+    /// Counts a line that is not an event.
     void reject(std::uint64_t number, const std::string& why);
 
-    /// The lines that failed since this was last called, in their order.
+    /// Returns the lines that failed since the last call, in their order.
     [[nodiscard]] std::vector<FailedLine> take_failed();
 
-    /// Waits until everything queued is sent, and tells what became of it. Nothing may follow.
+    /// Waits until the queued events are sent, and returns the totals. Call nothing after it.
     PublishTotals finish();
 
     [[nodiscard]] PublishTotals totals() const;

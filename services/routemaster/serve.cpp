@@ -20,8 +20,8 @@ int serve(Settings& settings) {
     complete(settings.web, settings.process);
     check(settings.worker);
     return run_process(settings.process, [&](Store& store, const Log& log) {
-        // The web part comes first: it may find its port in use. Until it is there, the worker part
-        // has no trouble to tell of.
+        // The web component starts first: its port may be in use. Until the worker component
+        // exists, it has no trouble to report.
         const auto worker = std::make_shared<std::atomic<const WorkerComponent*>>(nullptr);
         auto web =
             std::make_unique<WebComponent>(store, settings.process, settings.web, log, [worker] {
@@ -31,7 +31,7 @@ int serve(Settings& settings) {
         auto work =
             std::make_unique<WorkerComponent>(store, settings.process, settings.worker, log);
         worker->store(work.get());
-        // What asks the other is the first to stop and to end.
+        // The component that uses the other is stopped and destroyed first.
         Components components;
         components.push_back(std::move(web));
         components.push_back(std::move(work));

@@ -51,7 +51,7 @@ Run declare_subscribe(CLI::App& app) {
     declare_bus(app, settings->bus);
     app.add_option("topics", settings->topics, "The topics, in place of those subscribed to before")
         ->required();
-    app.add_option("--callback", settings->callback, "Where batches go")
+    app.add_option("--callback", settings->callback, "The URL to deliver batches to")
         ->required()
         ->type_name("URL");
     app.add_option("--uuid", settings->uuid, "The user name that deliveries present")
@@ -66,7 +66,7 @@ Run declare_subscribe(CLI::App& app) {
                    "Failed attempts after which a batch is DEAD; 0: never")
         ->type_name("N");
     app.add_option("--age-max", settings->age_max,
-                   "Milliseconds after which a batch that fails is DEAD; 0: never")
+                   "Age in milliseconds at which a failed batch is DEAD; 0: never")
         ->type_name("MS");
     app.add_option("--dead-max", settings->dead_max,
                    "DEAD batches that are kept; beyond it the oldest are dropped")

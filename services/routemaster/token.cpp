@@ -21,7 +21,7 @@ struct TokenSettings {
 std::string text_of(const Value& object, std::string_view key) {
     const auto* value = object.find(key);
     const auto* text = value == nullptr ? nullptr : value->get_if<std::string>();
-    if (text == nullptr) throw std::runtime_error{"the bus answered something unknown"};
+    if (text == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
     return *text;
 }
 
@@ -39,11 +39,11 @@ int list(const TokenSettings& settings) {
     BusClient bus{settings.bus};
     for (std::string path = "/api_tokens"; !path.empty();) {
         const auto answer = bus.demand("GET", path);
-        // No content stands for no tokens.
+        // An empty body means that there are no tokens.
         if (answer.body.empty()) return 0;
         const auto tokens = parse_json(answer.body).value();
         const auto* entries = tokens.get_if<Value::Array>();
-        if (entries == nullptr) throw std::runtime_error{"the bus answered something unknown"};
+        if (entries == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
         for (const auto& entry : *entries) {
             std::cout << std::left << std::setw(24) << text_of(entry, "name") << ' '
                       << text_of(entry, "token") << '\n';
@@ -74,10 +74,10 @@ Run declare_token(CLI::App& app) {
         return action;
     };
 
-    auto* const adding = declare("add", "Let a client in, and print its token", add);
-    adding->add_option("name", settings->name, "Whom it is for")->required();
-    adding->add_option("--token", settings->token, "The token [one is made up]");
-    declare("list", "Tell who is let in", list);
+    auto* const adding = declare("add", "Make a token for a client valid, and print it", add);
+    adding->add_option("name", settings->name, "The name of the client")->required();
+    adding->add_option("--token", settings->token, "The token [a random one]");
+    declare("list", "List the valid tokens", list);
     auto* const removing = declare("rm", "Make a token invalid and forget its subscriber", remove);
     removing->add_option("token", settings->token, "The token")->required();
 

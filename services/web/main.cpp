@@ -37,7 +37,7 @@ Run declare(CLI::App& app) {
 
 int main(std::vector<std::string> arguments) {
     CLI::App app{
-        "Takes in events over HTTP, for routemaster-worker to deliver. Any number of both "
+        "Accepts events over HTTP, for routemaster-worker to deliver. Any number of both "
         "share one Redis server.",
         "routemaster-web"};
     return run_program(app, declare, std::move(arguments));

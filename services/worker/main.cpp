@@ -37,7 +37,7 @@ Run declare(CLI::App& app) {
 
 int main(std::vector<std::string> arguments) {
     CLI::App app{
-        "Delivers what routemaster-web takes in. Any number of both share one Redis "
+        "Delivers events that routemaster-web accepts. Any number of both share one Redis "
         "server.",
         "routemaster-worker"};
     return run_program(app, declare, std::move(arguments));

@@ -65,14 +65,14 @@ TEST_CASE("anonymous bytes cost the bus no time") {
     CHECK((processor_time(pid) - before).count() < 1.5);
     CHECK(await([&] { return open_files(pid) <= files; }));
     CHECK(bus.stop() == 0);
-    // Of 100 refusals, each second tells once.
+    // 100 refusals are logged once a second.
     const auto errors = bus.process().errors();
     CHECK(errors.find("http: refused: ") != std::string::npos);
     CHECK(errors.find(", the last of ") != std::string::npos);
     CHECK(errors.find("ERROR") == std::string::npos);
 }
 
-TEST_CASE("credentials are looked at before a body is held") {
+TEST_CASE("credentials are checked before a body is kept in memory") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     for (const auto& [token, path, status] : std::vector<std::tuple<std::string, std::string, int>>{
@@ -102,7 +102,7 @@ TEST_CASE("credentials are looked at before a body is held") {
     CHECK(bus.publish("orders", "https://shop.example/1").status == 200);
 }
 
-TEST_CASE("bodies of clients are held within a bound") {
+TEST_CASE("bodies of clients in memory are bounded") {
     const TemporaryFolder folder;
     std::vector<std::string> flags;
     std::size_t bound = 64U << 20U;
@@ -124,7 +124,7 @@ TEST_CASE("bodies of clients are held within a bound") {
         try {
             return late->receive().status == 503;
         } catch (const std::runtime_error&) {
-            // There was space: one of the crowd came later, and was refused in its place.
+            // There was space: one of the crowd came later, and was refused instead.
             clients.push_back(std::move(late));
             return false;
         }
@@ -147,14 +147,14 @@ TEST_CASE("half-sent requests do not delay the end of the bus") {
     CHECK(std::chrono::steady_clock::now() - began < 4s);
 }
 
-TEST_CASE("how many connections are held is a setting") {
+TEST_CASE("the number of open connections is a setting") {
     const TemporaryFolder folder;
     std::vector<std::string> flags;
-    SUBCASE("of two, the older one gives way") { flags = {"--connections-max", "2"}; }
+    SUBCASE("of two, the older one is closed") { flags = {"--connections-max", "2"}; }
     SUBCASE("and by default there is space for more") {}
     const RunningBus bus{folder.path(), flags};
     const auto older = crowd(bus, 1, half_a_head);
-    // Which of two is older, two threads may see differently if they come at the same time.
+    // Two threads may disagree which of two simultaneous connections is older.
     ::usleep(200'000);
     const auto younger = crowd(bus, 1, half_a_head);
     CHECK(bus.ask("GET", "/health").status == 200);

@@ -1,4 +1,4 @@
-// A running bus is backed up by another process.
+// Another process backs up a running bus.
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ struct Ended {
     std::string errors;
 };
 
-/// `routemaster backup FILE TARGET`, to its end.
+/// Runs `routemaster backup FILE TARGET` to its end.
 Ended back_up(const fs::path& file, const fs::path& target) {
     test::Process process{{test::routemaster_binary, "backup", file.string(), target.string()}};
     const int status = process.wait();
@@ -44,7 +44,7 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-/// A bus with a subscriber whose receiver is away, so that its events stay.
+/// A bus with a subscriber whose receiver is down, so that its events stay queued.
 struct QueueingBus {
     QueueingBus() {
         REQUIRE(bus.subscribe("billing", R"(["orders"])", "http://127.0.0.1:9/").status == 204);
@@ -78,7 +78,7 @@ int events_in(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("a bus at work is backed up by a command, and the backup is another bus") {
+TEST_CASE("a command backs up a running bus, and a bus starts from the backup") {
     QueueingBus queueing;
     queueing.publish(50);
     std::atomic<bool> ended = false;
@@ -115,7 +115,7 @@ TEST_CASE("a bus at work is backed up by a command, and the backup is another bu
     CHECK(restored.stop() == 0);
 }
 
-TEST_CASE("a bus that does not run is backed up by the command itself") {
+TEST_CASE("the command itself backs up a stopped bus") {
     QueueingBus queueing;
     queueing.publish(20);
     queueing.bus.kill();
@@ -127,7 +127,7 @@ TEST_CASE("a bus that does not run is backed up by the command itself") {
     CHECK(queueing.bus.stop() == 0);
 }
 
-TEST_CASE("a backup that cannot be made says why, and the bus goes on") {
+TEST_CASE("the command reports why a backup fails, and the bus goes on") {
     QueueingBus queueing;
     queueing.publish(5);
     const auto folder = queueing.folder.path();
@@ -147,7 +147,7 @@ TEST_CASE("a backup that cannot be made says why, and the bus goes on") {
     CHECK(has(queueing.bus.process().errors(), "cannot back up"));
 }
 
-TEST_CASE("a request for a backup that was left over is passed over, and used again") {
+TEST_CASE("a leftover request for a backup is skipped, and its file is used again") {
     QueueingBus queueing;
     queueing.publish(5);
     const auto request = queueing.file.string() + "-backup";
@@ -162,7 +162,7 @@ TEST_CASE("a request for a backup that was left over is passed over, and used ag
     CHECK(queueing.bus.stop() == 0);
 }
 
-TEST_CASE("a request of another user is not obeyed") {
+TEST_CASE("a request of another user is ignored") {
     QueueingBus queueing;
     if (::geteuid() != 0) {
         WARN_MESSAGE(false, "skipped: only root can give files away");
@@ -186,7 +186,7 @@ TEST_CASE("a request of another user is not obeyed") {
     CHECK(queueing.bus.stop() == 0);
 }
 
-TEST_CASE("when the bus is killed while it is backed up, the command does it itself") {
+TEST_CASE("when the bus is killed during a backup, the command completes it itself") {
     QueueingBus queueing;
     queueing.publish(20);
     const auto copy = queueing.folder.path() / "copy";
@@ -227,7 +227,7 @@ TEST_CASE("root backs up a bus that runs as another user") {
     CHECK(bus.wait() == 0);
 }
 
-TEST_CASE("a request for a backup that cannot be asked says why at once") {
+TEST_CASE("the command reports at once why it cannot request a backup") {
     QueueingBus queueing;
     queueing.publish(1);
     const auto folder = queueing.folder.path();

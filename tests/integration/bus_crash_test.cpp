@@ -22,7 +22,7 @@ namespace {
 constexpr int publishers = 4;
 constexpr std::size_t events_max = 20;
 
-/// What the publishers were told 200 for.
+/// The events that were answered 200.
 struct Acknowledged {
     std::atomic<int> count = 0;
     std::vector<std::string> urls[publishers];  // Each touched by its own publisher.
@@ -73,7 +73,7 @@ std::vector<std::string> without_repeats(const std::vector<std::string>& urls) {
     return first;
 }
 
-/// Whether `part` appears in `whole` in its order, perhaps with others in between.
+/// Whether `part` appears in `whole` in order, perhaps with others in between.
 bool appears_in_order(const std::vector<std::string>& part, const std::vector<std::string>& whole) {
     auto at = whole.begin();
     for (const auto& each : part) {
@@ -86,7 +86,7 @@ bool appears_in_order(const std::vector<std::string>& part, const std::vector<st
 
 }  // namespace
 
-TEST_CASE("whatever was answered 200 is delivered in order, though the bus is killed") {
+TEST_CASE("every event that was answered 200 is delivered in order, though the bus is killed") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const test::BatchReceiver billing;
@@ -117,13 +117,13 @@ TEST_CASE("whatever was answered 200 is delivered in order, though the bus is ki
             CHECK(appears_in_order(urls, audited));
         }
     }
-    // There is one order, and all subscribers see it.
+    // All subscribers see the same order.
     CHECK(billed == audited);
     CHECK(billed.back() == last);
 
-    // A kill may repeat the batch whose answer it cut off, and nothing else.
+    // A kill may repeat only the batch whose answer it cut off.
     const auto repeated = billing.accepted().size() - billed.size();
-    MESSAGE("events that came twice after ", lives, " kills: ", repeated);
+    MESSAGE("events that arrived twice after ", lives, " kills: ", repeated);
     CHECK(repeated <= lives * events_max);
 }
 

@@ -23,7 +23,7 @@ void flip_a_bit(const std::filesystem::path& file, std::size_t at) {
     REQUIRE(bytes.good());
 }
 
-/// What a program of ours did.
+/// The result of a program.
 struct Ended {
     int status = 0;
     std::string output;
@@ -42,7 +42,7 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-/// A bus with some events that was killed, and in the middle of whose log a bit is wrong.
+/// A bus with some events that was killed; a bit in the middle of its log is wrong.
 struct DamagedBus {
     explicit DamagedBus(std::vector<std::string> flags = {})
         : bus{folder.path(), std::move(flags)} {
@@ -62,7 +62,7 @@ struct DamagedBus {
 
 }  // namespace
 
-TEST_CASE("a bus whose log is damaged is refused until somebody says to go on") {
+TEST_CASE("a bus with a damaged log starts only after a repair or with a flag") {
     DamagedBus damaged;
     test::Process refused{damaged.bus.command()};
     CHECK(refused.wait() == 1);
@@ -99,7 +99,7 @@ TEST_CASE("a bus whose log is damaged is refused until somebody says to go on") 
     CHECK(run({"check", damaged.file}).status == 0);
 }
 
-TEST_CASE("a log is copied beside the copies that there are, and through no link") {
+TEST_CASE("a copy of a log overwrites no earlier copy, and follows no link") {
     const DamagedBus damaged;
     const auto copy = damaged.file + "-wal.damaged";
     const auto elsewhere = (damaged.folder.path() / "elsewhere").string();
@@ -113,8 +113,7 @@ TEST_CASE("a log is copied beside the copies that there are, and through no link
     CHECK(std::filesystem::file_size(copy + "-3") > 4'096);
 }
 
-TEST_CASE(
-    "a file that is whole is repaired without a change, and one that is missing is not made") {
+TEST_CASE("repairing changes no intact file, and creates no missing one") {
     const test::TemporaryFolder folder;
     const auto file = (folder.path() / "routemaster.db").string();
     CHECK(run({"check", "--repair", file}).status == 1);

@@ -1,4 +1,4 @@
-// Batches that fail for good, on the running bus: they let the others pass, and are looked after.
+// Batches that fail for good, on the running bus: they block no others, and can be managed.
 
 #include <doctest/doctest.h>
 
@@ -23,8 +23,8 @@ std::string order_url(int number) {
     return "https://shop.example/orders/" + std::to_string(number);
 }
 
-/// A receiver that answers `status` to whatever contains the URL of order 3, as long as it is
-/// `broken`, and 204 to everything else.
+/// A receiver that, while it is `broken`, answers `status` to batches with the URL of order 3, and
+/// 204 to everything else.
 struct Receiver {
     explicit Receiver(int status) : status_of_poison{status} {}
 
@@ -87,7 +87,7 @@ std::string run(const RunningBus& bus, const std::vector<std::string>& words,
 
 }  // namespace
 
-TEST_CASE("a poison batch lets the others pass, and arrives once its receiver is mended") {
+TEST_CASE("a poison batch blocks no others, and arrives once its receiver is repaired") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     Receiver receiver{500};
@@ -102,7 +102,7 @@ TEST_CASE("a poison batch lets the others pass, and arrives once its receiver is
     const auto shown = bus.ask("GET", "/subscriber/dead/" + uid, "billing");
     CHECK(shown.body.find(order_url(3)) != std::string::npos);
 
-    // It is still there when the bus was killed.
+    // It is still there after a kill.
     bus.kill();
     bus.start();
     REQUIRE(dead(bus).size() == 1);
@@ -123,7 +123,7 @@ TEST_CASE("without a setting, a poison batch is never given up") {
     CHECK(dead(bus).empty());
 }
 
-TEST_CASE("a status that is permanent needs no second attempt") {
+TEST_CASE("a permanent status makes a batch DEAD at the first attempt") {
     const test::TemporaryFolder folder;
     const auto attempts_of = [&](int status, const std::vector<std::string>& flags) {
         const test::TemporaryFolder own;
@@ -141,7 +141,7 @@ TEST_CASE("a status that is permanent needs no second attempt") {
     CHECK(attempts_of(410, {"--permanent-statuses", "404,422"}) == "4");
 }
 
-TEST_CASE("a batch that has become too old is given up") {
+TEST_CASE("a batch that is too old becomes DEAD") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     Receiver receiver{503};
@@ -151,7 +151,7 @@ TEST_CASE("a batch that has become too old is given up") {
     CHECK(receiver.came().size() > 6);
 }
 
-TEST_CASE("DEAD batches are looked after from the command line") {
+TEST_CASE("the command line manages DEAD batches") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     Receiver receiver{500};

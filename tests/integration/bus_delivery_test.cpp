@@ -75,7 +75,7 @@ TEST_CASE("an event with data and a time arrives exactly as it was sent") {
           R"("t":1795222853691,"data":{"z":[1,2.5,null],"a":"é\u000a"}}])");
 }
 
-TEST_CASE("a batch that is not full is sent when its time has come") {
+TEST_CASE("a batch that is not full is sent when it is due") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;
@@ -108,7 +108,7 @@ TEST_CASE("a receiver that fails gets the same batch again, and the order stays"
     }
 }
 
-TEST_CASE("a receiver that does not answer holds up nobody else") {
+TEST_CASE("a receiver that does not answer delays nobody else") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     test::BatchReceiver slow;
@@ -144,7 +144,7 @@ TEST_CASE("more deliveries in flight arrive at once when the subscriber asks for
     REQUIRE(receiver.await_deliveries(10));
 }
 
-TEST_CASE("what is queued for a subscriber outlives a restart of the bus") {
+TEST_CASE("queued events outlive a restart of the bus") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;

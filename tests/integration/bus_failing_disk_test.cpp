@@ -1,4 +1,4 @@
-// The service on a disk whose writes and syncs fail now and then, as the C library tells them.
+// The service on a disk whose writes and syncs sometimes fail, as the C library reports it.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@
 using namespace routemaster;
 using test::RunningBus;
 
-TEST_CASE("writes and syncs that fail cost no event that was acknowledged") {
+TEST_CASE("failing writes and syncs lose no acknowledged event") {
     const test::TemporaryFolder folder;
     const auto trigger = folder.path() / "fail";
     RunningBus bus{folder.path(),
@@ -73,10 +73,10 @@ TEST_CASE("writes and syncs that fail cost no event that was acknowledged") {
 
     std::vector<std::string> arrived;
     for (const auto& url : receiver.accepted()) {
-        // A batch whose settlement failed comes again.
+        // A batch whose settlement failed is delivered again.
         if (std::find(arrived.begin(), arrived.end(), url) == arrived.end()) arrived.push_back(url);
     }
-    // What was refused was undone, or, when the answer came late, was published after all.
+    // Refused events were undone, or, when the answer came late, published after all.
     std::vector<std::string> expected;
     for (const auto& url : arrived) {
         if (std::find(acknowledged.begin(), acknowledged.end(), url) != acknowledged.end()) {

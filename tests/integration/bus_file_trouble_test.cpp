@@ -1,4 +1,4 @@
-// The file of a running bus is moved away, or fills its disk: what the pulse says meanwhile.
+// The pulse while the file of a running bus is moved away, or fills its disk.
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether the pulse is 503 and says so.
+/// Whether the pulse is 503 with this reason.
 bool troubled(const RunningBus& bus, const std::string& why) {
     const auto pulse = bus.ask("GET", "/pulse", test::root_key);
     return pulse.status == 503 && pulse.body.find(why) != std::string::npos;
@@ -43,7 +43,7 @@ TEST_CASE("a bus whose file was moved away refuses events and says why, until it
     CHECK(refused.status == 503);
     CHECK(bus.ask("GET", "/health").status == 200);
     test::Process second{bus.command()};
-    CHECK_MESSAGE(second.wait() == 1, "nobody makes a new file beside the log of this one");
+    CHECK_MESSAGE(second.wait() == 1, "no process creates a new file beside the log of this one");
     CHECK_FALSE(fs::exists(file));
     fs::rename(elsewhere, file);
     REQUIRE(test::await([&] { return well(bus); }));
@@ -55,7 +55,7 @@ TEST_CASE("a bus whose file was moved away refuses events and says why, until it
     CHECK(bus.stop() == 0);
 }
 
-TEST_CASE("a bus whose backlog fills the disk says so, and goes on once it is delivered") {
+TEST_CASE("a bus whose backlog fills the disk reports it, and goes on once it is delivered") {
     const test::SmallDisk disk{48};
     WARN_MESSAGE(disk.available(), "skipped: mounting a tmpfs is not allowed");
     if (!disk.available()) {
@@ -76,7 +76,7 @@ TEST_CASE("a bus whose backlog fills the disk says so, and goes on once it is de
         if (status == 200) acknowledged.push_back(url);
         return status;
     };
-    // At first the log takes much of the disk, and gives it back when it has come home.
+    // At first the log takes much of the disk, until it is checkpointed.
     for (int refused = 0; refused < 25; ++refused) {
         int status = 200;
         while ((status = publish()) == 200) {
@@ -87,7 +87,7 @@ TEST_CASE("a bus whose backlog fills the disk says so, and goes on once it is de
         ::usleep(20'000);
     }
     CHECK(acknowledged.size() > 50);
-    // The reserve is given back within a moment, and events are refused all the same.
+    // The reserve is freed within a moment, and events are still refused.
     int told = 0;
     for (int sample = 0; sample < 60; ++sample) {
         if (troubled(bus, "full")) ++told;

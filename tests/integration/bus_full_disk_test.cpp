@@ -11,7 +11,7 @@
 using namespace routemaster;
 using test::RunningBus;
 
-// A machine where we may not mount has no disk that we may fill.
+// Without the right to mount there is no disk to fill.
 #define REQUIRE_A_DISK(disk)                                                          \
     do {                                                                              \
         WARN_MESSAGE((disk).available(), "skipped: mounting a tmpfs is not allowed"); \
@@ -20,12 +20,12 @@ using test::RunningBus;
 
 namespace {
 
-/// Publishes orders one after the other and keeps what was acknowledged.
+/// Publishes orders one after the other and records those acknowledged.
 class Shop {
 public:
     explicit Shop(const RunningBus& bus) : bus_{bus} {}
 
-    /// Publishes `count` orders, or until one is refused. The status of the last.
+    /// Publishes `count` orders, or until one is refused. Returns the status of the last.
     int publish(int count) {
         test::HttpClient client{bus_.port()};
         for (int i = 0; i < count; ++i) {
@@ -54,11 +54,11 @@ bool counts(const RunningBus& bus, std::size_t events) {
                .body.find("\"events\":" + std::to_string(events) + '}') != std::string::npos;
 }
 
-/// Publishes until the bus takes events again; false when it does not.
+/// Publishes until the bus accepts events again; false when it does not.
 bool heals(Shop& shop) {
     for (int i = 0; i < 300; ++i) {
         if (shop.publish(1) == 200) return true;
-        // The bus tries the disk again from time to time, and tells nobody.
+        // The bus tries the disk again from time to time, and logs nothing.
         ::usleep(20'000);
     }
     return false;
@@ -101,7 +101,7 @@ TEST_CASE("a full disk refuses events with 503, keeps what was acknowledged, and
     CHECK(bus.stop() == 0);
 }
 
-TEST_CASE("a bus starts on a full disk with the clients that it knows, and with no others") {
+TEST_CASE("a bus starts on a full disk only with clients that are stored already") {
     const test::SmallDisk disk{8};
     REQUIRE_A_DISK(disk);
     RunningBus bus{disk.path()};
@@ -110,7 +110,7 @@ TEST_CASE("a bus starts on a full disk with the clients that it knows, and with 
     REQUIRE(shop.publish(50) == 200);
     disk.fill_up();
     REQUIRE(shop.publish(too_many) == 503);
-    // The reserve is given back, and taken by others while the bus is away.
+    // The reserve is freed, and other programs take it while the bus is stopped.
     REQUIRE(bus.process().await_error("new events and jobs are refused until"));
     bus.kill();
     disk.fill_up();
@@ -125,7 +125,7 @@ TEST_CASE("a bus starts on a full disk with the clients that it knows, and with 
     CHECK(refused.errors().find("the disk is full") != std::string::npos);
 }
 
-TEST_CASE("a bus whose disk is read-only says so in one line that names the file") {
+TEST_CASE("a bus on a read-only disk reports it in one line that names the file") {
     const test::SmallDisk disk{8};
     REQUIRE_A_DISK(disk);
     {

@@ -20,7 +20,7 @@ namespace {
 
 using Environment = test::Process::Environment;
 
-/// What a header of the request says; empty when there is none.
+/// The value of a header of the request; empty when there is none.
 std::string header(const ReceivedRequest& request, const std::string& name) {
     const auto at = request.bytes.find("\r\n" + name + ": ");
     if (at == std::string::npos) return {};
@@ -28,7 +28,7 @@ std::string header(const ReceivedRequest& request, const std::string& name) {
     return request.bytes.substr(begin, request.bytes.find("\r\n", begin) - begin);
 }
 
-/// Has one event delivered to `callback`.
+/// Makes the bus deliver one event to `callback`.
 void publish_to(const RunningBus& bus, const std::string& callback) {
     REQUIRE(bus.subscribe("billing", R"(["orders"])", callback, R"("timeout":0)").status == 204);
     REQUIRE(bus.publish("orders", "https://shop.example/orders/1").status == 200);
@@ -73,7 +73,7 @@ TEST_CASE("a repetition names the same batch, the next attempt and a greater age
     CHECK(header(requests[3], "Routemaster-Attempt") == "1");
 }
 
-TEST_CASE("deliveries say who they are from, as Ruby Routemaster unless told otherwise") {
+TEST_CASE("deliveries have a user agent, by default that of Ruby Routemaster") {
     const auto agent = [](const std::vector<std::string>& flags, const Environment& environment) {
         return header(first_request(flags, environment), "User-Agent");
     };
@@ -82,7 +82,7 @@ TEST_CASE("deliveries say who they are from, as Ruby Routemaster unless told oth
     CHECK(agent({}, {{"ROUTEMASTER_USER_AGENT", "shop-bus/2.1"}}) == "shop-bus/2.1");
 }
 
-TEST_CASE("a proxy is where the settings say it is, and nowhere the environment does") {
+TEST_CASE("the settings choose the proxy, and the environment does not") {
     ScriptedReceiver proxy{[](const ReceivedRequest&) { return status(204); }};
     const std::string url = proxy.url("");
     CHECK(first_request({}, {{"http_proxy", url}, {"all_proxy", url}}).target() == "/events");
@@ -101,7 +101,7 @@ TEST_CASE("a proxy is where the settings say it is, and nowhere the environment 
     }
 }
 
-TEST_CASE("settings of requests that make no sense are usage errors that name them") {
+TEST_CASE("invalid settings of requests are usage errors that name them") {
     const auto complaint = [](const std::string& flag, const std::string& value) {
         test::Process process{
             {test::routemaster_binary, "serve", "--store", "memory:", flag, value}};

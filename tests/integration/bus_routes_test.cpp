@@ -14,7 +14,7 @@ namespace {
 
 const std::string orders_url = "https://shop.example/orders/1";
 
-/// Everything that the routes tell about the state of a bus.
+/// Everything that the routes return about the state of a bus.
 std::string state_of(const RunningBus& bus) {
     return bus.ask("GET", "/topics", test::root_key).body +
            bus.ask("GET", "/subscribers", test::root_key).body +
@@ -84,7 +84,7 @@ TEST_CASE("one kept-alive connection carries many requests of different clients"
               .body.find(R"("events":50)") != std::string::npos);
 }
 
-TEST_CASE("a request that is refused changes nothing") {
+TEST_CASE("a refused request changes nothing") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path(), {"--body-max", "1000"}};
     REQUIRE(bus.publish("orders", orders_url).status == 200);

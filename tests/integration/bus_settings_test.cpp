@@ -15,7 +15,7 @@ namespace {
 
 using Environment = test::Process::Environment;
 
-/// A bus that is started with nothing but these settings.
+/// A bus that is started with only these settings.
 struct Configured {
     explicit Configured(const std::vector<std::string>& flags, const Environment& environment = {})
         : process{command(flags), environment}, port{test::announced_port(process.line())} {}
@@ -93,7 +93,7 @@ TEST_CASE("the variables of Ruby Routemaster are read") {
               R"({"type":"noop","url":"https://a.example","data":{"a":"12345678"}})")
               .status == 400);
 
-    // A delivery that takes longer than the timeout fails, and comes again without much of a wait.
+    // A delivery that takes longer than the timeout fails, and is repeated soon.
     receiver.hold();
     REQUIRE(ask("POST", "/subscription", "billing",
                 R"({"topics":["orders"],"max":1,"callback":")" + receiver.url() + R"("})")
@@ -114,7 +114,7 @@ TEST_CASE("the variables of Ruby Routemaster are read") {
     CHECK(test::secret_in(lines, {"billing"}).empty());
 }
 
-TEST_CASE("PORT names the port to listen at") {
+TEST_CASE("PORT sets the port to listen on") {
     // A port that was free a moment ago.
     const auto port = [] {
         const test::BatchReceiver brief;
@@ -126,7 +126,7 @@ TEST_CASE("PORT names the port to listen at") {
     CHECK(process.line() == "routemaster: listening on http://127.0.0.1:" + port);
 }
 
-TEST_CASE("a setting that makes no sense is refused by its names") {
+TEST_CASE("an invalid setting is refused with its names") {
     const Environment root{{"ROUTEMASTER_ROOT_KEY", "r"}};
     const auto with = [&](const std::string& variable, const std::string& value) {
         Environment environment = root;
@@ -168,18 +168,18 @@ TEST_CASE("a setting that makes no sense is refused by its names") {
     refuses("log-file \"x\"", file + ":1: ", "'='");
     refuses("body-max = \"5XB\"", "--body-max (" + file + ":1): ", "'5XB'");
     refuses("clients = [\"good\", \"No Good 5ecret\"]", "--clients (" + file + ":1): ", "'No G…'");
-    SUBCASE("sections are refused plainly") {
+    SUBCASE("sections are refused") {
         refuses("\n[log]\nlevel = \"debug\"", file + ":2: [log]: ", "no sections");
         refuses("log.level = \"debug\"", file + ":1: [log]: ", "no sections");
         refuses("[[log]]", file + ":1: [log]: ", "no sections");
     }
-    SUBCASE("names of before are told the new ones") {
+    SUBCASE("the error for an old name has the new one") {
         refuses("memory-max = 5", file + ":1: ", "'drop-oldest-above'");
         refuses("memory-free-min = 5", file + ":1: ", "'drop-oldest-free'");
         CHECK(names(complaint_about({"--memory-max", "5"}, root), "'--drop-oldest-above'"));
         CHECK(names(complaint_about({"--memory-free-min=5"}, root), "'--drop-oldest-free'"));
     }
-    SUBCASE("what only its use finds out is refused as well") {
+    SUBCASE("settings that turn out invalid when used are refused as well") {
         const auto refuses_store = [&](const std::string& url, const std::string& what) {
             test::Process process{
                 {test::routemaster_binary, "serve", "--root-key", "r", "--store", url}};
@@ -209,7 +209,7 @@ TEST_CASE("a setting that makes no sense is refused by its names") {
     }
 }
 
-TEST_CASE("a bus takes no callback on this machine and none over http, unless told otherwise") {
+TEST_CASE("a bus takes no callback on this machine or over http by default") {
     std::vector<std::string> flags{"--root-key", "r", "--clients", "billing"};
     bool taken = false;
     SUBCASE("by default") {}
@@ -260,14 +260,14 @@ TEST_CASE("the log has the lines of its level and above") {
     CHECK(log_of({"--log-level", "error"}).empty());
 }
 
-TEST_CASE("a client token that cannot be one keeps the bus from starting") {
+TEST_CASE("a bus with an invalid client token does not start") {
     test::Process process{{test::routemaster_binary, "serve", "--listen", "127.0.0.1:0", "--store",
                            "memory:", "--root-key", "r", "--clients", "good,No Good"}};
     CHECK(process.wait() == 2);
     CHECK(names(process.errors(), "--clients (ROUTEMASTER_CLIENTS): 'No G…'"));
 }
 
-TEST_CASE("a bus that is told to refuses events above a limit, and drops none") {
+TEST_CASE("a bus with --refuse-above refuses events above the limit, and drops none") {
     const Configured bus{{"--root-key", "root", "--clients", "shop--1,billing--1", "--refuse-above",
                           "1000", "--allow-http-callbacks"}};
     test::HttpClient client{bus.port};
@@ -294,7 +294,7 @@ TEST_CASE("a bus that is told to refuses events above a limit, and drops none") 
     CHECK(topics.find("\"events\":" + std::to_string(taken)) != std::string::npos);
 }
 
-TEST_CASE("which topics and URLs events may have is a setting") {
+TEST_CASE("the topics and URLs that events may have are settings") {
     const auto status = [](const Configured& bus, const std::string& topic,
                            const std::string& event) {
         test::HttpClient client{bus.port};

@@ -14,7 +14,7 @@ using test::RunningBus;
 
 namespace {
 
-/// What a bus says that cannot start.
+/// The error of a bus that cannot start.
 struct Refusal {
     int status = 0;
     std::string output;
@@ -76,7 +76,7 @@ TEST_CASE("a file in use is refused in one line that names it, and its owner goe
     CHECK(bus.stop() == 0);
 }
 
-TEST_CASE("a file of a newer format is refused in one line that names it, and is left alone") {
+TEST_CASE("a file of a newer format is refused in one line that names it, and not changed") {
     const test::TemporaryFolder folder;
     leave_a_file(folder.path());
     const auto file = folder.path() / "routemaster.db";
@@ -105,7 +105,7 @@ TEST_CASE("a damaged file is refused in one line that names it") {
         overwrite(file, static_cast<std::streamoff>(size / 2), std::string(2'000, 'x'));
     }
     SUBCASE("everywhere behind the header") { overwrite(file, 100, std::string(size - 100, 'x')); }
-    // Then the setting that names it is wrong.
+    // Then the setting of the file is wrong.
     const bool foreign = [&] {
         SUBCASE("it was never one") {
             overwrite(file, 0, std::string(size, 'x'));

@@ -21,7 +21,7 @@ namespace {
 const std::string first = "https://shop.example/orders/1";
 const std::string second = "https://shop.example/orders/2";
 
-/// Two batches for `billing`, of which the first is at the receiver, unanswered.
+/// Makes two batches for `billing`; the first is at the receiver, unanswered.
 void leave_a_delivery_in_flight(const RunningBus& bus, test::BatchReceiver& receiver) {
     receiver.hold();
     REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
@@ -58,13 +58,13 @@ TEST_CASE("a delivery in flight may end while the bus stops") {
     receiver.release();
     CHECK(bus.process().wait() == 0);
 
-    // The first was settled, and does not come again.
+    // The first was settled, and is not repeated.
     bus.start();
     REQUIRE(receiver.await_event(second));
     CHECK(receiver.accepted() == std::vector<std::string>{first, second});
 }
 
-TEST_CASE("a delivery that does not end within the grace goes back to the queue") {
+TEST_CASE("a delivery that does not end within the grace is released to the queue") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path(), {"--stop-grace", "0.5"}};
     test::BatchReceiver receiver;
@@ -76,7 +76,7 @@ TEST_CASE("a delivery that does not end within the grace goes back to the queue"
     CHECK(took >= std::chrono::milliseconds{400});
     CHECK(took < std::chrono::seconds{5});
 
-    // The receiver has it, but the bus cannot know: it comes again.
+    // The receiver has it, but the bus cannot know that and repeats it.
     receiver.release();
     bus.start();
     REQUIRE(receiver.await_event(second));

@@ -15,7 +15,7 @@ using test::RunningBus;
 
 namespace {
 
-/// What a command did.
+/// The result of a command.
 struct Ran {
     int status = 0;
     std::string output;
@@ -136,7 +136,7 @@ TEST_CASE("many connections publish every line once") {
           std::string::npos);
 }
 
-TEST_CASE("a line that cannot be published is named, and the others are published") {
+TEST_CASE("the error names a line that cannot be published, and the others are published") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const auto ran =
@@ -153,7 +153,7 @@ TEST_CASE("a line that cannot be published is named, and the others are publishe
           std::string::npos);
 }
 
-TEST_CASE("of many bad lines the first 20 are explained, and all when asked for") {
+TEST_CASE("of many bad lines the first 20 are explained, and all with --verbose") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     std::string input;
@@ -167,7 +167,7 @@ TEST_CASE("of many bad lines the first 20 are explained, and all when asked for"
     CHECK(lines(some) == 21);
     CHECK(some.errors.starts_with("routemaster publish: line 2: "));
     CHECK(some.errors.ends_with(
-        "routemaster publish: 10 more lines were not published; --verbose tells why\n"));
+        "routemaster publish: 10 more lines were not published; --verbose says why\n"));
 
     const auto all = run({"publish", "--verbose"}, as(bus, "shop"), input);
     CHECK(all.status == 1);
@@ -175,7 +175,7 @@ TEST_CASE("of many bad lines the first 20 are explained, and all when asked for"
     CHECK(all.errors.find("\nroutemaster publish: line 60: ") != std::string::npos);
 }
 
-TEST_CASE("lines that are not sent any more, because the bus is gone, are counted") {
+TEST_CASE("lines that are no longer sent, because the bus is gone, are counted") {
     std::string input;
     for (int i = 0; i < 30; ++i) input += line_of(i);
     const auto ran = run(
@@ -185,12 +185,12 @@ TEST_CASE("lines that are not sent any more, because the bus is gone, are counte
     CHECK(ran.errors.starts_with("routemaster publish: line 1: http://***@127.0.0.1:1: "));
     const auto failed = std::stoi(ran.output.substr(ran.output.find(", ") + 2));
     CHECK(ran.output.starts_with("published 0 events in "));
-    // How many were read before it was known that the bus is gone, is chance.
+    // It is chance how many lines were read before the bus was known to be gone.
     const auto more = ": " + std::to_string(failed - 1) + " more lines were not published\n";
     CHECK((ran.errors.find(more) != std::string::npos) == (failed > 1));
 }
 
-TEST_CASE("a command that is refused or fails says so in one line") {
+TEST_CASE("a command that is refused or fails prints one line") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const auto fails = [](int status, const Ran& ran, const std::string& why) {
@@ -231,7 +231,7 @@ TEST_CASE("a command that is refused or fails says so in one line") {
     CHECK(run({"--version"}).output.starts_with("routemaster "));
 }
 
-TEST_CASE("the file of a bus that is stopped can be examined and saved") {
+TEST_CASE("the file of a stopped bus can be checked and exported") {
     const test::TemporaryFolder folder;
     const auto file = (folder.path() / "routemaster.db").string();
     {

@@ -1,6 +1,6 @@
 /// @file
-/// The settings of deliveries that guard security, order and limits: what each is by default, and
-/// its change, on the running programs.
+/// The settings of deliveries for security, order and limits: the default of each, and its change,
+/// on the running programs.
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ namespace {
 
 const std::string event_url = "https://shop.example/orders/1";
 
-/// Retries come at once, so that a test need not wait for them.
+/// Retries follow at once, so that a test need not wait for them.
 const std::vector<std::string> prompt{"--max-backoff", "1", "--metrics", "none"};
 
 std::vector<std::string> with(std::vector<std::string> flags, std::vector<std::string> more) {
@@ -88,7 +88,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a receiver with a self-signed certificate is refused, unless told otherwise") {
+TEST_CASE("a receiver with a self-signed certificate is refused by default") {
     for (const auto kind : {Deliverer::Kind::bus, Deliverer::Kind::worker}) {
         test::TlsPeer receiver;
         Deliverer deliverer{kind, receiver.url()};
@@ -110,7 +110,7 @@ TEST_CASE("a callback on this machine that is in the store is refused") {
     }
 }
 
-TEST_CASE("a callback on this machine, over http, is refused unless told otherwise") {
+TEST_CASE("a callback on this machine, over http, is refused by default") {
     for (const auto kind : {Deliverer::Kind::bus, Deliverer::Kind::worker}) {
         const test::BatchReceiver receiver;
         Deliverer deliverer{kind, receiver.url()};
@@ -139,7 +139,7 @@ TEST_CASE("no more deliveries are under way than a setting allows") {
     }
     REQUIRE(bus.publish("orders", event_url).status == 200);
     REQUIRE(receiver.await_deliveries(allowed));
-    // One that should wait would be here by now.
+    // A delivery that should wait would have arrived by now.
     ::usleep(200'000);
     CHECK(receiver.deliveries().size() == allowed);
     receiver.release();
@@ -169,14 +169,14 @@ TEST_CASE("a receiver that cannot be connected to is given up in time") {
     CHECK(took < limit + Seconds{1.5});
 }
 
-TEST_CASE("after which statuses a batch is given up at once, can be set, and can be none") {
-    // What is told by the flag, the variable and the file, as lists of each kind are.
+TEST_CASE("the statuses that make a batch DEAD at once can be set, and can be none") {
+    // The value by flag, variable and file, each in its way of writing lists.
     struct Way {
         std::string name;
         std::vector<std::string> flags;
         test::Process::Environment environment;
         std::string file;
-        std::string attempts;  // Of a batch that is refused with 410, and given up after the third.
+        std::string attempts;  // Attempts at a batch that gets 410, and is DEAD after the third.
     };
     const std::vector<Way> ways{
         {"by default", {}, {}, {}, "1"},
@@ -209,7 +209,7 @@ TEST_CASE("after which statuses a batch is given up at once, can be set, and can
     }
 }
 
-TEST_CASE("what is no list of statuses is refused, and the setting is named") {
+TEST_CASE("text that is not a list of statuses is refused, and the error names the setting") {
     for (const std::string list : {"299", "600", "410,x", "none,410", "410,none", "4e2"}) {
         CAPTURE(list);
         test::Process bus{{test::routemaster_binary, "serve", "--store", "memory:", "--root-key",

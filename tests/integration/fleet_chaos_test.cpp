@@ -1,5 +1,5 @@
 /// @file
-/// A minute of everything that goes wrong in a fleet on Redis, while two publishers go on.
+/// A minute of all faults of a fleet on Redis, while two publishers go on.
 
 #include <doctest/doctest.h>
 
@@ -37,8 +37,8 @@ constexpr std::size_t workers_count = 3;
 constexpr std::size_t publishers_count = 2;
 const std::vector<std::string> subscribers{"billing", "audit", "search"};
 
-/// Two servers, each of which can be the master. Both write every change to disk before they
-/// answer, and a failover waits for the replica, so that what was answered is never lost by Redis.
+/// Two servers, each of which can be the master. Both write every change to disk before they reply,
+/// and a failover waits for the replica, so that Redis never loses a change it has acknowledged.
 class RedisPair {
 public:
     RedisPair() { follow(); }
@@ -49,7 +49,7 @@ public:
     }
     [[nodiscard]] const test::RedisServer& master() const { return servers_[master_]; }
 
-    /// Power cut and return.
+    /// Cuts the power and restores it.
     void crash(milliseconds away) {
         servers_[master_].kill();
         std::this_thread::sleep_for(away);
@@ -94,7 +94,7 @@ private:
     std::size_t master_ = 0;
 };
 
-/// Webs that come and go, and who may be asked at the moment.
+/// Web processes that start and stop, and those that can be used now.
 class Webs {
 public:
     explicit Webs(std::string store) : store_{std::move(store)} {
@@ -148,7 +148,7 @@ private:
         try {
             return web->publish("orders", url_of(index, number)).status == 200;
         } catch (const std::exception&) {
-            return false;  // The web is gone, or did not answer.
+            return false;  // The web process is gone, or did not answer.
         }
     }
 
@@ -156,7 +156,7 @@ private:
     std::thread thread_;
 };
 
-/// What a subscriber got of one publisher: the first of each event, in the order they came.
+/// The events that a subscriber got from one publisher: the first of each, in the order of arrival.
 std::vector<int> firsts(const std::vector<std::string>& urls, std::size_t publisher) {
     const auto beginning = url_of(publisher, 0).substr(0, url_of(publisher, 0).size() - 1);
     std::set<int> seen;
@@ -169,7 +169,7 @@ std::vector<int> firsts(const std::vector<std::string>& urls, std::size_t publis
     return order;
 }
 
-/// Batches that were accepted more than once; batches are told apart by their first event.
+/// The batches that were accepted more than once; their first event identifies them.
 std::size_t repeats(const std::vector<test::BatchReceiver::Delivery>& deliveries) {
     std::set<std::string> seen;
     std::size_t count = 0;
@@ -268,7 +268,7 @@ TEST_CASE("a minute of crashes loses nothing acknowledged and keeps the order") 
                                 },
                                 seconds{30}),
                             "every event answered 200 arrives");
-            // What was in doubt may have been done late, so its place is not for us to tell.
+            // An event in doubt may have been published late, so its place is unknown.
             auto got = firsts(receivers[r].accepted(), i);
             const std::set<int> known{numbers.begin(), numbers.end()};
             std::erase_if(got, [&](int number) { return !known.contains(number); });

@@ -56,8 +56,8 @@ std::string only_worker(const test::RedisServer& redis) {
     return names.front().text;
 }
 
-/// Waits until a worker has been silent for a while: less than it is between its signs of life,
-/// and more than the noise in what is to be measured.
+/// Waits until a worker has been silent for a while: less than its heartbeat interval, and more
+/// than the noise of the measurement.
 void await_silence(const test::RedisServer& redis, const std::string& worker) {
     const auto silence = [&] {
         const auto time = redis.command({"TIME"}).list;
@@ -67,7 +67,7 @@ void await_silence(const test::RedisServer& redis, const std::string& worker) {
     REQUIRE(test::await([&] { return silence() >= 200; }));
 }
 
-/// One batch a subscriber, at its receiver and unanswered, and one behind it.
+/// One batch for each subscriber, at its receiver and unanswered, and one behind it.
 struct Undelivered {
     explicit Undelivered(const RunningWeb& web) {
         for (std::size_t i = 0; i < subscribers.size(); ++i) {
@@ -84,7 +84,7 @@ struct Undelivered {
 
 }  // namespace
 
-TEST_CASE("what two webs take in is delivered by two workers, in order and once") {
+TEST_CASE("two workers deliver the events of two webs, in order and once") {
     const test::RedisServer redis;
     const RunningWeb webs[2]{RunningWeb{redis.url()}, RunningWeb{redis.url()}};
     RunningWorker first{redis.url(), {"--log-level", "debug"}};
@@ -114,7 +114,7 @@ TEST_CASE("what two webs take in is delivered by two workers, in order and once"
           R"([{"name":"orders","publisher":"shop","events":400}])");
 }
 
-TEST_CASE("what a killed worker had under way goes out from another within 5 s") {
+TEST_CASE("another worker delivers the batches of a killed one within 5 s") {
     const test::RedisServer redis;
     const RunningWeb web{redis.url()};
     RunningWorker doomed{redis.url()};
@@ -138,7 +138,7 @@ TEST_CASE("what a killed worker had under way goes out from another within 5 s")
     CHECK(heir.stop() == 0);
 }
 
-TEST_CASE("a worker that is stopped hands over at once what does not end within its grace") {
+TEST_CASE("a stopped worker releases at once the jobs that do not end within its grace") {
     const test::RedisServer redis;
     const RunningWeb web{redis.url()};
     RunningWorker leaving{redis.url(), {"--stop-grace", "0.3"}};
@@ -159,7 +159,7 @@ TEST_CASE("a worker that is stopped hands over at once what does not end within 
     CHECK(heir.stop() == 0);
 }
 
-TEST_CASE("a worker that is stopped lets its deliveries end, and they do not come again") {
+TEST_CASE("a stopped worker lets its deliveries end, and they are not repeated") {
     const test::RedisServer redis;
     const RunningWeb web{redis.url()};
     RunningWorker leaving{redis.url(), {"--stop-grace", "20"}};
@@ -177,7 +177,7 @@ TEST_CASE("a worker that is stopped lets its deliveries end, and they do not com
     CHECK(heir.stop() == 0);
 }
 
-TEST_CASE("a web needs no worker to take events in, and a worker finds them when it comes") {
+TEST_CASE("a web needs no worker to accept events, and a worker finds them when it starts") {
     const test::RedisServer redis;
     const test::BatchReceiver receiver;
     {
@@ -193,7 +193,7 @@ TEST_CASE("a web needs no worker to take events in, and a worker finds them when
     CHECK(worker.stop(SIGINT) == 0);
 }
 
-TEST_CASE("what was acknowledged is delivered in order, though the Redis server crashes") {
+TEST_CASE("acknowledged events are delivered in order, though the Redis server crashes") {
     test::RedisServer redis{{"--appendonly", "yes", "--appendfsync", "always"}};
     const RunningWeb web{redis.url() + "/0?timeout=500"};
     RunningWorker worker{redis.url()};
@@ -218,7 +218,7 @@ TEST_CASE("what was acknowledged is delivered in order, though the Redis server 
     CHECK(worker.stop() == 0);
 }
 
-TEST_CASE("the whole bus in one process works on a Redis server, beside others") {
+TEST_CASE("the complete bus in one process works on a Redis server, beside others") {
     const test::RedisServer redis;
     const test::TemporaryFolder folder;
     test::RunningBus bus{folder.path(), {"--store", redis.url()}};

@@ -1,5 +1,5 @@
 /// @file
-/// What a fleet with nothing to do asks of its Redis server.
+/// The commands that an idle fleet sends to its Redis server.
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ std::int64_t commands(const test::RedisServer& redis) {
 
 }  // namespace
 
-TEST_CASE("an idle process asks Redis for no more than five commands a second") {
+TEST_CASE("an idle process sends Redis no more than five commands a second") {
     const test::RedisServer redis;
     const test::RunningWeb web{redis.url()};
     test::RunningWorker workers[2]{test::RunningWorker{redis.url()},
@@ -41,7 +41,7 @@ TEST_CASE("an idle process asks Redis for no more than five commands a second") 
     const auto count = commands(redis) - before;
     MESSAGE(count, " commands of three processes in ", span.count(), " s");
     CHECK(count <= 3 * 5 * span.count());
-    // They do say that they are alive, or else nothing was measured.
+    // They do send heartbeats, or else nothing was measured.
     CHECK(count >= 2 * span.count() / 2);
     for (auto& worker : workers) CHECK(worker.stop() == 0);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// From Ruby processes to ours and back, on one Redis server, while events come in.
+/// From Ruby processes to ours and back, on one Redis server, under load.
 
 #include <doctest/doctest.h>
 
@@ -48,7 +48,7 @@ std::vector<int> firsts(const std::vector<std::string>& urls) {
     return order;
 }
 
-/// How many of them came after one with a greater number.
+/// How many of them arrived after one with a greater number.
 std::size_t late(const std::vector<int>& numbers) {
     std::size_t count = 0;
     int greatest = 0;
@@ -63,8 +63,8 @@ std::int64_t held(const test::RedisServer& redis) {
     return redis.command({"SCARD", "routemaster:blocked:main"}).number;
 }
 
-/// Publishes an order every few milliseconds, through a web of ours or one of Ruby Routemaster's,
-/// as it is told; whatever was answered 200 counts.
+/// Publishes an order every few milliseconds, through a web of ours or of Ruby Routemaster's;
+/// counts the orders answered 200.
 class Shop {
 public:
     explicit Shop(const test::RedisServer& redis) : original_{redis.address(), 7} {
@@ -83,7 +83,7 @@ public:
         }};
     }
 
-    /// From the next order on. Null: Ruby Routemaster's.
+    /// Uses this web from the next order on. Null: Ruby Routemaster's.
     void use(std::shared_ptr<RunningWeb> web) {
         const std::lock_guard lock{mutex_};
         web_ = std::move(web);
@@ -91,7 +91,7 @@ public:
 
     [[nodiscard]] int published() const { return published_; }
 
-    /// Ends; tells how many orders there were.
+    /// Ends; returns the number of orders.
     int close() {
         over_ = true;
         thread_.join();
@@ -119,7 +119,7 @@ bool await_orders(const test::BatchReceiver& receiver, int count) {
         seconds{40});
 }
 
-/// Nothing is queued any more, and nothing is stranded in a key that nobody looks at.
+/// Checks that nothing is queued, or stranded in a key that nobody reads.
 void check_drained(const test::RedisServer& redis) {
     const auto is_gone = [&](const std::string& key) {
         return redis.command({"EXISTS", key}).number == 0;
@@ -136,7 +136,7 @@ void check_drained(const test::RedisServer& redis) {
 
 }  // namespace
 
-TEST_CASE("back to Ruby Routemaster: a backlog of ours is delivered by its workers") {
+TEST_CASE("back to Ruby Routemaster: its workers deliver a backlog of ours") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     receiver.dawdle(milliseconds{50});
@@ -160,7 +160,7 @@ TEST_CASE("back to Ruby Routemaster: a backlog of ours is delivered by its worke
     check_drained(redis);
 }
 
-TEST_CASE("a worker that stops in a mixed fleet at once leaves nothing held") {
+TEST_CASE("a worker that stops at once in a mixed fleet leaves no job blocked") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     RunningWeb web{redis.url()};
@@ -174,12 +174,12 @@ TEST_CASE("a worker that stops in a mixed fleet at once leaves nothing held") {
     CHECK(held(redis) == 0);
 }
 
-TEST_CASE("to ours: what Ruby workers ended delays nobody") {
+TEST_CASE("to ours: batches that Ruby workers delivered delay nobody") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     RunningWeb web{redis.url()};
     REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
-    // A backlog of ours, which Ruby workers deliver after it came back to them.
+    // A backlog of ours, which Ruby workers deliver after the move back.
     constexpr int backlog = 1'500;
     for (int number = 1; number <= backlog; ++number) {
         REQUIRE(web.publish("orders", order(number)).status == 200);
@@ -242,7 +242,7 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
     auto theirs = std::make_unique<OriginalWorker>(redis.address(), 3, 100);
     for (int round = 1; round <= rounds; ++round) {
         CAPTURE(round);
-        // To ours: side by side, then ours with the flag, then without.
+        // To ours: both, then ours with the flag, then without.
         std::this_thread::sleep_for(milliseconds{400});
         auto ours = std::make_unique<RunningWorker>(redis.url(), mixed);
         std::this_thread::sleep_for(milliseconds{300});

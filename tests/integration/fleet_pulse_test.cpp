@@ -1,5 +1,5 @@
 /// @file
-/// The pulse of a bus that takes events in and cannot deliver them.
+/// The pulse of a bus that accepts events and cannot deliver them.
 
 #include <doctest/doctest.h>
 
@@ -13,12 +13,12 @@
 
 using namespace routemaster;
 
-TEST_CASE("the pulse of a bus that gets no jobs is 503 and says why, until it gets some again") {
+TEST_CASE("the pulse of a bus that cannot acquire jobs is 503 and says why, until it can again") {
     const test::RedisServer redis;
     const test::TemporaryFolder folder;
     const test::RunningBus bus{folder.path(), {"--store", redis.url()}};
     CHECK(bus.ask("GET", "/pulse", test::root_key).status == 204);
-    // Events still come in, but no job comes out.
+    // Events are still accepted, but no job can be acquired.
     redis.command({"SET", "jobs:scheduled:main", "spoilt"});
     CHECK(test::await([&] { return bus.ask("GET", "/pulse", test::root_key).status == 503; }));
     const auto pulse = bus.ask("GET", "/pulse", test::root_key);

@@ -31,7 +31,7 @@ bool names(const std::string& text, const std::string& what) {
     return text.find(what) != std::string::npos;
 }
 
-/// What a program that does not start says, in its one line.
+/// The one-line error of a program that does not start.
 std::string complaint(std::vector<std::string> command, const Environment& environment = {}) {
     test::Process process{command, environment};
     CHECK(process.wait() == 2);
@@ -40,7 +40,7 @@ std::string complaint(std::vector<std::string> command, const Environment& envir
     return text;
 }
 
-/// Leaves a worker behind that has been silent for so long.
+/// Leaves a worker in the store that has been silent for this long.
 void leave_silent_worker(const test::RedisServer& redis, const std::string& name,
                          std::chrono::seconds silence) {
     const auto now = std::stoll(redis.command({"TIME"}).list.at(0).text);
@@ -73,7 +73,7 @@ TEST_CASE("a store that belongs to one process is refused by a web and by a work
     CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("a fleet is set by the variables of Ruby Routemaster") {
+TEST_CASE("the variables of Ruby Routemaster set a fleet") {
     const test::RedisServer redis;
     RunningWeb web{redis.url()};
     for (int i = 1; i <= 3; ++i) {
@@ -160,7 +160,7 @@ TEST_CASE("the password of a server is not logged") {
     CHECK(!names(stranger.errors(), "other5ecret"));
 }
 
-TEST_CASE("a server that is not there keeps a worker from starting, in one line") {
+TEST_CASE("a worker without a server does not start, and prints one line") {
     test::Process process{{test::worker_binary, "--store", "redis://127.0.0.1:1/?timeout=200"}};
     CHECK(process.wait() == 1);
     const auto text = process.errors();
@@ -168,7 +168,7 @@ TEST_CASE("a server that is not there keeps a worker from starting, in one line"
     CHECK(names(text, "127.0.0.1:1"));
 }
 
-TEST_CASE("a memory limit makes a worker drop the oldest batches, and tell a person") {
+TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
     const test::RedisServer redis;
     RunningWeb web{redis.url()};
     REQUIRE(
@@ -205,7 +205,7 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and tell a per
         CHECK(worker.process().await_error("INFO: gauge:redis.bytes_used:"));
         CHECK(worker.process().await_error("INFO: counter:events.autodropped:5 ("));
     }
-    SUBCASE("by ours, which name the mark itself") {
+    SUBCASE("by ours, which set the limit itself") {
         RunningWorker worker{redis.url(),
                              {"--monitor-interval", "0.05", "--drop-oldest-above", "300kB",
                               "--drop-oldest-free", "100kB"},
@@ -217,7 +217,7 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and tell a per
     }
 }
 
-TEST_CASE("settings of a worker that make no sense are refused by their names") {
+TEST_CASE("invalid settings of a worker are refused with their names") {
     const auto with = [](const std::string& variable, const std::string& value) {
         return complaint({test::worker_binary}, {{variable, value}});
     };
@@ -236,11 +236,11 @@ TEST_CASE("settings of a worker that make no sense are refused by their names") 
         "ROUTEMASTER_REDIS_MIN_FREE: "));
 }
 
-TEST_CASE("in a mixed fleet, batches lie where Ruby workers take them") {
+TEST_CASE("in a mixed fleet, jobs are where Ruby workers take them") {
     const test::RedisServer redis;
     std::vector<std::string> flags;
     std::int64_t taken = 1;
-    SUBCASE("ours alone: the later ones are held back") {}
+    SUBCASE("ours alone: the later ones are blocked") {}
     SUBCASE("mixed") {
         flags = {"--mixed-fleet"};
         taken = 3;
@@ -271,7 +271,8 @@ TEST_CASE("in a mixed fleet, a Ruby worker may be silent for half a minute") {
         RunningWorker worker{redis.url(), {"--mixed-fleet", "--monitor-interval", "0.05"}};
         CHECK(forgotten(second_worker));
         CHECK(knows_worker(redis, first_worker));
-        CHECK_MESSAGE(worker.process().await_error("queue:aux"), "their housekeeping is counted");
+        CHECK_MESSAGE(worker.process().await_error("queue:aux"),
+                      "their housekeeping queue is counted");
     }
     SUBCASE("mixed by the URL") {
         const RunningWorker worker{redis.url() + "/?mixed_fleet=yes"};
@@ -286,7 +287,7 @@ TEST_CASE("in a mixed fleet, a Ruby worker may be silent for half a minute") {
     }
 }
 
-TEST_CASE("in a mixed fleet events keep to the rules of Ruby Routemaster") {
+TEST_CASE("in a mixed fleet events must follow the rules of Ruby Routemaster") {
     const test::RedisServer redis;
     const std::vector<std::string> command{
         test::web_binary, "--root-key",    "r",         "--listen", "127.0.0.1:0", "--store",

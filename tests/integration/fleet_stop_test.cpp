@@ -28,7 +28,7 @@ std::chrono::milliseconds time_to_end(test::Process& process, int status) {
                                                                  began);
 }
 
-/// A second, and what a busy machine may take more.
+/// A second, and a margin for a busy machine.
 constexpr std::chrono::milliseconds in_time{2'500};
 
 }  // namespace
@@ -51,7 +51,7 @@ TEST_CASE("a request under way gets its answer while a web stops") {
     CHECK(redis.command({"HGET", "topic:orders", "counter"}).text == "1");
 }
 
-TEST_CASE("a process whose store does not answer ends within a second") {
+TEST_CASE("a process whose store does not reply ends within a second") {
     test::RedisServer redis;
     RunningWeb web{redis.url()};
     RunningWorker worker{redis.url(), {"--metrics", "none"}};
@@ -72,7 +72,7 @@ TEST_CASE("a process that waits for its store at the start ends at once") {
     test::RedisServer redis;
     redis.pause();
     test::Process process{{test::worker_binary, "--store", redis.url() + "/?timeout=20000"}};
-    // Long enough for it to wait for its store; it says nothing of that.
+    // Long enough for it to wait for its store, which it does not log.
     ::usleep(300'000);
     CHECK(time_to_end(process, 128 + SIGTERM) < in_time);
     CHECK(process.errors().find("INFO: stopped before it had started\n") != std::string::npos);

@@ -27,7 +27,7 @@ std::string head_of(const std::string& path, std::size_t size, const std::string
            "Content-Length: " + std::to_string(size) + "\r\n\r\n";
 }
 
-/// Lets in what goes to `/in`, and counts what it was asked.
+/// Admits requests to `/in`, and counts its calls.
 struct Doorkeeper {
     rm::HttpHandler admission() {
         return [this](const rm::HttpRequest& head, const rm::HttpResponder& respond) {
@@ -45,11 +45,11 @@ struct Doorkeeper {
 
 }  // namespace
 
-TEST_CASE("the head decides before the body is there") {
+TEST_CASE("admission decides by the head before the body comes") {
     Doorkeeper keeper;
     rm::HttpServer server{{}, echo, keeper.admission()};
     HttpClient client{server.port()};
-    SUBCASE("that it is not wanted, and the client may go on without it") {
+    SUBCASE("to refuse it, and the client may go on without it") {
         client.send(head_of("/out", 500'000));
         const auto reply = client.receive();
         CHECK(reply.status == 401);
@@ -57,7 +57,7 @@ TEST_CASE("the head decides before the body is there") {
         client.send(std::string(500'000, 'x'));
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("that it is not wanted, and what little there is of it is passed over") {
+    SUBCASE("to refuse it, and the server skips the little that comes") {
         for (int i = 0; i < 2; ++i) {
             client.send(head_of("/out", 20'000));
             const auto reply = client.receive();
@@ -72,20 +72,20 @@ TEST_CASE("the head decides before the body is there") {
         CHECK(client.ask("GET", "/next").body == "GET /next ");
         CHECK(keeper.asked == 3);
     }
-    SUBCASE("that it is not wanted, and garbage in it ends the connection") {
+    SUBCASE("to refuse it, and garbage in it ends the connection") {
         client.request("POST", "/c", {},
                        "Authorization: Basic abc\r\nTransfer-Encoding: chunked\r\n");
         CHECK(client.receive().status == 401);
         client.send("garbage\r\n");
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("that it may come") {
+    SUBCASE("to accept it") {
         client.send(head_of("/in", 6) + "abc");
         CHECK(await([&] { return keeper.asked == 1; }));
         client.send("def");
         CHECK(client.receive().body == "POST /in abcdef");
     }
-    SUBCASE("before a client is told to go on") {
+    SUBCASE("before the client gets 100 Continue") {
         client.send(head_of("/in", 3, "Expect: 100-continue\r\n"));
         CHECK(client.receive().status == 100);
         client.send("abc");
@@ -96,7 +96,7 @@ TEST_CASE("the head decides before the body is there") {
         CHECK(reply.headers.at("connection") == "close");
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("and is answered 500 by an admission that fails") {
+    SUBCASE("and the answer is 500 if it throws") {
         for (const auto* path : {"/throw", "/drop"}) {
             HttpClient other{server.port()};
             other.send(head_of(path, 3));
@@ -105,7 +105,7 @@ TEST_CASE("the head decides before the body is there") {
     }
 }
 
-TEST_CASE("a small body that comes with its head is not asked for") {
+TEST_CASE("a small body that comes with its head needs no admission") {
     Doorkeeper keeper;
     rm::HttpServer server{{}, echo, keeper.admission()};
     HttpClient client{server.port()};
@@ -133,7 +133,7 @@ TEST_CASE("an admission may take its time, and the client may leave meanwhile") 
     CHECK(patient.receive().body == "POST /in abc");
 }
 
-TEST_CASE("bodies that nobody may send take no memory") {
+TEST_CASE("refused bodies take no memory") {
     Doorkeeper keeper;
     rm::HttpServer server{{}, echo, keeper.admission()};
     constexpr std::size_t size = 1U << 20U;
@@ -173,7 +173,7 @@ TEST_CASE("all bodies together take no more than they may") {
     CHECK(refused.closed_by_peer());
     CHECK(log.count(rm::LogLevel::info, "http: refused: too many bodies") == 1);
 
-    // An answer makes space, and so does a client that leaves.
+    // An answer frees space, and so does a client that leaves.
     waiting.respond({200, "", "", {}});
     CHECK(waits.receive().status == 200);
     for (int round = 0; round < 3; ++round) {

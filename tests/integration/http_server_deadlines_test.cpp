@@ -29,21 +29,22 @@ std::string body_of(std::size_t size) {
     return "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n";
 }
 
-/// Sends a byte every 20 ms until the server takes no more or `timeout` is over; how long it took.
+/// Sends a byte every 20 ms until the server accepts no more or `timeout` is over; returns how long
+/// that took.
 std::chrono::duration<double> drip(HttpClient& client, std::string_view byte,
                                    std::chrono::seconds timeout) {
     const auto began = std::chrono::steady_clock::now();
     const auto passed = [&] { return std::chrono::steady_clock::now() - began; };
-    // The first byte after the end of a connection is still taken by the kernel.
+    // The kernel still accepts the first byte after the end of a connection.
     while (passed() < timeout && client.try_send(byte)) std::this_thread::sleep_for(20ms);
     return passed();
 }
 
 }  // namespace
 
-TEST_CASE("a head has its time, however it drips") {
+TEST_CASE("a head must arrive in time, however it drips") {
     rm::HttpServer server{{.header_timeout = 300ms}, echo};
-    SUBCASE("and is answered 408 then") {
+    SUBCASE("or is answered 408") {
         HttpClient silent{server.port()};
         silent.send(half_a_head);
         const auto began = std::chrono::steady_clock::now();
@@ -67,7 +68,7 @@ TEST_CASE("a head has its time, however it drips") {
         CHECK(client.receive().status == 408);
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("which has nothing to do with the time between two requests") {
+    SUBCASE("whatever the time between two requests") {
         HttpClient client{server.port()};
         for (int i = 0; i < 2; ++i) {
             CHECK(client.ask("GET", "/").status == 200);
@@ -75,13 +76,13 @@ TEST_CASE("a head has its time, however it drips") {
         }
         CHECK(client.ask("GET", "/").status == 200);
     }
-    SUBCASE("and a client that says nothing is closed without a word") {
+    SUBCASE("and a silent client is closed without an answer") {
         HttpClient client{server.port()};
         CHECK(client.closed_by_peer());
     }
 }
 
-TEST_CASE("a body comes at a least rate, or is answered 408") {
+TEST_CASE("a body must come at a minimum rate, or is answered 408") {
     rm::HttpServer server{{.header_timeout = 200ms, .body_rate_min = 10'000}, echo};
     SUBCASE("not when it stops") {
         HttpClient client{server.port()};
@@ -111,9 +112,9 @@ TEST_CASE("a body comes at a least rate, or is answered 408") {
     }
 }
 
-TEST_CASE("an answer is read at a least rate, or its connection closed") {
+TEST_CASE("a client must read an answer at a minimum rate, or its connection is closed") {
     HttpInbox inbox;
-    // What the kernel takes at once counts as read, and earns little at this rate.
+    // Bytes that the kernel accepts at once count as read, and add little at this rate.
     rm::HttpServer server{{.header_timeout = 200ms, .body_rate_min = 1'000'000'000},
                           inbox.handler()};
     HttpClient client{server.port()};
@@ -125,7 +126,7 @@ TEST_CASE("an answer is read at a least rate, or its connection closed") {
     CHECK(client.receive_all().size() < 50'000'000);
 }
 
-TEST_CASE("at the limit, the oldest unfinished request gives way to a new client") {
+TEST_CASE("at the limit, a new client replaces the oldest incomplete request") {
     RecordedLog log;
     rm::HttpServer server{{.threads = 2, .connections_max = 4, .log = log.sink()}, echo};
     HttpClient busy{server.port()};
@@ -141,7 +142,8 @@ TEST_CASE("at the limit, the oldest unfinished request gives way to a new client
     body.send(body_of(10) + "abc");
     next();
 
-    // One after the other, and nobody who has a request answered or waits for the next.
+    // One after the other, but no client whose request waits for its answer, or that waits for the
+    // next.
     HttpClient first{server.port()};
     CHECK(first.ask("GET", "/first").status == 200);
     CHECK(silent.closed_by_peer());
@@ -155,7 +157,7 @@ TEST_CASE("at the limit, the oldest unfinished request gives way to a new client
     CHECK(log.count(rm::LogLevel::info, "the oldest unfinished one was closed") > 0);
 }
 
-TEST_CASE("a crowd of half-sent requests keeps nobody out") {
+TEST_CASE("a crowd of incomplete requests keeps nobody out") {
     rm::HttpServer server{{.threads = 2, .connections_max = 200}, echo};
     std::vector<std::unique_ptr<HttpClient>> crowd;
     for (int i = 0; i < 1'000; ++i) {
@@ -169,7 +171,7 @@ TEST_CASE("a crowd of half-sent requests keeps nobody out") {
     }
 }
 
-TEST_CASE("half-sent requests are answered 503 and do not delay a stop") {
+TEST_CASE("incomplete requests are answered 503 and do not delay a stop") {
     HttpInbox inbox;
     rm::HttpServer server{{}, inbox.handler()};
     std::vector<std::unique_ptr<HttpClient>> halves;

@@ -62,7 +62,7 @@ TEST_CASE("stopping waits for the answer of a request in progress") {
     server.stop(60s);
 }
 
-TEST_CASE("stopping answers 503 to what is not answered in time") {
+TEST_CASE("stopping answers 503 to requests that are not answered in time") {
     HttpInbox inbox;
     auto server = std::make_unique<rm::HttpServer>(rm::HttpServerOptions{.idle_timeout = 1ms},
                                                    inbox.handler());
@@ -97,7 +97,7 @@ TEST_CASE("a responder may outlive its server uncalled") {
     CHECK_FALSE(waiting.has_value());
 }
 
-TEST_CASE("an address that cannot be listened at is named") {
+TEST_CASE("the error names an address that cannot be listened on") {
     const auto failure_of = [](rm::HttpServerOptions options) {
         try {
             rm::HttpServer server{std::move(options), echo};
@@ -121,7 +121,7 @@ TEST_CASE("an address that cannot be listened at is named") {
     CHECK(foreign.code() == rm::Errc::unavailable);
 }
 
-TEST_CASE("an IPv6 address can be listened at") {
+TEST_CASE("the server listens on an IPv6 address") {
     rm::HttpServer server{{.address = "::1"}, echo};
     HttpClient client{server.port(), "::1"};
     CHECK(client.ask("GET", "/six").body == "GET /six ");
@@ -136,7 +136,7 @@ TEST_CASE("a port is free again once the server has stopped") {
     CHECK(HttpClient{second.port()}.ask("GET", "/").status == 200);
 }
 
-TEST_CASE("a connection over the limit waits until another one ends") {
+TEST_CASE("a connection beyond the limit waits until another one ends") {
     std::vector<std::string> paths;
     rm::HttpServer server{{.threads = 1, .connections_max = 1},
                           [&](const rm::HttpRequest& request, const rm::HttpResponder& respond) {

@@ -33,11 +33,11 @@ struct Malformed {
     int status;
 };
 
-/// None of them is a request that all readers understand alike.
+/// Readers understand each of these requests differently.
 const std::vector<Malformed> malformed{
     {"a chunk extension without end", chunked + "5;" + std::string(20'000, 'a'), 400},
     {"a chunk size without end", chunked + std::string(20'000, '0') + "5\r\nhello\r\n", 400},
-    {"a chunk size that is no number", chunked + "5g\r\nhello\r\n0\r\n\r\n", 400},
+    {"a chunk size that is not a number", chunked + "5g\r\nhello\r\n0\r\n\r\n", 400},
     {"a chunk size with a sign", chunked + "-5\r\nhello\r\n0\r\n\r\n", 400},
     {"a chunk size with a prefix", chunked + "0x5\r\nhello\r\n0\r\n\r\n", 400},
     {"a chunk size behind a space", chunked + " 5\r\nhello\r\n0\r\n\r\n", 400},
@@ -48,7 +48,7 @@ const std::vector<Malformed> malformed{
     {"a chunk size that overflows", chunked + "fffffffffffffffff\r\n", 413},
     {"a chunk that is longer than its size", chunked + "5\r\nhello!\r\n0\r\n\r\n", 400},
     {"a chunk that ends with LF", chunked + "5\r\nhello\n0\r\n\r\n", 400},
-    {"a trailer that is no field", chunked + "0\r\nno field\r\n\r\n", 400},
+    {"a trailer that is not a field", chunked + "0\r\nno field\r\n\r\n", 400},
     {"a trailer that ends with LF", chunked + "0\r\na: b\n\r\n", 400},
     {"trailers that do not end", chunked + "0\r\na: " + std::string(20'000, 'b'), 431},
 
@@ -103,8 +103,8 @@ const std::vector<Malformed> malformed{
     {"two spaces", "GET  / HTTP/1.1\r\n" + host + "\r\n", 400},
     {"a tab", "GET\t/ HTTP/1.1\r\n" + host + "\r\n", 400},
     {"a space in the target", "GET /a b HTTP/1.1\r\n" + host + "\r\n", 400},
-    {"a target that is no path", "GET p HTTP/1.1\r\n" + host + "\r\n", 400},
-    {"a method that is no token", "G(T / HTTP/1.1\r\n" + host + "\r\n", 400},
+    {"a target that is not a path", "GET p HTTP/1.1\r\n" + host + "\r\n", 400},
+    {"a method that is not a token", "G(T / HTTP/1.1\r\n" + host + "\r\n", 400},
     {"another protocol", "GET / FTP/1.1\r\n" + host + "\r\n", 400},
     {"a version in lower case", "GET / http/1.1\r\n" + host + "\r\n", 400},
     {"a version with more digits", "GET / HTTP/1.10\r\n" + host + "\r\n", 400},
@@ -131,7 +131,7 @@ const std::vector<Malformed> malformed{
      414},
 };
 
-/// Requests that must be understood all the same.
+/// Unusual requests that must be understood.
 const std::vector<std::string> unusual{
     "GET /topics?" + std::string(4'000, '&') + " HTTP/1.1\r\n" + host + "\r\n",
     "\r\n\r\nGET / HTTP/1.1\r\n" + host + "\r\n",
@@ -157,7 +157,7 @@ struct Refusals {
 
 }  // namespace
 
-TEST_CASE("what is malformed is refused at once, and its connection closed") {
+TEST_CASE("a malformed request is refused at once, and its connection closed") {
     Refusals refusals;
     const auto before = processor_time(::getpid());
     for (const auto& [what, bytes, status] : malformed) {
@@ -176,7 +176,7 @@ TEST_CASE("what is malformed is refused at once, and its connection closed") {
     CHECK((processor_time(::getpid()) - before).count() < 2);
 }
 
-TEST_CASE("what is malformed is refused in whatever pieces it comes") {
+TEST_CASE("a malformed request is refused in whatever pieces it comes") {
     Refusals refusals;
     for (const auto& [what, bytes, status] : malformed) {
         if (bytes.size() > 1'000) continue;
@@ -193,7 +193,7 @@ TEST_CASE("what is malformed is refused in whatever pieces it comes") {
     CHECK(refusals.handled == 0);
 }
 
-TEST_CASE("what is malformed behind a request is refused after its answer") {
+TEST_CASE("a malformed request after another is refused after the answer to that") {
     Refusals refusals;
     for (const auto& [what, bytes, status] : malformed) {
         CAPTURE(what);
@@ -206,7 +206,7 @@ TEST_CASE("what is malformed behind a request is refused after its answer") {
     CHECK(refusals.handled == static_cast<int>(malformed.size()));
 }
 
-TEST_CASE("what is unusual is understood, in whatever pieces it comes") {
+TEST_CASE("an unusual request is understood, in whatever pieces it comes") {
     Refusals refusals;
     int requests = 0;
     for (const auto& bytes : unusual) {
@@ -275,7 +275,7 @@ TEST_CASE("refusals are logged at most once a second, and counted") {
         const auto lines = log.count(rm::LogLevel::info, "http: refused: ");
         CHECK(lines >= 1);
         CHECK(lines <= static_cast<std::size_t>(seconds.count()));
-        // The rest is told without another refusal.
+        // The rest is logged without another refusal.
         CHECK(await([&] {
             return log.count(rm::LogLevel::info, ", the last of ") > 0 &&
                    log.count(rm::LogLevel::info, "http: refused: ") > 1;

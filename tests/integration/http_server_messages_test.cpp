@@ -27,7 +27,7 @@ constexpr auto chunked_header = "Transfer-Encoding: chunked\r\n";
 
 }  // namespace
 
-TEST_CASE("what cannot be said in HTTP answers 500") {
+TEST_CASE("an answer that HTTP cannot express becomes 500") {
     rm::HttpServer server{{}, [](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
                               if (request.path == "/status") return respond({100, "", "", {}});
                               if (request.path == "/name") {
@@ -47,7 +47,7 @@ TEST_CASE("what cannot be said in HTTP answers 500") {
     CHECK_FALSE(reply.has("x-forged"));
 }
 
-TEST_CASE("a body of exactly the limit is taken") {
+TEST_CASE("a body of exactly the limit is accepted") {
     rm::HttpServer server{{.body_max = 1000}, echo};
     HttpClient client{server.port()};
     const std::string body(1000, 'x');
@@ -66,7 +66,7 @@ TEST_CASE("a body over the limit is refused with 413") {
                               respond({200, std::to_string(request.body.size()), "", {}});
                           }};
     HttpClient client{server.port()};
-    SUBCASE("when its length says so") {
+    SUBCASE("when its length is announced") {
         client.request("POST", "/", std::string(1001, 'x'));
         const auto reply = client.receive();
         CHECK(reply.status == 413);
@@ -76,12 +76,12 @@ TEST_CASE("a body over the limit is refused with 413") {
     }
     SUBCASE("while the client keeps sending") {
         client.send("POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 50000000\r\n\r\n");
-        // The answer must survive that nobody wants the rest.
+        // The answer must arrive although the server discards the rest.
         client.send(std::string(5'000'000, 'x'));
         CHECK(client.receive().status == 413);
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("before a client is told to go on") {
+    SUBCASE("before the client gets 100 Continue") {
         client.send(
             "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 5000\r\n"
             "Expect: 100-continue\r\n\r\n");
@@ -106,7 +106,7 @@ TEST_CASE("a body over the limit is refused with 413") {
     CHECK(log.count(rm::LogLevel::info, "http: refused: the body is larger than 1000 bytes") > 0);
 }
 
-TEST_CASE("a client that expects to be told to go on is told") {
+TEST_CASE("a client that expects 100 Continue gets it") {
     rm::HttpServer server{{}, echo};
     HttpClient client{server.port()};
     client.send("POST /e HTTP/1.1\r\nHost: t\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
@@ -115,7 +115,7 @@ TEST_CASE("a client that expects to be told to go on is told") {
     CHECK(client.receive().body == "POST /e body");
 }
 
-TEST_CASE("a large body and a large answer arrive whole") {
+TEST_CASE("a large body and a large answer arrive complete") {
     rm::HttpServer server{{}, echo};
     HttpClient client{server.port()};
     std::string body(1U << 20U, 'x');
@@ -141,7 +141,7 @@ TEST_CASE("malformed requests are refused with 400") {
     CHECK(handled == 0);
 }
 
-TEST_CASE("an answer is framed as RFC 9110 wants it") {
+TEST_CASE("an answer is framed as RFC 9110 requires") {
     rm::HttpServer server{{}, [](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
                               const int status = std::stoi(request.path.substr(1));
                               if (request.body == "empty") return respond({status, "", "", {}});
@@ -161,7 +161,7 @@ TEST_CASE("an answer is framed as RFC 9110 wants it") {
     CHECK(client.ask("POST", "/404", "full").headers.at("content-length") == "4");
 }
 
-TEST_CASE("a HEAD is answered with the length of the body that it leaves out") {
+TEST_CASE("the answer to HEAD has the length of the body that it omits") {
     std::string method;
     rm::HttpServer server{{},
                           [&](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
@@ -173,7 +173,7 @@ TEST_CASE("a HEAD is answered with the length of the body that it leaves out") {
     CHECK(method == "HEAD");
     CHECK(head.status == 200);
     CHECK(head.headers.at("content-length") == "12");
-    // A body that was sent all the same would be taken for the start of the next answer.
+    // A client would take a body for the start of the next answer.
     CHECK(client.ask("GET", "/").body == "twelve bytes");
 }
 

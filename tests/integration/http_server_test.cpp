@@ -23,7 +23,7 @@ namespace rm = routemaster;
 using namespace routemaster::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a request reaches the handler whole, and its answer the client") {
+TEST_CASE("a complete request reaches the handler, and its answer the client") {
     std::promise<rm::HttpRequest> seen;
     rm::HttpServer server{{}, [&](rm::HttpRequest request, const rm::HttpResponder& respond) {
                               seen.set_value(std::move(request));
@@ -46,7 +46,7 @@ TEST_CASE("a request reaches the handler whole, and its answer the client") {
     CHECK(request.content_type == "application/json");
 }
 
-TEST_CASE("an empty authorization is told from an absent one") {
+TEST_CASE("an empty authorization is distinguished from an absent one") {
     rm::HttpServer server{{}, [](rm::HttpRequest request, const rm::HttpResponder& respond) {
                               CHECK(request.authorization.empty());
                               respond({200, request.has_authorization ? "yes" : "no", "", {}});
@@ -72,7 +72,7 @@ TEST_CASE("an answer may come later and from another thread") {
     CHECK(client.receive().status == 204);
 }
 
-TEST_CASE("a waiting request holds no thread") {
+TEST_CASE("a waiting request occupies no thread") {
     HttpInbox inbox;
     auto park = inbox.handler();
     rm::HttpServer server{{.threads = 1}, [&](rm::HttpRequest request, rm::HttpResponder respond) {
@@ -175,10 +175,10 @@ TEST_CASE("a handler that throws answers 500 and the server lives on") {
     CHECK(client.ask("GET", "/fine").status == 204);
 }
 
-TEST_CASE("a client that leaves while its request waits harms nobody") {
+TEST_CASE("a client that leaves while its request waits does no harm") {
     std::signal(SIGPIPE, SIG_DFL);
     HttpInbox inbox;
-    // Two places only: two clients get in when everything of the ones before is gone.
+    // Only two connections: two clients get in once the ones before are closed.
     rm::HttpServer server{{.threads = 1, .connections_max = 2, .idle_timeout = 1ms},
                           inbox.handler()};
     for (const bool late : {false, true}) {

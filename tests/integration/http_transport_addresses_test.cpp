@@ -30,7 +30,7 @@ bool is_refused(HttpTransport& transport, const std::string& url) {
 
 }  // namespace
 
-TEST_CASE("the addresses of this machine's network are refused as the loopback ones are") {
+TEST_CASE("the addresses of this machine's interfaces are refused like loopback ones") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.ip("link add veth0 type veth peer name veth1");
         network.ip("address add 10.9.8.1/24 dev veth0");

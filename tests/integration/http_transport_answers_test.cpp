@@ -20,7 +20,7 @@ using test::EndlessReceiver;
 
 namespace {
 
-/// Bytes of memory that this process has.
+/// The resident memory of this process, in bytes.
 std::size_t resident_bytes() {
     std::ifstream statm{"/proc/self/statm"};
     std::size_t all = 0;
@@ -38,7 +38,7 @@ struct Endless {
     std::string part;
 };
 
-/// Everything that an answer is made of, without an end.
+/// Each part of an answer, without an end.
 const std::vector<Endless> endless_answers{
     {"headers", head, "X-A: b\r\n"},
     {"large headers", head, "X-A: " + std::string(20'000, 'b') + "\r\n"},
@@ -55,12 +55,12 @@ const std::vector<Endless> endless_answers{
     {"trailers", chunked + "0\r\n", "X-A: b\r\n"},
     {"empty trailers", chunked + "0\r\n", ":\r\n"},
     {"a trailer", chunked + "0\r\nX-A: ", "b"},
-    {"what is no answer at all", "", "b"},
+    {"bytes that are not an answer", "", "b"},
 };
 
 }  // namespace
 
-TEST_CASE("an answer without an end is given up early, whatever there is without an end") {
+TEST_CASE("an endless answer is given up early, whichever of its parts is endless") {
     HttpTransport transport{{.allow_http = true, .allow_loopback = true}};
     std::size_t most = 0;
     for (const auto& [what, beginning, part] : endless_answers) {
@@ -73,7 +73,7 @@ TEST_CASE("an answer without an end is given up early, whatever there is without
         CAPTURE(report.outcome.error().message());
         CHECK(report.outcome.error().code() == Errc::unavailable);
         CHECK(std::chrono::steady_clock::now() - begun < 15s);
-        // Besides what was read, the kernel holds some of it back.
+        // Besides the bytes that were read, some are in buffers of the kernel.
         CHECK(receiver.sent() < 20U << 20U);
         const auto grown = std::max(resident_bytes(), before) - before;
         CHECK(grown < 8U << 20U);
@@ -82,7 +82,7 @@ TEST_CASE("an answer without an end is given up early, whatever there is without
     MESSAGE("grown by at most " << most << " bytes");
 }
 
-TEST_CASE("an answer that drips is over in time, whatever it drips") {
+TEST_CASE("a slow answer fails in time, whichever of its parts is slow") {
     HttpTransport transport{{.total_timeout = 400ms, .allow_http = true, .allow_loopback = true}};
     for (const auto& [what, beginning, part] : endless_answers) {
         CAPTURE(what);

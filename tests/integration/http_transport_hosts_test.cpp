@@ -22,7 +22,7 @@ using test::ReceivedRequest;
 using test::ScriptedReceiver;
 using test::status;
 
-TEST_CASE("hosts that are dead, refuse or do not exist leave deliveries to others alone") {
+TEST_CASE("hosts that are dead, refuse or do not exist fail only their own deliveries") {
     test::FullListener dead;
     ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
     ScriptedReceiver breaking{[](const ReceivedRequest&) {
@@ -68,10 +68,10 @@ TEST_CASE("hosts that are dead, refuse or do not exist leave deliveries to other
     }
 }
 
-TEST_CASE("an address of a host that refuses is passed over for the next") {
+TEST_CASE("when an address of a host refuses, the next is tried") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.replace("/etc/hosts", "127.0.0.1 twofold.test\n127.0.0.2 twofold.test\n");
-        // Nobody listens at the first.
+        // Nobody listens on the first.
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); },
                                  INADDR_LOOPBACK + 1};
         HttpTransport transport{

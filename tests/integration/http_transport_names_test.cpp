@@ -31,7 +31,7 @@ using test::status;
 
 namespace {
 
-/// A name server that hears everything and says nothing.
+/// A name server that never replies.
 class SilentNameServer {
 public:
     SilentNameServer() : socket_{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)} {
@@ -47,7 +47,7 @@ public:
     SilentNameServer(const SilentNameServer&) = delete;
     SilentNameServer& operator=(const SilentNameServer&) = delete;
 
-    /// How many questions there were for names that begin with this label, repetitions aside.
+    /// The number of queries for names that begin with this label, without repetitions.
     [[nodiscard]] std::size_t questions(const std::string& label) const {
         const std::string sought = static_cast<char>(label.size()) + label;
         std::set<std::string> ids;
@@ -61,12 +61,13 @@ public:
     }
 
 private:
-    static constexpr std::size_t name_at = 12;  // Behind the header of a DNS message.
+    static constexpr std::size_t name_at = 12;  // After the header of a DNS message.
 
     int socket_;
 };
 
-/// A network whose name server is silent, while `healthy.test` and others are known without it.
+/// Runs `body` in a network with a silent name server; `healthy.test` and others resolve without
+/// it.
 void run_without_names(const std::function<void(const SilentNameServer&)>& body) {
     PrivateNetwork::run([&](PrivateNetwork& network) {
         network.replace("/etc/resolv.conf", "nameserver 127.0.0.1\n");
@@ -87,7 +88,7 @@ const HttpTransportOptions local{
 
 }  // namespace
 
-TEST_CASE("a silent name server costs few threads, and only those who need it wait") {
+TEST_CASE("a silent name server occupies few threads, and only deliveries that need it wait") {
     run_without_names([](const SilentNameServer& names) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         const std::string tail = ":" + std::to_string(healthy.port()) + "/events";
@@ -124,7 +125,7 @@ TEST_CASE("a silent name server costs few threads, and only those who need it wa
     });
 }
 
-TEST_CASE("a name that nobody ever asked for is found while others hang") {
+TEST_CASE("a name that was never looked up is found while others hang") {
     run_without_names([](const SilentNameServer&) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         DeliveryReports reports;
@@ -139,7 +140,7 @@ TEST_CASE("a name that nobody ever asked for is found while others hang") {
     });
 }
 
-TEST_CASE("names are found as the machine finds them, in whatever way they are written") {
+TEST_CASE("names are found as the machine finds them, however they are written") {
     run_without_names([](const SilentNameServer&) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         HttpTransport transport{local};
@@ -156,7 +157,7 @@ TEST_CASE("names are found as the machine finds them, in whatever way they are w
     });
 }
 
-TEST_CASE("a name that does not exist says so") {
+TEST_CASE("the error names a host that does not exist") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.replace("/etc/nsswitch.conf", "hosts: files\n");
         HttpTransport transport{local};
@@ -164,7 +165,7 @@ TEST_CASE("a name that does not exist says so") {
         REQUIRE_FALSE(report.outcome);
         CHECK(report.outcome.error().code() == Errc::unavailable);
         CHECK(report.outcome.error().context().find("nosuch.test") != std::string::npos);
-        // It is asked again, and found.
+        // It is looked up again, and found.
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         network.replace("/etc/hosts", "127.0.0.1 nosuch.test\n");
         const auto url = "http://nosuch.test:" + std::to_string(healthy.port()) + "/events";
@@ -172,7 +173,7 @@ TEST_CASE("a name that does not exist says so") {
     });
 }
 
-TEST_CASE("a transport whose names hang goes away at once") {
+TEST_CASE("a transport whose lookups hang is destroyed at once") {
     run_without_names([](const SilentNameServer&) {
         DeliveryReports reports;
         const auto begun = std::chrono::steady_clock::now();

@@ -45,8 +45,8 @@ std::vector<int> epoll_sets() {
     return found;
 }
 
-/// Puts something else in the place of a descriptor, as a part of the program does that closes one
-/// that is no longer its own.
+/// Replaces a descriptor by another, as a part of the program does that closes a descriptor it no
+/// longer owns.
 void damage(int descriptor) {
     const int other = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     REQUIRE(::dup3(other, descriptor, O_CLOEXEC) == descriptor);
@@ -59,7 +59,7 @@ std::ptrdiff_t silent_requests(const ScriptedReceiver& receiver) {
                          [](const auto& request) { return request.target() == "/silent"; });
 }
 
-/// Lets this process have no more descriptors than it has, until it is gone.
+/// While it lives, the process can open no more descriptors.
 class NoDescriptors {
 public:
     NoDescriptors() {
@@ -78,7 +78,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a transport that breaks says so, fails what was under way, and begins anew") {
+TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and restarts") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.target() == "/silent" ? test::silence() : status(204);
     }};
@@ -99,7 +99,7 @@ TEST_CASE("a transport that breaks says so, fails what was under way, and begins
         for (const int each : epoll_sets()) {
             if (std::find(others.begin(), others.end(), each) == others.end()) damage(each);
         }
-        // Wakes it, and goes out with what is made anew, or fails with the rest.
+        // Wakes it, and is delivered after the restart, or fails with the rest.
         DeliveryReports first;
         transport.deliver(delivery(receiver.url()), first.keep());
         for (const auto& report : held.wait_for(5)) {
@@ -111,10 +111,10 @@ TEST_CASE("a transport that breaks says so, fails what was under way, and begins
         CHECK(deliver(transport, delivery(receiver.url())).outcome);
         CHECK_FALSE(transport.trouble());
     }
-    CHECK(log.count(LogLevel::error, "begins anew") == 2);
+    CHECK(log.count(LogLevel::error, "restarts") == 2);
 }
 
-TEST_CASE("without descriptors deliveries fail, trouble is told, and both end with the want") {
+TEST_CASE("without descriptors deliveries fail and trouble is reported until there are some") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};
     {
@@ -130,7 +130,7 @@ TEST_CASE("without descriptors deliveries fail, trouble is told, and both end wi
     CHECK(deliver(transport, delivery(receiver.url())).outcome);
 }
 
-TEST_CASE("a transport that cannot begin anew says so, lets deliveries wait, and tries again") {
+TEST_CASE("a transport that cannot restart reports it, lets deliveries wait, and tries again") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     const auto others = epoll_sets();
     HttpTransport transport{local};
@@ -144,7 +144,7 @@ TEST_CASE("a transport that cannot begin anew says so, lets deliveries wait, and
         std::ignore = deliver(transport, delivery(receiver.url()));
         REQUIRE(test::await([&] {
             const auto trouble = transport.trouble();
-            return trouble && trouble->find("cannot begin anew") != std::string::npos;
+            return trouble && trouble->find("cannot restart") != std::string::npos;
         }));
         transport.deliver(delivery(receiver.url()), reports.keep());
         std::this_thread::sleep_for(50ms);

@@ -48,7 +48,7 @@ std::chrono::microseconds processor_time() {
            std::chrono::microseconds{usage.ru_utime.tv_usec + usage.ru_stime.tv_usec};
 }
 
-/// Lets this process have as many descriptors as it may.
+/// Raises the limit of descriptors of this process to its maximum.
 void raise_descriptor_limit() {
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
@@ -56,7 +56,7 @@ void raise_descriptor_limit() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// A port at which nobody listens.
+/// The URL of a port on which nobody listens.
 std::string deserted_url() {
     const ScriptedReceiver gone{[](const ReceivedRequest&) { return silence(); }};
     return gone.url();
@@ -64,14 +64,14 @@ std::string deserted_url() {
 
 }  // namespace
 
-TEST_CASE("a delivery is the request that Ruby Routemaster sends, and says which it is") {
+TEST_CASE("a delivery is the request that Ruby Routemaster sends, and identifies its batch") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};
     Delivery third = delivery(receiver.url());
     const Uid third_batch{0x123456789abcdef0, 0xfedcba9876543210};
     third.batch = third_batch;
     third.attempt = 3;
-    third.created_at = system_clock().now() + 1h;  // By a clock that is ahead of ours.
+    third.created_at = system_clock().now() + 1h;  // By a clock ahead of ours.
     const auto report = deliver(transport, std::move(third));
     CHECK(report.outcome);
     CHECK(report.undecodable == 0);
@@ -96,7 +96,7 @@ TEST_CASE("a delivery is the request that Ruby Routemaster sends, and says which
               R"("t":1795222853691}])");
 }
 
-TEST_CASE("a delivery says how old its batch is when it goes out") {
+TEST_CASE("a delivery carries the age of its batch when it is sent") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.number == 0 ? silence() : status(204);
     }};
@@ -120,7 +120,7 @@ TEST_CASE("a delivery says how old its batch is when it goes out") {
     CHECK(age_of(1) < 10'000);
 }
 
-TEST_CASE("the user agent is what the options say") {
+TEST_CASE("the options set the user agent") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransportOptions options = local;
     options.user_agent = "shop-bus/2.0";
@@ -130,7 +130,7 @@ TEST_CASE("the user agent is what the options say") {
           std::string::npos);
 }
 
-TEST_CASE("credentials come from the uuid, whatever the callback says") {
+TEST_CASE("credentials come from the uuid, whatever the callback contains") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};
     const auto authorization = [&](Delivery delivery) {
@@ -153,7 +153,7 @@ TEST_CASE("credentials come from the uuid, whatever the callback says") {
     CHECK(authorization(longer) == "Authorization: Basic YQ0KWDog/zp4");
 }
 
-TEST_CASE("large bodies arrive whole, without asking first") {
+TEST_CASE("large bodies arrive complete, without 100 Continue") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};
     Delivery large = delivery(receiver.url());
@@ -203,7 +203,7 @@ TEST_CASE(
     CHECK(receiver.requests().size() == 11);
 }
 
-TEST_CASE("nobody at the port is unavailable") {
+TEST_CASE("a port on which nobody listens is unavailable") {
     HttpTransport transport{local};
     const auto report = deliver(transport, delivery(deserted_url()));
     REQUIRE_FALSE(report.outcome);
@@ -264,7 +264,7 @@ TEST_CASE("deliveries that began together and get no answer do not end together"
     CHECK(*last - *first >= 50ms);
 }
 
-TEST_CASE("a machine that does not take connections times out sooner") {
+TEST_CASE("a machine that does not accept connections times out sooner") {
     const test::FullListener listener;
     HttpTransportOptions options = local;
     options.connect_timeout = 150ms;
@@ -303,7 +303,7 @@ TEST_CASE("a kept connection that turns out to be dead is replaced") {
     CHECK(receiver.requests().size() == 3);
 }
 
-TEST_CASE("this very machine is refused as a target, under whatever name") {
+TEST_CASE("this machine is refused as a target, under whatever name") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{{.allow_http = true}};
     const std::string port = std::to_string(receiver.port());
@@ -338,7 +338,7 @@ TEST_CASE("only https is served, and http when it is allowed") {
     CHECK(receiver.connections() == 0);
 }
 
-TEST_CASE("a callback that is no URL is invalid") {
+TEST_CASE("a callback that is not a URL is invalid") {
     HttpTransport transport{local};
     for (const auto* url : {"http://", "http:// /", "http://127.0.0.1:99999/", "http://[::1/",
                             "http://127.0.0.1/\r\nX: y"}) {
@@ -367,7 +367,7 @@ TEST_CASE("answers are read up to a bound") {
     CHECK(deliver(transport, delivery(receiver.url("/fits"))).outcome);
 }
 
-TEST_CASE("a transport that goes away cancels its deliveries, each once") {
+TEST_CASE("a transport that is destroyed cancels its deliveries, each once") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
     DeliveryReports reports;
     {
@@ -385,7 +385,7 @@ TEST_CASE("a transport that goes away cancels its deliveries, each once") {
     }
 }
 
-TEST_CASE("a delivery begun while the transport goes away is cancelled at once") {
+TEST_CASE("a delivery begun while the transport is destroyed is cancelled at once") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
     DeliveryReports reports;
     auto transport = std::make_unique<HttpTransport>(local);
@@ -484,7 +484,7 @@ TEST_CASE("a transport with nothing to do takes no processor time") {
     CHECK(processor_time() - before < 50ms);
 }
 
-TEST_CASE("a certificate that nobody vouches for is refused, unless verification is off") {
+TEST_CASE("a certificate without a trusted issuer is refused, unless verification is off") {
     test::TlsPeer peer;
     HttpTransportOptions options{.allow_loopback = true};
     {
@@ -503,7 +503,7 @@ TEST_CASE("a certificate that nobody vouches for is refused, unless verification
     CHECK(reports.wait_for(1).front().outcome);
 }
 
-TEST_CASE("options that make no sense are refused by name") {
+TEST_CASE("invalid options are refused by name") {
     const auto refused = [](HttpTransportOptions options) -> std::string {
         try {
             const HttpTransport transport{options};

@@ -1,5 +1,5 @@
 /// @file
-/// The limits and the durability of the service: what each is by default, and its change.
+/// The limits and the durability of the service: the default of each, and its change.
 
 #include <doctest/doctest.h>
 
@@ -33,13 +33,13 @@ std::string list_of_topics(int count) {
     return list + "]";
 }
 
-/// The events of an answer of `GET /subscribers` that wait.
+/// Whether `GET /subscribers` lists this many queued events.
 bool queues(const RunningBus& bus, int events) {
     return bus.ask("GET", "/subscribers", test::root_key)
                .body.find("\"queued\":" + std::to_string(events)) != std::string::npos;
 }
 
-/// Whether a connection answers a second time, or was given up for another.
+/// Whether a connection answers a second time, or was closed for another.
 bool answers(test::HttpClient& client) {
     try {
         return client.ask("GET", "/health").status == 200;
@@ -64,7 +64,7 @@ TEST_CASE("a body may be as large as the setting says") {
     CHECK(bus.ask("POST", "/topics/orders", "shop", std::string(limit + 1, ' ')).status == 413);
 }
 
-TEST_CASE("no more connections are held than the setting allows") {
+TEST_CASE("no more connections are open than the setting allows") {
     const test::TemporaryFolder folder;
     std::vector<std::string> flags;
     std::size_t held = 3;
@@ -124,7 +124,7 @@ TEST_CASE("a subscriber may have as many topics as the setting says") {
     CHECK(status(limit + 1) == 400);
 }
 
-TEST_CASE("the scaling pulse tells of load from the threshold on, within its look ahead") {
+TEST_CASE("the scaling pulse reports load from the threshold on, within its look ahead") {
     const test::TemporaryFolder folder;
     std::vector<std::string> flags;
     std::string due = "0";
@@ -144,7 +144,7 @@ TEST_CASE("the scaling pulse tells of load from the threshold on, within its loo
     CHECK(pulse.headers.at("routemaster-busy") == busy);
 }
 
-TEST_CASE("a bus drops the oldest batches above a limit only when told to") {
+TEST_CASE("a bus drops the oldest batches above a limit only if that is set") {
     const test::TemporaryFolder folder;
     {
         const RunningBus bus{folder.path()};
@@ -168,7 +168,7 @@ TEST_CASE("a bus drops the oldest batches above a limit only when told to") {
     }
 }
 
-TEST_CASE("the data lie in the folder of the setting") {
+TEST_CASE("the data are in the folder of the setting") {
     const test::TemporaryFolder folder;
     const auto elsewhere = folder.path() / "made" / "for it";
     const auto start = [&](const std::string& flags) {
@@ -184,7 +184,7 @@ TEST_CASE("the data lie in the folder of the setting") {
     CHECK(std::filesystem::exists(elsewhere / "routemaster.db"));
 }
 
-TEST_CASE("an answer waits for the disk, unless the store is told otherwise") {
+TEST_CASE("an answer waits for the disk, unless the store is relaxed") {
     const test::TemporaryFolder folder;
     const auto trigger = folder.path() / "fail";
     const auto file = "file:" + (folder.path() / "bus.db").string();

@@ -1,5 +1,5 @@
 /// @file
-/// Where settings come from: files, variables and flags, and what the log tells of them.
+/// The sources of settings: files, variables and flags, and what the log shows of them.
 
 #include <doctest/doctest.h>
 
@@ -40,7 +40,7 @@ bool takes_key(test::Process& process, const std::string& key) {
     return client.ask("GET", "/topics", {}, test::authorization(key)).status == 200;
 }
 
-/// The names of settings at the beginnings of lines, a `#` before them or not.
+/// The names of settings at the beginnings of lines, with or without a `#`.
 std::set<std::string> settings_of_sample() {
     std::set<std::string> found;
     std::ifstream file{sample};
@@ -54,7 +54,7 @@ std::set<std::string> settings_of_sample() {
     return found;
 }
 
-/// The flags that a program's help tells of.
+/// The flags in a program's help.
 std::set<std::string> flags_of(const std::vector<std::string>& command) {
     test::Process process{command};
     CHECK(process.wait() == 0);
@@ -83,14 +83,14 @@ TEST_CASE("the sample of a settings file has every setting, and is accepted") {
     }
     auto process = serve({"--config", sample, "--root-key", "5ecret"});
     CHECK_MESSAGE(takes_key(process, "5ecret"), process.errors());
-    // What differs from a default is told: nothing in the file does.
+    // The log lists settings that differ from their default: none in the file does.
     CHECK(names(process.errors(), "INFO: settings: config=" + sample +
                                       " (command line), store=memory: (command line), "
                                       "listen=127.0.0.1:0 (command line), "
                                       "root-key=*** (command line)\n"));
 }
 
-TEST_CASE("the log tells at start which settings come from where, and no secret") {
+TEST_CASE("at start the log lists the sources of settings, and no secret") {
     const test::TemporaryFolder folder;
     const auto file = (folder.path() / "bus.toml").string();
     std::ofstream{file} << "body-max = \"5MB\"\nclients = [\"a--5ecret\", \"b--5ecret\"]\n"
@@ -114,7 +114,7 @@ TEST_CASE("the log tells at start which settings come from where, and no secret"
     CHECK(!names(log, "delivery-timeout"));
 }
 
-TEST_CASE("the root key may stand in a file of its own") {
+TEST_CASE("the root key may be in a file of its own") {
     const test::TemporaryFolder folder;
     const auto file = folder.path() / "root-key";
     std::ofstream{file} << "5ecret\nand a remark\n";
@@ -139,7 +139,7 @@ TEST_CASE("the root key may stand in a file of its own") {
     }
 }
 
-TEST_CASE("a file with secrets that others can read draws a warning") {
+TEST_CASE("a file with secrets that others can read causes a warning") {
     using std::filesystem::perms;
     const test::TemporaryFolder folder;
     const auto file = folder.path() / "secrets";
@@ -148,7 +148,8 @@ TEST_CASE("a file with secrets that others can read draws a warning") {
         std::filesystem::permissions(file, mode);
         auto process = serve(flags);
         static_cast<void>(process.line());
-        return names(process.errors(), "WARN: " + file.string() + " holds secrets and can be read");
+        return names(process.errors(),
+                     "WARN: " + file.string() + " contains secrets and others can read it");
     };
     const std::vector<std::string> config{"--config", file.string()};
     const std::vector<std::string> key{"--root-key-file", file.string()};

@@ -16,7 +16,7 @@ namespace {
 
 using Events = std::vector<std::pair<int, std::uint32_t>>;
 
-/// What happened by now.
+/// The events so far.
 Events ready(SocketWatch& watch) {
     Events events;
     const auto error =
@@ -25,7 +25,7 @@ Events ready(SocketWatch& watch) {
     return events;
 }
 
-/// Something with the number of another thing that was closed a moment ago.
+/// A descriptor with the number of another that was just closed.
 int successor(int socket) {
     ::close(socket);
     const int next = ::eventfd(1, EFD_CLOEXEC);
@@ -35,7 +35,7 @@ int successor(int socket) {
 
 }  // namespace
 
-TEST_CASE("a socket that takes the number of one that was closed unnoticed is watched") {
+TEST_CASE("a socket with the number of one that was closed without notice is watched") {
     SocketWatch watch;
     int socket = ::eventfd(1, EFD_CLOEXEC);
     REQUIRE_FALSE(watch.want(socket, EPOLLOUT));
@@ -49,7 +49,7 @@ TEST_CASE("a socket that takes the number of one that was closed unnoticed is wa
     ::close(socket);
 }
 
-TEST_CASE("what is wanted of a socket may change, end, and begin again") {
+TEST_CASE("the events of a socket to watch may change, end, and begin again") {
     SocketWatch watch;
     const int socket = ::eventfd(1, EFD_CLOEXEC);
     CHECK_FALSE(watch.want(socket, 0));

@@ -1,14 +1,14 @@
 /// @file
-/// The bus at full load for a long time, while it is killed again and again and some of its
-/// subscribers are dead: soak [SECONDS [SEED]]
+/// Runs the bus at full load for a long time, kills it repeatedly, and has some dead subscribers:
+/// soak [SECONDS [SEED]]
 ///
 /// Thirty-two clients publish without pause, each in a topic of its own, to four healthy
 /// subscribers; fifteen others accept no connection, never answer or always fail, a third of them
-/// with `max_in_flight` 1000, and get events for the first minute only: what waits for them is the
-/// same from then on, and so must be the memory of the bus. The bus, on its file, is killed every 3
-/// to 60 s. In the end every event that was answered 200 must have arrived at each healthy
-/// subscriber, for the first time in the order of its publisher. Prints what happened; exits 1 when
-/// an event is missing or late.
+/// with `max_in_flight` 1000, and get events only for the first minute: from then on their backlog
+/// is constant, and so must be the memory of the bus. The bus, on its file, is killed every 3 to 60
+/// s. In the end every event that was answered 200 must have arrived at each healthy subscriber,
+/// for the first time in the order of its publisher. Prints the results; exits 1 when an event is
+/// missing or late.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
@@ -49,20 +49,20 @@ constexpr std::size_t sick = 15;
 constexpr std::chrono::seconds alarms_for{60};
 constexpr std::string_view url_head = "https://s.example/";
 
-/// `prefix` and two letters for `number`, since topics have no digits.
+/// `prefix` and two letters for `number`, without digits.
 std::string name_of(std::string prefix, std::size_t number) {
     prefix.push_back(static_cast<char>('a' + number / 26));
     prefix.push_back(static_cast<char>('a' + number % 26));
     return prefix;
 }
 
-/// What one publisher was told.
+/// The events of one publisher.
 struct Published {
     std::uint32_t next = 0;            ///< The number of the next event.
-    std::set<std::uint32_t> in_doubt;  ///< Those whose answer was lost, or was no 200.
+    std::set<std::uint32_t> in_doubt;  ///< Those whose answer was lost, or was not 200.
 };
 
-/// What one healthy subscriber got.
+/// The events that one healthy subscriber got.
 ///
 /// Thread safety: all members may be called from any thread.
 class Inbox {
@@ -81,7 +81,7 @@ public:
         newest_[publisher] = std::max(newest_[publisher], number);
     }
 
-    /// How many of what was answered 200 are missing.
+    /// How many events that were answered 200 are missing.
     std::uint64_t missing(const std::array<Published, publishers>& published) {
         const std::lock_guard lock{mutex_};
         std::uint64_t count = 0;
@@ -116,7 +116,7 @@ private:
     std::uint64_t disordered_ = 0;
 };
 
-/// Takes in a batch. The events are found by their URL; the rest is not looked at.
+/// Records the events of a batch by their URLs, and ignores the rest.
 void read_batch(Inbox& inbox, std::string_view body) {
     for (auto at = body.find(url_head); at != std::string_view::npos;
          at = body.find(url_head, at + 1)) {
@@ -189,7 +189,7 @@ private:
         if (request.path == "/failing") return respond({500, {}, {}, {}});
         const std::lock_guard lock{mutex_};
         unanswered_.push_back(respond);
-        // Old ones belong to connections that are gone.
+        // Old ones belong to closed connections.
         if (unanswered_.size() > 20'000) unanswered_.pop_front();
     }
 
@@ -305,7 +305,7 @@ int soak(std::chrono::seconds duration, std::uint64_t seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // What the means of the tests check holds here as well.
+    // The checks of the test helpers need a context.
     doctest::Context checks;
     checks.setAsDefaultForAssertsOutOfTestCases();
     checks.setAssertHandler([](const doctest::AssertData& data) {

@@ -1,5 +1,5 @@
 /// @file
-/// Waiting for what cannot say when it has happened.
+/// Waiting for conditions that nothing signals.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::test {
 
-/// Looks again and again until the condition holds; false when it does not in time.
+/// Polls until the condition holds; false when it does not in time.
 template <class Condition>
 [[nodiscard]] bool await(Condition condition,
                          std::chrono::milliseconds timeout = std::chrono::seconds{20}) {

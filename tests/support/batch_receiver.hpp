@@ -1,5 +1,5 @@
 /// @file
-/// A subscriber's web server: it takes batches, keeps them, and can be told to fail or to dawdle.
+/// A subscriber's web server: it records batches, and the test can make it fail or slow.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace routemaster::test {
 
-/// Listens on a free port. Answers 204 unless told otherwise.
+/// Listens on a free port. Answers 204 by default.
 ///
 /// Thread safety: all members may be called from any thread.
 class BatchReceiver {
@@ -48,7 +48,7 @@ public:
         statuses_.assign(statuses.rbegin(), statuses.rend());
     }
 
-    /// Takes so long over each delivery from now on, one at a time.
+    /// From now on takes `span` for each delivery, one at a time.
     void dawdle(std::chrono::milliseconds span) {
         const std::lock_guard lock{mutex_};
         pause_ = span;
@@ -60,7 +60,7 @@ public:
         holding_ = true;
     }
 
-    /// Answers what is held, and the rest at once.
+    /// Answers the waiting deliveries, and later ones at once.
     void release() {
         std::vector<std::function<void()>> held;
         {
@@ -71,7 +71,7 @@ public:
         for (auto& respond : held) respond();
     }
 
-    /// Waits until so many deliveries have come; false when they do not.
+    /// Waits until `count` deliveries have come; false when they do not.
     [[nodiscard]] bool await_deliveries(std::size_t count) const {
         return await([&] { return deliveries_.size() >= count; });
     }

@@ -18,7 +18,7 @@ namespace routemaster::test {
 /// The operator's token of every bus that is started here.
 inline constexpr const char* root_key = "root-5ecret";
 
-/// The clients that every bus lets in which is started here: their tokens, none with a public part.
+/// The tokens of the clients of every bus that is started here; none has a public part.
 inline const std::vector<std::string> clients{"shop", "billing", "audit", "search"};
 
 /// A header line that presents a token.
@@ -40,7 +40,7 @@ inline std::string authorization(std::string_view token) {
     return "Authorization: Basic " + text + "\r\n";
 }
 
-/// The port in the line by which a program says where it listens.
+/// The port in the line in which a program prints its URL.
 inline std::uint16_t announced_port(const std::string& line) {
     const std::string beginning = "routemaster: listening on http://";
     if (!line.starts_with(beginning)) throw std::runtime_error{"not announced: " + line};
@@ -61,7 +61,7 @@ public:
                           token.empty() ? std::string{} : authorization(token));
     }
 
-    /// Subscribes `token` to `topics`, which is JSON, with further settings, which are too.
+    /// Subscribes `token` to `topics`, with further settings; both are JSON.
     [[nodiscard]] HttpReply subscribe(const std::string& token, const std::string& topics,
                                       const std::string& callback,
                                       const std::string& settings = {}) const {
@@ -81,7 +81,7 @@ public:
     }
 
 protected:
-    /// From now on it is there.
+    /// Sets the port of the bus.
     void listens_at(std::uint16_t port) { port_ = port; }
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// Collects how deliveries went.
+/// Collects the results of deliveries.
 
 #pragma once
 
@@ -19,7 +19,7 @@ namespace routemaster::test {
 /// Hands out callbacks for deliveries, and waits for them. It must outlive the transport.
 class DeliveryReports {
 public:
-    /// A callback that keeps the report it is given.
+    /// A callback that records its report.
     [[nodiscard]] DeliveryDone keep() {
         return [this](DeliveryReport report) {
             const std::lock_guard lock{mutex_};

@@ -1,5 +1,5 @@
 /// @file
-/// A bus whose deliveries a test watches on a clock that stands still.
+/// A bus whose deliveries a test observes on a manual clock.
 
 #pragma once
 
@@ -38,7 +38,7 @@ struct Wanted {
     std::uint32_t attempts_max = 0;
 };
 
-/// A store, a bus, a dispatcher and a transport that the test answers for. Single threaded.
+/// A store, a bus, a dispatcher and a transport for which the test answers. Single threaded.
 struct DeliveryScene {
     explicit DeliveryScene(DispatcherOptions options = {})
         : dispatcher{disturbed, complete(std::move(options))} {}
@@ -64,7 +64,7 @@ struct DeliveryScene {
             .value();
     }
 
-    /// Publishes `count` orders, numbered through the whole scene from 1.
+    /// Publishes `count` orders, numbered from 1 over the scene.
     void publish(int count = 1) {
         for (int i = 0; i < count; ++i) {
             const auto url = "https://shop.example/" + std::to_string(++published);
@@ -72,10 +72,10 @@ struct DeliveryScene {
         }
     }
 
-    /// Lets everything happen that can happen without time passing.
+    /// Runs everything that is due now.
     TimePoint run() { return runner.run(clock.now()); }
 
-    /// Lets time pass until `at`, stopping at each instant the dispatcher asked for.
+    /// Advances the clock to `at`, stopping at each instant the dispatcher asked for.
     void run_until(TimePoint at) {
         while (run() < at) clock.set(runner.next());
         clock.set(at);
@@ -90,7 +90,7 @@ struct DeliveryScene {
         run();
     }
 
-    /// Answers all deliveries that are under way, and lets happen what follows. Returns how many.
+    /// Answers all deliveries under way, and runs what follows. Returns how many.
     std::size_t answer_all(const Result<void>& outcome = {}) {
         std::size_t count = transport.under_way();
         for (std::size_t i = 0; i < count; ++i) transport.answer(outcome);

@@ -1,6 +1,6 @@
 /// @file
-/// A store that disturbs chosen kinds of steps: it refuses them, loses their replies, or keeps
-/// their replies back until the test lets them go.
+/// A store that disturbs chosen types of steps: it refuses them, loses their replies, or delays
+/// their replies until the test releases them.
 
 #pragma once
 
@@ -20,35 +20,35 @@
 
 namespace routemaster::test {
 
-/// Passes steps on to another store, except that it disturbs those the test named by their type.
+/// Passes steps to another store, and disturbs those whose type the test chose.
 ///
 /// Thread safety: as the store behind it, which must outlive it.
 class DisturbedStore final : public ForwardingStore {
 public:
     explicit DisturbedStore(Store& next) : ForwardingStore{next} {}
 
-    /// The next `times` steps of type `S` are not done and answer `unavailable`.
+    /// The next `times` steps of type `S` are not performed and return `unavailable`.
     template <class S>
     void refuse(std::size_t times) {
         const std::lock_guard lock{mutex_};
         plan<S>().refused += times;
     }
 
-    /// The next `times` steps of type `S` are done and answer `timed_out`.
+    /// The next `times` steps of type `S` are performed and return `timed_out`.
     template <class S>
     void lose_replies(std::size_t times) {
         const std::lock_guard lock{mutex_};
         plan<S>().lost += times;
     }
 
-    /// Submissions that contain a step of type `S` are done, but not answered until `release`.
+    /// Submissions that contain a step of type `S` are performed, but get no reply until `release`.
     template <class S>
     void hold() {
         const std::lock_guard lock{mutex_};
         plan<S>().held = true;
     }
 
-    /// Answers all that was kept back, in order, and keeps nothing back any more.
+    /// Delivers the delayed replies, in order, and delays no more.
     void release() {
         std::vector<std::pair<Completion, std::vector<Outcome>>> kept;
         {
@@ -59,7 +59,7 @@ public:
         for (auto& [done, outcomes] : kept) done(outcomes);
     }
 
-    /// When steps of type `S` were submitted so far, disturbed or not.
+    /// The times at which steps of type `S` were submitted, disturbed or not.
     template <class S>
     [[nodiscard]] std::vector<TimePoint> times_of() {
         const std::lock_guard lock{mutex_};

@@ -1,8 +1,8 @@
 /// @file
 /// The entry point of every doctest executable.
 ///
-/// Two kinds of silent success are failures here: a filter that selects no case (a test renamed,
-/// or registered under another spelling), and a case that asserts nothing.
+/// Two kinds of silent success count as failures: a filter that selects no case (a test that was
+/// renamed, or registered under another name), and a case that asserts nothing.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>

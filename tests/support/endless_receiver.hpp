@@ -22,8 +22,8 @@
 
 namespace routemaster::test {
 
-/// Answers every request with a beginning, and then a part of which there is always more. Listens
-/// at 127.0.0.1 until destroyed.
+/// Answers every request with a beginning, and then repeats a part for ever. Listens on 127.0.0.1
+/// until destroyed.
 class EndlessReceiver {
 public:
     /// Waits `pause` before each repetition; without one it sends as fast as it can.
@@ -111,7 +111,7 @@ private:
     std::uint16_t port_ = 0;
     std::atomic<std::size_t> sent_ = 0;
     std::atomic<bool> stopping_ = false;
-    std::vector<std::thread> answers_;  ///< Changed by the thread alone.
+    std::vector<std::thread> answers_;  ///< Changed only by the thread.
     std::thread thread_;
 };
 

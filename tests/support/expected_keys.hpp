@@ -1,5 +1,5 @@
 /// @file
-/// The keys that a Redis store should hold when a state machine has done the same steps.
+/// The keys that a Redis store should have when a state machine has performed the same steps.
 
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace routemaster::test {
 
-/// Builds the canonical dump (see redis_keys.hpp) of what a machine knows. Leaves out what no step
-/// tells: who waits, when a worker was heard of, which queues there are.
+/// Builds the canonical dump (see redis_keys.hpp) of the state of a machine. Leaves out what no
+/// step returns: who waits, heartbeats of workers, which queues there are.
 class ExpectedKeys {
 public:
-    /// `tokens` are all subscribers that ever were.
+    /// `tokens` are all subscribers that ever existed.
     ExpectedKeys(detail::Machine& machine, std::vector<std::string> tokens)
         : machine_{machine}, tokens_{std::move(tokens)} {}
 
@@ -70,7 +70,7 @@ private:
             keys_.hash(key, "attempts_max", std::to_string(wants.attempts_max));
             keys_.hash(key, "age_max", std::to_string(wants.age_max.count()));
             keys_.hash(key, "dead_max", std::to_string(wants.dead_max));
-            // Absent stands for 100, and so does 100.
+            // An absent value means 100.
             if (status.health_points != 100) {
                 keys_.hash(key, "health_points", std::to_string(status.health_points));
             }

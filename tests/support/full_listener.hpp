@@ -1,5 +1,5 @@
 /// @file
-/// A port at which connecting takes for ever.
+/// A port on which connecting takes for ever.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace routemaster::test {
 
-/// Listens at 127.0.0.1 with a queue that is full: Linux drops further attempts to connect, as a
-/// machine does that is not there.
+/// Listens on 127.0.0.1 with a full queue: Linux drops further attempts to connect, as a dead
+/// machine would.
 class FullListener {
 public:
     FullListener() {

@@ -1,5 +1,5 @@
 /// @file
-/// Runs an active object on a clock that stands still.
+/// Runs an active object on a manual clock.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace routemaster::test {
 
-/// Does for an active object what a `Runner` does, in the calling thread: polls it when it asked
-/// for it and when it was woken, and at no other time.
+/// Does for an active object what a `Runner` does, in the calling thread: polls it only when it
+/// asked for it or was woken.
 class HandRunner {
 public:
     explicit HandRunner(Active& active) : active_{active} {
@@ -34,7 +34,7 @@ public:
         return next_;
     }
 
-    /// When it wants to be polled next.
+    /// When to poll it next.
     [[nodiscard]] TimePoint next() const { return next_; }
 
 private:

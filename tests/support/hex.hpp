@@ -9,7 +9,7 @@
 
 namespace routemaster::test {
 
-/// The bytes that pairs of hexadecimal digits stand for; anything else separates them.
+/// The bytes that pairs of hexadecimal digits encode; anything else separates them.
 inline std::string hex(std::string_view digits) {
     std::string bytes;
     int pending = -1;

@@ -1,6 +1,6 @@
 /// @file
-/// An HTTP/1.1 client on a raw socket: it sends exactly the bytes it is told to, and shows exactly
-/// what comes back.
+/// An HTTP/1.1 client on a raw socket: it sends exactly the given bytes, and returns exactly the
+/// answer.
 
 #pragma once
 
@@ -30,8 +30,8 @@ struct HttpReply {
     [[nodiscard]] bool has(const std::string& name) const { return headers.contains(name); }
 };
 
-/// One connection. Everything that goes wrong throws `std::runtime_error`; a peer that is silent
-/// for too long counts as that.
+/// One connection. Every error throws `std::runtime_error`, also a peer that is silent for too
+/// long.
 class HttpClient {
 public:
     explicit HttpClient(std::uint16_t port, const char* address = "127.0.0.1",
@@ -66,7 +66,7 @@ public:
         if (!try_send(bytes)) throw std::runtime_error{"cannot send"};
     }
 
-    /// False when the peer does not take them any more.
+    /// False when the peer no longer accepts them.
     [[nodiscard]] bool try_send(std::string_view bytes) {
         while (!bytes.empty()) {
             const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -114,10 +114,10 @@ public:
         return receive(method == "HEAD");
     }
 
-    /// Waits until the peer closes; false when it says something instead.
+    /// Waits until the peer closes; false when it sends something instead.
     [[nodiscard]] bool closed_by_peer() { return buffer_.empty() && !fill(); }
 
-    /// Tells the peer that nothing more is sent; answers still come.
+    /// Closes the sending half; answers still come.
     void end() { ::shutdown(socket_, SHUT_WR); }
 
     /// Everything that comes until the peer closes.

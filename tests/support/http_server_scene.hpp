@@ -23,7 +23,7 @@ struct WaitingRequest {
     HttpResponder respond;
 };
 
-/// A handler that answers nothing: the test takes the requests and answers them.
+/// A handler that queues requests for the test to answer.
 class HttpInbox {
 public:
     HttpHandler handler() {
@@ -51,12 +51,12 @@ private:
     std::deque<WaitingRequest> waiting_;
 };
 
-/// A handler that answers what was asked.
+/// A handler that answers with the request.
 inline void echo(HttpRequest request, const HttpResponder& respond) {
     respond({200, request.method + ' ' + request.path + ' ' + request.body, "text/plain", {}});
 }
 
-/// Waits, by the server's own clock, longer than it lets a request wait unsuspended.
+/// Waits for more than a second by the server's own clock.
 inline void let_a_second_pass(const HttpServer& server) {
     HttpClient silent{server.port()};
     REQUIRE(silent.closed_by_peer());

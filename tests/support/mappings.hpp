@@ -1,5 +1,5 @@
 /// @file
-/// What memory the process has from the system.
+/// The memory that the process has from the system.
 
 #pragma once
 
@@ -23,12 +23,12 @@ inline bool is_mapped(const void* address) {
     return ::mincore(reinterpret_cast<void*>(begin), 1, &resident) == 0;
 }
 
-/// Whether this system has huge pages for who asks for them.
+/// Whether this system gives huge pages on request.
 inline bool has_huge_pages() {
     return std::filesystem::exists("/sys/kernel/mm/transparent_hugepage");
 }
 
-/// Bytes for which huge pages were asked, be there any or not. `malloc` does not count them.
+/// Bytes for which huge pages were requested, granted or not. `malloc` does not count them.
 inline std::size_t huge_page_bytes() {
     std::ifstream mappings{"/proc/self/smaps"};
     std::size_t sum = 0;

@@ -110,7 +110,7 @@ std::string setting(const std::map<std::string, std::string>& known, const std::
     return found == known.end() ? otherwise : found->second;
 }
 
-/// Posts a batch; whether it was accepted. `callback` is `http://127.0.0.1:PORT/PATH`.
+/// Posts a batch; returns whether it was accepted. `callback` is `http://127.0.0.1:PORT/PATH`.
 bool post(const std::string& callback, const std::string& body) {
     const auto colon = callback.rfind(':');
     const auto slash = callback.find('/', colon);

@@ -1,6 +1,6 @@
 /// @file
-/// Ruby processes bus, as far as Redis sees them: the same commands and scripts in the
-/// same order, one connection for each thread.
+/// The processes of Ruby Routemaster, as far as Redis sees them: the same commands and scripts in
+/// the same order, one connection for each thread.
 
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace routemaster::test {
 
-/// A web process, as a publication shows it to Redis.
+/// A web process, as Redis sees its publications.
 ///
 /// Thread safety: none.
 class OriginalWeb {
 public:
     explicit OriginalWeb(const RedisAddress& address, std::uint64_t seed = 1);
 
-    /// One event with that URL, which happens now. The subscribers are there already.
+    /// Publishes one event with that URL, which happens now. The subscribers exist already.
     void publish(const std::string& topic, const std::string& url);
 
 private:
@@ -33,20 +33,20 @@ private:
     std::uint64_t uids_;
 };
 
-/// A worker process: a scheduler, a thread that scrubs, and threads that deliver over HTTP.
-/// Where a test would have to sit them out, the waits are shorter: a worker is scrubbed after 3 s
-/// of silence instead of 30, which is looked for every second, and a failed batch waits for 100 ms.
+/// A worker process: a scheduler, a thread that scrubs, and threads that deliver over HTTP. Some
+/// waits are shorter, to save test time: a worker is scrubbed after 3 s of silence instead of 30,
+/// which is checked every second, and a failed batch waits for 100 ms.
 class OriginalWorker {
 public:
     explicit OriginalWorker(RedisAddress address, int threads = 5, std::uint64_t seed = 1);
-    /// As `stop`.
+    /// Stops as `stop` does.
     ~OriginalWorker();
     OriginalWorker(const OriginalWorker&) = delete;
     OriginalWorker& operator=(const OriginalWorker&) = delete;
 
-    /// Lets what is under way end, and is forgotten by `workers`.
+    /// Lets deliveries under way end, and removes itself from `workers`.
     void stop();
-    /// Ends as a power cut would: whoever is delivering does not settle.
+    /// Ends as at a power cut: deliveries under way are not settled.
     void kill();
 
     /// Batches that it delivered.

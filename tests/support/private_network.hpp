@@ -51,7 +51,7 @@ public:
         }
     }
 
-    /// `text` is what the file at `path`, which must exist, contains.
+    /// Replaces the content of the file at `path`, which must exist, with `text`.
     void replace(const std::string& path, std::string_view text) {
         const std::string copy = (folder_.path() / std::to_string(++files_)).string();
         std::ofstream{copy} << text;

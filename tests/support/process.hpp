@@ -26,14 +26,13 @@
 
 namespace routemaster::test {
 
-/// One child process. Its destructor kills it when it still runs. What takes longer than the
-/// timeout throws `std::runtime_error`.
+/// One child process. Its destructor kills it when it still runs. Calls that take longer than the
+/// timeout throw `std::runtime_error`.
 ///
-/// What it writes to standard error must show no secret, see `secret_in`: that is checked when it
-/// is over.
+/// Its standard error must show no secret, see `secret_in`: the destructor checks that.
 ///
-/// Its environment is ours without the variables that the program under test reads, and with those
-/// that are given.
+/// Its environment is ours without the variables that the program under test reads, plus the given
+/// ones.
 class Process {
 public:
     using Environment = std::map<std::string, std::string>;
@@ -93,7 +92,7 @@ public:
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
 
-    /// What it wrote, as far as it was read; all of it after `wait`.
+    /// Its output as far as it was read; all of it after `wait`.
     [[nodiscard]] const std::string& output() const noexcept { return text_; }
 
     /// What it has written to standard error so far.
@@ -112,7 +111,7 @@ public:
         const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (errors().find(text) == std::string::npos) {
             if (std::chrono::steady_clock::now() > deadline) return false;
-            // A file cannot be waited for.
+            // Nothing signals a change of a file.
             ::usleep(2'000);
         }
         return true;
@@ -149,7 +148,7 @@ private:
         posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
         posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
         posix_spawn_file_actions_adddup2(&files, fileno(errors_), STDERR_FILENO);
-        // Whoever runs the tests may ignore interrupts; the program must not inherit that.
+        // The parent may ignore interrupts; the program must not inherit that.
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
         sigset_t defaults;

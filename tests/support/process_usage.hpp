@@ -1,5 +1,5 @@
 /// @file
-/// What a process takes of the machine.
+/// The resources that a process uses.
 
 #pragma once
 
@@ -16,12 +16,12 @@
 
 namespace routemaster::test {
 
-/// The processor time that a process has taken so far.
+/// The processor time that a process has used so far.
 inline std::chrono::duration<double> processor_time(pid_t pid) {
     std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
     const std::string text{std::istreambuf_iterator<char>{file}, {}};
-    // The name of the process, in parentheses, may hold anything. utime and stime are the 14th and
-    // 15th field.
+    // The name of the process, in parentheses, may contain anything. utime and stime are the 14th
+    // and 15th field.
     std::istringstream fields{text.substr(text.rfind(')') + 1)};
     std::string skipped;
     for (int i = 3; i < 14; ++i) fields >> skipped;
@@ -38,7 +38,7 @@ inline std::size_t open_files(pid_t pid) {
     return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
-/// Whether what a process holds says what it needs: a sanitizer keeps what was given back.
+/// Whether resident memory shows what a process needs: a sanitizer keeps freed memory.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool memory_tells = false;
 #elif defined(__has_feature)
@@ -48,7 +48,7 @@ inline constexpr bool memory_tells =
 inline constexpr bool memory_tells = true;
 #endif
 
-/// The bytes of memory that a process holds.
+/// The resident memory of a process, in bytes.
 inline std::size_t resident_bytes(pid_t pid) {
     std::ifstream file{"/proc/" + std::to_string(pid) + "/statm"};
     std::size_t total = 0;

@@ -1,5 +1,5 @@
 /// @file
-/// Where the programs under test are.
+/// The paths of the programs under test.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace routemaster::test {
 
 /// The program that was built with the tests, or the one of the same name in the folder that the
-/// variable ROUTEMASTER_PROGRAMS names: so other builds can be put to the same tests.
+/// variable ROUTEMASTER_PROGRAMS names, so that the same tests run on other builds.
 inline std::string program(const std::string& built) {
     const char* const folder = std::getenv("ROUTEMASTER_PROGRAMS");
     if (folder == nullptr) return built;

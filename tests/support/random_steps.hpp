@@ -1,5 +1,5 @@
 /// @file
-/// Random steps of every kind, as a bus with a few topics, subscribers and workers would do them.
+/// Random steps of every type, as of a bus with a few topics, subscribers and workers.
 
 #pragma once
 
@@ -14,15 +14,15 @@
 
 namespace routemaster::test {
 
-/// Draws steps. Give it what `AcquireJobs` answered, so that it can settle leases.
+/// Draws steps. Pass it the replies of `AcquireJobs`, so that it can settle leases.
 class RandomSteps {
 public:
-    /// Subscribers have up to `in_flight_max` deliveries under way. All spans of time are whole
-    /// numbers of `unit`.
+    /// Subscribers have up to `in_flight_max` deliveries under way. All durations are multiples of
+    /// `unit`.
     RandomSteps(std::uint64_t seed, std::uint32_t in_flight_max, Duration unit = Duration{1})
         : random_{seed}, in_flight_max_{in_flight_max}, unit_{unit} {}
 
-    /// The workers it lets act.
+    /// The workers of its steps.
     static std::array<Uid, 2> workers() { return {Uid{1ULL << 60U, 0}, Uid{2ULL << 60U, 0}}; }
     static constexpr std::array<const char*, 3> tokens{"audit", "billing", "mail"};
 
@@ -44,17 +44,17 @@ public:
         return AddToCounters{{{{"process", {{"status", "start"}}}, 1}}};
     }
 
-    /// Takes note of leases that were given.
+    /// Notes acquired leases.
     void got(const std::vector<Lease>& leases) {
         leases_.insert(leases_.end(), leases.begin(), leases.end());
     }
 
-    /// Takes note of DEAD batches that were listed.
+    /// Notes listed DEAD batches.
     void got(const std::vector<DeadBatchStatus>& dead) {
         if (!dead.empty()) dead_ = dead[random_.below(dead.size())];
     }
 
-    /// How far the clock may go until the next step.
+    /// The time until the next step.
     Duration pause() { return random_.below(20) * unit_; }
 
 private:
@@ -69,7 +69,7 @@ private:
         }
     }
 
-    /// Never redelivers all: those would be of one age, and stores may order them as they please.
+    /// Never redelivers all: these would have the same age, and stores may order them differently.
     Step about_the_dead() {
         switch (random_.below(6)) {
             case 0: return DropDeadBatches{any_token()};

@@ -1,5 +1,5 @@
 /// @file
-/// A log that a test can look at.
+/// A log that a test can inspect.
 
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace routemaster::test {
 
-/// Keeps the lines that were logged. Copies share them. Thread safe.
+/// Records log lines. Copies share them. Thread safe.
 class RecordedLog {
 public:
-    /// What to hand to the object under test.
+    /// The log for the object under test.
     [[nodiscard]] Log sink() const {
         return [lines = lines_](LogLevel level, std::string_view text) {
             const std::lock_guard lock{lines->mutex};

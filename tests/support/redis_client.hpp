@@ -1,5 +1,5 @@
 /// @file
-/// A blocking client of Redis, for looking at a server and telling it what to do.
+/// A blocking client of Redis, to inspect and control a server.
 
 #pragma once
 
@@ -14,26 +14,26 @@
 
 namespace routemaster::test {
 
-/// What a server answered.
+/// The reply of a server.
 struct RedisReply {
     enum class Kind { text, number, nothing, list };
 
     Kind kind = Kind::nothing;
-    std::string text{};  ///< Of a text; of a number its digits.
+    std::string text{};  ///< A text, or the digits of a number.
     std::int64_t number = 0;
     std::vector<RedisReply> list{};
 
-    /// Everything, nested lists in brackets.
+    /// The complete reply, nested lists in brackets.
     [[nodiscard]] std::string dump() const;
 };
 
-/// An error reply, or a server that cannot be talked to.
+/// An error reply, or a server that cannot be reached.
 class RedisFailure : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// One connection. What takes longer than ten seconds throws `RedisFailure`.
+/// One connection. Calls that take longer than ten seconds throw `RedisFailure`.
 class RedisClient {
 public:
     /// Throws `RedisFailure` when nobody listens.
@@ -54,13 +54,13 @@ private:
 
     int socket_ = -1;
     std::string read_;
-    std::size_t used_ = 0;  // Of what was read.
+    std::size_t used_ = 0;  // Bytes of the buffer that were used.
 };
 
 /// One command over a connection of its own.
 RedisReply redis_command(const RedisAddress& address, const std::vector<std::string>& words);
 
-/// What a line of a reply of INFO or CLUSTER INFO says; empty when there is none.
+/// The value of a line in a reply of INFO or CLUSTER INFO; empty when there is none.
 [[nodiscard]] std::string redis_info(std::string_view info, std::string_view name);
 
 }  // namespace routemaster::test

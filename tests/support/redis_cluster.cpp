@@ -16,8 +16,8 @@ constexpr std::size_t slots = 16'384;
 RedisCluster::RedisCluster(std::size_t masters, bool replicas) {
     const auto count = replicas ? 2 * masters : masters;
     for (std::size_t i = 0; i < count; ++i) {
-        // The bus of a cluster has a port of its own, 10,000 above unless told otherwise, which
-        // could be one that somebody connects from.
+        // The cluster bus has a port of its own, by default 10,000 above, which a connecting socket
+        // may have.
         nodes_.push_back(std::make_unique<RedisServer>(std::vector<std::string>{
             "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-port",
             std::to_string(free_port()), "--repl-diskless-sync-delay", "0",

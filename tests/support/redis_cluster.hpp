@@ -13,11 +13,11 @@
 
 namespace routemaster::test {
 
-/// Masters that share the slots evenly, each perhaps with a replica. A master that is gone for one
-/// second is replaced.
+/// Masters that share the slots evenly, each with an optional replica. A master that is gone for
+/// one second is replaced.
 class RedisCluster {
 public:
-    /// Starts it and waits until every node says that all is well.
+    /// Starts it and waits until every node reports a healthy cluster.
     explicit RedisCluster(std::size_t masters, bool replicas = false);
 
     /// The nodes: the masters, then a replica of each in the same order.
@@ -25,10 +25,10 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
 
     [[nodiscard]] static std::uint16_t slot_of(const RedisServer& node, const std::string& key);
-    /// The master that says it serves the slot of this key; throws when none does.
+    /// The master that serves the slot of this key; throws when none does.
     [[nodiscard]] std::size_t owner(const std::string& key) const;
 
-    /// Begins to move the slot of the key: from then on its keys may be at either node.
+    /// Begins to move the slot of the key: from then on its keys may be on either node.
     void begin_move(const std::string& key, std::size_t from, std::size_t to);
     /// Moves one key of the slot.
     void move_key(const std::string& key, std::size_t from, std::size_t to);

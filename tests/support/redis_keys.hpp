@@ -1,5 +1,5 @@
 /// @file
-/// All that stands in a Redis server, in a form that can be compared.
+/// The content of a Redis server, in a form that can be compared.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace routemaster::test {
 
-/// Keys and what they hold, one line for each entry. Entries of sets and hashes are compared
-/// without regard to their order, those of lists in it.
+/// Keys and their values, one line for each entry. The order of entries counts in lists, and not in
+/// sets and hashes.
 class RedisKeys {
 public:
     void set(const std::string& key, std::string member) {
@@ -30,15 +30,15 @@ public:
         entry.lines.push_back(std::move(item));
     }
 
-    /// Everything as text, with the bytes that are none as escapes.
+    /// Everything as text, with escapes for bytes that are not text.
     [[nodiscard]] std::string text() const {
         std::string all;
         for (const auto& [key, entry] : keys_) all += key + '\n' + printable(sorted(entry).lines);
         return all;
     }
 
-    /// Only what steps tell: without who waits, when a worker was heard of, which queues there
-    /// are, and what means the same as its absence.
+    /// Only what steps return: without who waits, heartbeats of workers, which queues there are,
+    /// and values that mean the same as their absence.
     [[nodiscard]] RedisKeys told() const {
         RedisKeys all;
         for (const auto& [key, entry] : keys_) {
@@ -61,7 +61,7 @@ public:
         return all;
     }
 
-    /// What differs from what should be there, key by key; empty when nothing does.
+    /// The differences from `expected`, key by key; empty when there are none.
     [[nodiscard]] std::string differences(const RedisKeys& expected) const {
         std::string all;
         auto keys = keys_;
@@ -114,7 +114,7 @@ private:
 
 /// Every key of a server, as it is.
 inline RedisKeys keys_of(const RedisServer& server) {
-    // One script, since there may be thousands of them.
+    // One script, since there may be thousands of keys.
     static constexpr const char* script = R"(
         local all = {}
         for _, key in ipairs(redis.call('KEYS', '*')) do

@@ -25,10 +25,10 @@ public:
     [[nodiscard]] RedisServer& sentinel(std::size_t index) { return *sentinels_.at(index); }
     [[nodiscard]] std::vector<RedisAddress> addresses() const;
 
-    /// The port of the master, as a sentinel has it.
+    /// The port of the master, as a sentinel reports it.
     [[nodiscard]] std::uint16_t master_port(std::size_t sentinel = 0) const;
 
-    /// Has a sentinel replace the master although it is well.
+    /// Makes a sentinel replace a healthy master.
     void fail_over(std::size_t sentinel = 0);
 
     static constexpr const char* name = "main";

@@ -52,12 +52,13 @@ RedisServer::RedisServer(std::vector<std::string> arguments, std::string configu
     throw std::runtime_error{"redis-server does not start: " + log()};
 }
 
-/// Starts the process and waits until it answers; false when another took its port meanwhile.
+/// Starts the process and waits until it replies; false when another process took its port
+/// meanwhile.
 bool RedisServer::spawn_and_wait() {
     spawn();
     bool taken = false;
     const bool settled = await([&] {
-        // Whoever answers at the port may be the one who took it.
+        // The process that replies on the port may be the other one.
         const auto text = log();
         const auto says = [&](const char* part) { return text.find(part) != std::string::npos; };
         taken = says("Address already in use");
@@ -70,7 +71,7 @@ bool RedisServer::spawn_and_wait() {
 
 void RedisServer::spawn() {
     std::ofstream{log_file()}.close();
-    // Nothing else ends it when a test is killed for taking too long.
+    // Nothing else ends it when a test is killed at its timeout.
     std::vector<std::string> command{"setpriv", "--pdeathsig", "KILL", "redis-server"};
     if (!configuration_.empty()) {
         const auto file = folder() / "redis.conf";
@@ -101,7 +102,7 @@ void RedisServer::kill() {
     process_->wait();
 }
 
-/// Whether it answers anything, be it that it wants a password.
+/// Whether it replies at all, even with an error about a password.
 bool RedisServer::answers() const {
     try {
         return command({"PING"}).text == "PONG";

@@ -17,28 +17,28 @@
 
 namespace routemaster::test {
 
-/// A port of this machine at which nobody listens, from below those that the kernel gives to
-/// sockets that connect.
+/// A port of this machine on which nobody listens, below those that the kernel gives to connecting
+/// sockets.
 [[nodiscard]] std::uint16_t free_port();
 
-/// `redis-server` on a port of its own at 127.0.0.1, keeping nothing on disk unless told to. Its
-/// destructor kills it, as does the end of the thread that started it.
+/// `redis-server` on a port of its own at 127.0.0.1, by default without files. Its destructor kills
+/// it, as does the end of the thread that started it.
 class RedisServer {
 public:
-    /// Starts it with further arguments, as `{"--requirepass", "secret"}`, and waits until it
-    /// answers. `configuration` is a file's text; `--sentinel` among the arguments needs one.
+    /// Starts it with further arguments, such as `{"--requirepass", "secret"}`, and waits until it
+    /// replies. `configuration` is the text of a file; the argument `--sentinel` needs one.
     explicit RedisServer(std::vector<std::string> arguments = {}, std::string configuration = {});
 
-    /// Starts it again at the same port, after `stop` or `kill`, and waits until it answers unless
-    /// told otherwise.
+    /// Starts it again on the same port, after `stop` or `kill`, and by default waits until it
+    /// replies.
     void start(bool wait = true);
 
     /// Asks it to end, and waits until it is gone.
     void stop();
-    /// Ends it as a power cut would, and waits until it is gone.
+    /// Kills it, as at a power cut, and waits until it is gone.
     void kill();
 
-    /// Stops its process, as if its machine had died without a word, until `resume`.
+    /// Suspends its process, as if its machine had died, until `resume`.
     void pause() { process_->signal(SIGSTOP); }
     void resume() { process_->signal(SIGCONT); }
 

@@ -19,8 +19,8 @@ namespace routemaster::test {
 /// The program under test.
 inline const std::string routemaster_binary = program(ROUTEMASTER_BINARY);
 
-/// A bus on a free port. It lets in the root key and the clients `shop`, `billing`, `audit` and
-/// `search`, and takes plain http callbacks on this machine.
+/// A bus on a free port. It accepts the root key, the clients `shop`, `billing`, `audit` and
+/// `search`, and plain http callbacks on this machine.
 class RunningBus : public BusFront {
 public:
     /// Starts it with its data in `folder`, and waits until it listens.
@@ -58,7 +58,7 @@ public:
 
     [[nodiscard]] Process& process() noexcept { return *process_; }
 
-    /// Ends it as a power cut would, and waits until it is gone.
+    /// Kills it, as at a power cut, and waits until it is gone.
     void kill() {
         process_->signal(SIGKILL);
         process_->wait();

@@ -1,5 +1,5 @@
 /// @file
-/// The processes of a bus that has grown past one machine.
+/// The processes of a bus on several machines.
 
 #pragma once
 
@@ -20,8 +20,8 @@ namespace routemaster::test {
 inline const std::string web_binary = program(ROUTEMASTER_WEB_BINARY);
 inline const std::string worker_binary = program(ROUTEMASTER_WORKER_BINARY);
 
-/// A `routemaster-web` on a free port. It lets in the root key and the clients `shop`, `billing`,
-/// `audit` and `search`, and takes plain http callbacks on this machine.
+/// A `routemaster-web` on a free port. It accepts the root key, the clients `shop`, `billing`,
+/// `audit` and `search`, and plain http callbacks on this machine.
 class RunningWeb : public BusFront {
 public:
     /// Starts it on the store of that URL, and waits until it listens.
@@ -48,7 +48,7 @@ private:
     std::unique_ptr<Process> process_;
 };
 
-/// A `routemaster-worker` that takes plain http callbacks on this machine.
+/// A `routemaster-worker` that accepts plain http callbacks on this machine.
 class RunningWorker {
 public:
     /// Starts it on the store of that URL, and waits until it works.
@@ -65,7 +65,7 @@ public:
 
     [[nodiscard]] Process& process() noexcept { return *process_; }
 
-    /// Ends it as a power cut would, and waits until it is gone.
+    /// Kills it, as at a power cut, and waits until it is gone.
     void kill() {
         process_->signal(SIGKILL);
         process_->wait();

@@ -1,5 +1,5 @@
 /// @file
-/// An HTTP receiver on a raw socket that answers each request with exactly the bytes a script says.
+/// An HTTP receiver on a raw socket that answers each request with exactly the bytes of a script.
 
 #pragma once
 
@@ -33,23 +33,23 @@ namespace routemaster::test {
 /// A request as it came over the wire.
 struct ReceivedRequest {
     std::string bytes;           ///< Head and body.
-    std::size_t connection = 0;  ///< Which connection it came over, counted from 0.
-    std::size_t number = 0;      ///< Which request it is, counted from 0.
+    std::size_t connection = 0;  ///< The number of its connection, from 0.
+    std::size_t number = 0;      ///< The number of the request, from 0.
 
     [[nodiscard]] std::string_view body() const {
         return std::string_view{bytes}.substr(bytes.find("\r\n\r\n") + 4);
     }
-    /// What the request line asks for.
+    /// The target of the request line.
     [[nodiscard]] std::string_view target() const {
         const auto start = bytes.find(' ') + 1;
         return std::string_view{bytes}.substr(start, bytes.find(' ', start) - start);
     }
 };
 
-/// What the receiver does with a request.
+/// The reaction of the receiver to a request.
 struct ScriptedReply {
-    std::string bytes{};  ///< Sent as they are; nothing leaves the request unanswered.
-    bool close = false;   ///< Closes the connection thereafter.
+    std::string bytes{};  ///< Sent unchanged; empty: no answer.
+    bool close = false;   ///< Closes the connection after that.
 };
 
 /// An answer without a body.
@@ -61,7 +61,7 @@ inline ScriptedReply status(int code) {
 /// No answer, ever.
 inline ScriptedReply silence() { return {}; }
 
-/// Listens at 127.0.0.1, or where it is told, until destroyed, on one thread, for any number of
+/// Listens on 127.0.0.1, or another address, until destroyed, on one thread, for any number of
 /// connections.
 class ScriptedReceiver {
 public:
@@ -108,19 +108,19 @@ public:
         return "http://127.0.0.1:" + std::to_string(port_) + std::string{path};
     }
 
-    /// What came so far.
+    /// The requests so far.
     [[nodiscard]] std::vector<ReceivedRequest> requests() const {
         const std::lock_guard lock{mutex_};
         return requests_;
     }
-    /// Waits until that many came. Throws when they do not.
+    /// Waits for `count` requests. Throws when they do not come.
     void wait_for_requests(std::size_t count) const {
         std::unique_lock lock{mutex_};
         if (!changed_.wait_for(lock, timeout, [&] { return requests_.size() >= count; })) {
             throw std::runtime_error{"requests do not come"};
         }
     }
-    /// How many connections were ever made.
+    /// The number of connections so far.
     [[nodiscard]] std::size_t connections() const {
         const std::lock_guard lock{mutex_};
         return connections_;
@@ -174,7 +174,7 @@ private:
         }
     }
 
-    /// Does what other threads want. False when it shall stop.
+    /// Does what other threads requested. False when it must stop.
     bool obey() {
         std::uint64_t calls = 0;
         if (::read(wake_, &calls, sizeof calls) != sizeof calls) std::abort();
@@ -212,7 +212,7 @@ private:
         }
     }
 
-    /// The length of the first request, if it is all there.
+    /// The length of the first request, if it is complete.
     static std::optional<std::size_t> request_length(const std::string& bytes) {
         constexpr std::string_view name = "content-length: ";
         const auto head = bytes.find("\r\n\r\n");
@@ -254,7 +254,7 @@ private:
     int epoll_ = -1;
     int wake_ = -1;
     std::uint16_t port_ = 0;
-    std::map<int, Connection> open_;  ///< Changed by the thread alone.
+    std::map<int, Connection> open_;  ///< Changed only by the thread.
     std::size_t received_ = 0;
 
     mutable std::mutex mutex_;  ///< Guards what follows.

@@ -14,7 +14,7 @@ inline constexpr std::string_view secret_mark = "5ecret";
 
 namespace secrets {
 
-/// Whether `text` has `word` by itself: neither as a part of a word, nor of a host name.
+/// Whether `text` contains `word` by itself: neither as a part of a word, nor of a host name.
 inline bool has_word(std::string_view text, std::string_view word) {
     const auto is_part = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
@@ -29,8 +29,8 @@ inline bool has_word(std::string_view text, std::string_view word) {
 
 }  // namespace secrets
 
-/// The first secret in a log; empty when there is none: what bears the mark, a path of a callback,
-/// or one of `tokens`, of which none has a public part.
+/// The first secret in a log: text with the mark, a path of a callback, or one of `tokens`, none of
+/// which has a public part. Empty when there is none.
 inline std::string secret_in(std::string_view log, const std::vector<std::string>& tokens = {}) {
     if (log.find(secret_mark) != std::string_view::npos) return std::string{secret_mark};
     if (secrets::has_word(log, "/events")) return "/events";

@@ -1,5 +1,5 @@
 /// @file
-/// The seed of a test that draws at random: fixed, unless the environment names another.
+/// The seed of a random test: fixed, unless the environment sets another.
 
 #pragma once
 
@@ -19,5 +19,5 @@ inline std::uint64_t seed(std::uint64_t fallback) {
 
 }  // namespace routemaster::test
 
-/// Makes failures in the rest of the scope tell how to repeat them.
+/// Makes failures in the rest of the scope print how to repeat them.
 #define ROUTEMASTER_TELL_SEED(number) INFO("ROUTEMASTER_SEED=" << (number))

@@ -1,5 +1,5 @@
 /// @file
-/// A file system of a few megabytes, to be filled up.
+/// A file system of a few megabytes, for tests to fill.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster::test {
 
-/// A tmpfs of its own. Mounting takes privileges: ask `available` first.
+/// A separate tmpfs. Mounting needs privileges: check `available` first.
 class SmallDisk {
 public:
     explicit SmallDisk(int megabytes) {
@@ -31,14 +31,14 @@ public:
     [[nodiscard]] bool available() const noexcept { return available_; }
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_.path(); }
 
-    /// Takes some of the space.
+    /// Uses some of the space.
     void fill(int megabytes) const {
         std::ofstream file{path() / "used", std::ios::binary};
         const std::string block(1 << 20, 'x');
         for (int i = 0; i < megabytes; ++i) file << block;
     }
 
-    /// Takes all the space that is left.
+    /// Uses all the space that is left.
     void fill_up() const {
         const int file = ::open(ballast().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         const std::string block(4'096, 'x');
@@ -47,10 +47,10 @@ public:
         ::close(file);
     }
 
-    /// Gives it back.
+    /// Frees that space.
     void make_room() const { std::filesystem::remove(ballast()); }
 
-    /// Lets nothing be written from now on. No file may be open for writing.
+    /// Makes the file system read-only. No file may be open for writing.
     [[nodiscard]] bool make_read_only() const {
         return ::mount("tmpfs", path().c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, "") == 0;
     }

@@ -150,7 +150,7 @@ void TcpGate::run() {
     while (!stopping_) {
         std::vector<pollfd> polled{{wake_, POLLIN, 0}, {listener_, POLLIN, 0}};
         for (const auto& pair : pairs_) {
-            // What cannot be passed on fast enough has to wait where it comes from.
+            // Bytes that cannot be passed on fast enough wait at their source.
             const auto events = [&](const Way& in) -> short {
                 return in.ended || (delay_.count() == 0 && in.held.size() > 1) ? 0 : POLLIN;
             };
@@ -256,7 +256,7 @@ void TcpGate::close(Pair& pair, bool reset) {
     ::close(pair.server);
 }
 
-/// While bytes are held, it looks after them every millisecond.
+/// While bytes are delayed, the gate checks them every millisecond.
 int TcpGate::timeout() const {
     if (silent_) return -1;
     for (const auto& pair : pairs_) {

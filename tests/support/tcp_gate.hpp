@@ -1,5 +1,5 @@
 /// @file
-/// A gate between a client and a server, at which a test does what networks do.
+/// A gate between a client and a server, by which a test simulates network faults.
 
 #pragma once
 
@@ -30,32 +30,32 @@ public:
 
     /// Ends all connections at once, by a reset.
     void cut();
-    /// Lets so many more bytes come from the server, then ends the connection in an orderly way.
+    /// Passes `bytes` more from the server, then ends the connection in an orderly way.
     void cut_after(std::size_t bytes);
-    /// Lets so many more bytes go to the server, then resets the connection.
+    /// Passes `bytes` more to the server, then resets the connection.
     void cut_request_after(std::size_t bytes);
 
-    /// Passes nothing on any more, without a word. New connections are taken, and get no answer.
+    /// Passes nothing on any more. New connections are accepted, and get no answer.
     void fall_silent();
-    /// The same for one connection, by its number from 0 in the order they were taken, for ever.
+    /// The same for ever, for one connection, by its number from 0 in the order of acceptance.
     void fall_silent(std::size_t connection);
-    /// Lets so many more bytes come from the server; holds back the rest.
+    /// Passes `bytes` more from the server, and keeps the rest.
     void hold_after(std::size_t bytes);
-    /// Passes on what was held back, and everything from then on.
+    /// Passes on the kept bytes, and everything from then on.
     void speak();
 
     /// Refuses new connections; existing ones stay.
     void refuse();
-    /// Takes new connections again.
+    /// Accepts new connections again.
     void admit();
 
-    /// From now on bytes take this long, in each direction.
+    /// From now on delays bytes by this long, in each direction.
     void delay(std::chrono::milliseconds by);
 
-    /// From now on what the server says is changed in this way, piece by piece as it comes.
+    /// From now on changes the bytes from the server in this way, piece by piece.
     void falsify(std::function<void(std::string& bytes)> change);
 
-    /// How many connections were taken so far.
+    /// How many connections were accepted so far.
     [[nodiscard]] std::size_t connections() const;
     /// How many bytes went to the server so far.
     [[nodiscard]] std::size_t bytes_to_server() const;
@@ -66,11 +66,11 @@ private:
     /// One direction of a connection.
     struct Way {
         struct Chunk {
-            Clock::time_point at;  ///< When it came.
+            Clock::time_point at;  ///< When the bytes came.
             std::string bytes;
         };
         std::list<Chunk> held;
-        bool ended = false;  ///< Its source has.
+        bool ended = false;  ///< Whether its source has ended.
     };
     struct Pair {
         int client;
@@ -86,7 +86,7 @@ private:
     void run();
     void wake() const;
     void accept();
-    /// What came, or nothing.
+    /// The bytes that came, or nothing.
     static std::string receive(int from, Way& way);
     void take(Pair& pair, bool from_client, bool from_server);
     void pass_on(Pair& pair);

@@ -1,5 +1,5 @@
 /// @file
-/// A folder that goes away with its object.
+/// A folder that is removed with its object.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// @file
-/// An HTTPS receiver with a self-signed certificate: `openssl s_server`, spoken for by the test.
+/// An HTTPS receiver with a self-signed certificate: `openssl s_server`, whose answers the test
+/// writes.
 
 #pragma once
 
@@ -20,7 +21,7 @@
 
 namespace routemaster::test {
 
-/// Takes TLS connections one after another. What they say can be waited for, and answered.
+/// Accepts TLS connections one after another. A test can wait for their requests, and answer.
 class TlsPeer {
 public:
     TlsPeer() {
@@ -53,7 +54,7 @@ public:
 
     [[nodiscard]] std::string url() const { return "https://127.0.0.1:" + port_ + "/events"; }
 
-    /// Waits until the peers have said `text`. Throws when they do not, whatever else they say.
+    /// Waits until the peers have sent `text`. Throws when they do not, whatever else they send.
     void wait_for(std::string_view text) {
         const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (heard_.find(text) == std::string::npos) {
@@ -62,7 +63,7 @@ public:
         }
     }
 
-    /// Sends `text` over the present connection.
+    /// Sends `text` over the current connection.
     void say(std::string_view text) const {
         if (::write(to_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
             throw std::runtime_error{"openssl takes no answer"};
@@ -97,7 +98,7 @@ private:
         from_ = out[0];
     }
 
-    /// Waits for openssl to say something.
+    /// Waits for output of openssl.
     void listen() {
         pollfd ready{.fd = from_, .events = POLLIN, .revents = 0};
         std::array<char, 4'096> bytes;

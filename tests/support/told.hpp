@@ -1,5 +1,5 @@
 /// @file
-/// Everything that a store tells of itself, to compare two stores, or one with its former self.
+/// Everything that can be listed in a store, to compare two stores, or two states of one.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster::test {
 
-/// All that can be listed.
+/// The lists of a store.
 struct Told {
     std::vector<Topic> topics;
     std::vector<SubscriberStatus> subscribers;
@@ -27,8 +27,8 @@ struct Told {
     friend bool operator==(const Told&, const Told&) = default;
 };
 
-/// Lists it. `tokens` are the subscribers whose batches are told. Attempts that were begun and not
-/// ended are left out: a restart forgets them.
+/// Lists a store. `tokens` are the subscribers whose batches are listed. Unfinished attempts are
+/// left out: a restart forgets them.
 inline Told tell(Store& store, const std::vector<std::string>& tokens, TimePoint now) {
     Told told{.topics = perform(store, ListTopics{}, now).value(),
               .subscribers = perform(store, ListSubscribers{}, now).value(),
@@ -48,7 +48,8 @@ inline Told tell(Store& store, const std::vector<std::string>& tokens, TimePoint
     return told;
 }
 
-/// Gauges must equal a recount over the batches, with at most one CURRENT batch a subscriber.
+/// Checks that gauges equal a recount over the batches, with at most one CURRENT batch for each
+/// subscriber.
 inline void check_gauges(Store& store, TimePoint now) {
     for (const auto& subscriber : perform(store, ListSubscribers{}, now).value()) {
         const auto& token = subscriber.subscription.token;
@@ -67,7 +68,7 @@ inline void check_gauges(Store& store, TimePoint now) {
     }
 }
 
-/// Delivers all that waits, and tells it by subscriber, in the order of delivery.
+/// Delivers all waiting batches, and returns them by subscriber, in the order of delivery.
 inline std::map<std::string, std::vector<std::string>> deliver_all(Store& store, TimePoint now) {
     std::map<std::string, std::vector<std::string>> messages;
     const Uid worker{7, 7};

@@ -16,8 +16,8 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A subscriber with one batch for each event, behind a guard that lets 1,000 bytes in and goes on
-/// below 900.
+/// A subscriber with one batch for each event, behind an admission control that refuses events
+/// above 1,000 bytes and accepts them again below 900.
 struct Scene {
     Scene() {
         perform(store,
@@ -63,7 +63,7 @@ TEST_CASE("a store that is full refuses new events until it has space again") {
     Scene scene;
     for (int i = 0; i < 10; ++i) CHECK(scene.publish(100).has_value());
     CHECK(!scene.guard.full());
-    CHECK_MESSAGE(scene.publish(1).has_value(), "what fills it is still taken in");
+    CHECK_MESSAGE(scene.publish(1).has_value(), "the event that fills it is still accepted");
     CHECK(is_full(scene.publish(1)));
     scene.look();
     CHECK(is_full(scene.publish(1)));
@@ -82,7 +82,7 @@ TEST_CASE("a store that is full refuses new events until it has space again") {
                           "801 of 1100 bytes") == 1);
 }
 
-TEST_CASE("while a store is full all but publications and pushes pass, each in its place") {
+TEST_CASE("while a store is full all steps but publications and pushes pass, each in its place") {
     Scene scene;
     CHECK(scene.publish(1'001).has_value());
     REQUIRE(scene.guard.full());
@@ -97,7 +97,7 @@ TEST_CASE("while a store is full all but publications and pushes pass, each in i
     CHECK(std::get<QueueStatus>(*outcomes[3]) == QueueStatus{});
 }
 
-TEST_CASE("what is let in after a measurement began counts beside it") {
+TEST_CASE("steps accepted after a measurement began count in addition to it") {
     Scene scene;
     CHECK(scene.publish(600).has_value());
     scene.disturbed.hold<MeasureUse>();
@@ -110,7 +110,7 @@ TEST_CASE("what is let in after a measurement began counts beside it") {
     CHECK(scene.guard.full());
 }
 
-TEST_CASE("a store that cannot be measured is guarded by what is known") {
+TEST_CASE("a store that cannot be measured is limited by the last known use") {
     Scene scene;
     scene.disturbed.refuse<MeasureUse>(2);
     scene.look();

@@ -24,7 +24,7 @@ using Name = std::optional<std::string>;
 
 }  // namespace
 
-TEST_CASE("a token is valid under its name from when it is put until it is removed") {
+TEST_CASE("a token is valid under its name until it is removed") {
     Office office;
     CHECK(office.tokens.find("shop--key").value() == Name{});
     CHECK(office.tokens.put({"shop--key", "shop"}));
@@ -36,7 +36,7 @@ TEST_CASE("a token is valid under its name from when it is put until it is remov
     CHECK(office.tokens.remove("shop--key").value() == Removal::unknown);
 }
 
-TEST_CASE("a token or a name that is none is refused, and the field is named") {
+TEST_CASE("an invalid token or name is refused, and the error names the field") {
     Office office;
     CHECK(office.tokens.put({"Shop", "shop"}).error().context().starts_with("token: "));
     CHECK(office.tokens.put({"shop", ""}).error().context().starts_with("name: "));
@@ -52,7 +52,7 @@ TEST_CASE("removing a token forgets its subscriber") {
     CHECK(!bus.subscriber("billing").status().value());
 }
 
-TEST_CASE("tokens are told page by page") {
+TEST_CASE("tokens are listed page by page") {
     Office office;
     for (const char* token : {"c", "a", "b"}) office.tokens.put({token, "x"}).value();
     CHECK(office.tokens.list({.limit = 2}).value() ==
@@ -60,7 +60,7 @@ TEST_CASE("tokens are told page by page") {
     CHECK(office.tokens.list({.after = "b"}).value() == std::vector<ApiToken>{{"c", "x"}});
 }
 
-TEST_CASE("what is asked of tokens is asked again when the reply is lost") {
+TEST_CASE("a call about tokens is repeated when its reply is lost") {
     Office office;
     using testing::Fault;
     const auto lose = [&] { office.store.script({Fault::lost_reply, Fault::lost_reply}); };

@@ -23,7 +23,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Tells that it takes the space the test says, whatever there is in it.
+/// Reports the space that the test sets, whatever is in it.
 class WeighedStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -35,10 +35,10 @@ public:
         done(outcomes);
     }
 
-    std::optional<std::uint64_t> bytes;  ///< Nothing: what the store says.
+    std::optional<std::uint64_t> bytes;  ///< Nothing: the real use.
 };
 
-/// A bus in which each event is a batch, and an autodrop that watches it.
+/// A bus in which each event is a batch, and its autodrop.
 struct Scene {
     explicit Scene(CapacityOptions capacity)
         : autodrop{disturbed,
@@ -48,7 +48,7 @@ struct Scene {
             .value();
     }
 
-    /// Publishes orders, numbered through the whole scene from 1.
+    /// Publishes orders, numbered from 1 over the scene.
     void publish(int count) {
         for (int i = 0; i < count; ++i) {
             bus.publish({.topic = "orders",
@@ -86,21 +86,21 @@ struct Scene {
     HandRunner runner{autodrop};
 };
 
-/// What one order of a scene takes.
+/// The bytes that one order of a scene takes.
 std::uint64_t order_bytes() {
     Scene scene{{}};
     scene.publish(1);
     return scene.bytes();
 }
 
-/// Room for so many orders, of which so many are to stay free.
+/// A capacity of so many orders, of which so many must stay free.
 CapacityOptions capacity_for(std::uint64_t orders, std::uint64_t free) {
     return {.bytes_max = orders * order_bytes(), .bytes_free_min = free * order_bytes()};
 }
 
 }  // namespace
 
-TEST_CASE("the marks are one and two times the free space below the greatest use") {
+TEST_CASE("the limits are one and two times the free space below the greatest use") {
     const auto marks = [](CapacityOptions capacity) {
         return std::pair{capacity.low_mark(), capacity.high_mark()};
     };
@@ -111,7 +111,7 @@ TEST_CASE("the marks are one and two times the free space below the greatest use
     CHECK(marks({.bytes_max = UINT64_MAX, .bytes_free_min = 0}) == Marks{UINT64_MAX, UINT64_MAX});
 }
 
-TEST_CASE("nothing is dropped up to the high mark") {
+TEST_CASE("nothing is dropped up to the high limit") {
     Scene scene{capacity_for(1'000, 100)};
     scene.publish(900);
     scene.run();
@@ -120,11 +120,12 @@ TEST_CASE("nothing is dropped up to the high mark") {
     CHECK(scene.log.count(LogLevel::warning, "") == 0);
 }
 
-TEST_CASE("above the high mark the oldest batches go, until the use is below the low mark") {
+TEST_CASE(
+    "above the high limit the oldest batches are dropped until the use is below the low one") {
     Scene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.run();
-    // 801 left would be above the low mark, and 701 are below.
+    // 801 left would be above the low limit, and 701 are below.
     CHECK(scene.batches() == 701);
     CHECK(scene.bytes() < capacity_for(1'000, 100).low_mark());
     CHECK(scene.log.count(LogLevel::warning, "dropped the oldest 100 batches, with 100 events") ==
@@ -139,15 +140,15 @@ TEST_CASE("above the high mark the oldest batches go, until the use is below the
     CHECK(scene.drops() == 2);
 }
 
-TEST_CASE("exactly at the low mark there is not space enough yet") {
+TEST_CASE("exactly at the low limit there is not enough space yet") {
     Scene scene{capacity_for(1'000, 100)};
     scene.publish(1'000);
     scene.run();
-    // 900 and 800 left are at the marks, not below.
+    // 900 and 800 left are at the limits, not below.
     CHECK(scene.batches() == 700);
 }
 
-TEST_CASE("between the marks nothing happens, in whatever direction the use goes") {
+TEST_CASE("between the limits nothing happens, whether the use rises or falls") {
     Scene scene{capacity_for(1'000, 200)};
     scene.publish(700);
     scene.run_for(Duration{30'000});
@@ -160,7 +161,7 @@ TEST_CASE("between the marks nothing happens, in whatever direction the use goes
     CHECK(scene.batches() == 701);
 }
 
-TEST_CASE("the first look is at once, and then one every interval") {
+TEST_CASE("it checks at once, and then every interval") {
     Scene scene{{}};
     const auto begin = scene.clock.now();
     scene.run_for(Duration{25'000});
@@ -168,7 +169,7 @@ TEST_CASE("the first look is at once, and then one every interval") {
           std::vector{begin, begin + Duration{10'000}, begin + Duration{20'000}});
 }
 
-TEST_CASE("a clock that is set back does not keep it from looking") {
+TEST_CASE("a clock that is set back does not stop the checks") {
     Scene scene{capacity_for(1'000, 100)};
     scene.run();
     scene.clock.advance(Duration{-3'600'000});
@@ -178,7 +179,7 @@ TEST_CASE("a clock that is set back does not keep it from looking") {
     CHECK(scene.batches() == 701);
 }
 
-TEST_CASE("when nothing is left to drop it stops, tells a person once, and looks again later") {
+TEST_CASE("when nothing is left to drop it stops, logs that once, and checks again later") {
     Scene scene{capacity_for(1'000, 100)};
     scene.publish(150);
     scene.weighed.bytes = UINT64_MAX;
@@ -193,7 +194,7 @@ TEST_CASE("when nothing is left to drop it stops, tells a person once, and looks
     CHECK(scene.drops() == 6);
     CHECK(scene.log.count(LogLevel::error, "") == 1);
 
-    // It says so again after things were well.
+    // It logs that again after the use was low in between.
     scene.weighed.bytes = 0;
     scene.run_for(Duration{10'000});
     scene.weighed.bytes = UINT64_MAX;
@@ -211,7 +212,7 @@ TEST_CASE("one poll does one step of the store at most") {
     }
 }
 
-TEST_CASE("a store that cannot say how full it is is asked again an interval later") {
+TEST_CASE("a store that does not report its use is asked again an interval later") {
     Scene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.disturbed.refuse<MeasureUse>(3);
@@ -226,7 +227,7 @@ TEST_CASE("a store that cannot say how full it is is asked again an interval lat
     CHECK(scene.log.count(LogLevel::warning, "cannot measure how much space") == 2);
 }
 
-TEST_CASE("a drop that the store refuses is tried again an interval later, down to the low mark") {
+TEST_CASE("a drop that the store refuses is tried again an interval later, down to the low limit") {
     Scene scene{capacity_for(1'000, 100)};
     scene.publish(950);
     SUBCASE("the request is lost") {
@@ -247,11 +248,11 @@ TEST_CASE("a drop that the store refuses is tried again an interval later, down 
         scene.run_for(Duration{9'999});
         CHECK(scene.batches() == 850);
         scene.run_for(Duration{1});
-        CHECK_MESSAGE(scene.batches() == 750, "850 are between the marks; it was going down");
+        CHECK_MESSAGE(scene.batches() == 750, "850 are between the limits; it was going down");
     }
 }
 
-TEST_CASE("it closes at once when it rests, and else when the store has answered") {
+TEST_CASE("it closes at once when idle, and else when the store has replied") {
     Scene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     const auto close = [&](Duration grace) {
@@ -271,7 +272,7 @@ TEST_CASE("it closes at once when it rests, and else when the store has answered
         CHECK(scene.batches() > 2'000);
         CHECK(scene.disturbed.times_of<MeasureUse>().size() == measurements);
     }
-    SUBCASE("the store is to say how full it is") {
+    SUBCASE("the store is measuring") {
         scene.disturbed.hold<MeasureUse>();
         scene.run();
         close(Duration{1'000});
@@ -316,7 +317,7 @@ TEST_CASE("it closes at once when it rests, and else when the store has answered
     CHECK(scene.runner.next() == never);
 }
 
-TEST_CASE("a store that answers after the end of an autodrop harms nobody") {
+TEST_CASE("a reply that comes after the end of an autodrop does no harm") {
     Scene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     scene.disturbed.hold<MeasureUse>();

@@ -71,7 +71,7 @@ TEST_CASE("an event is published as of the time of the clock") {
     CHECK(decode_message(*start.messages.begin())->timestamp == shop.clock.now());
 }
 
-TEST_CASE("a topic belongs to who publishes in it first") {
+TEST_CASE("a topic belongs to the first that publishes in it") {
     Shop shop;
     Bus rival{shop.store, {.publisher = "rival--key"}};
     Bus nobody{shop.store};
@@ -88,7 +88,7 @@ TEST_CASE("a topic belongs to who publishes in it first") {
     CHECK(rival.publish(order(5)));
 }
 
-TEST_CASE("what is wrong with an event is told by the name of the field, and nothing changes") {
+TEST_CASE("an invalid event is refused with the name of the field, and nothing changes") {
     Shop shop;
     auto event = order(1);
     event.topic = "no topic";
@@ -110,7 +110,7 @@ TEST_CASE("what is wrong with an event is told by the name of the field, and not
     CHECK_FALSE(shop.bus.publisher("Bad Name").publish(order(1)));
 }
 
-TEST_CASE("many events are published in order, and invalid ones do not keep back the others") {
+TEST_CASE("many events are published in order, and invalid ones do not stop the others") {
     Shop shop;
     shop.subscribe("billing");
     const std::vector<Event> events{order(1), broken, order(2), broken, broken, order(3)};
@@ -138,7 +138,7 @@ TEST_CASE("many events are published in order, and invalid ones do not keep back
     CHECK(urls == "123");
 }
 
-TEST_CASE("publishing many takes no or only invalid events, too") {
+TEST_CASE("publishing many accepts no events, or only invalid ones, too") {
     Shop shop;
     CHECK(shop.bus.publish_many({}).empty());
     const std::vector<Event> events{broken, broken};
@@ -150,7 +150,7 @@ TEST_CASE("publishing many takes no or only invalid events, too") {
     CHECK(told == 0);
 }
 
-TEST_CASE("many events of which some are forbidden tell so for each") {
+TEST_CASE("publishing many returns forbidden for each event that is") {
     Shop shop;
     Bus rival{shop.store, {.publisher = "rival--key"}};
     CHECK(rival.publish(
@@ -165,7 +165,7 @@ TEST_CASE("many events of which some are forbidden tell so for each") {
     CHECK(replies.at(2));
 }
 
-TEST_CASE("a store that fails is told as its error") {
+TEST_CASE("an error of the store is returned as it is") {
     Shop shop;
     testing::FaultyStore faulty{shop.store};
     Bus bus{faulty, {.clock = &shop.clock}};
@@ -180,7 +180,7 @@ TEST_CASE("a store that fails is told as its error") {
     CHECK(shop.counter("events.published") == 1);
 }
 
-TEST_CASE("topics and subscribers are told page by page") {
+TEST_CASE("topics and subscribers are listed page by page") {
     Shop shop;
     for (const char* token : {"a", "b", "c", "d", "e"}) shop.subscribe(token);
     for (const char* topic : {"x", "y", "z"}) {
@@ -214,7 +214,7 @@ TEST_CASE("deliveries that fall due within a span count as ready") {
     CHECK(shop.bus.deliveries().value() == QueueStatus{0, 1, 0});
 }
 
-TEST_CASE("a probe tells how the store fares, and changes nothing") {
+TEST_CASE("a probe returns the error of the store, and changes nothing") {
     Shop shop;
     testing::FaultyStore faulty{shop.store};
     const Bus bus{faulty};
@@ -268,7 +268,7 @@ TEST_CASE("threads publish through one bus at the same time") {
             });
         }
     }
-    // A batch each: had two of them got the same id, they would share it.
+    // One batch each: two with the same id would be one batch.
     const auto status = shop.bus.subscriber("billing").status().value().value();
     CHECK(status.events_queued == 2'000);
     CHECK(status.batches_queued == 2'000);

@@ -21,7 +21,7 @@ TEST_CASE("a number of bytes may be written with a suffix, decimal or binary") {
     CHECK(parse_byte_size("1tib").value() == std::uint64_t{1} << 40U);
 }
 
-TEST_CASE("what is no number of bytes is refused") {
+TEST_CASE("text that is not a number of bytes is refused") {
     for (const auto* text : {"", "MB", "-1", "1.5G", "5 MB", "5XB", "5MBB", "5i", "0x10", " 5",
                              "18446744073709551616", "18446744073709551615k", "20000000TiB"}) {
         CAPTURE(text);

@@ -34,7 +34,7 @@ std::string timeless(std::string json) {
     return json.replace(start, json.find_first_of(",}", start) - start, "\"t\":0");
 }
 
-/// What subscribers should get for an event, built the long way.
+/// The expected JSON of an event, built by other code.
 Value as_delivered(const Event& event) {
     Value::Map map{{"topic", event.topic},
                    {"type", to_string(event.type)},
@@ -55,7 +55,7 @@ TEST_CASE("a batch is delivered as Ruby Routemaster does it") {
     CHECK(body.undecodable == 0);
 }
 
-TEST_CASE("data comes last, also when it is empty, and not when it is nil") {
+TEST_CASE("data comes last, even if empty, and is left out if nil") {
     Event with_data = cat;
     with_data.data = Value{Value::Map{{"a", Value::Array{1, 2.5, Value{}}}, {"é", "\""}}};
     Event with_empty = cat;
@@ -70,7 +70,7 @@ TEST_CASE("data comes last, also when it is empty, and not when it is nil") {
     CHECK(body.events == 3);
 }
 
-TEST_CASE("an event without a URL is delivered, and is one again") {
+TEST_CASE("an event without a URL is delivered, and decoded to what it was") {
     Event event = cat;
     event.url.clear();
     event.data = Value{Value::Map{{"id", 42}}};
@@ -81,7 +81,7 @@ TEST_CASE("an event without a URL is delivered, and is one again") {
     CHECK(decode_message(encoded) == event);
 }
 
-TEST_CASE("nothing but messages that are no events makes an empty array") {
+TEST_CASE("messages that are not events make an empty array") {
     CHECK(delivery_body({}).json == "[]");
     const auto body = delivery_body(messages({hex("92 a170 82 a174 01 a164 c0"),  // ping
                                               hex("92 a16b 81 a174 01"),          // kill
@@ -92,7 +92,7 @@ TEST_CASE("nothing but messages that are no events makes an empty array") {
     CHECK(body.undecodable == 4);
 }
 
-TEST_CASE("what cannot be decoded is left out from among the rest") {
+TEST_CASE("messages that cannot be decoded are left out") {
     const auto encoded = encode_message(cat, TimePoint{});
     const auto one = delivery_body(messages({encoded})).json;
     const auto body = delivery_body(
@@ -103,7 +103,7 @@ TEST_CASE("what cannot be decoded is left out from among the rest") {
     CHECK(body.undecodable == 2);
 }
 
-TEST_CASE("data that breaks off leaves no trace in the next event") {
+TEST_CASE("truncated data leaves no trace in the next event") {
     Event with_data = cat;
     with_data.data = Value{Value::Map{{"a", Value::Array{1, 2, 3}}}};
     const auto encoded = encode_message(with_data, TimePoint{});
@@ -129,7 +129,7 @@ TEST_CASE("times are printed as they were written") {
     CHECK(time("1") == "");
 }
 
-TEST_CASE("the body says what decoding the events says") {
+TEST_CASE("the body equals the decoded events") {
     const auto seed = test::seed(6);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};
@@ -150,14 +150,14 @@ TEST_CASE("the body says what decoding the events says") {
     }
 }
 
-TEST_CASE("damaged messages are delivered as decoding takes them, or not at all") {
+TEST_CASE("damaged messages are delivered as they are decoded, or not at all") {
     const auto seed = test::seed(8);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};
     int decoded = 0;
     for (int i = 0; i < 8'000; ++i) {
         auto message = encode_message(test::random_event(random), TimePoint{});
-        // Most bytes belong to the URL and the data; the first ones are what holds it together.
+        // Most bytes belong to the URL and the data; the first ones are the structure.
         const auto reach = random.below(2) == 0 ? message.size() : 16;
         message[random.below(reach)] = static_cast<char>(random.below(256));
         const auto body = delivery_body(messages({message}));

@@ -36,7 +36,7 @@ TEST_CASE("a dispatcher that closes acquires nothing new and lets deliveries end
     CHECK(scene.queue() == QueueStatus{0, 2, 0});
 }
 
-TEST_CASE("at the deadline what is under way goes back to the queue") {
+TEST_CASE("at the deadline the jobs of unfinished deliveries return to the queue") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1});
     scene.subscribe("audit", {.max_events = 1});
@@ -74,7 +74,7 @@ TEST_CASE("a settlement that the store refuses is repeated until the deadline") 
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("what has returned is settled though the end allows no time at all") {
+TEST_CASE("finished deliveries are settled even when the end allows no time") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -86,7 +86,7 @@ TEST_CASE("what has returned is settled though the end allows no time at all") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("settlements under way when the deadline comes are awaited, and the rest is given back") {
+TEST_CASE("settlements under way at the deadline are awaited, and the other jobs are released") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.subscribe("audit");
@@ -119,7 +119,7 @@ TEST_CASE("a store that refuses settlements after the deadline is asked again fo
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a store that answers no settlement is given up after 5 s, and the log says so") {
+TEST_CASE("after 5 s without a reply to settlements the dispatcher gives up, and logs it") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -154,7 +154,7 @@ TEST_CASE("a callback that runs at the deadline is awaited and settled") {
     CHECK(scene.disturbed.times_of<AcquireJobs>().size() == 1);
 }
 
-TEST_CASE("nothing begins once the deadline is past") {
+TEST_CASE("nothing begins after the deadline") {
     DeliveryScene scene;
     scene.subscribe("audit");
     scene.publish();
@@ -168,7 +168,7 @@ TEST_CASE("nothing begins once the deadline is past") {
     scene.disturbed.release();
     scene.run();
     CHECK(scene.deliveries() == 1);
-    // Given back at once, though the other is still awaited.
+    // Released at once, though the other is still awaited.
     CHECK(scene.queue() == QueueStatus{.ready = 2, .pending = 1});
     scene.answer_all();
     CHECK(scene.dispatcher.closed());
@@ -187,12 +187,12 @@ TEST_CASE("jobs that were being acquired when it closed are not lost") {
     scene.run();
     scene.answer_all();
     CHECK(scene.dispatcher.closed());
-    // Whether they were still delivered or given back, nobody holds them.
+    // They were delivered or released: nobody has a lease of them.
     CHECK(scene.queue().pending == 0);
     CHECK(scene.queue().ready == (scene.deliveries() == 0 ? 1 : 0));
 }
 
-TEST_CASE("a dispatcher that closes stays alive for as long as it delivers") {
+TEST_CASE("a dispatcher that closes sends heartbeats for as long as it delivers") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -210,7 +210,7 @@ TEST_CASE("a dispatcher that closes stays alive for as long as it delivers") {
     CHECK(scene.counter("delivery.batches", "billing", "success") == 1);
 }
 
-TEST_CASE("a dispatcher that is closed is forgotten as a worker") {
+TEST_CASE("a closed dispatcher is no longer a worker of the store") {
     DeliveryScene scene;
     scene.run();
     scene.run_for(Duration{60'000});
@@ -224,7 +224,7 @@ TEST_CASE("a dispatcher that is closed is forgotten as a worker") {
     CHECK(scene.run() == never);
 }
 
-TEST_CASE("a dispatcher that is closed gives back all that was under way, however much it was") {
+TEST_CASE("a closed dispatcher releases all jobs under way, however many") {
     DeliveryScene scene{{.in_flight_max = 4'096}};
     for (int i = 0; i < 70; ++i) {
         scene.subscribe("billing-" + std::to_string(i), {.max_events = 1, .max_in_flight = 16});
@@ -237,7 +237,7 @@ TEST_CASE("a dispatcher that is closed gives back all that was under way, howeve
     CHECK(scene.queue().pending == 0);
 }
 
-TEST_CASE("a store that cannot give back what was under way does not keep it from closing") {
+TEST_CASE("a dispatcher closes even if the store cannot release its jobs") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -248,7 +248,7 @@ TEST_CASE("a store that cannot give back what was under way does not keep it fro
     CHECK(scene.log.count(LogLevel::warning, "could not give back what was under way") == 1);
 }
 
-TEST_CASE("a report that comes after the dispatcher is gone goes nowhere") {
+TEST_CASE("a report that comes after the dispatcher is destroyed is ignored") {
     std::optional<DeliveryScene> scene{std::in_place};
     testing::ScriptedTransport transport;
     {

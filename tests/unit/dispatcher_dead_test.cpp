@@ -1,5 +1,5 @@
 /// @file
-/// What the dispatcher does about batches that fail for good.
+/// Batches that fail for good.
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Fails the delivery that is under way, and lets pass the time until the next one begins.
+/// Fails the delivery under way, and advances the clock until the next one begins.
 void fail_and_wait(DeliveryScene& scene) {
     REQUIRE(scene.transport.under_way() == 1);
     scene.answer_all(refusal());
@@ -30,7 +30,7 @@ DeadBatchStatus dead(DeliveryScene& scene) {
 
 TEST_CASE("a batch that fails for the last time lets the next one out, and is logged") {
     DeliveryScene scene;
-    // Of a token, which is a password, the log tells the public part.
+    // A token is a password: the log shows its public part.
     scene.subscribe("billing", {.max_events = 2, .attempts_max = 3});
     scene.publish(4);
     scene.run();
@@ -52,7 +52,7 @@ TEST_CASE("a batch that fails for the last time lets the next one out, and is lo
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a permanent failure is final for subscribers that gave up some, and for no other") {
+TEST_CASE("a permanent failure is final only for subscribers that give up batches") {
     DeliveryScene scene;
     scene.subscribe("audit");
     scene.subscribe("billing", {.attempts_max = 100});
@@ -86,11 +86,11 @@ TEST_CASE("a batch that is redelivered arrives behind the others, with the same 
     CHECK(deliveries.back().attempt == 1);
 }
 
-TEST_CASE("a batch of which all attempts were begun is DEAD without another one") {
+TEST_CASE("a batch whose attempts all began is DEAD without another one") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1, .attempts_max = 2});
     scene.publish();
-    // Attempts of a worker that died with them.
+    // Attempts of a worker that died during them.
     for (std::uint32_t attempt = 1; attempt <= 2; ++attempt) {
         const auto now = scene.clock.now();
         const auto acquired =
@@ -105,7 +105,7 @@ TEST_CASE("a batch of which all attempts were begun is DEAD without another one"
     CHECK(scene.log.count(LogLevel::warning, "is DEAD") == 1);
 }
 
-TEST_CASE("a last attempt whose beginning was answered into the void is made") {
+TEST_CASE("a last attempt is made though the reply to its beginning was lost") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1, .attempts_max = 1});
     scene.publish();

@@ -1,5 +1,5 @@
 /// @file
-/// How a dispatcher shares the deliveries that may be under way among subscribers.
+/// How a dispatcher shares its deliveries among subscribers.
 
 #include <doctest/doctest.h>
 
@@ -88,7 +88,7 @@ TEST_CASE("the more subscribers want many deliveries at once, the less each of t
     CHECK(scene.transport.under_way() <= slots - slots / 8);
 }
 
-TEST_CASE("who wants one delivery at a time gets it, as long as any is free") {
+TEST_CASE("a subscriber that wants one delivery at a time gets it, as long as any is free") {
     FairScene scene;
     for (int i = 0; i < 100; ++i) scene.subscribe_modest(numbered("silent-", i));
     scene.publish();
@@ -96,7 +96,7 @@ TEST_CASE("who wants one delivery at a time gets it, as long as any is free") {
     CHECK(scene.transport.under_way() == slots);
 }
 
-TEST_CASE("what was put off goes out in its order as soon as there is room") {
+TEST_CASE("deferred batches go out in order as soon as a delivery is free") {
     FairScene scene;
     scene.subscribe_greedy("billing");
     scene.publish(100);
@@ -105,7 +105,7 @@ TEST_CASE("what was put off goes out in its order as soon as there is room") {
     CHECK(attempts <= 64);
     scene.run_for(Duration{5'000});
     CHECK_MESSAGE(scene.disturbed.times_of<BeginDelivery>().size() == attempts,
-                  "what was put off is tried again and again");
+                  "deferred batches are tried again and again");
     scene.answer_all();
     scene.answer_all();
     scene.answer_all();
@@ -122,7 +122,7 @@ TEST_CASE("the unhealthy never have the reserve, and go on once one of them ends
     scene.run();
     while (scene.transport.deliveries().size() < 100) scene.answer_all(refusal());
     scene.answer_all(refusal());
-    // Now each of them has failed once, and comes again.
+    // Now each of them has failed once, and is retried.
     scene.run_for(Duration{10'000});
     const auto failing = scene.transport.under_way();
     CHECK(failing == slots - slots / 8);
@@ -131,10 +131,10 @@ TEST_CASE("the unhealthy never have the reserve, and go on once one of them ends
         scene.bus.subscriber(numbered("failing-", i)).unsubscribe("orders").value();
     }
     scene.publish();
-    scene.run_for(Duration{20});  // It may have been woken in vain a moment ago.
+    scene.run_for(Duration{20});  // It may just have been woken for nothing.
     CHECK(scene.begun("healthy") == 1);
     CHECK(scene.transport.answer_last({}));
-    // Nobody is forgotten: all of them get through one after the other.
+    // None is forgotten: all of them are delivered one after the other.
     for (int i = 0; i < 20; ++i) {
         scene.answer_all();
         scene.run_for(Duration{2'000});

@@ -1,5 +1,5 @@
 /// @file
-/// What the dispatcher does about deliveries that fail.
+/// Deliveries that fail.
 
 #include <doctest/doctest.h>
 
@@ -95,7 +95,7 @@ TEST_CASE("jitter spreads the waits of many subscribers") {
     CHECK(scene.transport.under_way() == subscribers);
 }
 
-TEST_CASE("failures damage and successes heal, within 0 and 100") {
+TEST_CASE("failures lower health and successes raise it, within 0 and 100") {
     DeliveryScene scene{{.health = {.heal_rate = 7, .damage_rate = -60}}};
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(20);
@@ -126,7 +126,7 @@ TEST_CASE("a batch that failed is delivered again before those behind it") {
     CHECK(scene.delivered_to("billing") == "1,2 1,2 1,2 3,4 5,6");
 }
 
-TEST_CASE("a failing subscriber disturbs nobody else") {
+TEST_CASE("a failing subscriber delays nobody else") {
     DeliveryScene scene;
     scene.subscribe("bad", {.max_events = 1});
     scene.publish(30);
@@ -164,7 +164,7 @@ TEST_CASE("further batches of an unhealthy subscriber are throttled") {
     CHECK(scene.counter("delivery.events", "billing", "throttled") == 1);
     CHECK(scene.dispatcher.in_flight() == 0);
 
-    // It comes back after the same wait once more, up to half of it longer.
+    // It returns after the same wait again, up to half longer.
     scene.run_for(Duration{58});
     const auto attempts = scene.delivered_to("billing");
     CHECK(attempts.find('2') == std::string::npos);
@@ -172,7 +172,7 @@ TEST_CASE("further batches of an unhealthy subscriber are throttled") {
     CHECK(scene.delivered_to("billing").find('2') != std::string::npos);
 }
 
-TEST_CASE("what happened to deliveries is logged") {
+TEST_CASE("results of deliveries are logged") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish(3);

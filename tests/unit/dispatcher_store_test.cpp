@@ -1,5 +1,5 @@
 /// @file
-/// What the dispatcher does when the store cannot do a step, or its reply is lost.
+/// Steps that the store cannot perform, or whose reply is lost.
 
 #include <doctest/doctest.h>
 
@@ -42,7 +42,7 @@ TEST_CASE("a settlement that the store refuses is repeated until it is done") {
     CHECK(scene.counter("delivery.batches", "billing", "success") == 2);
 }
 
-TEST_CASE("a failure whose settlement the store refuses is settled as a failure") {
+TEST_CASE("the settlement of a failure that the store refuses is repeated as a failure") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -82,7 +82,7 @@ TEST_CASE("an acquisition that the store refuses is repeated with growing waits"
     CHECK(waits == std::vector<long>{100, 200, 400, 800, 1'000, 1'000, 1'000});
     CHECK(scene.log.count(LogLevel::warning, "cannot acquire jobs") == 1);
 
-    // What went well makes the next wait short again.
+    // A success makes the next wait short again.
     const auto before = scene.disturbed.times_of<AcquireJobs>().size();
     scene.disturbed.refuse<AcquireJobs>(1);
     scene.run_for(Duration{1'500});
@@ -109,7 +109,7 @@ TEST_CASE("a settlement that was done though its reply was lost ends quietly") {
     CHECK(scene.queue().scheduled == 0);
 }
 
-TEST_CASE("a beginning whose reply was lost is begun again") {
+TEST_CASE("a delivery whose beginning got no reply begins again") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.disturbed.lose_replies<BeginDelivery>(1);
@@ -119,7 +119,7 @@ TEST_CASE("a beginning whose reply was lost is begun again") {
     CHECK_MESSAGE(scene.transport.deliveries().front().attempt == 2, "the attempt counts");
 }
 
-TEST_CASE("jobs whose acquisition was lost are told again with the next") {
+TEST_CASE("jobs whose acquisition got no reply come with the next one") {
     DeliveryScene scene;
     scene.subscribe("billing");
     // More than the repeats of the one acquisition, so that it takes another.
@@ -131,7 +131,7 @@ TEST_CASE("jobs whose acquisition was lost are told again with the next") {
     CHECK(scene.queue().pending == 0);
 }
 
-TEST_CASE("steps aside do no harm when they are refused") {
+TEST_CASE("refused heartbeats, scrubs and counts do no harm") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.disturbed.refuse<Heartbeat>(100);

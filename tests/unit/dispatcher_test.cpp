@@ -14,7 +14,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Answers at once that it left out so many messages.
+/// Reports at once that it left out so many messages.
 class LossyTransport final : public Transport {
 public:
     explicit LossyTransport(std::uint64_t undecodable) : undecodable_{undecodable} {}
@@ -26,7 +26,7 @@ private:
     std::uint64_t undecodable_;
 };
 
-/// Serves https callbacks alone.
+/// Serves only https callbacks.
 class PickyTransport final : public Transport {
 public:
     [[nodiscard]] bool serves(std::string_view callback) const override {
@@ -114,7 +114,7 @@ TEST_CASE("max_in_flight lets more batches of a subscriber be under way") {
     CHECK(scene.delivered_to("billing") == "1 2 3 4");
 }
 
-TEST_CASE("a slow subscriber holds up nobody else") {
+TEST_CASE("a slow subscriber delays nobody else") {
     DeliveryScene scene;
     scene.subscribe("slow", {.max_events = 1});
     scene.publish(20);
@@ -162,7 +162,7 @@ TEST_CASE("many subscribers with much queued take turns") {
         for (; seen < all.size(); ++seen) {
             const auto turn = ++turns[all[seen].subscriber];
             const auto behind = subscribers * (turn - 1);
-            // Whoever has its n-th turn waits until nearly all others had their turn before.
+            // A subscriber gets its n-th turn only after nearly all others had n - 1 turns.
             if (seen + 64 < behind) ++unfair;
         }
     }
@@ -170,7 +170,7 @@ TEST_CASE("many subscribers with much queued take turns") {
     CHECK(unfair == 0);
 }
 
-TEST_CASE("the batches of a subscriber that is gone end without a delivery") {
+TEST_CASE("the batches of a removed subscriber end without a delivery") {
     DeliveryScene scene;
     scene.subscribe("billing", {.timeout = Duration{100}, .max_events = 2});
     scene.publish(3);
@@ -182,7 +182,7 @@ TEST_CASE("the batches of a subscriber that is gone end without a delivery") {
     CHECK(scene.counter("events.removed", "billing") == 3);
 }
 
-TEST_CASE("a subscriber that goes during its delivery gets nothing more") {
+TEST_CASE("a subscriber removed during its delivery gets nothing more") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(2);
@@ -234,7 +234,7 @@ TEST_CASE("messages that could not be decoded are counted and logged") {
     CHECK(scene.counter("delivery.batches", "billing", "success") == 1);
 }
 
-TEST_CASE("a job in the delivery queue that is none is logged and stops nobody") {
+TEST_CASE("a job in the delivery queue that is not a delivery job is logged, and stops nothing") {
     DeliveryScene scene;
     scene.subscribe("billing");
     perform(scene.store, PushJob{delivery_queue, "rubbish", scene.clock.now()}, scene.clock.now())
@@ -246,17 +246,17 @@ TEST_CASE("a job in the delivery queue that is none is logged and stops nobody")
     CHECK(scene.queue() == QueueStatus{1, 0, 1});
 }
 
-TEST_CASE("what becomes due while the queue is being looked at is not overlooked") {
+TEST_CASE("a job that falls due during an acquisition is not missed") {
     DeliveryScene scene{{.poll_interval = Duration{3'600'000}}};
     scene.subscribe("billing", {.timeout = Duration{3'600'000}, .max_events = 1});
     scene.run();
 
-    SUBCASE("the answer and the wake-up come together") {
+    SUBCASE("the reply and the wake-up come together") {
         scene.clock.advance(Duration{3'600'000});
         scene.dispatcher.poll(scene.clock.now());
         scene.publish();
     }
-    SUBCASE("the wake-up comes before the answer") {
+    SUBCASE("the wake-up comes before the reply") {
         scene.disturbed.hold<AcquireJobs>();
         scene.run_for(Duration{3'600'000});
         scene.publish();
@@ -268,7 +268,7 @@ TEST_CASE("what becomes due while the queue is being looked at is not overlooked
     CHECK(scene.delivered_to("billing") == "1");
 }
 
-TEST_CASE("the queue is looked at now and then even when nobody wakes the dispatcher") {
+TEST_CASE("a dispatcher polls the queue even when nobody wakes it") {
     DeliveryScene scene{{.poll_interval = Duration{250}}};
     scene.run_for(Duration{1'000});
     CHECK(scene.disturbed.times_of<AcquireJobs>().size() == 5);

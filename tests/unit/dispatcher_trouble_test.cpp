@@ -1,5 +1,5 @@
 /// @file
-/// When a dispatcher says that it cannot deliver anything.
+/// When a dispatcher reports that it cannot deliver.
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ TEST_CASE("a dispatcher with nothing to do is in no trouble") {
     CHECK(!scene.dispatcher.trouble());
 }
 
-TEST_CASE("a store that refuses jobs for 5 s is trouble until it gives some") {
+TEST_CASE("a store that refuses acquisitions for 5 s is trouble until one succeeds") {
     DeliveryScene scene;
     scene.run();
     scene.disturbed.refuse<AcquireJobs>(9);
@@ -35,7 +35,7 @@ TEST_CASE("a store that refuses jobs for 5 s is trouble until it gives some") {
     CHECK(!scene.dispatcher.trouble());
 }
 
-TEST_CASE("a store that does not answer for 5 s is trouble until it does") {
+TEST_CASE("a store that does not reply for 5 s is trouble until it does") {
     // Nothing else makes it poll at that instant.
     DeliveryScene scene{{.heartbeat_interval = Duration{3'600'000}}};
     scene.disturbed.hold<AcquireJobs>();

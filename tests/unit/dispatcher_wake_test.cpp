@@ -1,5 +1,5 @@
 /// @file
-/// When a dispatcher follows wake-ups, and when it does not.
+/// When a dispatcher follows wake-ups, and when it ignores them.
 
 #include <doctest/doctest.h>
 
@@ -21,10 +21,10 @@ struct RivalScene : DeliveryScene {
         rival.run(clock.now());
     }
 
-    /// How often the slower one looked for jobs.
+    /// How often the slower one tried to acquire jobs.
     [[nodiscard]] std::size_t looks() { return disturbed.times_of<AcquireJobs>().size(); }
 
-    /// Publishes an event that the other gets. How often the slower one looked for it.
+    /// Publishes an event that the other gets. Returns how often the slower one tried.
     std::size_t lose() {
         const auto before = looks();
         publish();
@@ -60,7 +60,7 @@ TEST_CASE("an event goes out at once while others fail") {
     }
 }
 
-TEST_CASE("who is woken in vain time and again rests for 20 ms") {
+TEST_CASE("a dispatcher woken for nothing several times ignores wake-ups for 20 ms") {
     RivalScene scene;
     for (int n = 0; n < 4; ++n) CHECK(scene.lose() == 1);
     for (int n = 0; n < 3; ++n) CHECK(scene.lose() == 0);
@@ -71,7 +71,7 @@ TEST_CASE("who is woken in vain time and again rests for 20 ms") {
     CHECK(scene.looks() == before + 1);
 }
 
-TEST_CASE("who wins a job between is not woken in vain time and again") {
+TEST_CASE("a dispatcher that acquires a job in between follows all wake-ups") {
     RivalScene scene;
     for (int round = 0; round < 3; ++round) {
         for (int n = 0; n < 3; ++n) CHECK(scene.lose() == 1);

@@ -26,7 +26,7 @@ struct Colleague {
     HandRunner runner{dispatcher};
 };
 
-/// Lets both run until `at`, stopping wherever one of them asked for it.
+/// Lets both run until `at`, polling each whenever it asked for it.
 void run_both_until(DeliveryScene& scene, Colleague& other, TimePoint at) {
     while (true) {
         scene.run();
@@ -54,7 +54,7 @@ TEST_CASE("a living dispatcher keeps what it delivers, however long that takes")
     CHECK(scene.log.count(LogLevel::warning, "lost the lease") == 0);
 }
 
-TEST_CASE("what a dead dispatcher had under way goes out from another within 5 s") {
+TEST_CASE("another dispatcher delivers the batches of a dead one within 5 s") {
     DeliveryScene scene;
     Colleague dead{scene};
     scene.run();
@@ -86,7 +86,7 @@ TEST_CASE("a dispatcher that was taken for dead learns that its lease is lost") 
     scene.run_for(Duration{5'000});
     REQUIRE(scene.delivered_to("billing") == "1");
 
-    // The stalled one wakes up; its success is not applied to the new holder.
+    // The stalled one continues; its success does not settle the new lease.
     stalled.transport.answer({});
     stalled.run();
     CHECK(scene.log.count(LogLevel::warning,
@@ -120,7 +120,7 @@ TEST_CASE("two dispatchers keep a subscriber's batches in order and deliver each
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a worker that died before the clock was set back is found dead all the same") {
+TEST_CASE("a worker that died before the clock was set back is still found dead") {
     DeliveryScene scene;
     scene.subscribe("billing");
     {
@@ -134,7 +134,7 @@ TEST_CASE("a worker that died before the clock was set back is found dead all th
     CHECK(scene.delivered_to("billing") == "1");
 }
 
-TEST_CASE("a dispatcher that sees the clock set back goes on looking for the dead") {
+TEST_CASE("a dispatcher goes on finding dead workers after the clock was set back") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.run();
@@ -150,7 +150,7 @@ TEST_CASE("a dispatcher that sees the clock set back goes on looking for the dea
     CHECK(scene.delivered_to("billing") == "1");
 }
 
-TEST_CASE("all that a dead worker held is given back at once, however much it was") {
+TEST_CASE("all jobs of a dead worker are released at once, however many") {
     DeliveryScene scene;
     const auto dead = *Uid::parse("DEADDEADDEADDEADDEAD");
     constexpr auto jobs = 2 * released_max + 1;

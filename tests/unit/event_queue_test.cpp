@@ -8,7 +8,7 @@
 
 using routemaster::detail::EventQueue;
 
-TEST_CASE("events are taken once, in the order they came") {
+TEST_CASE("items are taken once, in the order they came") {
     EventQueue<int> event_queue;
     CHECK(event_queue.empty());
     event_queue.put(1);
@@ -21,7 +21,7 @@ TEST_CASE("events are taken once, in the order they came") {
     CHECK(event_queue.take().events.empty());
 }
 
-TEST_CASE("a wake-up without a letter is mail, too") {
+TEST_CASE("a wake-up without an item also wakes the reader") {
     EventQueue<int> event_queue;
     event_queue.wake();
     CHECK(!event_queue.empty());
@@ -29,7 +29,7 @@ TEST_CASE("a wake-up without a letter is mail, too") {
     CHECK(!event_queue.take().woken);
 }
 
-TEST_CASE("whatever comes wakes the reader, for as long as it wants to be woken") {
+TEST_CASE("every item wakes the reader while it is subscribed") {
     EventQueue<int> event_queue;
     int woken = 0;
     event_queue.put(1);
@@ -45,7 +45,7 @@ TEST_CASE("whatever comes wakes the reader, for as long as it wants to be woken"
     CHECK(woken == 2);
 }
 
-TEST_CASE("events that cannot be copied are moved") {
+TEST_CASE("items that cannot be copied are moved") {
     EventQueue<std::unique_ptr<int>> event_queue;
     event_queue.put(std::make_unique<int>(7));
     const auto mail = event_queue.take();
@@ -53,7 +53,7 @@ TEST_CASE("events that cannot be copied are moved") {
     CHECK(*mail.events.front() == 7);
 }
 
-TEST_CASE("events from several threads all arrive, those of one thread in order") {
+TEST_CASE("items from several threads all arrive, those of one thread in order") {
     constexpr int writers = 4;
     constexpr int each = 2'000;
     EventQueue<std::pair<int, int>> event_queue;

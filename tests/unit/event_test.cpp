@@ -29,7 +29,7 @@ std::string refusal(const Event& event, const EventRules& rules = {}) {
 
 }  // namespace
 
-TEST_CASE("event types have the words of the wire") {
+TEST_CASE("event types are spelt as on the wire") {
     for (const auto type :
          {EventType::create, EventType::update, EventType::remove, EventType::noop}) {
         CHECK(event_type(to_string(type)) == type);
@@ -57,7 +57,7 @@ TEST_CASE("an event is checked field by field, and the error names the field") {
     CHECK(refusal(event).empty());
 }
 
-TEST_CASE("the rules of events say which topics and URLs they may have") {
+TEST_CASE("the rules decide which topics and URLs events may have") {
     auto event = an_event();
     event.topic = "orders.v2";
     CHECK(refusal(event).empty());
@@ -82,7 +82,7 @@ TEST_CASE("an event needs no URL if it has data and any URL is allowed") {
     CHECK(refusal(event, {.urls = UrlRule::https}) == "url: URL is missing");
 }
 
-TEST_CASE("data that JSON cannot carry is refused, however deep it lies") {
+TEST_CASE("data that JSON cannot carry is refused at any depth") {
     const auto holding = [](Value value) {
         auto event = an_event();
         event.data = Value{Value::Map{{"a", Value::Array{1, Value::Map{{"b", std::move(value)}}}}}};
@@ -111,7 +111,7 @@ TEST_CASE("data that JSON cannot carry is refused, however deep it lies") {
     CHECK(refusal(event) == "data: is nested too deep");
 }
 
-TEST_CASE("data that holds a key twice is refused, however deep it lies, and the key is named") {
+TEST_CASE("data with the same key twice is refused at any depth, and the error names the key") {
     const auto holding = [](Value::Map map) {
         auto event = an_event();
         event.data = Value{Value::Map{{"a", Value::Array{1, Value{std::move(map)}}}, {"b", 2}}};
@@ -134,7 +134,7 @@ TEST_CASE("data that holds a key twice is refused, however deep it lies, and the
 }
 
 TEST_CASE("an event without a type does not compile") {
-    // As an aggregate's last member is left to its default, if it has one.
+    // As the last member of an aggregate takes its default, if it has one.
     CHECK(!std::is_default_constructible_v<Event>);
     CHECK(!std::is_default_constructible_v<Required<EventType>>);
 }

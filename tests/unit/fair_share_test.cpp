@@ -9,7 +9,7 @@ using routemaster::detail::FairShare;
 
 namespace {
 
-/// What so many subscribers get that take all they can, one delivery after the other in turns.
+/// The shares of subscribers that take all they can, one delivery each in turn.
 std::vector<std::size_t> shared(FairShare share, std::size_t subscribers) {
     std::vector<std::size_t> each(subscribers);
     std::size_t taken = 0;
@@ -27,7 +27,7 @@ std::vector<std::size_t> shared(FairShare share, std::size_t subscribers) {
 
 }  // namespace
 
-TEST_CASE("the shares of n that take all they can are equal and 8/(1 + 8n) each") {
+TEST_CASE("n subscribers that take all they can get 8/(1 + 8n) each") {
     const FairShare share{1'024};
     CHECK(share.reserve() == 128);
     CHECK(shared(share, 1) == std::vector<std::size_t>{797});
@@ -36,7 +36,7 @@ TEST_CASE("the shares of n that take all they can are equal and 8/(1 + 8n) each"
     for (const auto mine : shared(share, 100)) CHECK((mine == 8 || mine == 9));
 }
 
-TEST_CASE("everybody may have one delivery under way, whatever is left") {
+TEST_CASE("each subscriber may have one delivery under way, whatever is left") {
     const FairShare share{64};
     CHECK(share.concurrency_max(56) == 1);
     CHECK(share.concurrency_max(63) == 1);
@@ -51,7 +51,7 @@ TEST_CASE("the unhealthy may have all but the reserve") {
     CHECK(!FairShare{4}.too_many(4));
 }
 
-TEST_CASE("shares know no overflow") {
+TEST_CASE("shares do not overflow") {
     CHECK(FairShare{UINT32_MAX}.concurrency_max(0) == UINT32_MAX);
     CHECK(FairShare{0}.concurrency_max(0) == 1);
 }

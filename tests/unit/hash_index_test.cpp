@@ -19,7 +19,7 @@ struct Thing {
     std::uint64_t name;
 };
 
-/// An index beside a map that it must agree with. Of the hashes there are only `hashes` different.
+/// An index and a map with which it must agree. There are only `hashes` different hashes.
 struct Scene {
     explicit Scene(std::uint32_t different) : hashes{different} {}
 
@@ -67,7 +67,7 @@ TEST_CASE("an empty index finds nothing") {
     scene.check();
 }
 
-TEST_CASE("an index finds what is in it, and nothing else, whatever collides") {
+TEST_CASE("an index finds its elements, and nothing else, whatever collides") {
     const auto number = test::seed(7);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};
@@ -88,7 +88,7 @@ TEST_CASE("an index finds what is in it, and nothing else, whatever collides") {
     }
 }
 
-TEST_CASE("an index grows and shrinks with what is in it") {
+TEST_CASE("an index grows and shrinks with its elements") {
     Scene scene{UINT32_MAX};
     constexpr std::uint64_t many = 20'000;
     for (std::uint64_t name = 0; name < many; ++name) scene.insert(name);

@@ -27,7 +27,7 @@ TEST_CASE("the backoff halves with every point of health, as in Ruby Routemaster
     CHECK(health_backoff(0, Duration{600'000}) == Duration{600'000});
 }
 
-TEST_CASE("the wait after a failure doubles until health or the maximum rules") {
+TEST_CASE("the wait after a failure doubles until health or the maximum decides") {
     const Duration longest{60'000};
     const auto wait = [&](int points, std::uint32_t attempt) {
         return retry_wait(points, attempt, longest, 0).count();

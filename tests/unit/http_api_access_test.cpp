@@ -12,7 +12,7 @@ struct Protected {
     bool takes_root;
 };
 
-// What Ruby Routemaster answers, word for word.
+// The answers of Ruby Routemaster, word for word.
 const Protected protected_routes[] = {
     {"POST", "/topics/orders", "a client token", true, false},
     {"GET", "/topics", "a client token, or a root token", true, true},
@@ -58,7 +58,7 @@ TEST_CASE("http api: a 401 asks for Basic") {
     CHECK(header(answer, "X-Content-Type-Options") == "nosniff");
 }
 
-TEST_CASE("http api: the health routes want no Authorization header, not even an empty one") {
+TEST_CASE("http api: the health routes accept no Authorization header, not even an empty one") {
     Scenario bus;
     const std::string text = "this endpoint requires authentication with no token";
     for (const char* path : {"/health", "/health/ping", "/health/ping.json"}) {
@@ -102,7 +102,7 @@ TEST_CASE("http api: the user name is the token, and the password does not matte
             CHECK(status("Basic " + text) == 200);
         }
     }
-    SUBCASE("other schemes and no Base64 are no credentials") {
+    SUBCASE("other schemes, or text that is not Base64, are no credentials") {
         CHECK(status("Bearer " + base64(token + ":x")) == 401);
         CHECK(status("Basic" + base64(token + ":x")) == 401);
         CHECK(status("Basic " + token + ":x") == 401);
@@ -113,20 +113,20 @@ TEST_CASE("http api: the user name is the token, and the password does not matte
     }
 }
 
-TEST_CASE("http api: who may ask is found out before the body is read") {
+TEST_CASE("http api: credentials are checked before the body is read") {
     Scenario bus;
     refused(bus, request("POST", "/topics/orders", "stranger", "{"), 401,
             "this endpoint requires authentication with a client token");
 }
 
-TEST_CASE("http api: a token that was removed is good for nothing") {
+TEST_CASE("http api: a removed token is not valid") {
     Scenario bus;
     CHECK(bus.get("/topics", shop).status == 200);
     CHECK(bus.remove(std::string{"/api_tokens/"} + shop, root).status == 204);
     CHECK(bus.get("/topics", shop).status == 401);
 }
 
-TEST_CASE("http api: what is not there is 404 for everyone, without a body") {
+TEST_CASE("http api: an unknown route is 404 for everyone, without a body") {
     Scenario bus;
     for (const auto& [method, path] : std::vector<std::pair<std::string, std::string>>{
              {"GET", "/"},
@@ -172,7 +172,7 @@ TEST_CASE("http api: HEAD answers as GET") {
     CHECK(bus.ask(request("HEAD", "/topics", "")).status == 401);
 }
 
-TEST_CASE("http api: options that make no sense are refused") {
+TEST_CASE("http api: invalid options are refused") {
     rm::MemoryStore store;
     const auto refuses = [&](rm::HttpApiOptions options, const std::string& field) {
         try {
@@ -189,7 +189,7 @@ TEST_CASE("http api: options that make no sense are refused") {
     CHECK(refuses({.root_key = "a", .scaling_deadline = rm::Duration{-1}}, "scaling_deadline"));
 }
 
-TEST_CASE("http api: whether a body may come is decided as the route will decide") {
+TEST_CASE("http api: admission decides as the route would") {
     Scenario bus;
     const auto authorized = [&](const rm::HttpRequest& head) {
         std::vector<rm::HttpResponse> answers;
@@ -216,7 +216,7 @@ TEST_CASE("http api: whether a body may come is decided as the route will decide
     CHECK(authorized(request("GET", "/health", shop)).status == 401);
 }
 
-TEST_CASE("http api: to decide whether a body may come changes nothing") {
+TEST_CASE("http api: admission changes nothing") {
     Scenario bus;
     const auto before = holdings(bus.store);
     for (const auto& route : protected_routes) {

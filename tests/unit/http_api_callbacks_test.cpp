@@ -16,7 +16,7 @@ rm::HttpApiOptions lenient() {
     return options;
 }
 
-// All of them reach this machine, in the eyes of a resolver or of libcurl.
+// All of them reach this machine by a resolver or libcurl.
 const char* const hosts_of_this_machine[] = {
     "localhost",
     "LocalHost",
@@ -52,7 +52,7 @@ const char* const hosts_of_this_machine[] = {
 const char* const places_without_host[] = {"https://a.example:65536", "https://%6cocalhost/",
                                            "https://127.0.0.1%00.example/", "https://./"};
 
-// The grammar, and what it wants of a host, is the same wherever a URL is taken.
+// The grammar, and its rules for a host, are the same wherever a URL is accepted.
 const char* const no_urls[] = {
     "https://user@/in",
     "https://:443/in",
@@ -99,7 +99,7 @@ TEST_CASE("http api: callbacks may lead anywhere but to this machine") {
     }
 }
 
-TEST_CASE("http api: http and this machine are for those who allow them") {
+TEST_CASE("http api: http and this machine are accepted only where they are allowed") {
     Scenario bus{lenient()};
     for (const std::string host : hosts_of_this_machine) {
         const auto callback = "http://user:pass@" + host + ":8080/in";
@@ -130,7 +130,7 @@ TEST_CASE("http api: a callback has a host, and a port if any") {
     }
 }
 
-TEST_CASE("http api: a callback is not endless") {
+TEST_CASE("http api: the length of a callback is bounded") {
     Scenario bus;
     const std::string start = "https://b.example/";
     const auto longest = start + std::string(8192 - start.size(), 'p');

@@ -4,7 +4,8 @@ using namespace http_api_test;
 
 namespace {
 
-/// Has `billing` three DEAD batches of one event each, a millisecond apart. Returns their ids.
+/// Makes three DEAD batches of one event each for `billing`, a millisecond apart. Returns their
+/// ids.
 std::vector<std::string> three_dead(Scenario& bus) {
     CHECK(bus.post("/subscription", billing,
                    R"({"topics":["orders"],"callback":"https://b.example","timeout":0,"max":1,)"
@@ -46,7 +47,7 @@ rm::SubscriberStatus status(Scenario& bus) {
 
 }  // namespace
 
-TEST_CASE("http api: DEAD batches are told in parts") {
+TEST_CASE("http api: DEAD batches come in pages") {
     Scenario bus;
     const auto ids = three_dead(bus);
     const auto first = bus.get("/subscriber/dead?limit=2", billing);
@@ -131,7 +132,7 @@ TEST_CASE("http api: DEAD batches are dropped, one or all") {
     }
 }
 
-TEST_CASE("http api: nobody looks after the DEAD batches of another") {
+TEST_CASE("http api: no client manages the DEAD batches of another") {
     Scenario bus;
     const auto ids = three_dead(bus);
     for (const std::string method : {"GET", "DELETE"}) {
@@ -153,7 +154,7 @@ TEST_CASE("http api: nobody looks after the DEAD batches of another") {
     }
 }
 
-TEST_CASE("http api: what is no id of a DEAD batch is not found") {
+TEST_CASE("http api: an id that is not one of a DEAD batch is not found") {
     Scenario bus;
     three_dead(bus);
     for (const std::string id : {"x", "AAAAAAAAAAAAAAAAAAAA", "%41", "redeliver"}) {

@@ -7,7 +7,7 @@ namespace {
 
 const std::string good = R"({"type":"update","url":"https://shop.example/1"})";
 
-/// Remembers the messages that were published.
+/// Records the published messages.
 class Witness final : public rm::ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -23,7 +23,7 @@ public:
     std::vector<rm::PublishEvent> published;
 };
 
-/// A bus whose publications are remembered.
+/// A bus whose publications are recorded.
 struct Witnessed {
     Witnessed() { done(store, rm::PutToken{shop, "shop"}); }
 
@@ -85,7 +85,7 @@ TEST_CASE("http api: an event is published as it was sent") {
     CHECK(bus.witness.published.back().timestamp == rm::from_milliseconds(1795222853691));
 }
 
-TEST_CASE("http api: an event may be of four types") {
+TEST_CASE("http api: an event may have four types") {
     Witnessed bus;
     for (const char* type : {"create", "update", "delete", "noop"}) {
         const auto event =
@@ -206,7 +206,7 @@ TEST_CASE("http api: a bad topic name leaves nothing behind") {
     CHECK(bus.post("/topics/_", shop, good).status == 200);
 }
 
-TEST_CASE("http api: topic names can be held to the rule of Ruby Routemaster") {
+TEST_CASE("http api: topic names can be restricted to the rule of Ruby Routemaster") {
     auto options = default_options();
     options.event_rules.topics = rm::TopicRule::ruby;
     Scenario bus{options};
@@ -253,7 +253,7 @@ TEST_CASE("http api: a topic has one publisher") {
     CHECK(bus.post("/topics/orders", shop, good).status == 200);
 }
 
-TEST_CASE("http api: a body that is no JSON object is refused wherever one is wanted") {
+TEST_CASE("http api: a body that is not a JSON object is refused wherever one is needed") {
     Scenario bus;
     for (const auto& route :
          {request("POST", "/topics/orders", shop), request("POST", "/subscription", shop),

@@ -33,7 +33,7 @@ const std::array<const char*, 8> bodies{
     "{}",
     ""};
 
-// What parsers trip over.
+// Pieces that are hard for parsers.
 const std::array<const char*, 24> pieces{
     "null",    "true", "-1",  "1e999",    "18446744073709551616",
     "\\ud800", "\"",   "\\",  "{",        "}",
@@ -63,7 +63,7 @@ private:
         return pick(users);
     }
 
-    /// One in `rarity` is left as it is, the others get one to four changes.
+    /// Leaves one text in `rarity` as it is, and makes one to four changes to the others.
     std::string mutated(std::string text, std::uint64_t rarity) {
         if (random_.below(rarity) != 0 && rarity > 4) return text;
         if (random_.below(rarity) == 0 && rarity <= 4) return text;
@@ -104,6 +104,6 @@ TEST_CASE("http api: whatever is sent, the answer is clear, and a refusal change
         FAIL_CHECK(asking.method << " " << asking.path << " " << asking.body << " -> "
                                  << answer.status << " " << answer.body);
     }
-    // Garbage that is all refused in the same way would prove little.
+    // Garbage that is always refused in the same way would prove little.
     CHECK(seen == std::set<int>{200, 201, 204, 400, 401, 403, 404});
 }

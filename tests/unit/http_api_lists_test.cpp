@@ -26,7 +26,7 @@ void create_topics(rm::Store& store, std::size_t count) {
     done(store, rm::Subscribe{shop, topics, {.callback = "https://s.example"}});
 }
 
-/// Asks with a target, and answers later or at once.
+/// Sends a request for a target and returns the answer.
 using Ask = std::function<rm::HttpResponse(const std::string& target)>;
 
 std::vector<std::string> names(const rm::HttpResponse& answer, const char* key) {
@@ -49,7 +49,7 @@ std::string next_of(const rm::HttpResponse& answer) {
     return link.substr(1, end - 1);
 }
 
-/// The whole list, part by part, none of which is longer than `part_max`.
+/// The complete list, read in pages of at most `part_max` items.
 std::vector<std::string> followed(const Ask& ask, std::string target, const char* key,
                                   std::size_t part_max) {
     std::vector<std::string> all;
@@ -111,7 +111,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("http api: a list is told in parts of a thousand, each with a link to the next") {
+TEST_CASE("http api: a list comes in pages of a thousand, each with a link to the next") {
     Scenario bus;
     for (const std::size_t count : {std::size_t{999}, std::size_t{1000}, std::size_t{1001}, many}) {
         CAPTURE(count);
@@ -125,7 +125,7 @@ TEST_CASE("http api: a list is told in parts of a thousand, each with a link to 
     }
 }
 
-TEST_CASE("http api: a client chooses how long the parts of a list are") {
+TEST_CASE("http api: a client chooses the length of pages") {
     Scenario bus;
     create_topics(bus.store, 25);
     for (const unsigned limit : {1U, 7U, 24U, 25U, 26U, 1000U}) {
@@ -139,7 +139,7 @@ TEST_CASE("http api: a client chooses how long the parts of a list are") {
     CHECK(names(bus.get("/topics?after=zzzz", shop), "name").empty());
 }
 
-TEST_CASE("http api: a bad part of a list is refused, and the parameter named") {
+TEST_CASE("http api: a bad page is refused, and the answer names the parameter") {
     Scenario bus;
     for (const std::string limit : {"0", "1001", "-1", "", "x", "1x", "99999999999999999999"}) {
         refused(bus, request("GET", "/topics?limit=" + limit, root), 400,
@@ -151,7 +151,7 @@ TEST_CASE("http api: a bad part of a list is refused, and the parameter named") 
     }
 }
 
-TEST_CASE("http api: subscribers and tokens are told in parts too") {
+TEST_CASE("http api: subscribers and tokens come in pages too") {
     Scenario bus;
     for (std::size_t i = 0; i < many; ++i) {
         const auto token = topic_name(i) + ":1";
@@ -164,7 +164,7 @@ TEST_CASE("http api: subscribers and tokens are told in parts too") {
     CHECK(followed(ask, "/api_tokens", "token", 1000).size() == many + 2);
 }
 
-TEST_CASE("http api: a client learns no token from the parts of a list, and misses nobody") {
+TEST_CASE("http api: a client learns no token from pages, and misses nobody") {
     Scenario bus;
     const std::vector<std::string> tokens{
         "ab",           "abcd",         "abcd--",    "abcd--2",    "abcd--thirty",
@@ -204,7 +204,7 @@ TEST_CASE("http api: a client learns no token from the parts of a list, and miss
         }
         CHECK(told == expected);
     }
-    // Nobody finds a token by asking what comes behind it.
+    // Nobody finds a token by requesting what comes after it.
     CHECK(bus.get("/subscribers?after=shop--alpha1&limit=1", shop).body ==
           bus.get("/subscribers?after=shop--beta77&limit=1", shop).body);
     CHECK(bus.get("/subscribers?after=secret00&limit=1", shop).body ==
@@ -232,7 +232,7 @@ TEST_CASE("http api: an answer that gets large ends before its limit") {
     CHECK(followed(ask, "/subscribers", "subscriber", 1000).size() == subscribers);
 }
 
-TEST_CASE("http api: a list is told in parts when the store answers later") {
+TEST_CASE("http api: a list comes in pages when the store replies later") {
     rm::testing::ManualClock clock{noon};
     rm::MemoryStore memory;
     done(memory, rm::PutToken{shop, "shop"});

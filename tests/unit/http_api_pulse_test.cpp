@@ -40,7 +40,8 @@ TEST_CASE("http api: the pulse is 503 and says why when nothing can be delivered
     CHECK(bus.get("/pulse", shop).status == 204);
 }
 
-TEST_CASE("http api: the pulse for scaling tells how many jobs are due, and whether that is many") {
+TEST_CASE(
+    "http api: the pulse for scaling reports how many jobs are due and whether that is many") {
     auto options = default_options();
     options.scaling_threshold = 3;
     Scenario bus{options};

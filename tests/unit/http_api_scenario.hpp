@@ -1,5 +1,5 @@
 /// @file
-/// An `HttpApi` over a memory store, asked without a socket.
+/// An `HttpApi` over a memory store, called without a socket.
 
 #pragma once
 
@@ -72,7 +72,7 @@ inline std::string header(const rm::HttpResponse& response, std::string_view nam
     return {};
 }
 
-/// Everything that a store holds, to compare.
+/// Everything in a store, to compare.
 struct Holdings {
     std::vector<rm::Topic> topics;
     std::vector<rm::SubscriberStatus> subscribers;
@@ -108,7 +108,7 @@ inline Holdings holdings(rm::Store& store) {
 
 inline rm::HttpApiOptions default_options() { return {.root_key = root}; }
 
-/// Asks `api`, which must answer at once and once.
+/// Calls `api`, which must answer once, inside the call.
 inline rm::HttpResponse ask_at_once(rm::HttpApi& api, rm::HttpRequest request) {
     std::vector<rm::HttpResponse> answers;
     api.handle(std::move(request),

@@ -18,7 +18,7 @@ rm::Value text(const char* words) { return rm::Value{words}; }
 
 }  // namespace
 
-TEST_CASE("http api: a publisher's token is whole for itself and for root alone") {
+TEST_CASE("http api: only the publisher and root see its token in full") {
     Scenario bus;
     CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     CHECK(*first(bus.get("/topics", shop)).find("publisher") == text(shop));
@@ -26,7 +26,7 @@ TEST_CASE("http api: a publisher's token is whole for itself and for root alone"
     CHECK(*first(bus.get("/topics", billing)).find("publisher") == text("shop"));
 }
 
-TEST_CASE("http api: a token without a public part is kept back whole") {
+TEST_CASE("http api: a token without a public part is hidden") {
     Scenario bus;
     for (const char* token : {"legacy", "--abc", "a-b_c"}) {
         done(bus.store, rm::PutToken{token, "old"});
@@ -39,7 +39,7 @@ TEST_CASE("http api: a token without a public part is kept back whole") {
     }
 }
 
-TEST_CASE("http api: a subscriber's credentials are whole for itself and for root alone") {
+TEST_CASE("http api: only the subscriber and root see its credentials in full") {
     Scenario bus;
     const auto* const callback = "https://user:pass@b.example:8443/in/key";
     CHECK(bus.post("/subscription", billing, wish_for(callback)).status == 204);
@@ -57,7 +57,7 @@ TEST_CASE("http api: a subscriber's credentials are whole for itself and for roo
     CHECK(*entry.find("subscriber") == text("billing"));
     CHECK(*entry.find("uuid") == text("..."));
     CHECK(*entry.find("callback") == text("https://b.example:8443/..."));
-    // All keys are there, for the Ruby client reads them.
+    // All keys are present, since the Ruby client reads them.
     for (const char* key : {"max_events", "timeout", "topics", "events"}) {
         CHECK(entry.find(key) != nullptr);
     }
@@ -65,7 +65,7 @@ TEST_CASE("http api: a subscriber's credentials are whole for itself and for roo
     CHECK(*entry.find("events")->find("queued") == rm::Value{0});
 }
 
-TEST_CASE("http api: of a callback the place is public, not the path") {
+TEST_CASE("http api: scheme, host and port of a callback are public, not the path") {
     Scenario bus;
     const auto shown = [&](const std::string& callback) {
         done(bus.store, rm::Subscribe{billing, {}, {.callback = callback}});

@@ -24,7 +24,7 @@ public:
     bool spare_lookups = true;
 };
 
-/// Remembers how many steps each submission had.
+/// Records how many steps each submission had.
 class CountingStore final : public rm::ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -37,7 +37,7 @@ public:
     std::vector<std::size_t> submissions;
 };
 
-/// Keeps steps back until it is told to perform them.
+/// Defers steps until `release`.
 class LateStore final : public rm::ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -46,7 +46,7 @@ public:
         kept_.push_back({{steps.begin(), steps.end()}, now, std::move(done)});
     }
 
-    /// Performs all steps that wait, and those they lead to, in another thread.
+    /// Performs all deferred steps, and those that follow from them, in another thread.
     void release() {
         std::thread{[this] {
             for (; !kept_.empty(); kept_.pop_front()) {
@@ -56,7 +56,7 @@ public:
         }}.join();
     }
 
-    /// Forgets all steps that wait.
+    /// Drops all deferred steps.
     void drop() { kept_.clear(); }
 
 private:
@@ -84,7 +84,7 @@ struct Behind {
     std::optional<rm::HttpApi> api;
 };
 
-/// Every route that asks the store for more than who calls.
+/// A request for every route that uses the store beyond authorization.
 std::vector<rm::HttpRequest> every_request() {
     const std::string event = R"({"type":"update","url":"https://shop.example/1"})";
     const std::string wish = R"({"topics":["orders"],"callback":"https://b.example"})";
@@ -108,7 +108,7 @@ std::vector<rm::HttpRequest> every_request() {
 
 }  // namespace
 
-TEST_CASE("http api: every route tells what the store's failure asks the client to do") {
+TEST_CASE("http api: every route answers an error of the store with its status") {
     Behind<FailingStore> bus;
     const auto expect = [&](const rm::Error& failure, int status, const std::string& text) {
         bus.store.failure = failure;
@@ -116,7 +116,7 @@ TEST_CASE("http api: every route tells what the store's failure asks the client 
             INFO(asking.method << " " << asking.path);
             const auto answer = ask_at_once(*bus.api, asking);
             CHECK(answer.status == status);
-            // As of every event that is not as it should be.
+            // As for every invalid event.
             const bool event =
                 status == 400 && asking.path == "/topics/orders" && asking.method == "POST";
             CHECK(answer.body == (event ? "bad event: " + text : text));
@@ -133,7 +133,7 @@ TEST_CASE("http api: every route tells what the store's failure asks the client 
     expect({std::make_error_code(std::errc::io_error), "x"}, 500, "internal error");
 }
 
-TEST_CASE("http api: who calls cannot be told without the store") {
+TEST_CASE("http api: a token cannot be checked without the store") {
     Behind<FailingStore> bus;
     bus.store.spare_lookups = false;
     bus.store.failure = rm::Error{rm::Errc::unavailable, "bus.db"};
@@ -146,9 +146,9 @@ TEST_CASE("http api: who calls cannot be told without the store") {
     CHECK(ask_at_once(*bus.api, request("GET", "/topics", shop)).status == 200);
 }
 
-TEST_CASE("http api: what is asked of the store is asked again when the reply is lost") {
+TEST_CASE("http api: a step whose reply is lost is repeated") {
     for (const auto& asking : every_request()) {
-        // To publish again would be another event; /pulse is to tell of what is lost.
+        // To publish again would be another event; /pulse must report a lost reply.
         const bool publication = asking.method == "POST" && asking.path == "/topics/orders";
         const bool once = publication || asking.path == "/pulse";
         INFO(asking.method << " " << asking.path);
@@ -160,7 +160,7 @@ TEST_CASE("http api: what is asked of the store is asked again when the reply is
     }
 }
 
-TEST_CASE("http api: who calls is asked again when the reply is lost") {
+TEST_CASE("http api: the check of a token is repeated when the reply is lost") {
     Behind<rm::testing::FaultyStore> bus;
     using rm::testing::Fault;
     bus.store.script({Fault::lost_reply, Fault::lost_reply});
@@ -182,7 +182,7 @@ TEST_CASE("http api: a publication is one step, in one trip to the store") {
     CHECK(holdings(bus.memory).topics == std::vector<rm::Topic>{{"orders", shop, 1}});
 }
 
-TEST_CASE("http api: a stranger is told nothing but that it is one") {
+TEST_CASE("http api: a stranger learns nothing but that its token is not valid") {
     Behind<FailingStore> bus;
     const auto publish = [&](const char* user, const std::string& path, const std::string& body) {
         return ask_at_once(*bus.api, request("POST", path, user, body));
@@ -200,16 +200,16 @@ TEST_CASE("http api: a stranger is told nothing but that it is one") {
     turned_away("/topics/orders", "{}");
     turned_away("/topics/Orders", an_event);
     turned_away("/topics/orders", R"({"type":"update","url":"http://shop.example"})");
-    // The store has no room, and says so before it looks at the token.
+    // The store has no space, and returns that before it checks the token.
     bus.store.failure = rm::Error{rm::Errc::unavailable, "bus.db: disk full"};
     turned_away("/topics/orders", an_event);
     CHECK(publish(shop, "/topics/orders", an_event).body == "unavailable: bus.db: disk full");
-    // Nor is it when it cannot tell who is one.
+    // Nor when the token cannot be checked.
     bus.store.spare_lookups = false;
     CHECK(publish("stranger", "/topics/orders", an_event).status == 503);
 }
 
-TEST_CASE("http api: damage is told to the log, without secrets") {
+TEST_CASE("http api: damage is logged, without secrets") {
     std::vector<std::string> lines;
     Behind<FailingStore> bus{[&](rm::LogLevel level, std::string_view line) {
         CHECK(level == rm::LogLevel::error);
@@ -224,7 +224,7 @@ TEST_CASE("http api: damage is told to the log, without secrets") {
     CHECK(lines.size() == 1);
 }
 
-TEST_CASE("http api: an answer waits for the store without holding the caller") {
+TEST_CASE("http api: an answer waits for the store without blocking the caller") {
     Behind<LateStore> bus;
     const auto statuses = [&](bool late) {
         std::vector<int> answers;
@@ -244,7 +244,7 @@ TEST_CASE("http api: an answer waits for the store without holding the caller") 
     SUBCASE("all under way at once") { CHECK(statuses(false).size() == expected.size()); }
 }
 
-TEST_CASE("http api: what is refused at once never reaches the store") {
+TEST_CASE("http api: a request that is refused at once never reaches the store") {
     Behind<LateStore> bus;
     const auto answer = ask_at_once(*bus.api, request("POST", "/api_tokens", root, "{}"));
     CHECK(answer.status == 400);
@@ -264,7 +264,7 @@ TEST_CASE("http api: an event is not published before its publisher is known") {
     CHECK(holdings(bus.memory).counters.empty());
 }
 
-TEST_CASE("http api: a store that forgets a step lets the responder go uncalled") {
+TEST_CASE("http api: when the store drops a step, the responder is destroyed without a call") {
     Behind<LateStore> bus;
     const auto answers = std::make_shared<int>(0);
     bus.api->handle(request("GET", "/topics", shop), [answers](rm::HttpResponse) { ++*answers; });

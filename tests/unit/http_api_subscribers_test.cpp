@@ -17,7 +17,7 @@ rm::Subscription subscription(Scenario& bus) {
 
 }  // namespace
 
-TEST_CASE("http api: subscribing takes all settings, under both names of the route") {
+TEST_CASE("http api: subscribing accepts all settings, under both names of the route") {
     for (const char* path : {"/subscription", "/subscriber"}) {
         Scenario bus;
         const auto answer = bus.post(
@@ -91,7 +91,7 @@ TEST_CASE("http api: a bad subscription says which field is wrong, and leaves no
     const auto bad = [&](const std::string& body, const std::string& text) {
         refused(bus, request("POST", "/subscription", billing, body), 400, text);
     };
-    SUBCASE("a field that is not known") {
+    SUBCASE("an unknown field") {
         bad(wish(R"("colour":"red")"), R"(bad data in payload: unknown field "colour")");
         bad(wish(R"("\u0000\u001b\"":1)"),
             R"(bad data in payload: unknown field "\u0000\u001b\"")");
@@ -205,7 +205,7 @@ TEST_CASE("http api: subscribers are listed by token, under both names of the ro
     }
 }
 
-TEST_CASE("http api: whatever a callback's user name holds, the list is JSON") {
+TEST_CASE("http api: whatever a callback's user name contains, the list is JSON") {
     Scenario bus;
     CHECK(bus.post("/subscription", billing, wish(R"("uuid":"\"\\ \u00e9 \u2028")")).status == 204);
     const auto list = rm::parse_json(bus.get("/subscribers", billing).body);
@@ -232,7 +232,7 @@ TEST_CASE("http api: a client ends one of its subscriptions") {
     refused(bus, request("DELETE", path, root), 404, "subscriber not found");
 }
 
-TEST_CASE("http api: a client ends being a subscriber, and no other") {
+TEST_CASE("http api: a client removes itself as a subscriber, and nobody else") {
     Scenario bus;
     refused(bus, request("DELETE", "/subscriber", billing), 404, "subscriber not found");
     CHECK(bus.post("/subscription", billing, wish()).status == 204);

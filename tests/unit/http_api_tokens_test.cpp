@@ -24,7 +24,7 @@ TEST_CASE("http api: tokens are listed by token, as JSON") {
           R"({"name":"shop","token":"shop--0123456789abcdef0123456789abcdef"}])");
 }
 
-TEST_CASE("http api: no tokens are an empty list") {
+TEST_CASE("http api: without tokens the list is empty") {
     Scenario bus;
     for (const char* token : {shop, billing}) done(bus.store, rm::RemoveToken{token});
     const auto answer = bus.get("/api_tokens", root);
@@ -69,7 +69,7 @@ TEST_CASE("http api: a generated token is its owner's name and 32 digits, never 
     CHECK(bus.get("/topics", *tokens.begin()).status == 200);
 }
 
-TEST_CASE("http api: null and false ask for a generated token too") {
+TEST_CASE("http api: null and false also generate a token") {
     Scenario bus;
     for (const std::string none : {"null", "false"}) {
         const auto answer =
@@ -114,7 +114,7 @@ TEST_CASE("http api: a bad token says which field is wrong, and leaves nothing b
     CHECK(bus.post("/api_tokens", root, R"({"name":"a:b","token":"t"})").status == 201);
 }
 
-TEST_CASE("http api: removing a token forgets its subscriber, and is 204 whatever there was") {
+TEST_CASE("http api: removing a token forgets its subscriber, and is always 204") {
     Scenario bus;
     done(bus.store, rm::Subscribe{billing, {"orders"}, {.callback = "https://b.example"}});
     const auto path = std::string{"/api_tokens/"} + billing;

@@ -41,12 +41,12 @@ TEST_CASE("http api: nobody else deletes a topic") {
     CHECK(bus.remove("/topics/unclaimed", root).status == 204);
 }
 
-TEST_CASE("http api: a topic whose name is bad does not exist") {
+TEST_CASE("http api: a topic with a bad name does not exist") {
     Scenario bus;
     refused(bus, request("DELETE", "/topics/Bad-Name", root), 404, "");
 }
 
-TEST_CASE("http api: no more topics than the setting says belong to a client") {
+TEST_CASE("http api: a client owns no more topics than the setting allows") {
     auto options = default_options();
     options.topics_max = 2;
     Scenario bus{options};
@@ -60,7 +60,7 @@ TEST_CASE("http api: no more topics than the setting says belong to a client") {
     CHECK(bus.post("/topics/d", shop, an_event).status == 200);
 }
 
-TEST_CASE("http api: what a client subscribed to and nobody published in leaves no trace") {
+TEST_CASE("http api: a topic that nobody published in goes with its last subscription") {
     Scenario bus;
     for (const std::string topics : {R"(["a","b"])", R"(["c","d"])", "[]"}) {
         CHECK(bus.post("/subscription", billing,
@@ -80,7 +80,7 @@ TEST_CASE("http api: deleting a topic unsubscribes from it, and breaks nobody") 
     CHECK(bus.get("/subscribers", billing).body.find(R"("topics":["refunds"])") !=
           std::string::npos);
     refused(bus, request("DELETE", "/subscriber/topics/orders", billing), 404, "topic not found");
-    // Who publishes it anew does not bring old subscriptions back.
+    // Publishing in it again does not restore old subscriptions.
     CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     CHECK(holdings(bus.store).batches.empty());
     CHECK(bus.post("/subscription", billing, wish).status == 204);

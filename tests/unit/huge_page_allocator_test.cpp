@@ -12,14 +12,14 @@
 using namespace routemaster::detail;
 using namespace routemaster::test;
 
-TEST_CASE("memory in huge pages begins with one, is all there, and goes back") {
+TEST_CASE("memory in huge pages is aligned to one, usable, and returned") {
     std::size_t size = huge_page;
     SUBCASE("one") {}
     SUBCASE("nearly one") { size -= 1'000; }
     SUBCASE("some") { size = 3 * huge_page; }
     SUBCASE("some and a part") { size = 3 * huge_page + 1; }
     HugePageAllocator<char> allocator;
-    // Two, so that what one gives back cannot be the other's.
+    // Two, so that one cannot return the memory of the other.
     char* const memory = allocator.allocate(size);
     char* const other = allocator.allocate(size);
     CHECK(reinterpret_cast<std::uintptr_t>(memory) % huge_page == 0);
@@ -39,7 +39,7 @@ TEST_CASE("memory in huge pages begins with one, is all there, and goes back") {
     CHECK_FALSE(is_mapped(other));
 }
 
-TEST_CASE("huge pages are asked for, if the system has some, and only for what fills one") {
+TEST_CASE("huge pages are requested if the system has some, and only for blocks that fill one") {
     HugePageAllocator<char> allocator;
     const auto before = huge_page_bytes();
     char* const small = allocator.allocate(huge_page / 2);
@@ -51,7 +51,7 @@ TEST_CASE("huge pages are asked for, if the system has some, and only for what f
     CHECK(huge_page_bytes() == before);
 }
 
-TEST_CASE("what grows into huge pages stays whole") {
+TEST_CASE("data that grows into huge pages stays intact") {
     std::vector<std::uint64_t, HugePageAllocator<std::uint64_t>> numbers;
     for (std::uint64_t n = 0; n < 1'000'000; ++n) numbers.push_back(n);
     for (std::uint64_t n = 0; n < numbers.size(); ++n) REQUIRE(numbers[n] == n);
@@ -60,7 +60,7 @@ TEST_CASE("what grows into huge pages stays whole") {
     for (std::uint64_t n = 0; n < numbers.size(); ++n) CHECK(numbers[n] == n);
 }
 
-TEST_CASE("more than there can be is refused") {
+TEST_CASE("an impossible size is refused") {
     HugePageAllocator<std::uint64_t> allocator;
     CHECK_THROWS_AS(static_cast<void>(allocator.allocate(SIZE_MAX / 8)), std::bad_alloc);
     CHECK_THROWS_AS(static_cast<void>(allocator.allocate(SIZE_MAX / 32)), std::bad_alloc);

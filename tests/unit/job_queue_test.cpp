@@ -63,7 +63,7 @@ TEST_CASE("a delayed job is due after its delay") {
     CHECK(queue.acquire() == std::vector<Job>{resize});
 }
 
-TEST_CASE("an instant stands above a delay") {
+TEST_CASE("an instant overrides a delay") {
     Queue queue;
     const auto at = queue.clock.now() + Duration{100};
     queue.jobs.push(resize, {.delay = Duration{9'000}, .run_at = at}).value();
@@ -71,14 +71,14 @@ TEST_CASE("an instant stands above a delay") {
     CHECK(queue.acquire() == std::vector<Job>{resize});
 }
 
-TEST_CASE("a delay beyond the end of time is never due") {
+TEST_CASE("a job with a delay beyond the end of time is never due") {
     Queue queue;
     CHECK(queue.jobs.push(resize, {.delay = Duration::max()}).value() == PushOutcome::pushed);
     queue.clock.advance(Duration{1'000'000'000'000});
     CHECK(queue.acquire().empty());
 }
 
-TEST_CASE("a queue whose name is too long or missing refuses jobs, naming the field") {
+TEST_CASE("a queue with a missing or too long name refuses jobs, naming the field") {
     Queue queue;
     for (const auto& name : {std::string{}, std::string(65, 'q')}) {
         JobQueue bad{queue.store, name, queue.clock};

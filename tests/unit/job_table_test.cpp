@@ -30,7 +30,7 @@ struct Table {
         return jobs.push(queue, std::move(job), run_at, jobs.next_order(), group, start);
     }
 
-    /// Acquires up to `limit` jobs and tells which.
+    /// Acquires up to `limit` jobs and returns their names.
     std::string acquire(TimePoint now = start, std::uint32_t limit = 100) {
         std::string names;
         for (const auto& lease : jobs.acquire(queue, {queue.name, worker, limit}, now).leases) {
@@ -49,7 +49,7 @@ OrderingGroup group_of(std::uint32_t concurrency) {
 
 }  // namespace
 
-TEST_CASE("a group lets in as many as it is wide, and the next when one leaves") {
+TEST_CASE("a group admits jobs up to its concurrency limit, and the next when one leaves") {
     Table t;
     auto group = group_of(2);
     std::map<std::string, JobState*> jobs;
@@ -67,7 +67,7 @@ TEST_CASE("a group lets in as many as it is wide, and the next when one leaves")
     CHECK(t.queue.jobs.empty());
 }
 
-TEST_CASE("jobs outside of groups are not held up by groups") {
+TEST_CASE("jobs outside of groups are not blocked by groups") {
     Table t;
     auto group = group_of(1);
     t.push("a", &group);
@@ -77,7 +77,7 @@ TEST_CASE("jobs outside of groups are not held up by groups") {
     CHECK(JobTable::count(t.queue, start) == QueueStatus{.ready = 1, .pending = 2});
 }
 
-TEST_CASE("a job given back keeps its place in its group") {
+TEST_CASE("a released job keeps its place in its group") {
     Table t;
     auto group = group_of(1);
     auto& a = t.push("a", &group);
@@ -88,7 +88,7 @@ TEST_CASE("a job given back keeps its place in its group") {
     CHECK(t.acquire(start + Duration{10}) == "a");
 }
 
-TEST_CASE("a group that becomes narrower keeps out the last that are not under way") {
+TEST_CASE("a group with a lower concurrency limit blocks the last jobs that are not under way") {
     Table t;
     auto group = group_of(4);
     for (const auto* name : {"a", "b", "c", "d", "e"}) t.push(name, &group);
@@ -100,7 +100,7 @@ TEST_CASE("a group that becomes narrower keeps out the last that are not under w
     CHECK(t.acquire() == "c");
     t.jobs.set_concurrency(group, 1);
     t.jobs.release(*t.jobs.find(t.queue, "a"), start, start);
-    // `a` is the first, whoever else is under way.
+    // `a` is the first, whichever others are under way.
     CHECK(t.acquire() == "a");
     for (const auto* name : {"c", "b", "a"}) {
         t.jobs.release(*t.jobs.find(t.queue, name), start, start);
@@ -130,7 +130,7 @@ TEST_CASE("a job can be moved to another instant until it is acquired") {
     CHECK(t.acquire(start + Duration{10}) == "b");
 }
 
-TEST_CASE("a queue wakes once for all that happened since it was asked") {
+TEST_CASE("a queue wakes once for all changes since the last acquisition") {
     Table t;
     t.push("a");
     CHECK(t.jobs.take_woken().empty());
@@ -149,7 +149,7 @@ TEST_CASE("a queue wakes once for all that happened since it was asked") {
     CHECK(t.jobs.take_woken() == std::vector<std::string>{"q"});
 }
 
-TEST_CASE("restored jobs stand where they stood, and leases can be reinstated") {
+TEST_CASE("restored jobs keep their places, and leases can be reinstated") {
     Table t;
     auto group = group_of(1);
     t.jobs.restore(t.queue, "b", start, 2, &group);
@@ -170,7 +170,7 @@ TEST_CASE("restored jobs stand where they stood, and leases can be reinstated") 
     CHECK(t.acquire() == "b");
 }
 
-TEST_CASE("a random walk keeps the books of queue and groups straight") {
+TEST_CASE("queue and groups stay consistent over a random walk") {
     const auto number = test::seed(3);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};

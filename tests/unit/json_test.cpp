@@ -21,7 +21,7 @@ std::string json(const Value& value) {
     return out;
 }
 
-/// What JSON keeps of a value: 15 digits of a float, and no sign of a zero.
+/// A value after a trip through JSON: 15 digits of a float, and no sign of a zero.
 Value as_json_keeps_it(const Value& value) {
     if (const auto* array = value.get_if<Value::Array>()) {
         Value::Array kept;
@@ -87,7 +87,7 @@ TEST_CASE("a character that needs escaping is found at any place of a text") {
     }
 }
 
-TEST_CASE("bytes that are no UTF-8 are printed as U+FFFD") {
+TEST_CASE("bytes that are not UTF-8 are printed as U+FFFD") {
     CHECK(json("a\xff"
                "b") == "\"a\uFFFDb\"");
     CHECK(json("\xc0\xaf") == "\"\uFFFD\uFFFD\"");            // overlong
@@ -135,7 +135,7 @@ TEST_CASE("the last value of equal keys in an object is kept, however many there
     CHECK(value.get_if<Value::Map>()->at(49'999).first == "49999");
 }
 
-TEST_CASE("whatever is no JSON is refused with the place where it ends") {
+TEST_CASE("text that is not JSON is refused with the place of the error") {
     const auto problem = [](std::string_view text) {
         const auto value = parse_json(text);
         if (value) return std::string{"accepted"};

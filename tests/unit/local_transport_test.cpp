@@ -36,7 +36,7 @@ public:
         };
     }
 
-    /// Waits until there are `count`, and takes them all.
+    /// Waits until there are `count`, and returns them all.
     std::vector<DeliveryReport> wait_for(std::size_t count) {
         std::unique_lock lock{mutex_};
         REQUIRE(changed_.wait_for(lock, std::chrono::seconds{20},
@@ -69,7 +69,7 @@ Delivery delivery_to(const std::string& token) {
 
 }  // namespace
 
-TEST_CASE("a local transport serves local callbacks alone") {
+TEST_CASE("a local transport serves only local callbacks") {
     Callbacks callbacks;
     LocalTransport transport{callbacks};
     CHECK(transport.serves("local:billing"));
@@ -77,7 +77,7 @@ TEST_CASE("a local transport serves local callbacks alone") {
     CHECK(!transport.serves(""));
 }
 
-TEST_CASE("a callback gets the batch, and to return is success") {
+TEST_CASE("a callback that gets the batch and returns succeeds") {
     Callbacks callbacks;
     std::optional<Batch> got;
     callbacks.set("billing", [&](const Batch& batch) { got = batch; });
@@ -95,7 +95,7 @@ TEST_CASE("a callback gets the batch, and to return is success") {
     CHECK(got->events == std::vector<Event>{order});
 }
 
-TEST_CASE("a callback that throws is a failure, whatever it throws") {
+TEST_CASE("a callback that throws fails, whatever it throws") {
     Callbacks callbacks;
     callbacks.set("a", [](const Batch&) { throw std::runtime_error{"no disk"}; });
     callbacks.set("b", [](const Batch&) { throw 7; });
@@ -128,7 +128,7 @@ TEST_CASE("a callback that rejects a batch fails for good") {
     CHECK(!all[1].permanent);
 }
 
-TEST_CASE("a callback that the program has not named is a failure until it is") {
+TEST_CASE("a delivery fails until the program registers its callback") {
     Callbacks callbacks;
     LocalTransport transport{callbacks};
     Reports reports;
@@ -182,7 +182,7 @@ TEST_CASE("one thread calls in the order of deliveries") {
     CHECK(order_of_calls == "cab");
 }
 
-TEST_CASE("the end waits for the callback that runs and cancels the others, each once") {
+TEST_CASE("the destructor waits for the running callback and cancels the others, each once") {
     Callbacks callbacks;
     std::latch running{1};
     std::latch go_on{1};
@@ -210,7 +210,7 @@ TEST_CASE("the end waits for the callback that runs and cancels the others, each
     CHECK(calls.load() >= 1);
 }
 
-TEST_CASE("a callback that runs is not taken back until it was reported, one that waits is") {
+TEST_CASE("a running callback is not withdrawn until it was reported, a waiting one is") {
     Callbacks callbacks;
     std::latch running{1};
     std::latch go_on{1};
@@ -235,14 +235,14 @@ TEST_CASE("a callback that runs is not taken back until it was reported, one tha
     const auto taken_back = reports.wait_for(1).front();
     REQUIRE(!taken_back.outcome);
     CHECK(taken_back.outcome.error().code() == Errc::cancelled);
-    CHECK_MESSAGE(transport.withdraw(batch(2).batch), "it is known no more");
+    CHECK_MESSAGE(transport.withdraw(batch(2).batch), "it is unknown now");
     go_on.count_down();
     CHECK(reports.wait_for(1).front().outcome);
     while (!transport.withdraw(batch(1).batch)) std::this_thread::yield();
     CHECK(calls == 1);
 }
 
-TEST_CASE("a callback that runs when a runner ends is settled, those that wait come again") {
+TEST_CASE("a callback that runs when a runner ends is settled, waiting ones are repeated") {
     MemoryStore store;
     Bus bus{store};
     std::latch running{1};
@@ -266,7 +266,7 @@ TEST_CASE("a callback that runs when a runner ends is settled, those that wait c
         .value();
     running.wait();
     std::jthread helper{[&] {
-        // It goes on once the others were given back.
+        // It goes on once the others were released.
         while (perform(store, CountJobs{delivery_queue}, system_clock().now()).value().ready < 2) {
             std::this_thread::yield();
         }
@@ -301,7 +301,7 @@ TEST_CASE("without threads, a callback runs inside the delivery") {
     CHECK(reports[2].unnamed);
 }
 
-TEST_CASE("without threads, a handler is tested on a clock that stands still") {
+TEST_CASE("without threads, a handler is tested on a manual clock") {
     testing::ManualClock clock;
     MemoryStore store;
     Bus bus{store, {.clock = &clock}};
@@ -312,7 +312,7 @@ TEST_CASE("without threads, a handler is tested on a clock that stands still") {
     const auto handler = [&](const Batch& batch) {
         calls += std::to_string(batch.attempt) + ":" + std::to_string(batch.events.size()) + " ";
         if (batch.attempt == 1) throw std::runtime_error{"not yet"};
-        // A handler may use the bus: it holds up nothing but its own dispatcher.
+        // A handler may use the bus: it blocks only its own dispatcher.
         bus.publish({.topic = "audits", .type = EventType::noop, .url = "urn:audit"}).value();
     };
     bus.subscriber("billing").subscribe({"orders"}, handler).value();
@@ -326,8 +326,7 @@ TEST_CASE("without threads, a handler is tested on a clock that stands still") {
     CHECK(bus.subscriber("billing").status().value()->events_queued == 0);
 }
 
-TEST_CASE(
-    "a callback that is gone from the program is warned about once, and again when it was back") {
+TEST_CASE("a missing callback is warned about once, and again after it was back") {
     const std::string token = "billing--0123456789";
     testing::ManualClock clock;
     MemoryStore store;
@@ -371,7 +370,7 @@ TEST_CASE(
     CHECK(log.count(LogLevel::warning, "nobody has named the callback of 'billing'") == 2);
 }
 
-TEST_CASE("deliveries that nobody had begun are cancelled at the end") {
+TEST_CASE("deliveries that have not begun are cancelled at the end") {
     Callbacks callbacks;
     std::latch running{1};
     std::latch go_on{1};
@@ -390,7 +389,7 @@ TEST_CASE("deliveries that nobody had begun are cancelled at the end") {
     ending.join();
     int told = 0;
     for (const auto& report : reports.wait_for(4)) {
-        // The callback may have ended before the end began: then nothing else was in the way.
+        // The callback may have returned before the end began: then nothing else is reported first.
         told +=
             report.unnamed || (!report.outcome && report.outcome.error().code() == Errc::cancelled)
                 ? 1
@@ -399,7 +398,7 @@ TEST_CASE("deliveries that nobody had begun are cancelled at the end") {
     CHECK(told == 3);
 }
 
-TEST_CASE("a callback in the process gets what is published, in order, by itself") {
+TEST_CASE("a callback in the process gets published events in order") {
     MemoryStore store;
     Bus bus{store};
     LocalTransport transport{bus.callbacks()};

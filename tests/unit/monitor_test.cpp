@@ -25,7 +25,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A bus, and a monitor that watches it.
+/// A bus and its monitor.
 struct Scene {
     explicit Scene(MonitorOptions options = {})
         : monitor{disturbed, complete(std::move(options))} {}
@@ -63,7 +63,7 @@ struct Scene {
         clock.set(end);
     }
 
-    /// The lines of the last report that begin so, in alphabetical order.
+    /// The lines of the last report with this beginning, in alphabetical order.
     [[nodiscard]] std::vector<std::string> lines(const std::string& beginning) const {
         std::vector<std::string> lines;
         for (const auto& measurement : reports.back()) {
@@ -86,7 +86,7 @@ struct Scene {
 
 using Lines = std::vector<std::string>;
 
-/// Answers what no real store would.
+/// Returns numbers that no real store would.
 class HugeStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -120,7 +120,7 @@ TEST_CASE("a measurement is a line as Ruby Routemaster prints it") {
           "gauge:store.bytes_used:-1 ()");
 }
 
-TEST_CASE("gauges tell of every subscriber, and of the jobs of every queue that was named") {
+TEST_CASE("gauges cover every subscriber, and the jobs of every named queue") {
     Scene scene{{.queues = {"main", "mail"}}};
     scene.subscribe("billing", {"orders"}, 2);
     scene.subscribe("audit", {"orders", "refunds"});
@@ -147,7 +147,7 @@ TEST_CASE("gauges tell of every subscriber, and of the jobs of every queue that 
     CHECK(scene.log.count(LogLevel::warning, "") == 0);
 }
 
-TEST_CASE("every counter of the store is told, with the tags of Ruby Routemaster") {
+TEST_CASE("every counter of the store is reported, with the tags of Ruby Routemaster") {
     Scene scene{{.tags = {{"app", "bus"}, {"env", "test"}}}};
     scene.subscribe("billing", {"cats"});
     scene.publish("cats", 3);
@@ -166,7 +166,7 @@ TEST_CASE("every counter of the store is told, with the tags of Ruby Routemaster
     CHECK(scene.lines("gauge:store.bytes_used").front().ends_with(" (app:bus,env:test)"));
 }
 
-TEST_CASE("of the token of a subscriber the public part is told, and what shares it adds up") {
+TEST_CASE("measurements show the public part of a token, and add up subscribers that share it") {
     Scene scene;
     for (const auto* token : {"billing--secret", "billing--geheim", "0123secret"}) {
         scene.subscribe(token, {"orders"});
@@ -196,10 +196,10 @@ TEST_CASE("of the token of a subscriber the public part is told, and what shares
     scene.run_for(Duration{10'000});
     REQUIRE(scene.reports.size() == 2);
     CHECK_MESSAGE(scene.lines("counter:events.added:6 (queue:billing)").size() == 1,
-                  "each round begins anew");
+                  "each round starts from zero");
 }
 
-TEST_CASE("the space that there is is told with its marks") {
+TEST_CASE("the capacity is reported with its limits") {
     Scene scene{{.capacity = CapacityOptions{}}};
     scene.run();
     CHECK(scene.lines("gauge:store") ==
@@ -207,7 +207,7 @@ TEST_CASE("the space that there is is told with its marks") {
                 "gauge:store.low_mark:80000000 ()", "gauge:store.max_mem:100000000 ()"});
 }
 
-TEST_CASE("the gauges of the store are told under each of its names") {
+TEST_CASE("the gauges of the store are reported under each of its names") {
     Scene scene{{.capacity = CapacityOptions{}, .store_names = {"redis", "store"}}};
     scene.run();
     for (const char* gauge : {"bytes_used", "max_mem", "low_mark", "high_mark"}) {
@@ -216,7 +216,7 @@ TEST_CASE("the gauges of the store are told under each of its names") {
     }
 }
 
-TEST_CASE("more subscribers than a page holds are all told, each once") {
+TEST_CASE("more subscribers than a page holds are all reported, each once") {
     Scene scene;
     constexpr int count = 2'000;
     for (int i = 0; i < count; ++i) scene.subscribe("s" + std::to_string(i) + "--x", {"orders"});
@@ -224,7 +224,7 @@ TEST_CASE("more subscribers than a page holds are all told, each once") {
     auto lines = scene.lines("gauge:subscriber.queue.events");
     CHECK(lines.size() == count);
     CHECK(std::adjacent_find(lines.begin(), lines.end()) == lines.end());
-    // Two full pages, and an empty one that says so.
+    // Two full pages, and an empty one that ends the list.
     CHECK(scene.disturbed.times_of<ListSubscribers>().size() == 3);
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("one poll makes one submission at most") {
     CHECK(counters == 1'500);
 }
 
-TEST_CASE("numbers that no measurement holds are told as the greatest") {
+TEST_CASE("numbers too large for a measurement are reported as the greatest") {
     MemoryStore memory;
     HugeStore store{memory};
     std::vector<Measurement> told;
@@ -283,10 +283,10 @@ TEST_CASE("a report comes at once, and then one every interval") {
     CHECK(scene.reports.size() == 2);
     scene.run_for(Duration{6'000});
     CHECK(scene.reports.size() == 5);
-    CHECK_MESSAGE(scene.reports.back() == scene.reports.front(), "nothing is told twice");
+    CHECK_MESSAGE(scene.reports.back() == scene.reports.front(), "nothing is reported twice");
 }
 
-TEST_CASE("what the store cannot tell is left out, and logged when that begins") {
+TEST_CASE("values that the store cannot report are left out, and that is logged once") {
     Scene scene{{.queues = {"main", "mail"}}};
     scene.subscribe("billing", {"orders"});
     scene.publish("orders");
@@ -329,7 +329,7 @@ TEST_CASE("what the store cannot tell is left out, and logged when that begins")
     CHECK(scene.log.count(LogLevel::warning, "") == 2);
 }
 
-TEST_CASE("a store that tells nothing at all makes no report") {
+TEST_CASE("without any value from the store there is no report") {
     Scene scene;
     scene.disturbed.refuse<ListSubscribers>(1);
     scene.disturbed.refuse<CountJobs>(1);
@@ -341,7 +341,7 @@ TEST_CASE("a store that tells nothing at all makes no report") {
     CHECK(scene.reports.size() == 1);
 }
 
-TEST_CASE("a slow store is not asked a second time before it has answered") {
+TEST_CASE("a slow store is not asked again before it has replied") {
     Scene scene;
     scene.disturbed.hold<ListSubscribers>();
     scene.run_for(Duration{60'000});
@@ -368,7 +368,7 @@ TEST_CASE("a monitor that closes waits for the store until its deadline, and rep
         close();
         CHECK(scene.monitor.closed());
     }
-    SUBCASE("the store is to list subscribers") {
+    SUBCASE("the store is listing subscribers") {
         scene.disturbed.hold<ListSubscribers>();
         scene.run();
         close();
@@ -377,7 +377,7 @@ TEST_CASE("a monitor that closes waits for the store until its deadline, and rep
         scene.run();
         CHECK(scene.disturbed.times_of<ListCounters>().empty());
     }
-    SUBCASE("the store is to list counters") {
+    SUBCASE("the store is listing counters") {
         scene.disturbed.hold<ListCounters>();
         scene.run();
         close();

@@ -37,7 +37,7 @@ const std::string topic_field = "a16f a163";
 const std::string type_field = "a179 a46e6f6f70";
 const std::string url_field = "a175 a175";
 
-/// Bytes that resemble messages: an encoded one with some bytes changed, and some cut off.
+/// Bytes that resemble messages: an encoded one with some bytes changed, and some removed.
 std::string mutated(Random& random, std::string bytes) {
     for (auto changes = random.below(4); changes != 0; --changes) {
         bytes[random.below(bytes.size())] = static_cast<char>(random.below(256));
@@ -90,7 +90,7 @@ TEST_CASE("the last of equal fields counts") {
     CHECK(event->data == Value{Value::Map{{"b", 2}}});
 }
 
-TEST_CASE("times of a message are taken in every number format and rounded to milliseconds") {
+TEST_CASE("times of a message are accepted in every number format and rounded to milliseconds") {
     const auto time = [](std::string_view bytes) {
         const auto event = decode_message(
             message("84" + topic_field + type_field + url_field + "a174" + std::string{bytes}));
@@ -111,7 +111,7 @@ TEST_CASE("times of a message are taken in every number format and rounded to mi
     CHECK_FALSE(time("a131"));
 }
 
-TEST_CASE("whatever is no sound event decodes to nothing") {
+TEST_CASE("invalid events decode to nothing") {
     const std::string sound = time_field + topic_field + type_field + url_field;
     REQUIRE(decode_message(message("84" + sound)));
     CHECK_FALSE(decode_message(""));
@@ -148,7 +148,7 @@ TEST_CASE("jobs are encoded as Ruby Routemaster does it") {
     CHECK(decode_job(encode_job(batch)).value() == batch);
 }
 
-TEST_CASE("whatever is no job is refused as corrupted") {
+TEST_CASE("bytes that are not a job are refused as corrupted") {
     for (const auto* bytes :
          {"", "c0", "90", "91a161", "92a161c0", "9201 90", "93a1619090", "92a161"}) {
         const auto job = decode_job(hex(bytes));
@@ -169,7 +169,7 @@ TEST_CASE("counter keys are encoded as Ruby Routemaster does it") {
     CHECK(decode_counter_key(encode_counter_key(unknown)).value() == unknown);
 }
 
-TEST_CASE("whatever is no counter key is refused as corrupted") {
+TEST_CASE("bytes that are not a counter key are refused as corrupted") {
     for (const auto* bytes : {"", "c0", "92 01 90", "92 a16e 91 a171", "92 a16e 91 92 a171 01",
                               "92 a16e 91 91 a171", "92 a16e 91 92 01 a171"}) {
         const auto key = decode_counter_key(hex(bytes));
@@ -217,7 +217,7 @@ TEST_CASE("values take their smallest encoding, and floats stay floats") {
     CHECK(encode(Value{std::string(65'536, 'x')}).starts_with(hex("db00010000")));
 }
 
-TEST_CASE("binary strings and short floats of other writers are taken, extensions are not") {
+TEST_CASE("binary strings and short floats of other writers are accepted, extensions are not") {
     CHECK(decode_value(hex("c4 02 6869")).value() == Value{"hi"});
     CHECK(decode_value(hex("ca 3fc00000")).value() == Value{1.5});
     CHECK_FALSE(decode_value(hex("d4 01 00")));
@@ -238,7 +238,7 @@ TEST_CASE("nesting is decoded up to a bound") {
     CHECK_FALSE(decode_value(nested(1'000'000)));
 }
 
-TEST_CASE("lengths that the bytes do not keep are not trusted with memory") {
+TEST_CASE("a length beyond the bytes allocates no memory") {
     for (const auto* bytes : {"dd ffffffff", "df ffffffff", "db ffffffff", "c6 ffffffff",
                               "c9 ffffffff 01", "dd ffffffff dd ffffffff 01", "de ffff a161"}) {
         CAPTURE(bytes);

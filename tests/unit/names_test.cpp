@@ -8,7 +8,7 @@ using namespace routemaster;
 
 namespace {
 
-/// Which single bytes a rule accepts as a whole name.
+/// The single bytes that a rule accepts as a name.
 std::string accepted_by(bool (*rule)(std::string_view)) {
     std::string accepted;
     for (int byte = 0; byte < 256; ++byte) {
@@ -30,7 +30,7 @@ TEST_CASE("topic names of Ruby Routemaster are made of lower-case letters and un
     }
 }
 
-TEST_CASE("topic names may also hold digits, and hyphens and dots but for the first") {
+TEST_CASE("topic names may also contain digits, and hyphens and dots but not first") {
     CHECK(accepted_by(any) == "0123456789_abcdefghijklmnopqrstuvwxyz");
     for (const char* name : {"orders2", "or-ders", "shop.orders.v2", "2", "a-", "a..", "_.-"}) {
         CHECK_MESSAGE(is_topic_name(name), name);
@@ -44,7 +44,7 @@ TEST_CASE("user names are made of lower-case letters, digits, colons, underscore
     CHECK(accepted_by(is_user_name) == "-0123456789:_abcdefghijklmnopqrstuvwxyz");
 }
 
-TEST_CASE("names have 1 to 64 characters, all of them good") {
+TEST_CASE("names have 1 to 64 characters, all of them valid") {
     for (const auto rule :
          {original, any, +[](std::string_view name) { return is_user_name(name); }}) {
         CHECK_FALSE(rule(""));

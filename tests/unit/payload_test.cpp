@@ -8,7 +8,7 @@
 
 using namespace routemaster::detail;
 
-TEST_CASE("the hash of a payload is the one that stands in files") {
+TEST_CASE("the hash of a payload is the one in files") {
     CHECK(payload_hash("") == 0U);
     CHECK(payload_hash("a") == 0xd47c7cc3U);
     CHECK(payload_hash("12345678") == 0x173db5d3U);
@@ -21,7 +21,7 @@ TEST_CASE("the hashes of numbered payloads differ") {
     CHECK(hashes.size() > 9'990);
 }
 
-TEST_CASE("a payload is its bytes, which may be elsewhere for a while") {
+TEST_CASE("a payload keeps its bytes, which may be evicted and loaded") {
     const std::string bytes{"\x92\xa3job\0\x90", 7};
     Payload payload{bytes, payload_hash(bytes)};
     CHECK(payload.text() == bytes);

@@ -51,7 +51,7 @@ TEST_CASE("an event becomes a step that carries its encoding") {
     CHECK(decoded->timestamp == now);
 }
 
-TEST_CASE("an event that says when it happened keeps that time") {
+TEST_CASE("an event with a timestamp keeps it") {
     auto event = order;
     event.timestamp = from_milliseconds(77);
     const auto step = publish(event);
@@ -60,7 +60,7 @@ TEST_CASE("an event that says when it happened keeps that time") {
     CHECK(decode_message(step->message)->timestamp == from_milliseconds(77));
 }
 
-TEST_CASE("what is wrong with an event is told by the name of the field") {
+TEST_CASE("an invalid event is refused with the name of the field") {
     CHECK(refusal_of(order).empty());
     auto bad = order;
     bad.topic = "Orders";

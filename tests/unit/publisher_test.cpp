@@ -44,7 +44,7 @@ TEST_CASE("a publisher publishes under its token, whatever the bus's own") {
           Errc::forbidden);
 }
 
-TEST_CASE("the rules of the bus hold for its publishers") {
+TEST_CASE("the rules of the bus apply to its publishers") {
     Market market;
     auto event = event_in("orders");
     event.url = "urn:order:1";
@@ -80,11 +80,11 @@ TEST_CASE("a publisher that authenticates publishes while its token is valid, in
     market.tokens.remove("shop--key").value();
     CHECK(shop.publish(event_in("orders")).error().code() == Errc::unauthenticated);
     CHECK(market.topics().at(0).events == 1);
-    // One that does not, needs none.
+    // A publisher that does not authenticate needs no token.
     CHECK(market.shop.publish(event_in("orders")));
 }
 
-TEST_CASE("a publisher forgets topics of its own alone") {
+TEST_CASE("a publisher removes only its own topics") {
     Market market;
     CHECK(market.shop.publish(event_in("orders")));
     CHECK(market.bus.publisher("rival").remove_topic("orders").error().code() == Errc::forbidden);
@@ -92,12 +92,12 @@ TEST_CASE("a publisher forgets topics of its own alone") {
     CHECK(market.shop.remove_topic("orders").value() == Removal::unknown);
 }
 
-TEST_CASE("a publication whose reply is lost is in doubt, and is not done again") {
+TEST_CASE("a publication whose reply is lost is in doubt, and is not repeated") {
     Market market;
     market.store.script({testing::Fault::lost_reply});
     CHECK(market.shop.publish(event_in("orders")).error().code() == Errc::timed_out);
     CHECK(market.topics().at(0).events == 1);
-    // A removal is.
+    // A removal is repeated.
     market.store.script({testing::Fault::lost_reply});
     CHECK(market.shop.remove_topic("orders").value() == Removal::unknown);
     CHECK(market.topics().empty());

@@ -7,7 +7,7 @@
 
 using namespace routemaster;
 
-TEST_CASE("the generator tells the numbers of SplitMix64") {
+TEST_CASE("the generator returns the numbers of SplitMix64") {
     // First outputs of Vigna's splitmix64.c for the seed 1234567.
     Random random{1'234'567};
     for (const std::uint64_t expected :

@@ -23,7 +23,7 @@ using Addresses = std::vector<RedisAddress>;
 
 }  // namespace
 
-TEST_CASE("a Redis URL of a host alone leaves the rest as it is by default") {
+TEST_CASE("a Redis URL with only a host leaves the rest at its defaults") {
     const auto options = parsed("redis://queue.example");
     CHECK(options.addresses == Addresses{{"queue.example", 6'379}});
     CHECK(options.user.empty());
@@ -36,7 +36,7 @@ TEST_CASE("a Redis URL of a host alone leaves the rest as it is by default") {
     CHECK(options.timeout == RedisOptions{}.timeout);
 }
 
-TEST_CASE("a Redis URL names port, database, user and password") {
+TEST_CASE("a Redis URL sets port, database, user and password") {
     const auto options = parsed("redis://bus:secret@10.0.0.7:7000/12");
     CHECK(options.addresses == Addresses{{"10.0.0.7", 7'000}});
     CHECK(options.user == "bus");
@@ -47,7 +47,7 @@ TEST_CASE("a Redis URL names port, database, user and password") {
     CHECK(parsed("redis://host/").database == 0);
 }
 
-TEST_CASE("a Redis URL names several servers, also by their IPv6 addresses") {
+TEST_CASE("a Redis URL sets several servers, also by their IPv6 addresses") {
     CHECK(parsed("redis://a,b:7001,[::1],[fe80::2]:7002/1").addresses ==
           Addresses{{"a", 6'379}, {"b", 7'001}, {"::1", 6'379}, {"fe80::2", 7'002}});
 }
@@ -59,7 +59,7 @@ TEST_CASE("rediss is TLS, trusting the system's authorities or those of a file")
     CHECK(parsed("rediss+sentinel://host/main").tls);
 }
 
-TEST_CASE("redis+sentinel names the sentinels and the master they watch") {
+TEST_CASE("redis+sentinel sets the sentinels and the master they watch") {
     const auto options = parsed("redis+sentinel://:pw@a,b:26380/main/3");
     CHECK(options.addresses == Addresses{{"a", 26'379}, {"b", 26'380}});
     CHECK(options.sentinel_master == "main");
@@ -69,7 +69,7 @@ TEST_CASE("redis+sentinel names the sentinels and the master they watch") {
     CHECK(parsed("redis+sentinel://a/main").database == 0);
 }
 
-TEST_CASE("the settings of a Redis URL stand behind a question mark") {
+TEST_CASE("the settings of a Redis URL follow a question mark") {
     const auto options = parsed("redis://host?prefix={bus}:&mixed_fleet=yes&timeout=750");
     CHECK(options.prefix == "{bus}:");
     CHECK(options.mixed_fleet);
@@ -88,7 +88,7 @@ TEST_CASE("names and values of a Redis URL may be percent-encoded") {
     CHECK(parsed("redis://u:p@ss@host").password == "p@ss");
 }
 
-TEST_CASE("a Redis URL that makes no sense is refused, naming what is wrong") {
+TEST_CASE("an invalid Redis URL is refused, naming what is wrong") {
     CHECK(complaint("http://host").find("begin it with") != std::string::npos);
     CHECK(complaint("redis:host").find("begin it with") != std::string::npos);
     CHECK(complaint("redissss://host").find("begin it with") != std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("a Redis URL that makes no sense is refused, naming what is wrong") {
     }
 }
 
-TEST_CASE("a complaint about a Redis URL does not reveal its password") {
+TEST_CASE("an error about a Redis URL does not reveal its password") {
     for (const auto* url :
          {"redis://:s3cret@host:x", "redis://:s3cret@", "redis://:s3cret@host/x",
           "redis://:s3cret@host?x=1", "redis://:s3cret%2@host", "redis:/:s3cret@host",

@@ -18,7 +18,7 @@ Result<std::string> bad() { return Error{Errc::invalid, "field: must be shorter"
 
 }  // namespace
 
-TEST_CASE("a result holds a value") {
+TEST_CASE("a result contains a value") {
     auto result = good();
     CHECK(result.has_value());
     CHECK(static_cast<bool>(result));
@@ -34,7 +34,7 @@ TEST_CASE("a result holds a value") {
     CHECK(*std::move(result) == "text more");
 }
 
-TEST_CASE("a result holds the reason why there is no value") {
+TEST_CASE("a result contains the error when there is no value") {
     const auto result = bad();
     CHECK_FALSE(result.has_value());
     CHECK_FALSE(static_cast<bool>(result));
@@ -61,7 +61,7 @@ TEST_CASE("a result without a value says whether it succeeded") {
     CHECK_THROWS_AS(bad.value(), Failure);
 }
 
-TEST_CASE("a failure is a system error and gives its error back") {
+TEST_CASE("a failure is a system error and returns its error") {
     for (const Error& error :
          {Error{Errc::unavailable, "disk"}, Error{Errc::timed_out, "a: b: timed out"},
           Error{std::make_error_code(std::errc::no_space_on_device), "/data"}}) {

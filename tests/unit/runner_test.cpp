@@ -22,10 +22,10 @@ using namespace routemaster;
 
 namespace {
 
-/// An active object that tells what was done to it, and lets the test wait for it.
+/// An active object that records its calls, and lets the test wait for them.
 class Witness final : public Active {
 public:
-    /// `polls_to_close`: polls it takes after `close` until it is closed.
+    /// `polls_to_close`: polls after `close` until it is closed.
     explicit Witness(int polls_to_close = 0) : polls_to_close_{polls_to_close} {}
 
     TimePoint poll(TimePoint now) override {
@@ -54,7 +54,7 @@ public:
         return deadline_ && polls_after_close_ > polls_to_close_;
     }
 
-    /// Does what an event queue does when a letter comes.
+    /// Does what an event queue does when an event comes.
     void wake() {
         const std::lock_guard lock{mutex_};
         if (wake_) wake_();
@@ -64,7 +64,7 @@ public:
         return static_cast<bool>(wake_);
     }
 
-    /// The answer of `poll` from now on.
+    /// Sets the result of `poll` from now on.
     void ask_for(TimePoint next) {
         const std::lock_guard lock{mutex_};
         next_ = next;
@@ -85,7 +85,7 @@ public:
         changed_.notify_all();
     }
 
-    /// Waits until it was polled more than `count` times, and tells how often it was.
+    /// Waits until it was polled more than `count` times, and returns how often it was.
     int wait_beyond(int count) {
         std::unique_lock lock{mutex_};
         REQUIRE(changed_.wait_for(lock, std::chrono::seconds{20}, [&] { return polls_ > count; }));
@@ -152,7 +152,7 @@ TEST_CASE("a runner that sleeps is woken promptly") {
     CHECK(polls >= 201);
 }
 
-TEST_CASE("a runner polls again at once when it is asked to, and sleeps until asked for else") {
+TEST_CASE("a runner polls again at once when that is due, and else sleeps until it is") {
     Witness witness;
     SystemClock clock;
     const auto at = clock.now() + Duration{30};
@@ -192,7 +192,7 @@ TEST_CASE("stopping again does nothing") {
     CHECK(witness.deadline() == clock.now());
 }
 
-TEST_CASE("the end of a runner closes without a grace") {
+TEST_CASE("destroying a runner closes without a grace") {
     testing::ManualClock clock;
     Witness witness;
     { const Runner runner{witness, clock}; }
@@ -200,7 +200,7 @@ TEST_CASE("the end of a runner closes without a grace") {
     CHECK(witness.deadline() == clock.now());
 }
 
-TEST_CASE("a grace without end is no overflow") {
+TEST_CASE("an endless grace does not overflow") {
     testing::ManualClock clock;
     Witness witness;
     Runner runner{witness, clock};
@@ -208,7 +208,7 @@ TEST_CASE("a grace without end is no overflow") {
     CHECK(witness.deadline() == never);
 }
 
-TEST_CASE("wake-ups from many threads meet an end at any moment") {
+TEST_CASE("a runner may end while many threads wake it") {
     testing::ManualClock clock;
     for (int round = 0; round < 50; ++round) {
         Witness witness;

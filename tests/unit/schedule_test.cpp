@@ -19,7 +19,7 @@ using namespace routemaster::detail;
 
 namespace {
 
-/// A schedule beside an ordered map that it must agree with.
+/// A schedule and an ordered map with which it must agree.
 struct Scene {
     using Key = std::pair<TimePoint, std::uint64_t>;
 
@@ -63,7 +63,7 @@ std::int64_t any_time(Random& random) { return static_cast<std::int64_t>(random.
 
 }  // namespace
 
-TEST_CASE("a schedule tells the job that is due first, whatever comes and leaves") {
+TEST_CASE("a schedule returns the job that is due first, whatever is added and removed") {
     const auto number = test::seed(11);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};

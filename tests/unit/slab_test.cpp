@@ -17,7 +17,7 @@ using routemaster::test::is_mapped;
 
 namespace {
 
-/// As large as something that is worth a slab; counts how many there are.
+/// As large as typical entries of a slab; counts its objects.
 struct Thing {
     static inline int alive = 0;
 
@@ -41,7 +41,7 @@ struct Thing {
     std::array<char, 100> filler;
 };
 
-/// So large that a few thousand fill the largest blocks; most of it is never touched.
+/// So large that a few thousand fill the largest blocks; most of its bytes are never touched.
 struct LargeThing {
     explicit LargeThing(std::uint64_t number) : name{number} {}
 
@@ -51,7 +51,7 @@ struct LargeThing {
 
 }  // namespace
 
-TEST_CASE("things of a slab stay whole and where they are") {
+TEST_CASE("things in a slab stay intact and in place") {
     Slab<Thing> slab;
     std::vector<Thing*> things;
     std::set<const Thing*> places;
@@ -62,7 +62,7 @@ TEST_CASE("things of a slab stay whole and where they are") {
     }
     CHECK(places.size() == many);
     CHECK(Thing::alive == many);
-    // Every other goes, and others come in their places.
+    // Every other one is destroyed, and others take their places.
     for (std::uint64_t n = 0; n < many; n += 2) slab.destroy(*things[n]);
     for (std::uint64_t n = 0; n < many; n += 2) things[n] = &slab.make(many + n);
     for (std::uint64_t n = 0; n < many; ++n) {
@@ -73,7 +73,7 @@ TEST_CASE("things of a slab stay whole and where they are") {
     CHECK(Thing::alive == 0);
 }
 
-TEST_CASE("a thing that cannot be made leaves its place to the next") {
+TEST_CASE("a thing whose constructor throws leaves its place to the next") {
     Slab<Thing> slab;
     CHECK_THROWS(static_cast<void>(slab.make(UINT64_MAX)));
     auto& first = slab.make(1U);
@@ -86,7 +86,7 @@ TEST_CASE("a thing that cannot be made leaves its place to the next") {
     CHECK(Thing::alive == 0);
 }
 
-TEST_CASE("what many things took goes back to the system when they go") {
+TEST_CASE("the memory of many things returns to the system when they are destroyed") {
     Slab<LargeThing> slab;
     std::vector<LargeThing*> things;
     for (std::uint64_t n = 0; n < 30'000; ++n) things.push_back(&slab.make(n));

@@ -13,7 +13,7 @@ using namespace routemaster::testing;
 
 namespace {
 
-/// A store that loses every nack but answers that it was done.
+/// A store that loses every nack but replies that it was done.
 class ForgetfulStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -87,7 +87,7 @@ TEST_CASE("a scenario ends at the first thing that goes wrong") {
           std::string::npos);
 }
 
-TEST_CASE("the suite finds a store that breaks a promise") {
+TEST_CASE("the suite finds a store that breaks a guarantee") {
     int failed = 0;
     for (const auto& one : store_conformance()) {
         class Owned final : public Store {

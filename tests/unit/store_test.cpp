@@ -60,7 +60,7 @@ TEST_CASE("a watch ends once, however it is moved") {
     CHECK(ends == 2);
 }
 
-TEST_CASE("watchers are woken by the name of their queue alone") {
+TEST_CASE("watchers are woken only by the name of their queue") {
     detail::Watchers watchers;
     int a = 0;
     int aa = 0;
@@ -104,7 +104,7 @@ TEST_CASE("a lost request is not performed, a lost reply is") {
     CHECK(store.count(Fault::none) == 2);
 }
 
-TEST_CASE("a step in doubt is done again when that does no harm") {
+TEST_CASE("a step in doubt is repeated when that does no harm") {
     MemoryStore memory;
     FaultyStore store{memory};
     store.script({Fault::lost_reply, Fault::lost_reply});
@@ -118,7 +118,7 @@ TEST_CASE("a step in doubt is done again when that does no harm") {
     CHECK(ready(memory) == 2);
 }
 
-TEST_CASE("a step that stays in doubt is not done again for ever") {
+TEST_CASE("a step that stays in doubt is not repeated for ever") {
     MemoryStore memory;
     FaultyStore store{memory, {.lost_replies = 1}};
     CHECK(push(store, "a").error().code() == Errc::timed_out);
@@ -139,7 +139,7 @@ TEST_CASE("an event whose publication is in doubt is not published again") {
     CHECK(perform(memory, ListTopics{}, now).value().at(0).events == 1);
 }
 
-TEST_CASE("a fault meets every step of its submission") {
+TEST_CASE("a fault affects every step of its submission") {
     MemoryStore memory;
     FaultyStore store{memory};
     for (const auto fault : {Fault::lost_request, Fault::lost_reply}) {
@@ -152,7 +152,7 @@ TEST_CASE("a fault meets every step of its submission") {
     }
 }
 
-TEST_CASE("faults by chance are as frequent as asked for and replay alike") {
+TEST_CASE("random faults are as frequent as requested and replay alike") {
     const auto faults = [](testing::FaultOptions options) {
         MemoryStore memory;
         FaultyStore store{memory, options};
@@ -186,7 +186,7 @@ TEST_CASE("a store can be disturbed for a while") {
     CHECK(push(store, "b").value() == PushOutcome::pushed);
 }
 
-TEST_CASE("on a thread that calls completions, whatever would wait is refused and not done") {
+TEST_CASE("on a thread that calls completions, blocking calls are refused and not performed") {
     MemoryStore store;
     Bus bus{store};
     auto billing = bus.subscriber("billing");

@@ -50,7 +50,7 @@ TEST_CASE("a subscriber that does not exist has no status") {
     CHECK(billing.subscriber.unsubscribe("orders").value() == Unsubscription::unknown_subscriber);
 }
 
-TEST_CASE("a subscription is as it was asked for") {
+TEST_CASE("a subscription has the requested settings") {
     Billing billing;
     billing.subscriber
         .subscribe({"refunds", "orders"}, {.callback = url,
@@ -77,7 +77,7 @@ TEST_CASE("settings that are left out begin with their defaults and are kept") {
     CHECK(status.topics == std::vector<std::string>{"refunds"});
 }
 
-TEST_CASE("what is wrong with a subscription is told by the name of the field") {
+TEST_CASE("an invalid subscription is refused with the name of the field") {
     Billing billing;
     CHECK(billing.refusal({"orders"}, {.callback = ""}).starts_with("callback:"));
     CHECK(billing.refusal({"orders"}, {.callback = "ftp://a.example"}).starts_with("callback:"));
@@ -98,7 +98,7 @@ TEST_CASE("what is wrong with a subscription is told by the name of the field") 
     CHECK(billing.bus.topics().value().empty());
 }
 
-TEST_CASE("a callback in the process is known under the subscriber's name") {
+TEST_CASE("a callback in the process is registered under the subscriber's token") {
     Billing billing;
     int calls = 0;
     billing.subscriber.subscribe({"orders"}, [&](const Batch&) { ++calls; }, {.max_events = 3})
@@ -143,7 +143,7 @@ TEST_CASE("a subscription that is refused leaves the callback in the process as 
     CHECK(calls == "bbb");
 }
 
-TEST_CASE("one topic can be left") {
+TEST_CASE("the subscription to one topic can be ended") {
     Billing billing;
     billing.subscriber.subscribe({"orders", "refunds"}, {.callback = url}).value();
     CHECK(billing.subscriber.unsubscribe("orders").value() == Unsubscription::unsubscribed);
@@ -155,7 +155,7 @@ TEST_CASE("one topic can be left") {
 
 namespace {
 
-/// Lets the only delivery that waits fail for good.
+/// Lets the only waiting delivery fail for good.
 void kill_next(Billing& billing) {
     const auto now = billing.clock.now();
     const auto acquired =
@@ -172,7 +172,7 @@ void kill_next(Billing& billing) {
 const std::vector<std::string> orders{"https://shop.example/1", "https://shop.example/2",
                                       "https://shop.example/3"};
 
-/// Three DEAD batches of one order each, and what they are.
+/// Makes three DEAD batches of one order each, and returns them.
 std::vector<DeadBatchStatus> three_dead(Billing& billing) {
     billing.subscriber
         .subscribe({"orders"},
@@ -188,7 +188,7 @@ std::vector<DeadBatchStatus> three_dead(Billing& billing) {
 
 }  // namespace
 
-TEST_CASE("what is asked for about DEAD batches is kept, in the process too") {
+TEST_CASE("settings of DEAD batches are kept, in the process too") {
     Billing billing;
     billing.subscriber
         .subscribe({"orders"}, [](const Batch&) {},

@@ -19,7 +19,7 @@ TEST_CASE("instants are milliseconds since the epoch") {
     }
 }
 
-TEST_CASE("adding stops at the ends of time") {
+TEST_CASE("addition saturates at the ends of time") {
     const auto at = from_milliseconds(1'000);
     CHECK(saturating_add(at, Duration{5}) == from_milliseconds(1'005));
     CHECK(saturating_add(at, Duration{-5}) == from_milliseconds(995));
@@ -34,7 +34,7 @@ TEST_CASE("adding stops at the ends of time") {
     CHECK(saturating_add(TimePoint::min(), Duration::max()) == from_milliseconds(-1));
 }
 
-TEST_CASE("a manual clock moves only when it is told to") {
+TEST_CASE("a manual clock moves only when the test advances it") {
     testing::ManualClock clock{from_milliseconds(100)};
     const Clock& as_clock = clock;
     CHECK(as_clock.now() == from_milliseconds(100));
@@ -61,7 +61,7 @@ TEST_CASE("no advance of a manual clock is lost between threads") {
     CHECK(clock.now() == from_milliseconds(4'000));
 }
 
-TEST_CASE("the system clock tells a plausible instant and does not run backwards here") {
+TEST_CASE("the system clock returns a plausible instant and does not run backwards here") {
     const auto before = system_clock().now();
     CHECK(before > from_milliseconds(1'700'000'000'000));
     CHECK(system_clock().now() >= before);

@@ -29,7 +29,7 @@ TEST_CASE("an id survives its text form") {
     }
 }
 
-TEST_CASE("what is not 20 characters of the alphabet is no id") {
+TEST_CASE("text that is not 20 characters of the alphabet is not an id") {
     CHECK(Uid::parse("abcdefghijklmnopqrs-").has_value());
     CHECK_FALSE(Uid::parse("").has_value());
     CHECK_FALSE(Uid::parse("abcdefghijklmnopqrs").has_value());
@@ -39,7 +39,7 @@ TEST_CASE("what is not 20 characters of the alphabet is no id") {
     }
 }
 
-TEST_CASE("siblings differ in their last three characters alone") {
+TEST_CASE("siblings differ only in their last three characters") {
     const auto family = *Uid::parse("abcdefghijklmnopqrst");
     CHECK(family.sibling(0).text() == "abcdefghijklmnopqAAA");
     CHECK(family.sibling(1).text() == "abcdefghijklmnopqAAB");
@@ -57,7 +57,7 @@ TEST_CASE("ids are ordered as their text is") {
     CHECK(low.text() < high.text());
 }
 
-TEST_CASE("a source tells the same ids for the same seeds and others for others") {
+TEST_CASE("a source returns the same ids for the same seeds and others for others") {
     UidSource one{1, 2};
     UidSource same{1, 2};
     UidSource high{3, 2};
@@ -70,7 +70,7 @@ TEST_CASE("a source tells the same ids for the same seeds and others for others"
     }
 }
 
-TEST_CASE("a source tells each id once to all its threads together") {
+TEST_CASE("a source returns each id only once, over all threads") {
     UidSource source{7, 9};
     std::mutex mutex;
     std::unordered_set<Uid> told;

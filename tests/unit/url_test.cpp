@@ -11,7 +11,7 @@ using namespace routemaster;
 
 namespace {
 
-/// What `check_url` has to say, after the name of the field; "good" when nothing.
+/// The error of `check_url` without the name of the field; "good" when there is none.
 std::string verdict(std::string_view url, UrlRule rule = UrlRule::https) {
     const auto checked = check_url(url, "url", rule);
     if (checked) return "good";
@@ -20,7 +20,7 @@ std::string verdict(std::string_view url, UrlRule rule = UrlRule::https) {
     return checked.error().context().substr(5);
 }
 
-/// The longest URLs of `part` again and again, behind each of several beginnings.
+/// Checks the longest URLs made of repeated `part`, after each of several beginnings.
 void check_long_ones(std::string_view part) {
     for (const std::string_view begin :
          {"https://", "https://h/", "x:", "https://[", "https://[v1.", "https://h:", "https://h#",
@@ -33,7 +33,7 @@ void check_long_ones(std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("URLs that Ruby Routemaster takes are taken") {
+TEST_CASE("URLs that Ruby Routemaster accepts are accepted") {
     for (const auto* url :
          {"https://shop.example/orders/42", "HTTPS://shop.example/", "https://shop.example",
           "https://user:password@shop.example:8443/a#fragment", "https://[::1]:1/",
@@ -61,7 +61,7 @@ TEST_CASE("URLs without a host are refused") {
     }
 }
 
-TEST_CASE("URLs that are none by RFC 3986 are refused, and the byte is told") {
+TEST_CASE("URLs that violate RFC 3986 are refused with the place of the error") {
     for (const auto* url : {"https://shop.example/%",
                             "https://shop.example/%zz",
                             "https://shop.example/[x]",
@@ -97,7 +97,7 @@ TEST_CASE("URLs that are none by RFC 3986 are refused, and the byte is told") {
           "URL is malformed at byte 11 (RFC 3986)");
 }
 
-TEST_CASE("plain http passes only where it is allowed") {
+TEST_CASE("plain http is accepted only where it is allowed") {
     CHECK(verdict("http://127.0.0.1:1234/in", UrlRule::http) == "good");
     CHECK(verdict("https://127.0.0.1/in", UrlRule::http) == "good");
     CHECK(verdict("http://", UrlRule::http) == "URL has no host");
@@ -105,7 +105,7 @@ TEST_CASE("plain http passes only where it is allowed") {
     CHECK(verdict("ftp://a/", UrlRule::http) == "URL is neither HTTPS nor HTTP");
 }
 
-TEST_CASE("where any URL is allowed it has a scheme") {
+TEST_CASE("where any URL is allowed it must have a scheme") {
     for (const auto* url : {"https://shop.example/?a=b#c", "http://shop.example", "urn:isbn:1",
                             "mailto:a@shop.example", "s3://bucket/key", "file:///etc", "x:"}) {
         CHECK_MESSAGE(verdict(url, UrlRule::any) == "good", url);
@@ -115,7 +115,7 @@ TEST_CASE("where any URL is allowed it has a scheme") {
     }
 }
 
-TEST_CASE("a URL is not endless, and the longest need little stack") {
+TEST_CASE("the length of a URL is bounded, and the longest need little stack") {
     const std::string start = "https://h/";
     const auto longest = start + std::string(url_length_max - start.size(), ',');
     CHECK(verdict(longest) == "good");

@@ -1,6 +1,6 @@
 /// @file
-/// A small asynchronous HTTP/1.1 server: a request is a value, and it is answered when, and from
-/// whichever thread, its responder is called. While it waits it holds no thread.
+/// A small asynchronous HTTP/1.1 server: a request is a value, and whoever calls its responder, at
+/// any time and from any thread, answers it. A waiting request occupies no thread.
 
 #pragma once
 
@@ -27,7 +27,7 @@ struct HttpRequest {
     std::string authorization;       ///< The `Authorization` header; empty when there is none.
     std::string content_type;        ///< The `Content-Type` header; empty when there is none.
     std::string body;                ///< Exactly the bytes that were sent.
-    bool has_authorization = false;  ///< Tells an empty header from an absent one.
+    bool has_authorization = false;  ///< Distinguishes an empty header from an absent one.
 };
 
 /// One answer.
@@ -35,18 +35,18 @@ struct HttpResponse {
     int status = 200;  ///< From 200 on. A 204 is sent without body and `content_type`.
     std::string body;
     std::string content_type;  ///< No `Content-Type` header when empty.
-    /// Further headers. What says where the answer ends is the server's to write: `Connection`,
-    /// `Content-Length`, `Transfer-Encoding`, and the `Date`.
+    /// Further headers. The server itself writes `Connection`, `Content-Length`,
+    /// `Transfer-Encoding` and `Date`.
     std::vector<std::pair<std::string, std::string>> headers;
 };
 
 /// Answers one request. Call it once, from any thread, at once or later; further calls do nothing.
-/// When the last copy is destroyed uncalled, the answer is 500. It may outlive the client and the
-/// server: then it does nothing.
+/// When its last copy is destroyed without a call, the answer is 500. It may outlive the client and
+/// the server: then it does nothing.
 using HttpResponder = std::function<void(HttpResponse)>;
 
-/// What the server does with a request. Called from several threads at once; must not block. When
-/// it throws, the answer is 500, unless it had answered already.
+/// Handles a request. Called from several threads at once; must not block. When it throws, the
+/// answer is 500, unless it had answered already.
 using HttpHandler = std::function<void(HttpRequest, HttpResponder)>;
 
 /// Settings of an `HttpServer`.
@@ -55,38 +55,39 @@ struct HttpServerOptions {
     std::uint16_t port = 0;             ///< 0 takes a free one; see `HttpServer::port`.
     unsigned threads = 0;               ///< Event loops; 0 is one per processor.
     std::size_t body_max = 1U << 20U;   ///< Bytes; a larger body is answered 413.
-    /// Bytes that the bodies of all requests without an answer may take together, those that are
-    /// still arriving included. What would take more is answered 503. The largest body always fits.
+    /// Bytes that the bodies of all requests without an answer may take together, including those
+    /// that are still arriving. A request that would take more is answered 503. The largest body
+    /// always fits.
     std::size_t buffered_bytes_max = 64U << 20U;
-    /// Connections held at once. Beyond it, the one whose request has been incomplete for longest,
-    /// or that has been idle for 5 s and longest, gives way to a new one; if there is none, clients
-    /// wait in the kernel's queue.
+    /// Connections open at once. Beyond it, a new one replaces the one whose request has been
+    /// incomplete for longest, or that has been idle for longest, at least 5 s; if there is none,
+    /// clients wait in the kernel's queue.
     unsigned connections_max = 10'000;
-    Duration header_timeout{10'000};  ///< In which a head must be there whole, else 408.
-    /// Bytes a second at which a body must come (else 408) and an answer be read (else the
+    Duration header_timeout{10'000};  ///< For the complete head to arrive, else 408.
+    /// Bytes a second at which a client must send a body (else 408) and read an answer (else the
     /// connection is closed), on average, after a grace of `header_timeout`. At least 1.
     std::uint64_t body_rate_min = 10'000;
     Duration idle_timeout{60'000};  ///< Closes a silent connection; rounded up to seconds.
-    Log log{};                      ///< Told about refused and broken requests.
+    Log log{};                      ///< Gets refused and broken requests.
 };
 
-/// A listening server. It answers from construction on, until `stop` or destruction.
+/// A listening server. It serves from construction on, until `stop` or destruction.
 ///
-/// Requests that it refuses itself, with the connection closed after the answer unless what follows
-/// is known to be the next request:
+/// The server itself refuses these requests, and then closes the connection unless it knows where
+/// the next request begins:
 ///
 /// | Status | When |
 /// |---|---|
-/// | 400 | It is malformed. Nothing is guessed: what a proxy could read differently is refused. |
+/// | 400 | It is malformed, or a proxy could read it differently: the server never guesses. |
 /// | 408 | Its head or body came too slowly. |
-/// | 413 | Its body is too large; as soon as that is known, and no more of it is held. |
+/// | 413 | Its body is too large; answered as soon as that is known. |
 /// | 414, 431 | Request line, or head, or trailers, take more than 16 KiB. |
-/// | 417 | It expects something else than `100-continue`. |
+/// | 417 | Its `Expect` is not `100-continue`. |
 /// | 501 | Its `Transfer-Encoding` is not `chunked`. |
-/// | 503 | Too many bodies are being held, or the server is stopping; with `Retry-After`. |
+/// | 503 | The bodies in memory take too much, or the server is stopping; with `Retry-After`. |
 /// | 505 | It is neither HTTP/1.0 nor HTTP/1.1. |
 ///
-/// These refusals are logged at most once a second, with their count.
+/// The server logs these refusals at most once a second, with their count.
 ///
 /// Thread safety: all members may be called from any thread, the destructor from one.
 class HttpServer {
@@ -94,10 +95,10 @@ public:
     /// Listens at once. Throws `Failure` (`invalid`: a bad address; `unavailable`: the address is
     /// in use or may not be used), with the address and port in its text.
     ///
-    /// `admission`, if there is one, is asked about a request whose body has not come with its
-    /// head, before more of it is read. It gets the request without body. The answer 100 lets the
-    /// body come, and the request to `handler`; any other one is the answer to the request, whose
-    /// body is then not kept.
+    /// The server calls `admission`, if there is one, for a request whose body has not come with
+    /// its head, before it reads more of it; it passes the request without body. After the answer
+    /// 100 the server reads the body and calls `handler`; any other one is the answer to the
+    /// request, whose body is then discarded.
     HttpServer(HttpServerOptions options, HttpHandler handler, HttpHandler admission = {});
 
     /// Stops as `stop(0)` does.
@@ -106,13 +107,13 @@ public:
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
 
-    /// The port that is listened at.
+    /// The port it listens on.
     [[nodiscard]] std::uint16_t port() const;
 
-    /// Takes no more connections, answers 503 to requests that have not arrived whole, waits until
-    /// the others are answered, but at most `grace`, then answers 503 to the remaining ones and
-    /// closes all connections. Afterwards no handler runs any more. Repeating it does nothing. Not
-    /// to be called by a handler.
+    /// Accepts no more connections, answers 503 to incomplete requests, waits until the others are
+    /// answered, but at most `grace`, then answers 503 to the remaining ones and closes all
+    /// connections. Afterwards no handler runs. Repeating it does nothing. A handler must not call
+    /// it.
     void stop(Duration grace);
 
 private:

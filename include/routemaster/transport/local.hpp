@@ -16,30 +16,30 @@ namespace routemaster {
 
 /// Settings of a `LocalTransport`.
 struct LocalTransportOptions {
-    /// Callbacks that run at once. Those of one subscriber do so only if its `max_in_flight`
-    /// allows it. 0: callbacks run inside `deliver`, so whoever polls the dispatcher runs them.
-    /// With a manual clock that makes a test of a handler deterministic.
+    /// Callbacks that run at once. Those of one subscriber do so only if its `max_in_flight` allows
+    /// it. 0: callbacks run inside `deliver`, on the thread that polls the dispatcher. With a
+    /// manual clock that makes a test of a handler deterministic.
     std::size_t threads = 1;
 };
 
-/// Calls the callback that a `local:` subscriber has in this process. To return is success, to
-/// throw is failure, which is permanent when `Reject` is thrown; having no callback is failure too,
-/// so batches wait for the program to name it.
+/// Calls the callback that a `local:` subscriber has in this process. A callback that returns
+/// succeeds, one that throws fails, for good if it throws `Reject`. Without a callback the delivery
+/// fails too, so batches wait until the program registers one.
 ///
-/// Thread safety: all members may be called from any thread. Callbacks run on its own threads, if
-/// it has any.
+/// Thread safety: all members may be called from any thread. Callbacks run on threads of the
+/// transport, if it has any.
 class LocalTransport final : public Transport {
 public:
     /// `callbacks` must outlive it.
     explicit LocalTransport(Callbacks& callbacks, LocalTransportOptions options = {});
 
-    /// Waits for callbacks that run; cancels those that have not begun.
+    /// Waits for running callbacks; cancels those that have not begun.
     ~LocalTransport() override;
 
     [[nodiscard]] bool serves(std::string_view callback) const override;
     void deliver(Delivery delivery, DeliveryDone done) override;
 
-    /// A callback that has begun is not taken back.
+    /// A callback that has begun cannot be withdrawn.
     [[nodiscard]] bool withdraw(const Uid& batch) override;
 
 private:

@@ -16,7 +16,7 @@
 namespace routemaster::api {
 namespace {
 
-/// Where a URL leads.
+/// The host and port of a URL.
 struct Place {
     std::string host;  ///< In lower case, without brackets and a final dot.
     bool bracketed = false;
@@ -29,7 +29,7 @@ bool is_port(std::string_view text) noexcept {
     return text.empty() || (error == std::errc{} && stopped == end);
 }
 
-/// What stands between `://` and the path, without user name and password.
+/// The part between `://` and the path, without user name and password.
 std::string_view host_and_port(std::string_view url) {
     url.remove_prefix(url.find("://") + 3);
     url = url.substr(0, url.find_first_of("/#"));
@@ -59,7 +59,7 @@ std::optional<Place> place_of(std::string_view url) {
     return Place{lower(host), bracketed};
 }
 
-/// 127.0.0.0/8, and 0.0.0.0/8, which Linux takes for this machine too.
+/// 127.0.0.0/8, and 0.0.0.0/8, which Linux treats as this machine too.
 bool is_loopback(const in_addr& address) noexcept {
     const auto first = ntohl(address.s_addr) >> 24U;
     return first == 127 || first == 0;
@@ -91,7 +91,7 @@ Result<void> check_place(const Place& place, bool allow_loopback) {
         }
         loopback = is_loopback(address);
     } else {
-        // Takes the short, decimal, octal and hexadecimal forms that resolvers take.
+        // Accepts the short, decimal, octal and hexadecimal forms that resolvers accept.
         in_addr address{};
         loopback = is_name_of_this_machine(place.host) ||
                    (inet_aton(place.host.c_str(), &address) != 0 && is_loopback(address));

@@ -1,5 +1,5 @@
 /// @file
-/// Which callbacks may be asked for over HTTP.
+/// The callbacks that subscribers may set over HTTP.
 
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace routemaster::api {
 
 /// Checks the rules of `check_url`, and that the port fits 16 bits. Unless `allow_http`, which also
-/// lets http URLs pass, the host must not be a literal that means this machine: nobody may have the
-/// bus exchange what listens there for itself alone. Names that resolve to such an address are not
-/// found out here. `invalid`, naming `callback`, when something is wrong.
+/// accepts http URLs, the host must not be a literal that means this machine: no client may make
+/// the bus call services that only this machine may reach. Names that resolve to such an address
+/// pass here. `invalid`, naming `callback`, when something is wrong.
 [[nodiscard]] Result<void> check_callback(std::string_view url, bool allow_http);
 
 }  // namespace routemaster::api

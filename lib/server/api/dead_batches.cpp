@@ -15,22 +15,23 @@
 namespace routemaster::api {
 namespace {
 
-/// Whose batches an exchange is about: clients ask for their own at `/subscriber/dead`, root for
-/// anybody's at `/subscribers/:token/dead`.
+/// The subscriber whose batches the request names: clients use `/subscriber/dead` for their own,
+/// root uses `/subscribers/:token/dead` for anybody's.
 Subscriber owner_of(const Exchange& exchange) {
     const bool root = exchange.caller().kind == Caller::Kind::root;
     return exchange.bus().subscriber(root ? std::string{exchange.segment(1)}
                                           : exchange.caller().token);
 }
 
-/// The batch that the path names, one segment further on for root. Nothing when it is no id.
+/// The batch that the path names, one segment further on for root. Nothing when the segment is not
+/// an id.
 std::optional<Uid> batch_of(const Exchange& exchange) {
     return Uid::parse(exchange.segment(exchange.caller().kind == Caller::Kind::root ? 3 : 2));
 }
 
 void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "dead batch not found"); }
 
-/// As an object that is not closed yet.
+/// Appends `batch` as an object that is not closed yet.
 void append_status(std::string& json, const DeadBatchStatus& batch) {
     json.append(R"({"uid":")").append(batch.uid.text());
     json.append(R"(","created_at":)").append(std::to_string(to_milliseconds(batch.created_at)));
@@ -51,7 +52,7 @@ void list_dead(Exchange& exchange) {
         after = Uid::parse(page->after);
         if (!after) return exchange.refuse(bad("after", "must be the uid of a DEAD batch"));
     }
-    // One more than is wanted tells whether there is a next part.
+    // One more than is wanted shows whether there is a next page.
     owner_of(exchange).dead_batches(
         page->limit + 1, after,
         exchange.then(

@@ -69,7 +69,7 @@ void Exchange::refuse(const Error& error) {
     if (error.code() == Errc::unavailable) return fail(503, "unavailable");
     if (error.code() == Errc::cancelled) return fail(503, "cancelled");
     if (error.code() == Errc::timed_out) return fail(504, "timed out, it may have happened");
-    // What is broken inside is for the operator to know, not for clients.
+    // Operators may learn what is broken inside, clients may not.
     context_.faults.log(request_.method + " failed: " + error.message());
     answer_text(500, "internal error");
 }

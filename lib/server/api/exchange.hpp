@@ -23,8 +23,8 @@
 
 namespace routemaster::api {
 
-/// What all calls of an `HttpApi` share. Thread safety: its members are safe by themselves, or do
-/// not change.
+/// The state that all exchanges of an `HttpApi` share. Thread safety: its members are thread safe,
+/// or do not change.
 struct Context {
     Context(Store& store, HttpApiOptions given)
         : options{std::move(given)},
@@ -40,14 +40,14 @@ struct Context {
     const Clock& clock;
     Bus bus;
     const ApiTokens tokens;
-    detail::Complaints faults;  ///< What is damaged, whoever asks.
+    detail::Complaints faults;  ///< Reports of damage.
 };
 
-/// Who asks.
+/// The client that sends a request.
 struct Caller {
-    /// What the presented token is good for.
+    /// The kind of the token that the client presented.
     enum class Kind {
-        anyone,  ///< No token was asked for.
+        anyone,  ///< The route takes no token.
         client,
         root,
     };
@@ -61,17 +61,17 @@ struct Caller {
     }
 };
 
-/// Stands for what one client may not see of another.
+/// Replaces what one client may not see of another.
 inline constexpr std::string_view withheld = "...";
 
-/// A token for clients that are not its owner: its `public_name`, or all of it withheld.
+/// A token as other clients see it: its `public_name`, or `withheld`.
 [[nodiscard]] std::string_view shown_token(std::string_view token) noexcept;
 
-/// Where a callback leads: scheme, host and port. Of `local:TOKEN`, the token as above.
+/// A callback as other clients see it: scheme, host and port; of `local:TOKEN`, the token as above.
 [[nodiscard]] std::string shown_callback(std::string_view callback);
 
-/// Carries a request from the route to its answer, through as many steps as that takes. It lives
-/// for as long as a completion that it waits for, or a `shared_ptr` to it.
+/// Carries a request from the route to its answer, through as many steps as that takes. It lives as
+/// long as a completion that it waits for, or a `shared_ptr` to it.
 ///
 /// Exactly one of the `answer…`, `refuse` and `let_body_come` functions is called, once.
 /// Thread safety: one thread at a time; the completions it waits for take turns.
@@ -95,12 +95,12 @@ public:
     /// A segment of the path, counted from 0; empty when it has none of that number.
     [[nodiscard]] std::string_view segment(std::size_t number) const noexcept;
 
-    /// Notes who asks.
+    /// Notes which client sent the request.
     void identify(Caller caller) { caller_ = std::move(caller); }
 
-    /// A completion that hands the value of its result to `next`, as `next(Exchange&, value)`, or
-    /// `next(Exchange&)` when there is none. When the result is an error, the exchange is refused
-    /// instead.
+    /// Returns a completion that passes the value of its result to `next`, as `next(Exchange&,
+    /// value)`, or `next(Exchange&)` when there is none. When the result is an error, it refuses
+    /// the exchange instead.
     template <class Next>
     [[nodiscard]] auto then(Next next) {
         return [exchange = shared_from_this(), next = std::move(next)](auto result) {
@@ -108,7 +108,7 @@ public:
         };
     }
 
-    /// Answers that the body of the request may come: it is about authorization alone.
+    /// Answers 100: the server may read the body. For an exchange about authorization alone.
     void let_body_come();
     /// Answers without a body.
     void answer(int status);
@@ -119,7 +119,7 @@ public:
     /// Answers with anything else.
     void answer_with(HttpResponse response);
 
-    /// Answers what went wrong, with the status that tells the client what to do about it.
+    /// Answers with an error, and with the status that says what the client should do.
     void refuse(const Error& error);
 
 private:

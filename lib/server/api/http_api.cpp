@@ -16,7 +16,7 @@ namespace {
 /// One route of the API.
 struct Route {
     std::string_view method;
-    std::string_view path;  ///< `:name` stands for one segment of any text, which is not empty.
+    std::string_view path;  ///< `:name` matches one segment of any text but the empty one.
     Access access;
     Handler handler;
     TokenCheck check = TokenCheck::before;
@@ -59,7 +59,7 @@ constexpr Route routes[] = {
     {"GET", "/health/ping.json", Access::open, get_time},
 };
 
-/// Takes the first segment off a path, and returns it.
+/// Removes the first segment of a path, and returns it.
 std::string_view next_segment(std::string_view& path) noexcept {
     const auto segment = path.substr(0, path.find('/'));
     path.remove_prefix(std::min(segment.size() + 1, path.size()));
@@ -79,7 +79,7 @@ bool matches(std::string_view pattern, std::string_view path) noexcept {
     return true;
 }
 
-/// The route of a request; null when there is none. What `GET` answers, `HEAD` answers too.
+/// The route of a request; null when there is none. Routes of `GET` also serve `HEAD`.
 const Route* find_route(std::string_view method, std::string_view path) noexcept {
     if (method == "HEAD") method = "GET";
     for (const auto& route : routes) {
@@ -95,7 +95,7 @@ namespace {
 
 Error invalid(const char* text) { return {Errc::invalid, text}; }
 
-/// The options, when they make sense. Throws `Failure` otherwise.
+/// Returns the options when they are valid. Throws `Failure` otherwise.
 HttpApiOptions checked(HttpApiOptions options) {
     if (options.root_key.empty()) throw Failure{invalid("root_key: is missing")};
     if (options.root_key.find(':') != std::string::npos) {
@@ -116,7 +116,7 @@ HttpApiOptions checked(HttpApiOptions options) {
 struct HttpApi::Impl {
     Impl(Store& store, HttpApiOptions options) : context{store, checked(std::move(options))} {}
 
-    /// An exchange of a route; null when there is none, and that is answered.
+    /// Begins an exchange of a route. Answers and returns null when there is no route.
     [[nodiscard]] std::shared_ptr<api::Exchange> begin(const api::Route* route, HttpRequest request,
                                                        HttpResponder respond) {
         auto exchange =

@@ -1,5 +1,5 @@
 /// @file
-/// Tells a part of a long list of the store as one JSON array, with a link to the next part.
+/// Answers with a page of a long list as one JSON array, with a link to the next page.
 
 #pragma once
 
@@ -21,40 +21,40 @@
 
 namespace routemaster::api {
 
-/// Items that one answer holds at most, and unless the client asks for fewer.
+/// The most items of one answer, and the default.
 inline constexpr std::uint32_t page_limit_max = 1'000;
 
-/// Bytes of JSON after which an answer ends before its limit: what a client does not read stays in
-/// the memory of the bus.
+/// Bytes of JSON after which an answer ends before its limit: an answer that a client does not read
+/// stays in the memory of the bus.
 inline constexpr std::size_t page_bytes_max = 1U << 20U;
 
-/// Which part of a list a client asks for.
+/// The page of a list that a client requests.
 struct PageQuery {
     std::string after{};
     std::uint64_t skip = 0;  ///< See `PageCursor`.
     std::uint32_t limit = page_limit_max;
 };
 
-/// Reads `after`, `skip` and `limit` (1 to `page_limit_max`) from the query of a target; other
-/// parameters are ignored. `invalid`, naming the parameter, when one of them makes no sense.
+/// Reads `after`, `skip` and `limit` (1 to `page_limit_max`) from the query of a target; ignores
+/// other parameters. `invalid`, naming the parameter, when one of them is malformed.
 [[nodiscard]] Result<PageQuery> page_query(std::string_view query);
 
-/// The value of a `Link` header (RFC 8288) that leads to the next part, which begins `where`.
+/// The value of a `Link` header (RFC 8288) to the next page, which begins at `where`.
 [[nodiscard]] std::string next_link(std::string_view path, std::string_view where,
                                     std::uint32_t limit);
 
-/// Asks for as many items as the client wants, then answers. An answer ends early when it gets
-/// large, so what a client does not read costs little.
+/// Requests as many items as the client wants, then answers. It ends an answer early when that gets
+/// large, so an answer that a client does not read costs little memory.
 ///
-/// Things that come or go meanwhile may be missing or told; all others are told once, in order.
+/// Items added or removed meanwhile may be missing or listed; all others are listed once, in order.
 /// Thread safety: none is needed; the completions it waits for take turns.
 template <class Item>
 class Listing : public std::enable_shared_from_this<Listing<Item>> {
 public:
     using Items = Result<std::vector<Item>>;
-    /// Asks the bus for a page.
+    /// Requests a page from the bus.
     using Ask = void (*)(Exchange&, Page, std::function<void(Items)>);
-    /// What the list is ordered by, and is asked for from.
+    /// The key by which the list is ordered, and after which a page begins.
     using Key = const std::string& (*)(const Item&);
     /// Appends an item as `caller` may see it.
     using Print = void (*)(std::string& json, const Item&, const Caller& caller);
@@ -67,14 +67,14 @@ public:
           key_{key},
           print_{print} {}
 
-    /// Does it. `this` lives until it is done.
+    /// Answers the request; `this` lives until then.
     ///
-    /// A store may answer inside the exchange that asks. Then the loop here goes on; asking for
-    /// more from there would use up the stack.
+    /// A store may reply inside the call that asks. Then the loop here asks for more: to ask from
+    /// within the reply would exhaust the stack.
     void run() {
         do {
             passed_.store(false);
-            // One item more than is wanted tells whether there is a next part.
+            // One item more than is wanted shows whether there is a next page.
             const auto wanted = std::min(limit_ - listed_ + 1, items_per_step);
             ask_(*exchange_, {.after = cursor_.after(), .limit = wanted},
                  [self = this->shared_from_this(), wanted](const Items& items) {
@@ -127,12 +127,11 @@ private:
     std::uint32_t listed_ = 0;
     std::string json_;
     bool answered_ = false;
-    /// The second to pass, of the completion and the return from asking, goes on.
+    /// Set by the first to arrive of the completion and the return from `ask_`; the second goes on.
     std::atomic<bool> passed_ = false;
 };
 
-/// Answers with the part of the list that the query asks for. Keys that are secret are open to
-/// root.
+/// Answers with the page of the list that the query requests. Root sees secret keys.
 template <class Item>
 void list_page(Exchange& exchange, Keys keys, typename Listing<Item>::Ask ask,
                typename Listing<Item>::Key key, typename Listing<Item>::Print print) {

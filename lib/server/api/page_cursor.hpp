@@ -1,5 +1,5 @@
 /// @file
-/// Where a list goes on that was told in part.
+/// The position in a list at which the next page begins.
 
 #pragma once
 
@@ -9,37 +9,37 @@
 
 namespace routemaster::api {
 
-/// Which items a client may know the keys of.
+/// Whether a client may know the keys of items.
 enum class Keys {
-    open,    ///< A list goes on behind the key of the last item.
-    secret,  ///< Keys are tokens, and the client sees the `public_name` of them alone.
+    open,    ///< The next page begins after the key of the last item.
+    secret,  ///< Keys are tokens, of which the client sees only the `public_name`.
 };
 
-/// Goes through a list and says how to ask for what comes next.
+/// Goes through a list and builds the query for the next page.
 ///
-/// A secret key is told by its public name, with `--`, and by how many items after that were told
-/// already: whatever a client asks for, it learns nothing of what stands behind the `--`.
+/// It encodes a secret key as its public name, with `--`, and the number of items after that which
+/// were listed already: whatever a client requests, it learns nothing of the part after `--`.
 ///
 /// Thread safety: a value.
 class PageCursor {
 public:
-    /// As a query says it, which may come from anybody.
+    /// Reads `after` and `skip` of a query, which may come from anybody.
     PageCursor(std::string_view after, std::uint64_t skip, Keys keys);
 
-    /// What the store is asked for items behind.
+    /// The key after which to request items from the store.
     [[nodiscard]] const std::string& after() const noexcept { return last_; }
 
-    /// Passes an item. False when it was told with an earlier part.
+    /// Passes an item. False when an earlier page listed it.
     bool pass(std::string_view key);
 
-    /// The parameters that ask for what follows.
+    /// The query of the next page.
     [[nodiscard]] std::string query() const;
 
 private:
     Keys keys_;
     std::string last_;         // The key of the last item.
-    std::string base_;         // What may be told.
-    std::uint64_t since_ = 0;  // Items behind it.
+    std::string base_;         // The part that clients may know.
+    std::uint64_t since_ = 0;  // Items after it.
     std::uint64_t skip_ = 0;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// Reads the JSON that requests carry.
+/// Reads the JSON of requests.
 
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace routemaster::api {
 
-/// The object that `body` is. `invalid` when it is no JSON, or JSON of another kind.
+/// Parses `body` as an object. `invalid` when it is not JSON, or JSON of another kind.
 [[nodiscard]] Result<Value> json_object(std::string_view body);
 
-/// The value of a field that may be left out; null when it is, or when it is JSON's `null`.
+/// The value of an optional field; null when it is absent or JSON's `null`.
 [[nodiscard]] const Value* given(const Value& object, std::string_view field) noexcept;
 
-/// The same of a field that may also be `false` to be left out, as in Ruby Routemaster.
+/// The same of a field for which `false` also counts as absent, as in Ruby Routemaster.
 [[nodiscard]] const Value* asked_for(const Value& object, std::string_view field) noexcept;
 
-/// `invalid`, about what is wrong with `field`.
+/// An `invalid` error that names `field` and the problem.
 [[nodiscard]] Error bad(std::string_view field, std::string_view problem);
 
-/// `error`, headed by Ruby Routemaster's words for that kind of mistake, which clients may look
+/// `error`, preceded by Ruby Routemaster's words for that kind of mistake, which clients may look
 /// for.
 [[nodiscard]] Error headed(std::string_view words, const Error& error);
 

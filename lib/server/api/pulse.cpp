@@ -9,7 +9,7 @@
 namespace routemaster::api {
 namespace {
 
-/// As Ruby prints a time, in UTC.
+/// `at` as Ruby prints a time, in UTC.
 std::string printed(TimePoint at) {
     const auto day = std::chrono::floor<std::chrono::days>(at);
     const std::chrono::year_month_day date{day};
@@ -31,7 +31,7 @@ void get_time(Exchange& exchange) {
     exchange.answer_json(200, R"({"pong":")" + printed(exchange.now()) + R"("})");
 }
 
-/// Asks the store whether it takes changes, then those who deliver.
+/// Asks the store whether it accepts changes, then `trouble` whether the process can deliver.
 void get_pulse(Exchange& exchange) {
     exchange.bus().probe(exchange.then([](Exchange& done) {
         const auto& trouble = done.options().trouble;

@@ -1,5 +1,5 @@
 /// @file
-/// What the routes do, and who may use them.
+/// The handlers of the routes, and which tokens they take.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::api {
 
-/// Which tokens a route takes. The order matters for the text of a 401 alone.
+/// Which tokens a route takes. The order matters only for the text of a 401.
 enum class Access {
     open,  ///< None; there must be no `Authorization` header at all.
     client,
@@ -18,26 +18,25 @@ enum class Access {
     root_or_client,
 };
 
-/// What a route does with an exchange that may use it.
+/// Handles an exchange whose client may use the route.
 using Handler = void (*)(Exchange&);
 
-/// When it is found out whether the token of a client is valid.
+/// When the token of a client is checked.
 enum class TokenCheck {
     before,  ///< Before the handler is called.
-    within,  ///< The handler does it, with the first thing it asks of the store.
+    within,  ///< By the handler, in its first step.
 };
 
-/// Finds out who calls, then hands the exchange to `handler`, or answers 401.
+/// Identifies the client, then passes the exchange to `handler`, or answers 401.
 void authorize(Exchange& exchange, Access access, TokenCheck check, Handler handler);
 
-/// Finds out whether the token of a client is valid, then hands the exchange to `next`, or answers
-/// 401.
+/// Checks the token of a client, then passes the exchange to `next`, or answers 401.
 void check_token(Exchange& exchange, Access access, std::function<void(Exchange&)> next);
 
-/// Answers 401, and which tokens the route takes.
+/// Answers 401 with the kinds of token that the route takes.
 void turn_away(Exchange& exchange, Access access);
 
-// What the routes do, one function each. All of them answer the exchange, at once or later.
+// The handlers, one for each route. All of them answer the exchange, at once or later.
 
 // topics.cpp
 void publish_event(Exchange& exchange);

@@ -21,13 +21,13 @@ namespace {
 
 // --- The subscription that a subscriber asks for ------------------------------------------------
 
-/// Topics, in alphabetical order and each once, and settings.
+/// The topics, in alphabetical order and each once, and the settings.
 struct Wish {
     std::vector<std::string> topics{};
     SubscribeOptions options{};
 };
 
-/// Quotes no more of a client's text than this.
+/// The most bytes of a client's text that an error quotes.
 constexpr std::size_t quoted_length_max = 64;
 
 Result<void> check_fields(const Value& payload) {
@@ -43,7 +43,7 @@ Result<void> check_fields(const Value& payload) {
     return {};
 }
 
-/// In alphabetical order, each once.
+/// The topics of the payload, in alphabetical order, each once.
 Result<std::vector<std::string>> topics_of(const Value& payload, const HttpApiOptions& options) {
     const auto* field = given(payload, "topics");
     const auto* names = field == nullptr ? nullptr : field->get_if<Value::Array>();
@@ -113,7 +113,7 @@ Result<std::optional<std::uint32_t>> count_of(const Value& payload, std::string_
     return *number ? std::optional{static_cast<std::uint32_t>(**number)} : std::nullopt;
 }
 
-/// Moves what was read to its place. False, and the reason noted, when there is nothing.
+/// Moves a value that was read to its place. If there is none, notes the reason and returns false.
 template <class T>
 bool take(Result<T> read, T& place, std::optional<Error>& problem) {
     if (!read) {
@@ -124,7 +124,8 @@ bool take(Result<T> read, T& place, std::optional<Error>& problem) {
     return true;
 }
 
-/// What the payload, a JSON object, asks for. `invalid`, naming the field, when something is wrong.
+/// The subscription that the payload, a JSON object, asks for. `invalid`, naming the field, when
+/// something is wrong.
 Result<Wish> wish_of(const Value& payload, const HttpApiOptions& limits) {
     if (auto checked = check_fields(payload); !checked) return checked.error();
     Wish wish;
@@ -147,7 +148,7 @@ Result<Wish> wish_of(const Value& payload, const HttpApiOptions& limits) {
     return wish;
 }
 
-// --- Subscribers as they are told ---------------------------------------------------------------
+// --- Subscribers as they are listed -------------------------------------------------------------
 
 void append_topics(std::string& json, const SubscriberStatus& subscriber) {
     char separator = '[';
@@ -158,8 +159,8 @@ void append_topics(std::string& json, const SubscriberStatus& subscriber) {
     json.append(subscriber.topics.empty() ? "[]" : "]");
 }
 
-/// `sent` and `oldest` are always null, as in Ruby Routemaster: it would take a walk through all
-/// batches to know them.
+/// `sent` and `oldest` are always null, as in Ruby Routemaster: they would take a walk through all
+/// batches.
 void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
                        const Caller& caller) {
     const auto& [token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
@@ -170,7 +171,7 @@ void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
     json.append(R"(,"uuid":)");
     append_json_text(json, all ? std::string_view{uuid} : withheld);
     json.append(R"(,"callback":)");
-    // Ruby Routemaster may have written a subscriber without one.
+    // Ruby Routemaster may have written a subscriber without a callback.
     if (callback.empty()) {
         json.append("null");
     } else {

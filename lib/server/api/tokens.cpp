@@ -17,24 +17,24 @@
 namespace routemaster::api {
 namespace {
 
-/// Bytes of true randomness in a token.
+/// Random bytes in a token.
 constexpr std::size_t token_random_bytes = 16;
 
 /// The longest name that `fresh_token` leaves room for.
 constexpr std::size_t token_owner_length_max = name_length_max - 2 - 2 * token_random_bytes;
 
-/// A token for `owner` that nobody can guess: `OWNER--` and 32 hexadecimal digits.
-/// `unavailable` when the machine has no randomness to give.
+/// A token for `owner` that nobody can guess: `OWNER--` and 32 hexadecimal digits. `unavailable`
+/// when the machine's random source fails.
 Result<std::string> fresh_token(std::string_view owner) {
     std::array<unsigned char, token_random_bytes> bytes{};
     ssize_t got = 0;
     do {
         // So few bytes come all at once, or not at all when a signal interrupts the wait for the
-        // machine's first randomness.
+        // random source of a machine that has just started.
         got = getrandom(bytes.data(), bytes.size(), 0);
     } while (got < 0 && errno == EINTR);
     if (got != static_cast<ssize_t>(bytes.size())) {
-        return Error{Errc::unavailable, "randomness for a token"};
+        return Error{Errc::unavailable, "no randomness for a token"};
     }
     constexpr std::string_view digits = "0123456789abcdef";
     std::string token{owner};
@@ -55,7 +55,7 @@ Result<std::string> user_name_of(const Value& payload, std::string_view field) {
     return *name;
 }
 
-/// A token is presented as a user name, which a colon would end.
+/// The token of the payload, without a colon, which would end the user name.
 Result<std::string> token_of(const Value& payload, const std::string& name) {
     if (asked_for(payload, "token") != nullptr) {
         auto token = user_name_of(payload, "token");

@@ -29,7 +29,7 @@ Result<EventType> type_of(const Value& payload) {
     return *known;
 }
 
-/// Empty when it is absent: whether it may be is for `check` to say.
+/// Empty when it is absent; `check` decides whether it may be.
 Result<std::string> url_of(const Value& payload) {
     const auto* url = given(payload, "url");
     if (url == nullptr) return std::string{};
@@ -38,7 +38,7 @@ Result<std::string> url_of(const Value& payload) {
     return *text;
 }
 
-/// Fractions of a millisecond are rounded. Absent, null and false leave the time to the server.
+/// Rounds fractions of a millisecond. Absent, null and false leave the time to the server.
 Result<std::optional<TimePoint>> timestamp_of(const Value& payload) {
     using Timestamp = std::optional<TimePoint>;
     const auto* timestamp = given(payload, "timestamp");
@@ -72,8 +72,7 @@ Result<Event> read_event(std::string topic, const Value& payload) {
                  .data = data == nullptr ? std::optional<Value>{} : *data};
 }
 
-/// The event that the exchange is to publish, read and not yet checked, but for the name of its
-/// topic.
+/// The event to publish. Only the name of its topic is checked yet.
 Result<Event> event_of(const Exchange& exchange) {
     const auto payload = json_object(exchange.request().body);
     if (!payload) return payload.error();
@@ -87,8 +86,8 @@ Result<Event> event_of(const Exchange& exchange) {
     return event;
 }
 
-/// Tells why an event was not published. What is wrong with it, and how the store fares, is told to
-/// no stranger: while the token was not looked at, that comes first.
+/// Answers why an event was not published. Strangers must learn neither what is wrong with it nor
+/// the state of the store: an unchecked token is checked first.
 void refuse_event(Exchange& exchange, const Error& error) {
     const auto& code = error.code();
     if (code == Errc::unauthenticated) return turn_away(exchange, Access::client);

@@ -1,11 +1,11 @@
 /// @file
-/// A program that needs nothing but the core.
+/// A program that needs only the core.
 
 #include "routemaster/routemaster.hpp"
 
 int main() {
     const routemaster::Error error{make_error_code(routemaster::Errc::invalid), "topic"};
-    // Compiled into the library, whose own dependencies must have been found.
+    // Calls into the library, whose own dependencies must have been found.
     const auto checked = routemaster::check_url("https://shop.example/orders/42", "url");
     return error.retryable() || !checked ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 /// @file
-/// A program that opens a store in a file, could deliver over HTTP, and lives in a simulated world.
+/// A program that links the drivers and the simulation.
 
 #include "routemaster/open_store.hpp"
 #include "routemaster/store/embedded.hpp"
