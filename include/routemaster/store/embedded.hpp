@@ -60,9 +60,9 @@ struct EmbeddedBackup {
 /// steps that could not be written are undone and return `unavailable`; nothing acknowledged is
 /// lost. The store heals by itself when writing works again; until then all steps but listings
 /// return `unavailable`. They also do, within a second, when the file or its log was moved or
-/// removed. When memory runs out in the middle of a step, the store undoes and refuses that step and
-/// all that were not on disk yet, and reads its state again from the journal. Leases live as long as
-/// the process: after a restart, jobs that were PENDING are READY.
+/// removed. When memory runs out in the middle of a step, the store undoes and refuses that step
+/// and all that were not on disk yet, and reads its state again from the journal. Leases live as
+/// long as the process: after a restart, jobs that were PENDING are READY.
 ///
 /// Thread safety: all members may be called from any thread. It has one thread of its own, which
 /// commits, and on which most completions are called; see `Store::submit`.

@@ -14,9 +14,9 @@
 
 namespace routemaster {
 
-/// Performs steps at once, in the calling thread, under one lock. Nothing survives the process. When
-/// memory runs out in the middle of a step, the store stops: that step may have changed a part of
-/// the state, and it and all that follow return `unavailable` ("out of memory").
+/// Performs steps at once, in the calling thread, under one lock. Nothing survives the process.
+/// When memory runs out in the middle of a step, the store stops: that step may have changed a part
+/// of the state, and it and all that follow return `unavailable` ("out of memory").
 ///
 /// Thread safety: all members may be called from any thread.
 class MemoryStore final : public Store {
