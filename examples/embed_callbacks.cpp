@@ -67,9 +67,7 @@ int main() {
                    {.timeout = rm::Duration{50}, .max_events = 10})
         .value();
 
-    rm::LocalTransport transport{bus.callbacks(), {.threads = 2}};
-    rm::Dispatcher dispatcher{*store, {.transports = {&transport}}};
-    rm::Runner runner{dispatcher};
+    rm::DeliveryWorker worker{bus, {.callback_threads = 2}};
 
     for (int i = 0; i < orders; ++i) {
         bus.publish({.topic = "orders", .type = rm::EventType::create, .url = order_url(i)})
@@ -77,7 +75,7 @@ int main() {
     }
 
     const bool in_order = billing.complete_in_order() && search.complete_in_order();
-    runner.stop(rm::Duration{1'000});
+    worker.stop(rm::Duration{1'000});
     std::cout << (in_order ? "all arrived in order\n" : "out of order\n");
     return in_order ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <future>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,12 +56,11 @@ int main() {
             .value();
     }
 
-    // By default the transport delivers only over https, and never to this machine.
-    rm::HttpTransport transport{{.allow_http = true, .allow_loopback = true}};
-    rm::Dispatcher dispatcher{*store, {.transports = {&transport}}};
-    rm::Runner runner{dispatcher};
+    // Subscribers are reached by https only, and never on this machine, unless that is allowed.
+    const rm::HttpTransportOptions options{.allow_http = true, .allow_loopback = true};
+    rm::DeliveryWorker worker{bus, {.transports = {std::make_shared<rm::HttpTransport>(options)}}};
     complete.get_future().wait();
-    runner.stop(rm::Duration{1'000});
+    worker.stop(rm::Duration{1'000});
 
     for (std::size_t i = 0; i < std::size(expected); ++i) {
         if (batches[i] != expected[i]) {

@@ -18,15 +18,15 @@ namespace {
 class Shop {
 public:
     explicit Shop(const std::string& store_url) : store_{rm::open_store(store_url).value()} {
-        // Callbacks first, then the runner: batches of the last run may be waiting for them.
+        // Callbacks first, then the worker: batches of the last run may be waiting for them.
         bus_.subscriber("billing")
             .subscribe({"orders"}, [this](const rm::Batch& batch) { bill(batch); })
             .value();
-        runner_.emplace(dispatcher_);
+        worker_.emplace(bus_);
     }
 
     /// Lets deliveries under way end, for up to five seconds. Otherwise they would be repeated.
-    ~Shop() { runner_->stop(rm::Duration{5'000}); }
+    ~Shop() { worker_->stop(rm::Duration{5'000}); }
 
     void sell(int order) {
         bus_.publish({.topic = "orders",
@@ -38,18 +38,16 @@ public:
     void wait_for_bill() { billed_.get_future().wait(); }
 
 private:
-    /// Runs on a thread of the transport, while `main` goes on.
+    /// Runs on a thread of the worker, while `main` goes on.
     void bill(const rm::Batch& batch) {
         std::cout << "billing " << batch.events.front().url << '\n';
         billed_.set_value();
     }
 
-    std::promise<void> billed_;         // Callbacks use it, so it outlives the transport.
+    std::promise<void> billed_;         // Callbacks use it, so it outlives the worker.
     std::unique_ptr<rm::Store> store_;  // The next members use it.
     rm::Bus bus_{*store_, {.publisher = "shop"}};
-    rm::LocalTransport transport_{bus_.callbacks()};
-    rm::Dispatcher dispatcher_{*store_, {.transports = {&transport_}}};
-    std::optional<rm::Runner> runner_;  // The thread that polls the dispatcher: ends first.
+    std::optional<rm::DeliveryWorker> worker_;  // Calls the callbacks: ends first.
 };
 
 }  // namespace

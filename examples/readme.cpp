@@ -22,8 +22,6 @@ int main() {
                  .url = "https://shop.example/orders/42"})
         .value();  // From here on the event survives a crash.
 
-    rm::LocalTransport transport{bus.callbacks()};
-    rm::Dispatcher dispatcher{*store, {.transports = {&transport}}};
-    rm::Runner runner{dispatcher};
+    const rm::DeliveryWorker worker{bus};  // Calls the callbacks for as long as it lives.
     std::cout << "billing got " << arrived.get_future().get().url << '\n';
 }

@@ -69,11 +69,9 @@ std::vector<std::string> deliver(std::size_t events) {
                        if (urls.size() == events) complete.set_value();
                    })
         .value();
-    rm::LocalTransport transport{bus.callbacks()};
-    rm::Dispatcher dispatcher{*store, {.transports = {&transport}}};
-    rm::Runner runner{dispatcher};
+    rm::DeliveryWorker worker{bus};
     complete.get_future().wait();
-    runner.stop(rm::Duration{1'000});
+    worker.stop(rm::Duration{1'000});
     return urls;
 }
 

@@ -19,8 +19,8 @@
 
 #include "jobs.hpp"
 #include "redis_run.hpp"
-#include "requests.hpp"
 #include "routemaster/clock.hpp"
+#include "step_call.hpp"
 
 namespace {
 
@@ -72,7 +72,7 @@ std::string json(std::string_view word) {
 }
 
 void print(const rm::Step& step, rm::TimePoint now) {
-    const auto call = rm::redis::request(step, {.prefix = {}, .now = now}).value();
+    const auto call = rm::redis::step_call(step, {.prefix = {}, .now = now}).value().call;
     std::cout << R"(["EVALSHA",)" << json(call.script->sha1);
     for (const auto& word : words_of(call.arguments.encoded())) std::cout << ',' << json(word);
     std::cout << "]" << std::endl;

@@ -17,6 +17,7 @@
 #include "routemaster/clock.hpp"
 #include "routemaster/counter.hpp"
 #include "routemaster/event.hpp"
+#include "routemaster/log.hpp"
 #include "routemaster/publication.hpp"
 #include "routemaster/publisher.hpp"
 #include "routemaster/result.hpp"
@@ -38,6 +39,8 @@ struct BusOptions {
     std::size_t event_data_max = event_data_max_default;  ///< Bytes of MessagePack.
     EventRules rules{};                                   ///< Further rules for events.
     const Clock* clock = nullptr;  ///< Null: the machine's clock. Must outlive the bus.
+    /// Is warned when callbacks are subscribed and nothing calls them; see `Callbacks`.
+    Log log{};
 };
 
 /// The event bus of a store. Any number of them, in any processes, may share one.
@@ -104,6 +107,12 @@ public:
 
     /// The callbacks in this process, for a `LocalTransport`.
     [[nodiscard]] Callbacks& callbacks() noexcept { return callbacks_; }
+
+    /// Where it keeps everything.
+    [[nodiscard]] Store& store() const noexcept { return store_; }
+
+    /// By which it tells the time.
+    [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
 
 private:
     friend class Publisher;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,8 +11,12 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "routemaster/batch.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/time.hpp"
 
 namespace routemaster {
 
@@ -29,10 +34,20 @@ inline constexpr std::string_view local_scheme = "local:";
 /// The callbacks of a process, by the token of their subscriber. They live as long as the process:
 /// after a restart the program registers them again, and gets the batches that waited.
 ///
+/// Something must call them: a `DeliveryWorker`, or a `Dispatcher` with a `LocalTransport` that is
+/// polled. When nothing does, the log is told so once, as a warning: with the first event that is
+/// published 10 s after another, or else at the end of the bus.
+///
 /// Thread safety: all members may be called from any thread.
 class Callbacks {
 public:
-    /// Registers the callback of a subscriber, and replaces the one before.
+    /// `log` may be called until they are destroyed.
+    explicit Callbacks(Log log = {}) : log_{std::move(log)} {}
+    ~Callbacks();
+    Callbacks(const Callbacks&) = delete;
+    Callbacks& operator=(const Callbacks&) = delete;
+
+    /// Names the callback of a subscriber, in place of the one before.
     void set(const std::string& token, BatchHandler handler);
 
     /// Forgets the callback of a subscriber. If it is running, it goes on to its end.
@@ -41,9 +56,28 @@ public:
     /// The callback of a subscriber; null when none is registered.
     [[nodiscard]] std::shared_ptr<const BatchHandler> find(std::string_view token) const;
 
+    /// The subscribers that have a callback here, in alphabetical order.
+    [[nodiscard]] std::vector<std::string> names() const;
+
+    /// Says that they are called from now on: a dispatcher runs.
+    void attach();
+
+    /// Says that events were published, and warns if that was so 10 s ago and nothing calls the
+    /// callbacks yet.
+    void published(TimePoint now) {
+        if (idle_.load(std::memory_order_relaxed)) wait_since(now);
+    }
+
 private:
-    mutable std::mutex mutex_;  // Guards `handlers_`.
+    void wait_since(TimePoint now);
+    void warn() const;
+
+    Log log_;
+    mutable std::mutex mutex_;  // Guards the rest, though anybody may read `idle_`.
     std::map<std::string, std::shared_ptr<const BatchHandler>, std::less<>> handlers_;
+    std::atomic<bool> idle_{false};    // There are callbacks, nothing calls them, nobody was told.
+    bool attended_ = false;            // Something calls them, or somebody was told.
+    TimePoint waiting_since_ = never;  // The first event since it is idle.
 };
 
 }  // namespace routemaster

@@ -29,7 +29,7 @@ struct Job {
 
 /// The right of one worker to do one job, until it settles the job or is taken for dead.
 struct Lease {
-    std::string queue;
+    std::string queue;        ///< See `is_queue_name`; steps refuse any other as `invalid`.
     std::string job;          ///< The encoded job, which is also its identity.
     Uid worker;               ///< The worker that has the lease.
     std::uint64_t fence = 0;  ///< Differs for each time the job is acquired.

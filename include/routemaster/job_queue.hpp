@@ -26,7 +26,11 @@ struct PushOptions {
 
 /// One queue of a store. Any number of objects, in any processes, may share one.
 ///
-/// A job that was `pushed` survives a crash as the store promises, and is done at least once.
+/// A job that was `pushed` survives a crash as the store promises, and is done at least once. Its
+/// name must not be empty, else `invalid`.
+///
+/// A name that is none by `is_queue_name`, and `delivery_queue`, which is the bus's own, make every
+/// call answer `invalid`.
 ///
 /// Every call exists in two forms, one of them with `done`: as in `Bus`.
 ///
@@ -53,12 +57,13 @@ public:
     void status(std::function<void(Result<QueueStatus>)> done) const;
 
 private:
-    [[nodiscard]] PushJob step(const Job& job, const PushOptions& options, TimePoint now) const;
+    struct Many;
 
-    [[nodiscard]] std::vector<Step> steps(std::span<const Job> jobs, const PushOptions& options,
-                                          TimePoint now) const;
-
-    [[nodiscard]] static std::vector<Result<PushOutcome>> replies(std::span<Outcome> outcomes);
+    [[nodiscard]] Result<void> check_name() const;
+    [[nodiscard]] Result<PushJob> step(const Job& job, const PushOptions& options,
+                                       TimePoint now) const;
+    [[nodiscard]] Many many(std::span<const Job> jobs, const PushOptions& options,
+                            TimePoint now) const;
 
     Store& store_;
     std::string name_;

@@ -10,7 +10,7 @@
 
 namespace routemaster {
 
-/// Longest topic name, token and service name, in characters.
+/// Longest topic name, token, service name and queue name, in characters.
 inline constexpr std::size_t name_length_max = 64;
 
 /// Which names topics may have.
@@ -46,6 +46,16 @@ enum class TopicRule : std::uint8_t {
            std::all_of(name.begin(), name.end(), [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ':' || c == '_' ||
                       c == '-';
+           });
+}
+
+/// Whether `name` may name a queue of jobs: 1 to 64 of `A`–`Z`, `a`–`z`, `0`–`9`, `_`, `-` and `.`.
+/// No colon: on Redis the name stands between colons in the keys of the queue.
+[[nodiscard]] constexpr bool is_queue_name(std::string_view name) noexcept {
+    return !name.empty() && name.size() <= name_length_max &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '-' || c == '.';
            });
 }
 

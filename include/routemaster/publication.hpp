@@ -15,9 +15,12 @@
 
 namespace routemaster {
 
-/// Bytes of MessagePack that the data of an event may take, unless set otherwise. Ruby
-/// Routemaster's `ROUTEMASTER_MAX_EVENT_DATA`: its workers crash at a larger one.
-inline constexpr std::size_t event_data_max_default = 64;
+/// Bytes of MessagePack that the data of an event may take, unless set otherwise.
+inline constexpr std::size_t event_data_max_default = 65'536;
+
+/// The same where a Ruby worker may read the event: it does not survive more than its
+/// `ROUTEMASTER_MAX_EVENT_DATA`, which is this unless set otherwise.
+inline constexpr std::size_t event_data_max_original = 64;
 
 /// Checks and encodes an event. `invalid`, naming the field, when something is wrong with it.
 ///

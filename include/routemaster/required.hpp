@@ -15,8 +15,8 @@ namespace routemaster {
 template <class T>
 class Required {
 public:
-    Required(T value) : value_{std::move(value)} {}
-    operator const T&() const noexcept { return value_; }
+    constexpr Required(T value) : value_{std::move(value)} {}
+    constexpr operator const T&() const noexcept { return value_; }
 
 private:
     T value_;

@@ -15,6 +15,7 @@
 #include "routemaster/clock.hpp"
 #include "routemaster/completion_thread.hpp"
 #include "routemaster/counter.hpp"
+#include "routemaster/delivery_worker.hpp"
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/error.hpp"

@@ -13,8 +13,8 @@
 
 namespace routemaster {
 
-/// Polls an `Active` from a thread of its own: when it asked for it, and when it is woken. It
-/// sleeps until that very instant and does not scan.
+/// Polls an `Active` from a thread of its own: at the instant that it asked for, when it is woken,
+/// and each second at the latest, so that a step of the machine's clock is noticed.
 ///
 /// An exception that leaves `poll` ends the program, as it would leaving any other thread: what had
 /// come with that turn would be lost, and the object would go on without. What is durable is done

@@ -3,15 +3,12 @@
 ///
 /// A step can be batched with others, pipelined, recorded, forwarded, generated at random and
 /// compared between two stores. Each says what it does, what its reply means, and what repeating
-/// it does, which matters when a reply was lost (`timed_out`). All times come from outside.
+/// it does, which matters when a reply was lost (`timed_out`); what else it says is in its `traits`
+/// and its `check`. All times come from outside.
 
 #pragma once
 
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
-
+#include "routemaster/detail/step_domains.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/capacity.hpp"
 #include "routemaster/step/counters.hpp"
@@ -22,40 +19,30 @@
 #include "routemaster/step/subscribers.hpp"
 #include "routemaster/step/tokens.hpp"
 #include "routemaster/step/topics.hpp"
+#include "routemaster/step/traits.hpp"
 
 namespace routemaster {
 
-// --- Repeating ----------------------------------------------------------------------------------
+/// All domains. A step is listed at the end of its own header; see docs/adding-a-step.md.
+using StepDomains = detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps,
+                                    DeliverySteps, DeadBatchSteps, RoomSteps, CounterSteps>;
 
-/// Whether a step whose reply was lost may simply be done again: what it says of repeating it is
-/// then all that can come of it.
-template <class S>
-inline constexpr bool repeatable = true;
-template <>
-inline constexpr bool repeatable<PublishEvent> = false;
-template <>
-inline constexpr bool repeatable<AddToCounters> = false;
-template <>
-inline constexpr bool repeatable<DropOldestBatches> = false;
-
-// --- The sum of it ------------------------------------------------------------------------------
+/// The domain of a step: the list it is in.
+template <StepKind S>
+using DomainOf = typename detail::FindDomain<S, StepDomains>::type;
 
 /// Any step.
-using Step =
-    std::variant<PublishEvent, RemoveTopic, ListTopics, Subscribe, Unsubscribe, RemoveSubscriber,
-                 ListSubscribers, FindSubscriber, ListBatches, PutToken, RemoveToken, FindToken,
-                 ListTokens, PushJob, AcquireJobs, AckJob, NackJob, Heartbeat, RetireWorker,
-                 ScrubWorkers, CountJobs, BeginDelivery, SettleDelivery, ListDeadBatches,
-                 FindDeadBatch, RedeliverDeadBatches, DropDeadBatches, MeasureUse,
-                 DropOldestBatches, AddToCounters, ListCounters>;
+using Step = detail::AllStepsOf<StepDomains>::Step;
 
 /// Any reply.
-using Reply = std::variant<Done, Removal, Settlement, Count, Unsubscription, PushOutcome, Acquired,
-                           QueueStatus, DeliveryStart, StoreUse, Dropped, std::vector<Topic>,
-                           std::vector<SubscriberStatus>, std::optional<SubscriberStatus>,
-                           std::vector<BatchStatus>, std::vector<DeadBatchStatus>,
-                           std::optional<DeadMessages>, std::optional<std::string>,
-                           std::vector<ApiToken>, std::vector<Counter>>;
+using Reply = detail::AllStepsOf<StepDomains>::Reply;
+
+static_assert(detail::AllStepsOf<StepDomains>::names_differ());
+
+/// What a step says of itself.
+[[nodiscard]] inline const StepTraits& traits_of(const Step& step) {
+    return detail::AllStepsOf<StepDomains>::traits[step.index()];
+}
 
 /// What a step came to: its reply, or why it was not done.
 using Outcome = Result<Reply>;

@@ -29,7 +29,7 @@ public:
     explicit Watch(std::function<void()> cancel) : cancel_{std::move(cancel)} {}
     Watch(Watch&& other) noexcept : cancel_{std::exchange(other.cancel_, nullptr)} {}
     Watch& operator=(Watch&& other) noexcept {
-        std::swap(cancel_, other.cancel_);
+        const Watch ended{std::exchange(cancel_, std::exchange(other.cancel_, nullptr))};
         return *this;
     }
     ~Watch() {
@@ -101,7 +101,7 @@ template <class S>
 void submit(Store& store, S step, TimePoint now,
             std::function<void(Result<typename S::Reply>)> done, int repeats = repeats_max) {
     std::optional<S> again;
-    if (repeatable<S> && repeats > 0) again = step;
+    if (S::traits.repeatable && repeats > 0) again = step;
     Step any{std::move(step)};
     store.submit({&any, 1}, now,
                  [&store, now, repeats, again = std::move(again),
@@ -123,7 +123,7 @@ void submit(Store& store, S step, TimePoint now,
 /// refused inside completions as `perform_all` is.
 template <class S>
 [[nodiscard]] Result<typename S::Reply> perform(Store& store, S step, TimePoint now) {
-    for (int repeats = repeatable<S> ? repeats_max : 0;; --repeats) {
+    for (int repeats = S::traits.repeatable ? repeats_max : 0;; --repeats) {
         Step any{repeats > 0 ? Step{step} : Step{std::move(step)}};
         auto outcomes = perform_all(store, {&any, 1}, now);
         auto& outcome = outcomes.front();

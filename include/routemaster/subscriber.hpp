@@ -37,9 +37,6 @@ struct LocalSubscribeOptions {
 /// Thread safety: all members may be called from any thread. The bus must outlive it.
 class Subscriber {
 public:
-    /// Use `Bus::subscriber`.
-    Subscriber(Store& store, const Clock& clock, Callbacks& callbacks, std::string token);
-
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
     /// Creates or changes the subscriber: from now on it gets the events of exactly these topics.
@@ -117,7 +114,10 @@ public:
     void drop_all_dead(std::function<void(Result<Dropped>)> done);
 
 private:
-    /// Steps that suffice to move all DEAD batches that a subscriber may have.
+    friend class Bus;
+    Subscriber(Store& store, const Clock& clock, Callbacks& callbacks, std::string token);
+
+    /// Steps that move all that may be DEAD at once.
     static constexpr std::uint32_t rounds_max = subscription_dead_max / dead_moved_max;
 
     Result<void> subscribe_here(std::vector<std::string> topics, BatchHandler handler,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "routemaster/batch.hpp"
 #include "routemaster/result.hpp"
@@ -52,6 +53,13 @@ public:
 
     /// Whether this transport can reach `callback`.
     [[nodiscard]] virtual bool serves(std::string_view callback) const = 0;
+
+    /// Where it can deliver to now, as `AcquireJobs::destinations` says: a dispatcher acquires
+    /// nothing else. By default every URL.
+    [[nodiscard]] virtual std::vector<std::string> destinations() const { return {std::string{}}; }
+
+    /// Says that a dispatcher uses it from now on. Each does so at its first poll.
+    virtual void attach() {}
 
     /// Begins a delivery and returns at once. Calls `done` exactly once: inside this call, or
     /// later, or, as `cancelled`, when the transport is destroyed first.

@@ -26,7 +26,12 @@ public:
                          }});
     }
 
-    /// Moves the cases added so far out of the list.
+    /// Adds a case that opens stores itself.
+    void with_stores(std::string name, void (*body)(const StoreFixture&)) {
+        list_.push_back({std::move(name), body});
+    }
+
+    /// The cases so far. Leaves none behind.
     [[nodiscard]] std::vector<StoreCase> take() { return std::exchange(list_, {}); }
 
 private:
@@ -59,7 +64,9 @@ void add_lease_cases(StoreCases& add);
 void add_lost_reply_cases(StoreCases& add);
 /// Adds the cases about heartbeats, retiring and scrubbing.
 void add_worker_cases(StoreCases& add);
-/// Adds the cases about attempts and settlements.
+/// Adds the cases about who may deliver what.
+void add_destination_cases(StoreCases& add);
+/// Adds the cases about an attempt and its end.
 void add_delivery_cases(StoreCases& add);
 /// Adds the cases about health and throttling.
 void add_health_cases(StoreCases& add);
@@ -73,6 +80,8 @@ void add_capacity_cases(StoreCases& add);
 void add_counter_cases(StoreCases& add);
 /// Adds the cases about wake-ups.
 void add_watch_cases(StoreCases& add);
+/// Adds the cases about what steps say of themselves.
+void add_step_trait_cases(StoreCases& add);
 /// Adds the cases about submissions.
 void add_submission_cases(StoreCases& add);
 /// Adds the random walk.

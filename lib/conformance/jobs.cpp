@@ -94,6 +94,19 @@ void add_push_cases(StoreCases& add) {
         s.expect_refused(PushJob{"", "a", s.now()}, "queue");
         s.expect_refused(PushJob{std::string(65, 'q'), "a", s.now()}, "queue");
         s.expect_refused(PushJob{work_queue, "", s.now()}, "job");
+        auto lease = s.take_work();
+        for (const std::string& name :
+             {std::string{}, std::string(65, 'q'), std::string{"a:b"}, std::string{"a b"},
+              std::string{"\xc3\xa9"}, std::string{"a\0", 2}}) {
+            lease.queue = name;
+            s.expect_refused(PushJob{name, "a", s.now()}, "queue");
+            s.expect_refused(AcquireJobs{.queue = name, .worker = Scenario::worker(1)}, "queue");
+            s.expect_refused(CountJobs{name}, "queue");
+            s.expect_refused(AckJob{lease}, "queue");
+            s.expect_refused(NackJob{lease, s.now()}, "queue");
+            s.expect_refused(BeginDelivery{lease, backoff_max, 0}, "queue");
+            s.expect_refused(SettleDelivery{.lease = lease, .begun_at = s.now()}, "queue");
+        }
         s.expect_refused(
             AcquireJobs{.queue = work_queue, .worker = Scenario::worker(1), .limit = 0}, "limit");
         expect_equal(s.perform(PushJob{std::string(64, 'q'), "a", s.now()}), PushOutcome::pushed,

@@ -50,7 +50,9 @@ void add_lease_cases(StoreCases& add) {
         forged = lease;
         forged.queue = "other";
         expect_lost(s, forged);
-        expect_lost(s, {});
+        forged = {};
+        forged.queue = work_queue;
+        expect_lost(s, forged);
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack of the true lease");
     });
 

@@ -21,6 +21,7 @@ struct Snapshot {
     std::map<std::string, std::vector<DeadBatchStatus>> dead;  ///< By subscriber.
     std::map<std::string, QueueStatus> queues;                 ///< By queue.
     std::vector<Counter> counters;
+    friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
 /// Ends the case at the first difference.

@@ -19,6 +19,7 @@ std::vector<StoreCase> store_conformance() {
     add_lease_cases(add);
     add_lost_reply_cases(add);
     add_worker_cases(add);
+    add_destination_cases(add);
     add_delivery_cases(add);
     add_health_cases(add);
     add_death_cases(add);
@@ -26,6 +27,7 @@ std::vector<StoreCase> store_conformance() {
     add_capacity_cases(add);
     add_counter_cases(add);
     add_watch_cases(add);
+    add_step_trait_cases(add);
     add_submission_cases(add);
     add_walk_cases(add);
     return add.take();

@@ -16,6 +16,7 @@ Bus::Bus(Store& store, BusOptions options)
     : store_{store},
       options_{std::move(options)},
       clock_{options_.clock != nullptr ? *options_.clock : system_clock()},
+      callbacks_{options_.log},
       uids_{entropy(), entropy()} {}
 
 Result<void> Bus::publish(const Event& event) {
@@ -95,6 +96,7 @@ void Bus::counters(Page page, std::function<void(Result<std::vector<Counter>>)> 
 }
 
 Result<PublishEvent> Bus::encoded(const Event& event, TimePoint now) {
+    callbacks_.published(now);
     return publication(event, options_.rules, options_.publisher, options_.event_data_max,
                        uids_.next(), now);
 }

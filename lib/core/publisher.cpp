@@ -10,6 +10,7 @@ Publisher::Publisher(Bus& bus, std::string token, PublisherOptions options)
     : bus_{&bus}, token_{std::move(token)}, options_{options} {}
 
 Result<PublishEvent> Publisher::step(const Event& event, TimePoint now) const {
+    bus_->callbacks_.published(now);
     const auto& options = bus_->options_;
     auto made =
         publication(event, options.rules, token_, options.event_data_max, bus_->uids_.next(), now);

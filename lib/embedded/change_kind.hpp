@@ -10,23 +10,16 @@ namespace routemaster::embedded {
 /// Each change is a MessagePack array that begins with its kind. A number never gets another
 /// meaning.
 enum class ChangeKind : std::uint8_t {
-    topic = 1,            ///< [name, publisher or nil, events]
-    topic_gone = 2,       ///< [name]
-    subscriber = 3,       ///< [token, callback, uuid, timeout, max_events, max_in_flight,
-                          ///<  health_points, last_attempted_at or nil, [topic…], attempts_max,
-                          ///< age_max, dead_max]; format 2 lacks the last three
-    subscriber_gone = 4,  ///< [token]
-    token = 5,            ///< [token, name]
-    token_gone = 6,       ///< [token]
-    batch = 7,            ///< [uid, token, created_at, order, attempts, current, [message…]]
-    batch_changed = 8,    ///< [uid, attempts, current]
-    event = 9,            ///< [message, [uid…]]: put at the end of each batch
-    batch_gone = 10,      ///< [uid]
-    job = 11,             ///< [queue, job, run_at, order, group or nil]
-    job_gone = 12,        ///< [queue, job]: written by format 1
-    counter = 13,         ///< [name, [[tag, value or nil]…], value]
-    job_over = 14,        ///< [queue, hash, order]: a job is gone
-    batch_dead = 15,      ///< [uid, attempts, died_at, error]
+    // 1 to 6, and those above 16, are of entities that have a name: see their `detail::Record`.
+    batch = 7,               ///< [uid, token, created_at, order, attempts, current, [message…]]
+    batch_changed = 8,       ///< [uid, attempts, current]
+    event = 9,               ///< [message, [uid…]]: put at the end of each batch
+    batch_gone = 10,         ///< [uid]
+    job = 11,                ///< [queue, job, run_at, order, group or nil]
+    job_gone = 12,           ///< [queue, job]: written by format 1
+    counter = 13,            ///< [name, [[tag, value or nil]…], value]
+    job_over = 14,           ///< [queue, hash, order]: a job is gone
+    batch_dead = 15,         ///< [uid, attempts, died_at, error]
     batch_redelivered = 16,  ///< [uid, created_at, order]: it is no longer DEAD
 };
 

@@ -15,27 +15,16 @@ namespace {
 /// Bytes of a long journal between two progress lines.
 constexpr std::uint64_t logged_each = 256U << 20U;
 
-/// Whether a step only reads: those are performed even while the disk fails.
-bool only_reads(const Step& step) {
-    return std::holds_alternative<ListTopics>(step) ||
-           std::holds_alternative<ListSubscribers>(step) ||
-           std::holds_alternative<FindSubscriber>(step) ||
-           std::holds_alternative<ListBatches>(step) ||
-           std::holds_alternative<ListDeadBatches>(step) ||
-           std::holds_alternative<FindDeadBatch>(step) || std::holds_alternative<FindToken>(step) ||
-           std::holds_alternative<ListTokens>(step) || std::holds_alternative<CountJobs>(step) ||
-           std::holds_alternative<ListCounters>(step) || std::holds_alternative<Heartbeat>(step) ||
-           std::holds_alternative<MeasureUse>(step);
-}
+/// Whether a step is answered even while the disk fails: nothing of it would be written.
+bool needs_no_disk(const Step& step) { return Changes{traits_of(step).changes} != Changes::state; }
 
-/// Whether a step adds data. The others remove it in the end. `AddToCounters` with an empty list
-/// asks whether the store takes changes, and a full one does not take all of them.
-bool adds(const Step& step) {
+/// Whether a step is refused while the disk is full. To add to no counter asks whether the store
+/// takes changes, and it does not take all of them; counters themselves take no further space, as
+/// deliveries count in the same ones again and again.
+bool needs_space(const Step& step) {
     const auto* counters = std::get_if<AddToCounters>(&step);
-    if (counters != nullptr && counters->increments.empty()) return true;
-    return std::holds_alternative<PublishEvent>(step) || std::holds_alternative<PushJob>(step) ||
-           std::holds_alternative<Subscribe>(step) || std::holds_alternative<PutToken>(step) ||
-           std::holds_alternative<RedeliverDeadBatches>(step);
+    if (counters != nullptr) return counters->increments.empty();
+    return CapacityNeed{traits_of(step).needs} != CapacityNeed::none;
 }
 
 }  // namespace
@@ -83,11 +72,11 @@ std::uint64_t Engine::perform(std::span<Step> steps, TimePoint now,
     auto& writer = state_->writer;
     std::uint64_t row = 0;
     for (auto& step : steps) {
-        if (failure_ && (stale_ || !only_reads(step))) {
+        if (failure_ && (stale_ || !needs_no_disk(step))) {
             outcomes.emplace_back(*failure_);
             continue;
         }
-        if (full_slack_ && adds(step)) {
+        if (full_slack_ && needs_space(step)) {
             outcomes.emplace_back(Error{Errc::unavailable, "the disk is full"});
             continue;
         }

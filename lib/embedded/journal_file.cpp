@@ -1,17 +1,19 @@
 #include "journal_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <new>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
-#include <libdeflate.h>
 #include <sqlite3.h>
 
+#include "coalescing_vfs.hpp"
+#include "core/state/machine.hpp"
 #include "log_copy.hpp"
+#include "row_checksum.hpp"
 #include "write_ahead_log.hpp"
 
 namespace routemaster::embedded {
@@ -20,7 +22,17 @@ namespace {
 /// "rmjl" as a number, in the header of the file: `file` and this store recognise it by that.
 constexpr std::int64_t application_id = 0x726d6a6c;
 
-constexpr std::int64_t format_version = 3;
+/// The format of jobs, batches and counters.
+constexpr std::int64_t own_format = 3;
+
+/// The newest that any entity needs.
+template <class... State>
+constexpr std::int64_t newest_format(const std::tuple<detail::NamedTable<State>&...>*) {
+    return std::max({own_format, std::int64_t{State::record.format}...});
+}
+
+constexpr std::int64_t format_version =
+    newest_format(static_cast<const detail::NamedTables*>(nullptr));
 
 /// Added to the version while the newest rows may be in SQLite's log alone.
 constexpr std::int64_t log_belongs = 1 << 16;
@@ -37,19 +49,6 @@ constexpr std::uint64_t forgotten_bytes_max = 256U << 10U;
 constexpr std::int64_t free_pages_kept_max = 512;
 constexpr int pages_returned_busy = 16;
 constexpr int pages_returned_idle = 128;
-
-/// Detects a row that was damaged, and one in another's place.
-std::int64_t checksum(std::uint64_t row, std::string_view changes) {
-    std::array<unsigned char, sizeof row> number{};
-    for (std::size_t i = 0; i < number.size(); ++i) {
-        number[i] = static_cast<unsigned char>(row >> (8U * i));
-    }
-    auto sum = libdeflate_crc32(0, number.data(), number.size());
-    // Without an address, which is what SQLite returns for an empty or missing value, it would
-    // return 0.
-    if (!changes.empty()) sum = libdeflate_crc32(sum, changes.data(), changes.size());
-    return static_cast<std::int64_t>(sum);
-}
 
 std::string_view blob(sqlite3_stmt* statement, int column) {
     const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
@@ -76,6 +75,7 @@ JournalFile::~JournalFile() { note_no_log(); }
 Result<void> JournalFile::mend() {
     if (database_.needs_reopen()) {
         reset_statements();
+        reader_.close();
         if (auto opened = database_.reopen(); !opened) return opened;
         auto damage = damage_of_log();
         if (!damage) return damage.error();
@@ -160,6 +160,7 @@ Result<void> JournalFile::note_log() {
     const auto version = database_.number("PRAGMA user_version");
     if (!version) return version.error();
     if (*stored != log_noted || *version != log_noted) {
+        const auto paused = reader_.pause();
         if (auto done = set_version(log_noted); !done) return done;
         if (auto done = database_.checkpoint_all(); !done) return done;
     }
@@ -178,6 +179,7 @@ void JournalFile::note_no_log() {
     const auto stored = database_.stored_version();
     if (stored && (*stored & log_belongs) == 0 && !log_noted_) return;
     reset_statements();
+    reader_.close();
     if (!stored || unreadable_ || database_.needs_reopen() || !set_version(format_version)) {
         database_.keep_log();
     }
@@ -186,6 +188,7 @@ void JournalFile::note_no_log() {
 /// While the flag is set the log is never without a commit: it would look lost. So another commit,
 /// which starts it over, follows the checkpoint.
 Result<void> JournalFile::cut_log() {
+    const auto paused = reader_.pause();
     if (auto done = database_.checkpoint_all(); !done) return done;
     auto done = database_.limit_log(0);
     if (done) done = set_version(log_noted);
@@ -280,6 +283,7 @@ Result<void> JournalFile::prepare_statements() {
         if (!prepared) return prepared.error();
         *statement = *std::move(prepared);
     }
+    reader_.open(database_.path(), coalescing_vfs());
     return {};
 }
 
@@ -304,7 +308,7 @@ Result<void> JournalFile::read_rows(const Reader& each) {
         const auto changes = blob(rows.get(), 2);
         if (last_row_ == 0) first_row_ = row;
         const bool gap = last_row_ != 0 && row != last_row_ + 1;
-        if (gap || sqlite3_column_int64(rows.get(), 1) != checksum(row, changes)) {
+        if (gap || sqlite3_column_int64(rows.get(), 1) != row_checksum(row, changes)) {
             return Error{Errc::corrupted, database_.name() + ": row " + std::to_string(row) +
                                               (gap ? " follows a gap" : " is damaged")};
         }
@@ -338,7 +342,7 @@ Result<JournalFile::Rows> JournalFile::read_range(std::uint64_t first, std::uint
                 return Error{Errc::corrupted, which() + " is missing"};
             }
             const auto changes = blob(statement, 2);
-            if (sqlite3_column_int64(statement, 1) != checksum(row, changes)) {
+            if (sqlite3_column_int64(statement, 1) != row_checksum(row, changes)) {
                 return Error{Errc::corrupted, which() + " is damaged"};
             }
             bytes += footprint(changes.size());
@@ -351,6 +355,7 @@ Result<JournalFile::Rows> JournalFile::read_range(std::uint64_t first, std::uint
 }
 
 Result<std::string> JournalFile::fetch(std::uint64_t row) {
+    if (auto changes = reader_.fetch(row)) return *std::move(changes);
     const std::lock_guard lock{mutex_};
     auto rows = read_range(row, row, 1);
     if (!rows) return rows.error();
@@ -413,7 +418,7 @@ Result<void> JournalFile::append_row(std::string_view changes, std::uint64_t nee
 Result<void> JournalFile::insert(std::uint64_t row, std::string_view changes) {
     auto* statement = insert_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
-    sqlite3_bind_int64(statement, 2, checksum(row, changes));
+    sqlite3_bind_int64(statement, 2, row_checksum(row, changes));
     sqlite3_bind_blob64(statement, 3, changes.data(), changes.size(), SQLITE_STATIC);
     const int code = sqlite3_step(statement);
     auto result =

@@ -20,6 +20,7 @@
 #include "reserve.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/result.hpp"
+#include "row_reader.hpp"
 
 namespace routemaster::embedded {
 
@@ -148,6 +149,7 @@ private:
     Database::Statement sizes_;
     Database::Statement forget_;
     Database::Statement fetch_;
+    RowReader reader_;  // Fetches while another thread appends.
     DamagedLog damaged_log_;
     std::optional<std::string> damage_;
     bool log_noted_ = false;

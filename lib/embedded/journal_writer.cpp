@@ -1,8 +1,11 @@
 #include "journal_writer.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
+#include "record_fields.hpp"
 #include "replay.hpp"
 
 namespace routemaster::embedded {
@@ -11,9 +14,6 @@ using detail::BatchState;
 using detail::CounterState;
 using detail::Entity;
 using detail::JobState;
-using detail::SubscriberState;
-using detail::TokenState;
-using detail::TopicState;
 
 namespace {
 
@@ -26,6 +26,18 @@ constexpr std::uint64_t moved_share_max = 7;
 
 /// What a uid in the list of an event costs.
 constexpr std::size_t appended_bytes = Uid::length + 1;
+
+/// All kinds of entities that have a name, to choose by; it points to none.
+constexpr const detail::NamedTables* all_named = nullptr;
+
+/// Calls `act` with an entity that has a name as what it is.
+template <class... State, class Act>
+void as_named(const std::tuple<detail::NamedTable<State>&...>*, Entity& entity, Act act) {
+    const auto act_if = [&]<class One>(std::type_identity<One>) {
+        if (entity.kind == One::record.kind()) act(static_cast<One&>(entity));
+    };
+    (act_if(std::type_identity<State>{}), ...);
+}
 
 }  // namespace
 
@@ -80,13 +92,11 @@ std::optional<Error> JournalWriter::move_oldest(std::size_t bytes) {
 
 void JournalWriter::encode(Entity& entity) {
     switch (entity.kind) {
-        case Entity::Kind::topic: return note(static_cast<TopicState&>(entity));
-        case Entity::Kind::subscriber: return note(static_cast<SubscriberState&>(entity));
-        case Entity::Kind::token: return note(static_cast<TokenState&>(entity));
         case Entity::Kind::job: return note(static_cast<JobState&>(entity));
         case Entity::Kind::batch: return note(static_cast<BatchState&>(entity));
         case Entity::Kind::counter: return note(static_cast<CounterState&>(entity));
     }
+    as_named(all_named, entity, [this](auto& state) { note(state); });
 }
 
 template <class State>
@@ -138,9 +148,6 @@ void JournalWriter::mark_dirty(Entity& entity) {
 
 // --- Changes of each entity ----------------------------------------------------------------------
 
-void JournalWriter::changed(TopicState& topic) { note(topic); }
-void JournalWriter::changed(SubscriberState& subscriber) { note(subscriber); }
-void JournalWriter::changed(TokenState& token) { note(token); }
 void JournalWriter::changed(JobState& job) { note(job); }
 
 void JournalWriter::lease_ended(const JobState& job) {
@@ -190,22 +197,12 @@ void JournalWriter::appended(std::string_view message, std::span<BatchState* con
     }
 }
 
-void JournalWriter::gone(TopicState& topic) {
-    begin(ChangeKind::topic_gone, 1);
-    out_.text(topic.topic.name);
-    unrestored(topic);
-}
-
-void JournalWriter::gone(SubscriberState& subscriber) {
-    begin(ChangeKind::subscriber_gone, 1);
-    out_.text(subscriber.subscription.token);
-    unrestored(subscriber);
-}
-
-void JournalWriter::gone(TokenState& token) {
-    begin(ChangeKind::token_gone, 1);
-    out_.text(token.token.token);
-    unrestored(token);
+void JournalWriter::gone(Entity& entity) {
+    as_named(all_named, entity, [this](auto& state) {
+        begin(state.record.gone, 1);
+        out_.text(state.name());
+        unrestored(state);
+    });
 }
 
 void JournalWriter::gone(JobState& job) {
@@ -237,7 +234,7 @@ void JournalWriter::evict(std::uint64_t committed) {
 void JournalWriter::evict(Entity& entity) {
     if (entity.kind == Entity::Kind::job) {
         auto& job = static_cast<JobState&>(entity);
-        if (job.group != nullptr || job.state == JobState::State::pending) return;
+        if (job.in_order || job.state == JobState::State::pending) return;
         if (!job.payload.resident()) return;
         job.payload.evict();
         resident_ -= job.payload.size();
@@ -277,42 +274,19 @@ void JournalWriter::make_resident(Entity& entity) {
 
 // --- Full records -----------------------------------------------------------------------------
 
-void JournalWriter::begin(ChangeKind kind, std::size_t fields) {
+void JournalWriter::begin(std::uint8_t number, std::size_t fields) {
     ++encoded_;
     out_.begin_array(fields + 1);
-    out_.integer(static_cast<std::int64_t>(kind));
+    out_.integer(number);
 }
 
-void JournalWriter::encode(const TopicState& topic) {
-    begin(ChangeKind::topic, 3);
-    out_.text(topic.topic.name);
-    topic.topic.publisher ? out_.text(*topic.topic.publisher) : out_.null();
-    out_.natural(topic.topic.events);
-}
-
-void JournalWriter::encode(const SubscriberState& subscriber) {
-    const auto& subscription = subscriber.subscription;
-    begin(ChangeKind::subscriber, 12);
-    out_.text(subscription.token);
-    out_.text(subscription.callback);
-    out_.text(subscription.uuid);
-    out_.integer(subscription.timeout.count());
-    out_.integer(subscription.max_events);
-    out_.integer(subscription.max_in_flight);
-    out_.integer(subscriber.health_points);
-    const auto& attempted = subscriber.last_attempted_at;
-    attempted ? out_.integer(to_milliseconds(*attempted)) : out_.null();
-    out_.begin_array(subscriber.topics.size());
-    for (const auto& topic : subscriber.topics) out_.text(topic);
-    out_.integer(subscription.attempts_max);
-    out_.integer(subscription.age_max.count());
-    out_.integer(subscription.dead_max);
-}
-
-void JournalWriter::encode(const TokenState& token) {
-    begin(ChangeKind::token, 2);
-    out_.text(token.token.token);
-    out_.text(token.token.name);
+template <class State>
+    requires requires { State::record; }
+void JournalWriter::encode(const State& state) {
+    begin(State::record.whole, State::record.fields);
+    out_.text(state.name());
+    RecordWriter fields{out_};
+    state.write(fields);
 }
 
 void JournalWriter::encode(JobState& job) {
@@ -322,7 +296,7 @@ void JournalWriter::encode(JobState& job) {
     job.payload.note_offset(static_cast<std::uint32_t>(buffer_.size() - job.payload.size()));
     out_.integer(to_milliseconds(job.run_at));
     out_.natural(job.order);
-    job.group != nullptr ? out_.text(job.group->name) : out_.null();
+    job.in_order ? out_.text(job.group()->name) : out_.null();
 }
 
 void JournalWriter::encode(BatchState& batch) {
@@ -350,9 +324,9 @@ void JournalWriter::encode_death(const BatchState& batch) {
 
 void JournalWriter::encode(const CounterState& counter) {
     begin(ChangeKind::counter, 3);
-    out_.text(counter.key->name);
-    out_.begin_array(counter.key->tags.size());
-    for (const auto& [tag, value] : counter.key->tags) {
+    out_.text(counter.key.name);
+    out_.begin_array(counter.key.tags.size());
+    for (const auto& [tag, value] : counter.key.tags) {
         out_.begin_array(2);
         out_.text(tag);
         value ? out_.text(*value) : out_.null();

@@ -81,20 +81,15 @@ public:
     /// Changes go into `row` from now on. For replaying.
     void open(std::uint64_t row) { open_row_ = row; }
 
-    void changed(detail::TopicState& topic) override;
-    void changed(detail::SubscriberState& subscriber) override;
-    void changed(detail::TokenState& token) override;
+    void changed(detail::Entity& entity) override { encode(entity); }
     void changed(detail::JobState& job) override;
     void lease_ended(const detail::JobState& job) override;
     void changed(detail::BatchState& batch) override;
     void died(detail::BatchState& batch) override;
     void redelivered(detail::BatchState& batch) override;
     void appended(std::string_view message, std::span<detail::BatchState* const> batches) override;
-    void counted(detail::TopicState& topic) override { mark_dirty(topic); }
-    void counted(detail::CounterState& counter) override { mark_dirty(counter); }
-    void gone(detail::TopicState& topic) override;
-    void gone(detail::SubscriberState& subscriber) override;
-    void gone(detail::TokenState& token) override;
+    void counted(detail::Entity& entity) override { mark_dirty(entity); }
+    void gone(detail::Entity& entity) override;
     void gone(detail::JobState& job) override;
     void gone(detail::BatchState& batch) override;
     void skipped(detail::OrderingGroup& group) override { group.skipped_row = open_row_; }
@@ -103,12 +98,16 @@ public:
     MessageList read(const detail::BatchState& batch) override;
 
 private:
-    void begin(ChangeKind kind, std::size_t fields);
+    void begin(std::uint8_t number, std::size_t fields);
+    void begin(ChangeKind kind, std::size_t fields) {
+        begin(static_cast<std::uint8_t>(kind), fields);
+    }
     void mark_dirty(detail::Entity& entity);
     void encode(detail::Entity& entity);
-    void encode(const detail::TopicState& topic);
-    void encode(const detail::SubscriberState& subscriber);
-    void encode(const detail::TokenState& token);
+    /// Of an entity that has a name.
+    template <class State>
+        requires requires { State::record; }
+    void encode(const State& state);
     void encode(detail::JobState& job);
     void encode(detail::BatchState& batch);
     void encode_death(const detail::BatchState& batch);

@@ -1,16 +1,20 @@
 #include "replay.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <msgpack.hpp>
 
 #include "change_kind.hpp"
+#include "record_fields.hpp"
 
 namespace routemaster::embedded {
 namespace {
@@ -33,6 +37,18 @@ Uid uid(const msgpack::object& field) {
     return *parsed;
 }
 
+/// Whether no number stands for two kinds of changes.
+template <class... State>
+constexpr bool numbers_differ() {
+    constexpr auto first = static_cast<std::uint8_t>(ChangeKind::batch);
+    constexpr auto last = static_cast<std::uint8_t>(ChangeKind::batch_redelivered);
+    std::array numbers{State::record.whole..., State::record.gone...};
+    const auto is_taken = [](std::uint8_t number) { return number >= first && number <= last; };
+    std::sort(numbers.begin(), numbers.end());
+    return std::none_of(numbers.begin(), numbers.end(), is_taken) &&
+           std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
+}
+
 /// Replays the changes of one row, one by one.
 class Replay {
 public:
@@ -47,16 +63,11 @@ public:
         const auto all = list(change);
         if (all.empty()) throw msgpack::type_error{};
         bytes_ = bytes;
-        const auto kind = static_cast<ChangeKind>(all.front().as<std::uint8_t>());
+        const auto number = all.front().as<std::uint8_t>();
+        const auto kind = static_cast<ChangeKind>(number);
         const auto fields = all.subspan(1);
         if (fields.size() < fields_of(kind)) throw msgpack::type_error{};
         switch (kind) {
-            case ChangeKind::topic: return topic(fields);
-            case ChangeKind::topic_gone: return topic_gone(fields);
-            case ChangeKind::subscriber: return subscriber(fields);
-            case ChangeKind::subscriber_gone: return subscriber_gone(fields);
-            case ChangeKind::token: return token(fields);
-            case ChangeKind::token_gone: return token_gone(fields);
             case ChangeKind::batch: return batch(fields);
             case ChangeKind::batch_changed: return batch_changed(fields);
             case ChangeKind::event: return event(fields);
@@ -68,14 +79,12 @@ public:
             case ChangeKind::batch_dead: return batch_dead(fields);
             case ChangeKind::batch_redelivered: return batch_redelivered(fields);
         }
-        throw msgpack::type_error{};
+        if (!named(machine_.named_tables(), number, fields)) throw msgpack::type_error{};
     }
 
 private:
     static std::size_t fields_of(ChangeKind kind) {
         switch (kind) {
-            case ChangeKind::topic: return 3;
-            case ChangeKind::subscriber: return 9;
             case ChangeKind::batch: return 7;
             case ChangeKind::batch_dead: return 4;
             case ChangeKind::batch_changed:
@@ -83,12 +92,8 @@ private:
             case ChangeKind::job_over: return 3;
             case ChangeKind::job: return 5;
             case ChangeKind::counter: return 3;
-            case ChangeKind::token:
             case ChangeKind::event:
             case ChangeKind::job_gone: return 2;
-            case ChangeKind::topic_gone:
-            case ChangeKind::subscriber_gone:
-            case ChangeKind::token_gone:
             case ChangeKind::batch_gone: return 1;
         }
         return 0;
@@ -96,59 +101,32 @@ private:
 
     void note_full_record(detail::Entity& entity) { writer_.restored(entity, row_, bytes_, true); }
 
-    void topic(Fields fields) {
-        auto& state = machine_.registry().restore_topic(string(fields[0]));
-        state.topic.publisher = optional_string(fields[1]);
-        state.topic.events = fields[2].as<std::uint64_t>();
-        note_full_record(state);
+    /// Restores what has a name. False when no kind has that number.
+    template <class... State>
+    bool named(std::tuple<detail::NamedTable<State>&...> tables, std::uint8_t number,
+               Fields fields) {
+        static_assert(numbers_differ<State...>());
+        return (named(std::get<detail::NamedTable<State>&>(tables), number, fields) || ...);
     }
 
-    void topic_gone(Fields fields) {
-        auto* state = machine_.registry().topic(string(fields[0]));
-        if (state == nullptr) return;
-        writer_.unrestored(*state);
-        machine_.registry().unrestore_topic(string(fields[0]));
-    }
-
-    void subscriber(Fields fields) {
-        auto& state = machine_.registry().restore_subscriber(string(fields[0]));
-        auto& subscription = state.subscription;
-        subscription.callback = string(fields[1]);
-        subscription.uuid = string(fields[2]);
-        subscription.timeout = Duration{fields[3].as<std::int64_t>()};
-        subscription.max_events = fields[4].as<std::uint32_t>();
-        subscription.max_in_flight = fields[5].as<std::uint32_t>();
-        state.health_points = fields[6].as<int>();
-        state.last_attempted_at.reset();
-        if (!fields[7].is_nil()) state.last_attempted_at = time(fields[7]);
-        state.topics.clear();
-        for (const auto& name : list(fields[8])) state.topics.insert(string(name));
-        if (fields.size() >= 12) {
-            subscription.attempts_max = fields[9].as<std::uint32_t>();
-            subscription.age_max = Duration{fields[10].as<std::int64_t>()};
-            subscription.dead_max = fields[11].as<std::uint32_t>();
+    template <class State>
+    bool named(detail::NamedTable<State>& table, std::uint8_t number, Fields fields) {
+        constexpr auto& record = State::record;
+        if (number != record.whole && number != record.gone) return false;
+        if (fields.size() < (number == record.whole ? record.fields_min : 1U)) {
+            throw msgpack::type_error{};
         }
-        note_full_record(state);
-    }
-
-    void subscriber_gone(Fields fields) {
-        auto* state = machine_.registry().subscriber(string(fields[0]));
-        if (state == nullptr) return;
-        writer_.unrestored(*state);
-        machine_.registry().unrestore_subscriber(string(fields[0]));
-    }
-
-    void token(Fields fields) {
-        auto& state = machine_.registry().restore_token(string(fields[0]));
-        state.token.name = string(fields[1]);
-        note_full_record(state);
-    }
-
-    void token_gone(Fields fields) {
-        auto* state = machine_.registry().token(string(fields[0]));
-        if (state == nullptr) return;
-        writer_.unrestored(*state);
-        machine_.registry().unrestore_token(string(fields[0]));
+        const auto name = string(fields[0]);
+        if (number == record.whole) {
+            auto& state = table.open(name);
+            RecordReader reader{fields};
+            state.read(reader);
+            note_full_record(state);
+        } else if (auto* state = table.find(name)) {
+            writer_.unrestored(*state);
+            table.erase(*state);
+        }
+        return true;
     }
 
     void batch(Fields fields) {
@@ -250,13 +228,14 @@ private:
     }
 
     void job_gone(Fields fields) {
-        auto& queue = machine_.jobs().queue(string(fields[0]));
-        job_ended(machine_.jobs().find(queue, text(fields[1])));
+        const auto* queue = machine_.jobs().find_queue(string(fields[0]));
+        if (queue != nullptr) job_ended(machine_.jobs().find(*queue, text(fields[1])));
     }
 
     void job_over(Fields fields) {
-        auto& queue = machine_.jobs().queue(string(fields[0]));
-        job_ended(detail::JobTable::find(queue, fields[1].as<std::uint32_t>(),
+        const auto* queue = machine_.jobs().find_queue(string(fields[0]));
+        if (queue == nullptr) return;
+        job_ended(detail::JobTable::find(*queue, fields[1].as<std::uint32_t>(),
                                          fields[2].as<std::uint64_t>()));
     }
 

@@ -4,10 +4,9 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <variant>
 
-#include "requests.hpp"
-#include "scripts.hpp"
+#include "lua_sources.hpp"
+#include "request.hpp"
 #include "wire.hpp"
 
 namespace routemaster::redis {
@@ -32,7 +31,7 @@ public:
 
 private:
     void repair(std::string_view cursor) {
-        Call call{.script = &scripts().repair_index,
+        Call call{.script = &index_repair_script(),
                   .done = [self = shared_from_this()](const CallResult& result) {
                       self->repaired(result);
                   }};
@@ -58,12 +57,10 @@ private:
 
 }  // namespace
 
-std::string_view listed_names(const Step& step) {
-    if (std::holds_alternative<ListTopics>(step)) return "topics";
-    if (std::holds_alternative<ListSubscribers>(step)) return "subscribers";
-    if (std::holds_alternative<ListTokens>(step)) return "api_tokens:by_token";
-    if (std::holds_alternative<ListCounters>(step)) return "counters";
-    return {};
+const Script& index_repair_script() {
+    // Whoever looks for what fills the memory must get a list.
+    static const Script script = compose("repair_index", ScriptKind::frees, {}, lua::repair_index);
+    return script;
 }
 
 Call with_index_repair(Call call, Link& link, std::string_view prefix, std::string_view names) {

@@ -7,13 +7,12 @@
 
 #include "call.hpp"
 #include "link.hpp"
-#include "routemaster/step.hpp"
+#include "script.hpp"
 
 namespace routemaster::redis {
 
-/// The key, without its prefix, of the set or hash whose names a step lists; empty when it lists no
-/// names.
-[[nodiscard]] std::string_view listed_names(const Step& step);
+/// The script that repairs an index, to be loaded into a server. Thread safe.
+[[nodiscard]] const Script& index_repair_script();
 
 /// Makes the call of such a step repair the index of `names` when its script replies that the index
 /// is out of date: in as many calls as it takes, each of which checks some 500 names. Then it

@@ -9,10 +9,8 @@
 #include "core/store/watchers.hpp"
 #include "index_repair.hpp"
 #include "link.hpp"
-#include "replies.hpp"
-#include "requests.hpp"
 #include "routemaster/store/redis.hpp"
-#include "scripts.hpp"
+#include "step_call.hpp"
 
 namespace routemaster {
 namespace {
@@ -29,12 +27,18 @@ struct SubmittedSteps {
     }
 };
 
+std::vector<const redis::Script*> scripts() {
+    auto all = redis::step_scripts();
+    all.push_back(&redis::index_repair_script());
+    return all;
+}
+
 }  // namespace
 
 struct RedisStore::Impl {
     explicit Impl(RedisOptions settings)
         : options{std::move(settings)},
-          link{options, redis::all_scripts(), options.prefix + "routemaster:wake",
+          link{options, scripts(), options.prefix + "routemaster:wake",
                [this](std::string_view queue) {
                    // An empty name: messages may have been missed.
                    if (queue.empty()) return watchers.wake_all();
@@ -61,24 +65,24 @@ void RedisStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
 
     const auto& options = impl_->options;
     auto& link = impl_->link;
-    const redis::RequestContext context{options.prefix, options.mixed_fleet, link.clock_offset(),
-                                        now};
+    const redis::RequestContext context{options.prefix, options.mixed_fleet, options.event_data_max,
+                                        link.clock_offset(), now};
     std::vector<redis::Call> calls;
     calls.reserve(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        auto call = redis::request(steps[i], context);
-        if (!call) {
-            submitted->settle(i, call.error());
+        auto made = redis::step_call(steps[i], context);
+        if (!made) {
+            submitted->settle(i, made.error());
             continue;
         }
-        call->done = [submitted, i, reader = redis::ReplyReader{steps[i], context.clock_offset}](
-                         const redis::CallResult& result) {
+        auto& call = calls.emplace_back(std::move(made->call));
+        call.done = [submitted, i,
+                     reader = std::move(made->reader)](const redis::CallResult& result) {
             submitted->settle(i, reader.read(result));
         };
-        if (const auto names = redis::listed_names(steps[i]); !names.empty()) {
-            *call = redis::with_index_repair(*std::move(call), link, options.prefix, names);
+        if (const auto names = made->listed_names; !names.empty()) {
+            call = redis::with_index_repair(std::move(call), link, options.prefix, names);
         }
-        calls.push_back(*std::move(call));
     }
     if (!calls.empty()) link.send(calls);
 }

@@ -112,6 +112,10 @@ Result<void> parse_setting(std::string_view name, const std::string& value, Redi
     } else if (name == "mixed_fleet") {
         if (value != "yes" && value != "no") return invalid("mixed_fleet is yes or no");
         options.mixed_fleet = value == "yes";
+    } else if (name == "event_data_max") {
+        const auto bytes = number<std::uint32_t>(value);
+        if (!bytes) return invalid("event_data_max " + quoted(value) + " is not a number of bytes");
+        options.event_data_max = *bytes;
     } else if (name == "timeout") {
         const auto milliseconds = number<std::uint32_t>(value);
         if (!milliseconds || *milliseconds == 0) {
@@ -120,7 +124,7 @@ Result<void> parse_setting(std::string_view name, const std::string& value, Redi
         options.timeout = Duration{*milliseconds};
     } else {
         return invalid("there is no setting " + quoted(name) +
-                       ", only prefix, mixed_fleet, timeout and ca_file");
+                       ", only prefix, mixed_fleet, event_data_max, timeout and ca_file");
     }
     return {};
 }

@@ -189,10 +189,10 @@ void InvariantChecker::send_bad_input() {
     bad.emplace_back(ListDeadBatches{"somebody", 0});
     bad.emplace_back(DropOldestBatches{0});
     for (auto& step : bad) {
-        const auto index = step.index();
+        const auto name = traits_of(step).name;
         const auto outcome = store_.ask_any(std::move(step), now);
         if (!outcome && outcome.error().code() == Errc::invalid) continue;
-        context_.fail("a bad step was not refused, of kind " + std::to_string(index));
+        context_.fail("a bad step was not refused: " + std::string{name});
     }
     const Lease none{job_queue, "no job", nobody, 1};
     if (store_.ask(AckJob{none}, now) != Settlement::lease_lost) {

@@ -1,16 +1,14 @@
 #include "job_worker.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace routemaster::simulation {
 namespace {
 
-constexpr std::uint32_t held_max = 64;
+constexpr std::size_t slots = 64;
 constexpr Duration poll_interval{500};
-constexpr Duration refusal_wait{100};
 constexpr Duration retry_wait_max{2'000};
-constexpr Duration heartbeat_interval{1'000};
-constexpr Duration worker_silence{3'500};
 
 Uid drawn_uid(Random& random) {
     const auto high = random.next();
@@ -26,37 +24,22 @@ JobWorker::JobWorker(SimulationContext& context, Store& store, Subscribers& subs
       subscribers_{subscribers},
       die_{std::move(die)},
       link_{context, store},
-      watch_{store.watch(job_queue, [this] {
-          next_acquire_ = context_.now();
-          again();
-      })} {
+      loop_{
+          link_, {.queue = job_queue, .worker = worker(), .poll_interval = poll_interval}, *this} {
     run(*this);
 }
 
 TimePoint JobWorker::poll(TimePoint now) {
-    if (now < last_poll_) {  // The clock was set back.
-        next_acquire_ = std::min(next_acquire_, now);
-        next_heartbeat_ = now;
+    loop_.receive(now);
+    if (loop_.over(now)) {
+        for (const auto id : std::exchange(under_way_, {})) loop_.nack(id);
     }
-    last_poll_ = now;
-    if (close_at_ != never) {
-        if (!retiring_ && (held_.empty() || now >= close_at_)) retire(now);
-        if (retiring_) return never;
-    } else if (!acquiring_ && now >= next_acquire_ && held_.size() < held_max) {
-        acquire(now);
-    }
-    if (now >= next_heartbeat_) {
-        next_heartbeat_ = now + heartbeat_interval;
-        Step steps[] = {Heartbeat{worker()}, ScrubWorkers{worker_silence}};
-        link_.submit(steps, now, [](std::span<Outcome>) {});
-    }
-    auto next = std::min(next_heartbeat_, close_at_);
-    if (!acquiring_ && close_at_ == never) next = std::min(next, std::max(next_acquire_, now));
-    return next;
+    return loop_.send(slots - std::min(slots, loop_.held()));
 }
 
-void JobWorker::again() {
-    if (wake_) wake_();
+void JobWorker::wake_with(std::function<void()> wake) {
+    wake_ = wake;
+    loop_.wake_with(std::move(wake));
 }
 
 void JobWorker::later(Duration span, std::function<void()> what) {
@@ -67,66 +50,41 @@ void JobWorker::later(Duration span, std::function<void()> what) {
     });
 }
 
-void JobWorker::acquire(TimePoint now) {
-    acquiring_ = true;
-    next_acquire_ = never;
-    const auto limit = static_cast<std::uint32_t>(held_max - held_.size());
-    submit(link_, AcquireJobs{job_queue, worker(), limit, newest_fence_}, now,
-           [this](const Result<Acquired>& reply) {
-               acquiring_ = false;
-               if (reply) {
-                   acquired(*reply, context_.now());
-               } else {
-                   next_acquire_ = context_.now() + refusal_wait;
-               }
-               again();
-           });
-}
-
-void JobWorker::acquired(const Acquired& acquired, TimePoint now) {
-    next_acquire_ = std::min({next_acquire_, acquired.next_due, now + poll_interval});
-    for (const auto& lease : acquired.leases) {
-        newest_fence_ = std::max(newest_fence_, lease.fence);
-        if (held_.emplace(lease.fence, lease).second) begin(lease);
-    }
-}
-
-void JobWorker::begin(const Lease& lease) {
+void JobWorker::acquired(Id id, const Lease& lease) {
+    under_way_.insert(id);
     const auto attempt = subscribers_.attempt();
-    later(attempt.takes, [this, lease, attempt] { end(lease, attempt); });
+    later(attempt.takes, [this, id, lease, attempt] { end(id, lease, attempt); });
 }
 
-void JobWorker::end(const Lease& lease, const Attempt& attempt) {
-    if (attempt.refused) return settle(lease, false);
+void JobWorker::end(Id id, const Lease& lease, const Attempt& attempt) {
+    if (attempt.refused) return settle(id, false);
     const bool done = subscribers_.run(lease.job).has_value();
     context_.note(name() + " did a job (fence " + std::to_string(lease.fence) + ")" +
                   (attempt.fatal ? ", and dies"
                    : done        ? ""
                                  : ", which failed"));
     if (attempt.fatal) return die_();
-    settle(lease, done && !attempt.receipt_lost);
+    settle(id, done && !attempt.receipt_lost);
 }
 
-void JobWorker::settle(const Lease& lease, bool done) {
-    if (done) return settle(lease, done, AckJob{lease});
-    settle(lease, done, NackJob{lease, context_.now() + context_.up_to(retry_wait_max)});
+void JobWorker::settle(Id id, bool done) {
+    if (under_way_.erase(id) == 0) return;  // Given back while the attempt went on.
+    if (done) {
+        loop_.settle(id, AckJob{loop_.lease(id)});
+    } else {
+        loop_.settle(id, NackJob{loop_.lease(id), context_.now() + context_.up_to(retry_wait_max)});
+    }
+    wake_();
 }
 
-template <class S>
-void JobWorker::settle(const Lease& lease, bool done, S step) {
-    submit(link_, std::move(step), context_.now(), [this, lease, done](Result<Settlement> outcome) {
-        if (!outcome) return later(refusal_wait, [this, lease, done] { settle(lease, done); });
-        held_.erase(lease.fence);
-        again();
-    });
+void JobWorker::settled(Id id, Settlement settlement) {
+    if (settlement == Settlement::lease_lost && loop_.refusals(id) == 0) {
+        context_.note(name() + " had lost the lease");
+    }
 }
 
-void JobWorker::retire(TimePoint now) {
-    retiring_ = true;
-    submit(link_, RetireWorker{worker()}, now, [this](const Result<Count>&) {
-        retired_ = true;
-        again();
-    });
+void JobWorker::unfit(Id, const Error& error) {
+    context_.fail("a job cannot be settled: " + error.message());
 }
 
 }  // namespace routemaster::simulation

@@ -64,6 +64,7 @@ std::string StoreSettings::effective_url() const {
     if (mixed_fleet && chosen.find(mixed_setting) == std::string::npos) {
         add(std::string{mixed_setting} + "yes");
     }
+    if (event_data_max) add("event_data_max=" + std::to_string(*event_data_max));
     if (accept_damage) add(std::string{damage_setting});
     return chosen;
 }

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -24,7 +26,8 @@ struct StoreSettings {
     std::string url{};           ///< Empty: the file `routemaster.db` in `data_dir`.
     std::string data_dir = ".";  ///< Unused when there is a URL.
     bool mixed_fleet = false;    ///< Ruby processes share it.
-    bool accept_damage = false;  ///< Opens a file with a damaged log, with the data that is left.
+    std::optional<std::size_t> event_data_max{};  ///< Of a mixed fleet; absent: Ruby Routemaster's.
+    bool accept_damage = false;  ///< A file whose log is damaged is opened with what is left.
 
     /// The URL to open.
     [[nodiscard]] std::string effective_url() const;

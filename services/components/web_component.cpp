@@ -67,12 +67,12 @@ void declare_http(CLI::App& app, WebSettings& settings) {
 
 void declare_limits(CLI::App& app, WebSettings& settings) {
     app.add_option("--event-data-max", settings.event_data_max,
-                   "Bytes of MessagePack that the data of an event may take")
+                   "Bytes of MessagePack that the data of an event may take [64KiB, but 64 with "
+                   "--mixed-fleet: then what Ruby workers are set to]")
         ->transform(bytes())
         ->check(CLI::Range(0, 1 << 30))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_MAX_EVENT_DATA")
-        ->capture_default_str()
         ->group("Data");
     app.add_option("--topics-max", settings.topics_max,
                    "Topics that a client may subscribe to, and topics that it may own")
@@ -134,7 +134,9 @@ HttpApiOptions api_options(const ProcessSettings& process, const WebSettings& se
                            const Log& log, WebComponent::Trouble trouble) {
     return {.root_key = settings.root_key,
             .allow_http_callbacks = process.allow_http_callbacks,
-            .event_data_max = settings.event_data_max,
+            .event_data_max = settings.event_data_max.value_or(process.store.shared_with_original()
+                                                                   ? event_data_max_original
+                                                                   : event_data_max_default),
             .event_rules = event_rules(process, settings),
             .topics_max = settings.topics_max,
             .scaling_deadline = Duration{settings.scaling_deadline},
@@ -205,10 +207,10 @@ void declare_web(CLI::App& app, WebSettings& settings) {
     declare_access(app, settings);
 }
 
-void complete(WebSettings& settings, const ProcessSettings& process) {
+void complete(WebSettings& settings, ProcessSettings& process) {
     if (process.store.shared_with_original()) {
-        constexpr auto others =
-            "any does not work with --mixed-fleet: it would crash Ruby processes";
+        process.store.event_data_max = settings.event_data_max;
+        constexpr auto others = "any is not for --mixed-fleet: Ruby processes end at it";
         if (settings.topic_names == "any") throw CLI::ValidationError("--topic-names", others);
         if (settings.event_urls == "any") throw CLI::ValidationError("--event-urls", others);
     }

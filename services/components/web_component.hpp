@@ -39,7 +39,7 @@ struct WebSettings {
     std::string root_key_file{};  ///< The file with the key, unless empty.
     std::vector<std::string> clients{};
 
-    std::size_t event_data_max = event_data_max_default;
+    std::optional<std::size_t> event_data_max{};  ///< Absent: as the fleet needs.
     std::uint32_t topics_max = 1'000;
     std::string topic_names{};  ///< `any` or `ruby`; empty: `ruby` in a mixed fleet.
     std::string event_urls = "https";
@@ -55,8 +55,9 @@ struct WebSettings {
 /// parsing.
 void declare_web(CLI::App& app, WebSettings& settings);
 
-/// Reads the root key from its file, if it has one. Throws `CLI::Error` for bad settings.
-void complete(WebSettings& settings, const ProcessSettings& process);
+/// Reads the root key from its file, if it is in one, and tells the store how large events may be.
+/// Throws `CLI::Error` when the settings make no sense.
+void complete(WebSettings& settings, ProcessSettings& process);
 
 /// An `HttpServer` with an `HttpApi`, and an `AdmissionControl` if there is a limit.
 class WebComponent final : public Component {

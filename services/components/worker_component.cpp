@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -222,12 +223,13 @@ HttpTransportOptions transport_options(const ProcessSettings& process,
             .log = log};
 }
 
-DispatcherOptions dispatcher_options(const ProcessSettings& process, const WorkerSettings& settings,
-                                     Transport& transport, const Log& log) {
-    DispatcherOptions options{.transports = {&transport},
-                              .in_flight_max = settings.deliveries_max,
-                              .health = settings.health,
-                              .log = log};
+DeliveryWorkerOptions delivery_options(const ProcessSettings& process,
+                                       const WorkerSettings& settings, const Log& log) {
+    DeliveryWorkerOptions options{
+        .transports = {std::make_shared<HttpTransport>(transport_options(process, settings, log))},
+        .in_flight_max = settings.deliveries_max,
+        .health = settings.health,
+        .log = log};
     if (process.store.shared_with_original()) {
         options.worker_silence = silence_of_the_original;
         options.poll_interval = poll_beside_the_original;
@@ -294,9 +296,7 @@ void check(const WorkerSettings& settings) {
 
 WorkerComponent::WorkerComponent(Store& store, const ProcessSettings& process,
                                  const WorkerSettings& settings, const Log& log)
-    : transport_{transport_options(process, settings, log)},
-      dispatcher_{store, dispatcher_options(process, settings, transport_, log)},
-      deliveries_{dispatcher_} {
+    : deliveries_{store, delivery_options(process, settings, log)} {
     if (const auto limits = capacity(settings)) {
         autodrop_.emplace(store, AutodropOptions{.capacity = *limits, .log = log});
         drops_.emplace(*autodrop_);
@@ -312,10 +312,7 @@ WorkerComponent::WorkerComponent(Store& store, const ProcessSettings& process,
     }
 }
 
-std::optional<std::string> WorkerComponent::trouble() const {
-    if (auto why = deliveries_.trouble()) return "the dispatcher " + *why;
-    return dispatcher_.trouble();
-}
+std::optional<std::string> WorkerComponent::trouble() const { return deliveries_.trouble(); }
 
 void WorkerComponent::stop(TimePoint deadline) {
     if (measurements_) measurements_->stop(Duration{0});

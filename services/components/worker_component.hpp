@@ -13,7 +13,7 @@
 #include "components/process.hpp"
 #include "routemaster/autodrop.hpp"
 #include "routemaster/capacity.hpp"
-#include "routemaster/dispatcher.hpp"
+#include "routemaster/delivery_worker.hpp"
 #include "routemaster/health.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/monitor.hpp"
@@ -58,8 +58,8 @@ void declare_worker(CLI::App& app, WorkerSettings& settings);
 /// Throws `CLI::Error` when the settings contradict each other.
 void check(const WorkerSettings& settings);
 
-/// A `Dispatcher` that delivers over HTTP, an `Autodrop` if there is a limit, and a `Monitor` that
-/// writes to the log.
+/// A `DeliveryWorker` that delivers over HTTP, an `Autodrop` if there is a limit, and a `Monitor`
+/// that writes to the log.
 class WorkerComponent final : public Component {
 public:
     /// The store must outlive it, and the settings be checked. Throws `Failure`.
@@ -73,11 +73,9 @@ public:
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:
-    HttpTransport transport_;
-    Dispatcher dispatcher_;
+    DeliveryWorker deliveries_;
     std::optional<Autodrop> autodrop_;
     std::optional<Monitor> monitor_;
-    Runner deliveries_;
     std::optional<Runner> drops_;
     std::optional<Runner> measurements_;
 };

@@ -46,7 +46,7 @@ void crash(FileScene& scene) {
 void subscribe(FileScene& scene, std::uint32_t max_events, std::uint32_t attempts_max) {
     scene.must(Subscribe{"billing",
                          {"orders"},
-                         {.callback = "local:billing",
+                         {.callback = "https://billing.example/",
                           .timeout = Duration{0},
                           .max_events = max_events,
                           .attempts_max = attempts_max}});

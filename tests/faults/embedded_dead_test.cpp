@@ -25,7 +25,7 @@ struct DeadScene : FileScene {
     explicit DeadScene(const FileOptions& settings = {}) : FileScene{settings}, options{settings} {
         must(Subscribe{"billing",
                        {"orders"},
-                       {.callback = "local:billing",
+                       {.callback = "https://billing.example/",
                         .timeout = Duration{0},
                         .max_events = 1,
                         .attempts_max = 1,

@@ -31,10 +31,10 @@ public:
 
     void pass() {
         for (int round = 0; round < 3; ++round) {
-            perform_at_last(
-                Subscribe{"billing",
-                          {"orders"},
-                          {.callback = "local:b", .timeout = Duration{0}, .max_events = 2}});
+            perform_at_last(Subscribe{
+                "billing",
+                {"orders"},
+                {.callback = "https://b.example/", .timeout = Duration{0}, .max_events = 2}});
             for (int n = 0; n < 3; ++n) perform_at_last(scene_.event("event"));
             perform_at_last(PutToken{"key" + std::to_string(round), "shop"});
             for (const char* job : {"a", "b", "c"}) perform_at_last(PushJob{"work", job, soon()});

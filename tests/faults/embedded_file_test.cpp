@@ -74,7 +74,8 @@ TEST_CASE("everything in a file is exported as lines of JSON") {
     const Shop shop;
     const auto lines = shop.exported();
     CHECK(contains(lines, R"({"topic":{"name":"orders","publisher":null,"events":2}})"));
-    CHECK(contains(lines, R"({"subscriber":{"token":"billing","callback":"local:billing")"));
+    CHECK(contains(lines,
+                   R"({"subscriber":{"token":"billing","callback":"https://billing.example/")"));
     CHECK(contains(lines, R"({"token":{"token":"t","name":"shop"}})"));
     CHECK(contains(lines, R"("attempts":0,"undecodable":0,"events":[{"topic":"orders",)"));
     CHECK(contains(lines, R"("url":"https://a/2")"));

@@ -62,7 +62,13 @@ void come_to_rest(FileScene& scene, Twin& twin) {
     subscribe_all(true);
     auto later = scene.now + Duration{1};
     const auto acquire = [&](const char* queue) {
-        return twin.perform(store, AcquireJobs{queue, scene.worker, 100'000}, scene.now)
+        return twin
+            .perform(store,
+                     AcquireJobs{.queue = queue,
+                                 .worker = scene.worker,
+                                 .limit = 100'000,
+                                 .destinations = RandomSteps::everywhere()},
+                     scene.now)
             .value()
             .leases;
     };
@@ -115,7 +121,11 @@ TEST_CASE("20,000 random steps with 20 restarts have the same results as in memo
         check_gauges(*scene.store, now);
         // Jobs blocked by their group are SCHEDULED in one store and READY in the other.
         for (const char* queue : {delivery_queue, "work"}) {
-            CHECK(twin.perform(*scene.store, AcquireJobs{queue, scene.worker, 1}, now)
+            CHECK(twin.perform(*scene.store,
+                               AcquireJobs{.queue = queue,
+                                           .worker = scene.worker,
+                                           .destinations = RandomSteps::everywhere()},
+                               now)
                       .value()
                       .leases.empty());
         }

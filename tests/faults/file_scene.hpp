@@ -62,10 +62,11 @@ struct FileScene {
     }
 
     void subscribe(const std::string& token, std::uint32_t max_events = 100) {
-        must(Subscribe{
-            token,
-            {"orders"},
-            {.callback = "local:" + token, .timeout = Duration{0}, .max_events = max_events}});
+        must(Subscribe{token,
+                       {"orders"},
+                       {.callback = "https://" + token + ".example/",
+                        .timeout = Duration{0},
+                        .max_events = max_events}});
     }
 
     /// A step that publishes `message` in the topic `orders`.

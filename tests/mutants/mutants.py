@@ -11,6 +11,8 @@ that is to find it is compiled against the copy and run:
                   below it
     simulation    worlds in which everything goes wrong, over the engine of the embedded store
     dispatcher    the unit tests of the dispatcher's shares, end, trouble, and wake-ups
+    lease_loop    the unit tests of what every worker does about its leases
+    delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
     services      the integration tests that the mutant names, on programs with the bug in them:
                   that settings are passed on, and obeyed. Makes the release build first
 
@@ -72,6 +74,10 @@ PROGRAMS = {
 PROGRAMS["dispatcher"] = [
     [f"tests/unit/dispatcher_{what}_test.cpp"]
     for what in ("fairness", "close", "trouble", "wake")
+]
+PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
+PROGRAMS["delivery_worker"] = [
+    [f"tests/unit/{what}_test.cpp"] for what in ("callbacks", "delivery_worker")
 ]
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
 SECONDS_MAX = 60

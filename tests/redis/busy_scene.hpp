@@ -43,6 +43,7 @@ struct BusyScene : RedisScene {
     const bool mixed;
     Uid second_worker = *Uid::parse("WORKERWORKERWORKER99");
     std::vector<Lease> deliveries;  // The first of them has begun.
+    std::vector<Lease> called;      // To a callback in a process.
     std::vector<Lease> work;
 
     void prepare() {
@@ -80,6 +81,23 @@ struct BusyScene : RedisScene {
         work = perform(AcquireJobs{.queue = "work", .worker = worker, .limit = 2}).leases;
         perform(AcquireJobs{.queue = "work", .worker = second_worker, .limit = 1});
         begin(deliveries.at(0));
+        perform(Subscribe{
+            .token = "search",
+            .topics = {"fish"},
+            .options = {.callback = "local:search", .max_events = 1, .max_in_flight = 2}});
+        for (const char* uid : {"H", "I", "J"}) {
+            perform(
+                PublishEvent{.topic = "fish",
+                             .publisher = "pub--secret",
+                             .message = message(),
+                             .timestamp = now,
+                             .uid = *Uid::parse("BATCHBATCHBATCHB" + std::string{uid} + "AAA")});
+        }
+        called =
+            perform(
+                AcquireJobs{
+                    .queue = "main", .worker = worker, .limit = 1, .destinations = {{"search"}}})
+                .leases;
     }
 
     RedisReply script(const std::string& text, const std::string& key = {}) {
@@ -125,23 +143,25 @@ struct BusyScene : RedisScene {
     [[nodiscard]] std::set<std::string> possible_names() {
         const auto present = names();
         std::set<std::string> all{present.begin(), present.end()};
-        for (const char* key : {"topics", "subscribers", "counters", "workers", "batches:index",
-                                "batches:gauges:batch", "batches:gauges:event",
-                                "api_tokens:by_token", "routemaster:claims", "routemaster:dead",
-                                "routemaster:fence", "routemaster:queues", "routemaster:untidy"}) {
+        for (const char* key :
+             {"topics", "subscribers", "counters", "workers", "batches:index",
+              "batches:gauges:batch", "batches:gauges:event", "api_tokens:by_token",
+              "routemaster:claims", "routemaster:dead", "routemaster:fence", "routemaster:queues",
+              "routemaster:untidy", "routemaster:callbacks",
+              "routemaster:callback:", "routemaster:callback:search"}) {
             all.insert(key);
         }
         for (const std::string topic : {"cats", "dogs", "fish"}) {
             for (const char* family : {"topic:", "subscribers:"}) all.insert(family + topic);
         }
-        for (const std::string token : {"audit", "billing"}) {
+        for (const std::string token : {"audit", "billing", "search"}) {
             for (const char* family :
                  {"subscriber:", "topics:", "batches:current:", "routemaster:group:",
                   "routemaster:dead:", "routemaster:turns:"}) {
                 all.insert(family + token);
             }
         }
-        for (const std::string queue : {"main", "aux", "work"}) {
+        for (const std::string queue : {"main", "aux", "work", "main:callbacks"}) {
             for (const char* family :
                  {"jobs:index:", "jobs:scheduled:", "jobs:instant:", "jobs:pending:index:",
                   "routemaster:blocked:", "routemaster:waiting:"}) {

@@ -40,7 +40,7 @@ inline redis::Script make_script(std::string_view name, std::string_view source)
         hex += digits[digest[i] >> 4U];
         hex += digits[digest[i] & 15U];
     }
-    return {name, source, hex};
+    return {name, std::string{source}, hex};
 }
 
 /// Returns its argument.

@@ -35,6 +35,10 @@ struct Many : test::RedisScene {
                 redis.call('HSET', 'api_tokens:by_token', 'k' .. name, 'shop')
                 redis.call('HSET', 'counters', '\146\166c' .. name .. '\144', i)
                 redis.call('HSET', 'counters', 'none of ours ' .. name, i)
+                if i % 100 == 0 then
+                    redis.call('HSET', 'counters', '\146\166c' .. name, i)
+                    redis.call('HSET', 'counters', '\146\166c' .. name .. '\145\7', i)
+                end
             end)",
                "0", std::to_string(many)});
     }

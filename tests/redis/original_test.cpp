@@ -229,6 +229,20 @@ TEST_CASE("original: with its workers in the fleet, what would crash them is ref
         CAPTURE(url);
         CHECK(refusal(publication("cats", url)).starts_with("url: URL "));
     }
+    const auto with_data = [&](std::size_t size) {
+        Event event{.topic = "cats", .type = EventType::create, .url = "https://example.com/"};
+        // Beside the text, MessagePack takes a byte for the map, 2 for the key and 2 for its size.
+        event.data = Value{Value::Map{{"a", Value{std::string(size - 5, 'x')}}}};
+        auto step = publication("cats", event.url);
+        step.message = encode_message(event, s.now);
+        return step;
+    };
+    CHECK(refusal(with_data(65)).starts_with("data: takes 65 bytes of MessagePack"));
+    CHECK(s.try_to(with_data(64)));
+    RedisStore generous{
+        {.addresses = {s.server.address()}, .mixed_fleet = true, .event_data_max = 100}};
+    CHECK(perform(generous, with_data(100), s.now));
+    CHECK_FALSE(perform(generous, with_data(101), s.now));
     CHECK(refusal(Subscribe{"audit", {"cats"}, {.callback = "local:%"}})
               .starts_with("callback: URL is malformed"));
     CHECK(s.try_to(publication("cats", far)));
@@ -236,6 +250,7 @@ TEST_CASE("original: with its workers in the fleet, what would crash them is ref
     // In a fleet of ours alone, these are accepted.
     RedisStore ours{{.addresses = {s.server.address()}}};
     CHECK(perform(ours, publication("cats.eu", "urn:cat"), s.now));
+    CHECK(perform(ours, with_data(200), s.now));
 }
 
 TEST_CASE("original: a batch that our worker made DEAD is in none of its keys") {

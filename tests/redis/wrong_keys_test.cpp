@@ -95,6 +95,39 @@ std::vector<Kind> kinds() {
              return AcquireJobs{.queue = "main", .worker = s.worker, .limit = 100};
          },
          Duration{10'000}},
+        {"AcquireJobs, for a callback",
+         [](const BusyScene& s) -> Step {
+             return AcquireJobs{.queue = "main",
+                                .worker = s.worker,
+                                .limit = 100,
+                                .destinations = {{"search", ""}}};
+         },
+         Duration{10'000}},
+        {"Subscribe, from a callback to a URL",
+         [](const BusyScene&) -> Step {
+             return Subscribe{.token = "search",
+                              .topics = {"fish"},
+                              .options = {.callback = "https://example.com/"}};
+         }},
+        {"Subscribe, from a URL to a callback",
+         [](const BusyScene&) -> Step {
+             return Subscribe{
+                 .token = "billing", .topics = {"fish"}, .options = {.callback = "local:search"}};
+         }},
+        {"RemoveSubscriber, with a callback",
+         [](const BusyScene&) -> Step { return RemoveSubscriber{"search"}; }},
+        {"NackJob, of a callback",
+         [](const BusyScene& s) -> Step {
+             return NackJob{s.called.at(0), s.now};
+         }},
+        {"BeginDelivery, to a callback",
+         [](const BusyScene& s) -> Step {
+             return BeginDelivery{s.called.at(0), Duration{60'000}, 0};
+         }},
+        {"SettleDelivery, to a callback",
+         [](const BusyScene& s) -> Step {
+             return SettleDelivery{.lease = s.called.at(0), .delivered = true, .begun_at = s.now};
+         }},
         {"PushJob, a delivery job",
          [](const BusyScene& s) -> Step {
              return PushJob{"main", s.job("BATCHBATCHBATCHBZAAA"), s.now};

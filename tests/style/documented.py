@@ -7,9 +7,9 @@ follow it without an empty line between them, and for the overloads below; a `//
 
 What says it all by itself needs no comment: overrides, what is defaulted or deleted, destructors,
 comparisons, friends, constructors that need one argument or none, conversions to bool, a getter
-`{ return member_; }`, the `Reply` of a step, what every iterator and range has, forward
-declarations, specializations, members defined outside their class, and everything in a namespace
-`detail` or without a name.
+`{ return member_; }`, what every step has (step/traits.hpp explains it), what every iterator and
+range has, forward declarations, specializations, members defined outside their class, and
+everything in a namespace `detail` or without a name.
 """
 
 import re
@@ -26,6 +26,8 @@ DIRECTIVE = re.compile(r"^[ ]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 SELF_EXPLAINING = re.compile(
     r"\boverride\b|=\s*(default|delete)\s*$|~\w+\s*\(|\boperator\s*(==|!=|<=>|<|bool)"
 )
+
+STEP = {"Reply", "check", "payload_bytes"}
 
 ITERATION = set(
     "iterator_category value_type difference_type pointer reference begin end"
@@ -90,7 +92,7 @@ def subject(head, body, scope):
     if CLASS.match(head):
         return CLASS_NAME.match(head).group(1) if body is not None else None
     if alias := re.match(r"using\s+(\w+)\s*=", head):
-        known = scope.kind == "class" and alias.group(1) in ITERATION | {"Reply"}
+        known = scope.kind == "class" and alias.group(1) in ITERATION | STEP
         return None if known else alias.group(1)
     if re.match(r"using\b|typedef\b", head):
         return None
@@ -107,7 +109,9 @@ def subject(head, body, scope):
     if scope.kind == "class":
         if name == scope.name and parameters(head) <= 1:
             return None
-        if name in ITERATION or body is not None and re.fullmatch(r"\s*return \*?\w+_;\s*", body):
+        if name in ITERATION | STEP:
+            return None
+        if body is not None and re.fullmatch(r"\s*return \*?\w+_;\s*", body):
             return None
     return name
 
@@ -242,6 +246,7 @@ def planted(line, part, *lines):
 
 CLEAN = [
     header("/// A.", "struct A {", "    using Reply = int;", "    int x = 0;", "};"),
+    header("/// A.", "struct A {", "    Result<void> check() const { return {}; }", "};"),
     header("/// A.", "template <class T>", "[[nodiscard]] int f(T t);", "int f();"),
     header("struct A;", "using B = int;  ///< B.", "int f();  ///< F."),
     header("namespace detail {", "int f();", "}", "namespace {", "int g() { return 1; }", "}"),

@@ -29,13 +29,14 @@ LAYERS = {
     """,
     2: """
         step step/ store transport callbacks reject active publication completion_thread
+        detail/step_domains
     """,
     3: """
         bus publisher subscriber job_queue api_tokens dispatcher autodrop monitor admission_control
     """,
     4: """
         store/ transport/ server/
-        runner open_store
+        runner open_store delivery_worker
     """,
     5: """
         routemaster

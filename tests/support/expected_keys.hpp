@@ -137,9 +137,21 @@ private:
             }
         });
         // The newest is at the left.
-        for (const auto* job = queue.ready.back(); job != nullptr;
-             job = queue.ready.previous(*job)) {
-            keys_.list("jobs:instant:" + name, std::string{job->payload.text()});
+        add_ready("jobs:instant:" + name, queue.ready);
+        add_called("", queue.abandoned);
+        for (const auto& [called, callback] : queue.callbacks) add_called(called, callback.ready);
+    }
+
+    void add_ready(const std::string& key, const detail::ReadyJobs& ready) {
+        for (const auto* job = ready.back(); job != nullptr; job = ready.previous(*job)) {
+            keys_.list(key, std::string{job->payload.text()});
+        }
+    }
+
+    void add_called(const std::string& name, const detail::ReadyJobs& ready) {
+        add_ready("routemaster:callback:" + name, ready);
+        for (const auto* job = ready.front(); job != nullptr; job = ready.next(*job)) {
+            keys_.set("routemaster:callbacks", std::string{job->payload.text()});
         }
     }
 

@@ -25,13 +25,17 @@ public:
     /// The workers of its steps.
     static std::array<Uid, 2> workers() { return {Uid{1ULL << 60U, 0}, Uid{2ULL << 60U, 0}}; }
     static constexpr std::array<const char*, 3> tokens{"audit", "billing", "mail"};
+    /// Wherever its subscribers are.
+    static std::vector<std::string> everywhere() {
+        return {destinations_.begin(), destinations_.end()};
+    }
 
     Step next(TimePoint now) {
         const auto what = random_.below(100);
         if (what < 35) return publish(now);
         if (what < 43) return subscribe();
         if (what < 55) return PushJob{"work", job(), now + delay()};
-        if (what < 69) return AcquireJobs{any_queue(), any_worker(), limit()};
+        if (what < 69) return acquire();
         if (what < 70) return rare();
         if (what < 71) return about_the_dead();
         if (what < 90 && !leases_.empty()) return use_lease(now);
@@ -80,6 +84,20 @@ private:
         }
     }
 
+    /// Most workers serve everybody, else too little gets done.
+    Step acquire() {
+        AcquireJobs step{any_queue(), any_worker(), limit()};
+        const auto first = random_.below(4);
+        if (first == 3) return step;
+        step.destinations.emplace();
+        for (std::uint64_t n = 0; n < 3; ++n) {
+            if (random_.below(4) > 0) {
+                step.destinations->emplace_back(destinations_[(first + n) % 3]);
+            }
+        }
+        return step;
+    }
+
     Step publish(TimePoint now) {
         return PublishEvent{.topic = any_topic(),
                             .publisher = {},
@@ -98,7 +116,7 @@ private:
         };
         return Subscribe{any_token(),
                          topics,
-                         {.callback = "https://example.com/" + std::to_string(random_.below(9)),
+                         {.callback = callback(),
                           .uuid = "x",
                           .timeout = random_.below(200) * unit_,
                           .max_events = up_to(5),
@@ -129,6 +147,11 @@ private:
         return AckJob{lease};
     }
 
+    std::string callback() {
+        const auto which = random_.below(8);
+        if (which < 4) return std::string{"local:"} + destinations_[1 + which % 2];
+        return "https://example.com/" + std::to_string(which);
+    }
     std::string job() { return "job " + std::to_string(random_.below(200)); }
     Duration delay() { return random_.below(100) * unit_; }
     std::uint32_t limit() { return static_cast<std::uint32_t>(1 + random_.below(4)); }
@@ -138,6 +161,7 @@ private:
     std::string any_token() { return tokens[random_.below(tokens.size())]; }
 
     static constexpr std::array<const char*, 3> topics_{"cats", "dogs", "fish"};
+    static constexpr std::array<const char*, 3> destinations_{"", "here", "there"};
 
     Random random_;
     std::uint32_t in_flight_max_;

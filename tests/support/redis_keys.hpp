@@ -56,7 +56,11 @@ public:
                 if (subscriber && line == "health_points = 100") continue;
                 kept.lines.push_back(line);
             }
-            if (!kept.lines.empty()) all.keys_.emplace(key, std::move(kept));
+            if (kept.lines.empty()) continue;
+            const bool called = key == "jobs:scheduled:main:callbacks";
+            auto& lines = all.keys_[called ? "jobs:scheduled:main" : key];
+            lines.ordered = kept.ordered;
+            lines.lines.insert(lines.lines.end(), kept.lines.begin(), kept.lines.end());
         }
         return all;
     }

@@ -12,6 +12,7 @@
 
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
+#include "support/random_steps.hpp"
 
 namespace routemaster::test {
 
@@ -73,7 +74,13 @@ inline std::map<std::string, std::vector<std::string>> deliver_all(Store& store,
     std::map<std::string, std::vector<std::string>> messages;
     const Uid worker{7, 7};
     while (true) {
-        const auto got = perform(store, AcquireJobs{delivery_queue, worker, 100}, now).value();
+        const auto got = perform(store,
+                                 AcquireJobs{.queue = delivery_queue,
+                                             .worker = worker,
+                                             .limit = 100,
+                                             .destinations = RandomSteps::everywhere()},
+                                 now)
+                             .value();
         if (got.leases.empty()) return messages;
         for (const auto& lease : got.leases) {
             const auto start = perform(store, BeginDelivery{lease, Duration{1}, 0}, now).value();

@@ -20,9 +20,11 @@ namespace {
 /// above 1,000 bytes and accepts them again below 900.
 struct Scene {
     Scene() {
-        perform(store,
-                Subscribe{"billing", {"orders"}, {.callback = "local:billing", .max_events = 1}},
-                now)
+        perform(
+            store,
+            Subscribe{
+                "billing", {"orders"}, {.callback = "https://billing.example/", .max_events = 1}},
+            now)
             .value();
         guard.poll(now);
     }

@@ -95,11 +95,11 @@ TEST_CASE("an invalid event is refused with the name of the field, and nothing c
     CHECK(shop.bus.publish(event).error().context().starts_with("topic:"));
     CHECK(shop.bus.publish(broken).error().context().starts_with("url:"));
     event = order(1);
-    event.data = Value{Value::Map{{"k", Value{std::string(100, 'v')}}}};
+    event.data = Value{Value::Map{{"k", Value{std::string(70'000, 'v')}}}};
     CHECK(shop.bus.publish(event).error().context().starts_with("data:"));
     CHECK(shop.bus.topics().value().empty());
 
-    Bus generous{shop.store, {.event_data_max = 200}};
+    Bus generous{shop.store, {.event_data_max = 80'000}};
     CHECK(generous.publish(event));
 
     Bus misnamed{shop.store, {.publisher = "Bad Name"}};

@@ -132,7 +132,7 @@ TEST_CASE("after 5 s without a reply to settlements the dispatcher gives up, and
     scene.run_for(Duration{1});
     CHECK(scene.dispatcher.closed());
     CHECK(scene.queue() == QueueStatus{.ready = 1});
-    CHECK(scene.log.count(LogLevel::warning, "gave up settling what was delivered, 1 in all") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
 }
 
 TEST_CASE("a callback that runs at the deadline is awaited and settled") {
@@ -173,6 +173,19 @@ TEST_CASE("nothing begins after the deadline") {
     scene.answer_all();
     CHECK(scene.dispatcher.closed());
     CHECK(scene.queue() == QueueStatus{.ready = 2});
+}
+
+TEST_CASE("a beginning that is told at the deadline is not delivered any more") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.disturbed.hold<BeginDelivery>();
+    scene.publish();
+    scene.run();
+    scene.disturbed.release();
+    scene.close(scene.clock.now());
+    CHECK(scene.deliveries() == 0);
+    CHECK(scene.dispatcher.closed());
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
 
 TEST_CASE("jobs that were being acquired when it closed are not lost") {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "routemaster/transport/local.hpp"
 #include "support/delivery_scene.hpp"
 
 using namespace routemaster;
@@ -194,25 +195,75 @@ TEST_CASE("a subscriber removed during its delivery gets nothing more") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a callback that no transport serves is a failure that is retried") {
+TEST_CASE("a URL that no transport serves is a failure that is retried") {
     PickyTransport picky;
     DeliveryScene scene{{.transports = {&picky}}};
-    scene.subscribe("here", {.callback = "local:here"});
+    scene.subscribe("here", {.callback = "http://here.example/events"});
     scene.subscribe("there");
     scene.publish();
     scene.run();
     CHECK(picky.deliveries == 1);
     CHECK(scene.counter("delivery.batches", "here", "failure") == 1);
-    CHECK(scene.log.count(LogLevel::warning, "nobody has named the callback of") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "no transport for http://here.example") == 1);
     scene.subscribe("here", {.callback = "https://here.example/events"});
     scene.run_for(Duration{150});
     CHECK(picky.deliveries == 2);
     CHECK(scene.queue() == QueueStatus{});
 }
 
+TEST_CASE("a callback in a process waits for whoever can call it, and harms nobody meanwhile") {
+    PickyTransport picky;
+    DeliveryScene scene{{.transports = {&picky}}};
+    scene.subscribe("here", {.callback = "local:here"});
+    scene.subscribe("there");
+    scene.publish();
+    scene.run_for(Duration{60'000});
+    CHECK(picky.deliveries == 1);
+    CHECK(scene.counter("delivery.batches", "here", "failure") == 0);
+    CHECK(scene.status("here").health_points == 100);
+    CHECK(scene.status("here").batches_queued == 1);
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+
+    // A process that can call others comes, and then one that can call it.
+    Callbacks callbacks;
+    callbacks.set("elsewhere", [](const Batch&) {});
+    LocalTransport local{callbacks, {.threads = 0}};
+    Dispatcher process{scene.store, scene.complete({.transports = {&local}})};
+    HandRunner runner{process};
+    runner.run(scene.clock.now());
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    int calls = 0;
+    callbacks.set("here", [&](const Batch& batch) { calls += batch.attempt == 1 ? 1 : 100; });
+    scene.subscribe("here", {.callback = "local:here"});
+    runner.run(scene.clock.now());
+    CHECK(calls == 1);
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("with room for one delivery, callbacks and URLs take turns") {
+    Callbacks callbacks;
+    std::string served;
+    for (const char* name : {"a", "b"}) {
+        callbacks.set(name, [&](const Batch& batch) { served += batch.subscriber; });
+    }
+    LocalTransport local{callbacks, {.threads = 0}};
+    LossyTransport remote{0};
+    DeliveryScene scene{{.transports = {&local, &remote}, .in_flight_max = 1}};
+    for (const char* name : {"a", "b"}) {
+        scene.subscribe(name, {.callback = "local:" + std::string{name}, .max_events = 1});
+    }
+    scene.subscribe("u", {.max_events = 1});
+    scene.publish(4);
+    for (int i = 0; i < 4; ++i) scene.run();
+    CHECK(scene.counter("delivery.batches", "u", "success") == 4);
+    CHECK(std::count(served.begin(), served.end(), 'a') == 4);
+    CHECK(served.substr(0, 4).find('b') != std::string::npos);
+}
+
 TEST_CASE("the first transport that serves a callback gets it") {
     PickyTransport picky;
     testing::ScriptedTransport any;
+    any.reach({"here"});
     DeliveryScene scene{{.transports = {&picky, &any}}};
     scene.subscribe("here", {.callback = "local:here"});
     scene.subscribe("there");

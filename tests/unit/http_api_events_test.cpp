@@ -119,15 +119,17 @@ TEST_CASE("http api: times are whole milliseconds of 64 bits, fractions are roun
     CHECK(time("1.795222853691e12") == 1795222853691);
 }
 
-TEST_CASE("http api: data may be null, empty, and 64 bytes of MessagePack") {
+TEST_CASE("http api: data may be null, empty, and 64 KiB of MessagePack") {
     Witnessed bus;
     CHECK(!bus.event(with(R"("data":null)")).data);
     CHECK(bus.event(with(R"("data":{})")).data == rm::Value{rm::Value::Map{}});
-    // One byte for the map, two for the key, two for the length of the text.
-    CHECK(bus.event(with(R"("data":{"a":")" + std::string(59, 'x') + R"("})")).data);
-    const auto refusal = bus.publish(with(R"("data":{"a":")" + std::string(60, 'x') + R"("})"));
+    // One byte for the map, two for the key, three for the length of the text.
+    const auto held = 65'536U - 6U;
+    CHECK(bus.event(with(R"("data":{"a":")" + std::string(held, 'x') + R"("})")).data);
+    const auto refusal =
+        bus.publish(with(R"("data":{"a":")" + std::string(held + 1, 'x') + R"("})"));
     CHECK(refusal.status == 400);
-    CHECK(refusal.body == "bad event: data: takes 65 bytes of MessagePack, more than 64");
+    CHECK(refusal.body == "bad event: data: takes 65537 bytes of MessagePack, more than 65536");
 }
 
 TEST_CASE("http api: further keys of an event are ignored, and the last of equal ones counts") {

@@ -11,6 +11,7 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
+#include "support/disturbed_store.hpp"
 
 using namespace routemaster;
 
@@ -89,6 +90,57 @@ TEST_CASE("a queue with a missing or too long name refuses jobs, naming the fiel
     }
     JobQueue longest{queue.store, std::string(64, 'q'), queue.clock};
     CHECK(longest.push(resize));
+}
+
+TEST_CASE("the queue of deliveries is the bus's own") {
+    Queue queue;
+    JobQueue deliveries{queue.store, delivery_queue, queue.clock};
+    const auto refused = [](const auto& reply) {
+        return !reply && reply.error().code() == Errc::invalid &&
+               reply.error().context().starts_with("queue: main");
+    };
+    CHECK(refused(deliveries.push(resize)));
+    CHECK(refused(deliveries.status()));
+    for (const auto& reply : deliveries.push_many(std::vector{resize, resize})) {
+        CHECK(refused(reply));
+    }
+    int told = 0;
+    deliveries.push(resize, {}, [&](const auto& reply) { told += refused(reply) ? 1 : 0; });
+    deliveries.status([&](const auto& reply) { told += refused(reply) ? 1 : 0; });
+    CHECK(told == 2);
+    CHECK(perform(queue.store, CountJobs{delivery_queue}, queue.clock.now()).value() ==
+          QueueStatus{});
+}
+
+TEST_CASE("a job has a name") {
+    Queue queue;
+    const auto refused = queue.jobs.push(Job{"", {Value{1}}});
+    REQUIRE(!refused);
+    CHECK(refused.error().code() == Errc::invalid);
+    CHECK(refused.error().context().starts_with("name:"));
+    const auto replies = queue.jobs.push_many(std::vector{Job{""}, resize});
+    CHECK(!replies.at(0));
+    CHECK(replies.at(1).value() == PushOutcome::pushed);
+    CHECK(queue.acquire() == std::vector<Job>{resize});
+}
+
+TEST_CASE("pushes whose replies are lost are repeated, alone or among many") {
+    MemoryStore memory;
+    test::DisturbedStore store{memory};
+    JobQueue jobs{store, "work"};
+    store.lose_replies<PushJob>(2);
+    std::vector<Result<PushOutcome>> replies;
+    const std::vector<Job> many{{"a"}, {"b"}, {"c"}};
+    SUBCASE("waiting") { replies = jobs.push_many(many); }
+    SUBCASE("with a completion") {
+        jobs.push_many(many, {}, [&](auto all) { replies = std::move(all); });
+    }
+    REQUIRE(replies.size() == 3);
+    for (const auto& reply : replies) CHECK(reply.has_value());
+    CHECK(jobs.status().value() == QueueStatus{.ready = 3});
+    // Not for ever.
+    store.lose_replies<PushJob>(100);
+    CHECK(jobs.push_many(std::vector<Job>{{"d"}}).at(0).error().code() == Errc::timed_out);
 }
 
 TEST_CASE("every call of a queue has a form with a completion") {

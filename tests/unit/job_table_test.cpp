@@ -1,4 +1,4 @@
-#include "core/state/jobs.hpp"
+#include "core/state/machine.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "routemaster/random.hpp"
@@ -130,10 +132,42 @@ TEST_CASE("a job can be moved to another instant until it is acquired") {
     CHECK(t.acquire(start + Duration{10}) == "b");
 }
 
-TEST_CASE("a queue wakes once for all changes since the last acquisition") {
+TEST_CASE("queues without jobs take no memory") {
+    NoChangeLog changes;
+    Machine machine{changes};
+    const Uid worker{1U << 8U, 0};
+    const auto perform = [&](auto step) {
+        Step any{std::move(step)};
+        return std::get<typename decltype(step)::Reply>(machine.perform(any, start).value());
+    };
+    for (int i = 0; i < 10'000; ++i) {
+        const auto name = "q" + std::to_string(i);
+        CHECK(perform(CountJobs{name}) == QueueStatus{});
+        CHECK(perform(AcquireJobs{name, worker}).leases.empty());
+    }
+    CHECK(machine.jobs().queues() == 1);
+    for (int i = 0; i < 10'000; ++i) {
+        const auto name = "q" + std::to_string(i);
+        perform(PushJob{name, "a", start});
+        CHECK(perform(AckJob{perform(AcquireJobs{name, worker}).leases.at(0)}) ==
+              Settlement::settled);
+    }
+    CHECK(machine.jobs().queues() == 2);
+    perform(PushJob{"mail", "a", start});
+    perform(PushJob{"mail", "b", start});
+    CHECK(machine.jobs().queues() == 3);
+    // Who found nothing in a queue that was forgotten is woken when it begins again.
+    machine.jobs().take_woken();
+    perform(AcquireJobs{"images", worker});
+    perform(PushJob{"images", "a", start});
+    CHECK(machine.jobs().take_woken() == std::vector<std::string>{"images"});
+}
+
+TEST_CASE("a queue wakes once for all that happened since it was asked") {
     Table t;
+    // Who asked for its jobs before there were any is not known any more.
     t.push("a");
-    CHECK(t.jobs.take_woken().empty());
+    CHECK(t.jobs.take_woken() == std::vector<std::string>{"q"});
     t.acquire();
     t.push("b");
     t.push("c");

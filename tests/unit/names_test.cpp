@@ -44,7 +44,16 @@ TEST_CASE("user names are made of lower-case letters, digits, colons, underscore
     CHECK(accepted_by(is_user_name) == "-0123456789:_abcdefghijklmnopqrstuvwxyz");
 }
 
-TEST_CASE("names have 1 to 64 characters, all of them valid") {
+TEST_CASE("queue names are made of letters, digits, underscores, hyphens and dots") {
+    CHECK(accepted_by(is_queue_name) ==
+          "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz");
+    CHECK(is_queue_name(std::string(64, 'Q')));
+    CHECK_FALSE(is_queue_name(std::string(65, 'Q')));
+    CHECK_FALSE(is_queue_name(""));
+    CHECK_FALSE(is_queue_name("main:callbacks"));
+}
+
+TEST_CASE("names have 1 to 64 characters, all of them good") {
     for (const auto rule :
          {original, any, +[](std::string_view name) { return is_user_name(name); }}) {
         CHECK_FALSE(rule(""));

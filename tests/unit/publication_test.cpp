@@ -22,8 +22,9 @@ Result<PublishEvent> publish(const Event& event, std::size_t data_max = event_da
 /// An order whose data takes exactly so many bytes of MessagePack.
 Event with_data_of(std::size_t bytes) {
     auto event = order;
-    // A map of one, a key of one character, and a text with a length of one byte.
-    event.data = Value{Value::Map{{"k", Value{std::string(bytes - 5, 'v')}}}};
+    // A map of one, a key of one character, and a text with a length of one byte or two.
+    const std::size_t around = bytes - 5 < 256 ? 5 : 6;
+    event.data = Value{Value::Map{{"k", Value{std::string(bytes - around, 'v')}}}};
     REQUIRE(encoded_size(*event.data) == bytes);
     return event;
 }
@@ -78,12 +79,12 @@ TEST_CASE("an invalid event is refused with the name of the field") {
     CHECK(refusal_of(bad).starts_with("data:"));
 }
 
-TEST_CASE("data may take 64 bytes of MessagePack and not one more") {
-    CHECK(publish(with_data_of(64)));
-    const auto refused = publish(with_data_of(65));
+TEST_CASE("data may take 64 KiB of MessagePack and not a byte more") {
+    CHECK(publish(with_data_of(65'536)));
+    const auto refused = publish(with_data_of(65'537));
     REQUIRE(!refused);
     CHECK(refused.error().code() == Errc::invalid);
-    CHECK(refused.error().context() == "data: takes 65 bytes of MessagePack, more than 64");
+    CHECK(refused.error().context() == "data: takes 65537 bytes of MessagePack, more than 65536");
 }
 
 TEST_CASE("another limit for data can be set") {

@@ -58,6 +58,14 @@ TEST_CASE("a watch ends once, however it is moved") {
     Watch replaced{[&] { ++ends; }};
     replaced = Watch{};
     CHECK(ends == 2);
+    // The one in whose place another comes ends at once, not with the other.
+    Watch first{[&] { ++ends; }};
+    Watch second{[&] { ends += 10; }};
+    first = std::move(second);
+    CHECK(ends == 3);
+    auto& same = first;
+    first = std::move(same);
+    CHECK(ends == 3);
 }
 
 TEST_CASE("watchers are woken only by the name of their queue") {

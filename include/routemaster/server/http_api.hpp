@@ -12,6 +12,7 @@
 
 #include "routemaster/event.hpp"
 #include "routemaster/log.hpp"
+#include "routemaster/publication.hpp"
 #include "routemaster/server/http_server.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
@@ -22,8 +23,8 @@ namespace routemaster {
 struct HttpApiOptions {
     std::string root_key{};  ///< The token of the operator. Not empty, and without a colon.
     bool allow_http_callbacks = false;  ///< Lets subscribers name http:// and loopback callbacks.
-    std::size_t event_data_max = 64;    ///< Bytes of MessagePack that an event's data may take.
-    /// The rules for events, and for the topics of subscriptions. `urls` is `https` or `any`.
+    std::size_t event_data_max = event_data_max_default;  ///< See `BusOptions`.
+    /// What is asked of events, and of the topics of subscriptions. Its URLs are `https` or `any`.
     EventRules event_rules{.urls = UrlRule::https};
     /// Topics that one client may subscribe to, and topics that it may own; at least 1.
     std::uint32_t topics_max = 1'000;

@@ -5,7 +5,10 @@
 
 #include <cstdint>
 
+#include "routemaster/result.hpp"
+#include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
+#include "routemaster/step/traits.hpp"
 
 namespace routemaster {
 
@@ -18,6 +21,11 @@ struct StoreUse {
 /// Tells how much space the store takes.
 struct MeasureUse {
     using Reply = StoreUse;
+    static constexpr StepTraits traits{.name = "measure_use",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
 };
 
 /// Ends the oldest batches, whoever they are for, and their delivery jobs with them: the last
@@ -27,7 +35,16 @@ struct MeasureUse {
 /// of those that were DEAD. Repeating it drops more.
 struct DropOldestBatches {
     using Reply = Dropped;
+    static constexpr StepTraits traits{.name = "drop_oldest_batches",
+                                       .repeatable = false,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_limit(limit); }
+
     std::uint32_t limit = 100;  ///< Batches to drop at most. At least 1, else `invalid`.
 };
+
+/// The steps about the space that a store takes.
+using RoomSteps = StepList<MeasureUse, DropOldestBatches>;
 
 }  // namespace routemaster

@@ -6,13 +6,22 @@
 #include <vector>
 
 #include "routemaster/counter.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
+#include "routemaster/step/traits.hpp"
 
 namespace routemaster {
 
 /// Adds to counters. Repeating it adds again. To add to none asks whether changes are taken.
 struct AddToCounters {
     using Reply = Done;
+    static constexpr StepTraits traits{.name = "add_to_counters",
+                                       .repeatable = false,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::small};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     std::vector<Counter> increments;
 };
 
@@ -20,7 +29,16 @@ struct AddToCounters {
 /// `after`.
 struct ListCounters {
     using Reply = std::vector<Counter>;
+    static constexpr StepTraits traits{.name = "list_counters",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_limit(page.limit); }
+
     Page page{};
 };
+
+/// The steps about counters.
+using CounterSteps = StepList<AddToCounters, ListCounters>;
 
 }  // namespace routemaster

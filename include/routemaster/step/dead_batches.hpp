@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "routemaster/batch.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
+#include "routemaster/step/traits.hpp"
 #include "routemaster/uid.hpp"
 
 namespace routemaster {
@@ -20,6 +23,12 @@ inline constexpr std::uint32_t dead_moved_max = 1'000;
 /// Tells the DEAD batches of a subscriber, those that died first at the front, at most `limit`.
 struct ListDeadBatches {
     using Reply = std::vector<DeadBatchStatus>;
+    static constexpr StepTraits traits{.name = "list_dead_batches",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_limit(limit); }
+
     std::string token;
     std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
     /// Those that follow this one. `invalid` when it is not among them any more.
@@ -29,6 +38,12 @@ struct ListDeadBatches {
 /// Tells a DEAD batch of a subscriber whole; nothing when it has none of that id.
 struct FindDeadBatch {
     using Reply = std::optional<DeadMessages>;
+    static constexpr StepTraits traits{.name = "find_dead_batch",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     std::string token;
     Uid batch;
 };
@@ -41,6 +56,12 @@ struct FindDeadBatch {
 /// died again.
 struct RedeliverDeadBatches {
     using Reply = Count;
+    static constexpr StepTraits traits{.name = "redeliver_dead_batches",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::small};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     std::string token;
     std::optional<Uid> batch{};
 };
@@ -50,8 +71,18 @@ struct RedeliverDeadBatches {
 /// Counts `events.dead_dropped`. Repeating it drops what died meanwhile.
 struct DropDeadBatches {
     using Reply = Dropped;
+    static constexpr StepTraits traits{.name = "drop_dead_batches",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     std::string token;
     std::optional<Uid> batch{};
 };
+
+/// The steps about DEAD batches.
+using DeadBatchSteps =
+    StepList<ListDeadBatches, FindDeadBatch, RedeliverDeadBatches, DropDeadBatches>;
 
 }  // namespace routemaster

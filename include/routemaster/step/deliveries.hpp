@@ -8,7 +8,10 @@
 
 #include "routemaster/batch.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
+#include "routemaster/step/traits.hpp"
 #include "routemaster/subscription.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
@@ -17,6 +20,9 @@ namespace routemaster {
 
 /// The queue of delivery jobs. A delivery job is `["batch", [uid]]`.
 inline constexpr const char* delivery_queue = "main";
+
+/// What to `Store::watch` for deliveries to callbacks in processes.
+inline constexpr const char* callback_watch = "main:callbacks";
 
 /// What to do about a delivery job.
 enum class Verdict {
@@ -54,6 +60,12 @@ struct DeliveryStart {
 /// more. A job that is no delivery job answers `invalid`.
 struct BeginDelivery {
     using Reply = DeliveryStart;
+    static constexpr StepTraits traits{.name = "begin_delivery",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_queue(lease.queue); }
+
     Lease lease;
     Duration backoff_max;
     double jitter = 0;                           ///< In [0, 0.5).
@@ -79,6 +91,12 @@ struct BeginDelivery {
 /// Repeating one that succeeded answers `lease_lost`.
 struct SettleDelivery {
     using Reply = Settlement;
+    static constexpr StepTraits traits{.name = "settle_delivery",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_queue(lease.queue); }
+
     Lease lease;
     bool delivered = false;
     int health_change = 0;
@@ -89,5 +107,8 @@ struct SettleDelivery {
     /// Likewise: why not. A DEAD batch keeps the first `dead_error_max` bytes.
     std::string error{};
 };
+
+/// The steps of a delivery.
+using DeliverySteps = StepList<BeginDelivery, SettleDelivery>;
 
 }  // namespace routemaster

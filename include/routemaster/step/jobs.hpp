@@ -3,12 +3,17 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "routemaster/job.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
+#include "routemaster/step/traits.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 
@@ -24,7 +29,17 @@ enum class PushOutcome {
 /// Repeating it answers `duplicate` for as long as the job exists.
 struct PushJob {
     using Reply = PushOutcome;
-    std::string queue;  ///< 1 to 64 characters, else `invalid`.
+    static constexpr StepTraits traits{.name = "push_job",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::payload};
+    [[nodiscard]] Result<void> check() const {
+        if (auto checked = check_queue(queue); !checked) return checked;
+        return check_not_empty("job", job);
+    }
+    [[nodiscard]] std::size_t payload_bytes() const noexcept { return job.size(); }
+
+    std::string queue;  ///< See `is_queue_name`, else `invalid`; so in all steps.
     std::string job;    ///< Encoded; its bytes are its identity. Not empty, else `invalid`.
     TimePoint run_at;
 };
@@ -40,22 +55,43 @@ struct Acquired {
 
 /// Promotes what is due, then gives the longest READY jobs to a worker: they become PENDING.
 /// Also counts as a heartbeat of the worker. A worker may hold many jobs.
+/// Of delivery jobs a worker gets those whose `destinations` it names, and those of subscribers
+/// that are gone. Where more of them are READY than `limit`, each gets its share, and what is left
+/// over the first.
 /// When the reply is lost, the worker gets the same leases with its next acquisition, before any
 /// new ones, if it says which it knows; else they stay until it is scrubbed or retires.
 struct AcquireJobs {
     using Reply = Acquired;
+    static constexpr StepTraits traits{.name = "acquire_jobs",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const {
+        if (auto checked = check_queue(queue); !checked) return checked;
+        return check_limit(limit);
+    }
+
     std::string queue;
     Uid worker;
     std::uint32_t limit = 1;  ///< At least 1, else `invalid`.
     /// The greatest fence the worker was told of, 0 before the first. Leases beyond it are told
     /// again, even more than `limit`. By default none is.
     std::uint64_t known = UINT64_MAX;
+    /// Where the worker can deliver to, each once: "" stands for all URLs, and any other text for
+    /// the callback `local:` with this name. Absent: to URLs. Read for `delivery_queue` alone.
+    std::optional<std::vector<std::string>> destinations{};
 };
 
 /// Forgets a job that was done.
 /// Repeating an ack that succeeded answers `lease_lost`.
 struct AckJob {
     using Reply = Settlement;
+    static constexpr StepTraits traits{.name = "ack_job",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_queue(lease.queue); }
+
     Lease lease;
 };
 
@@ -63,6 +99,12 @@ struct AckJob {
 /// group. Repeating a nack that succeeded answers `lease_lost`.
 struct NackJob {
     using Reply = Settlement;
+    static constexpr StepTraits traits{.name = "nack_job",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_queue(lease.queue); }
+
     Lease lease;
     TimePoint run_at;
 };
@@ -70,6 +112,12 @@ struct NackJob {
 /// Says that a worker is alive. Repeating it is harmless.
 struct Heartbeat {
     using Reply = Done;
+    static constexpr StepTraits traits{.name = "heartbeat",
+                                       .repeatable = true,
+                                       .changes = Changes::liveness,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     Uid worker;
 };
 
@@ -81,6 +129,12 @@ inline constexpr std::uint64_t released_max = 1'000;
 /// worker is still known: do it again. Repeating it answers 0 once nothing was left.
 struct RetireWorker {
     using Reply = Count;
+    static constexpr StepTraits traits{.name = "retire_worker",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     Uid worker;
 };
 
@@ -90,13 +144,29 @@ struct RetireWorker {
 /// is `released_max`, there may be more to do. Repeating it is harmless.
 struct ScrubWorkers {
     using Reply = Count;
+    static constexpr StepTraits traits{.name = "scrub_workers",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     Duration silence;
 };
 
 /// Tells how many jobs a queue holds in which state.
 struct CountJobs {
     using Reply = QueueStatus;
+    static constexpr StepTraits traits{.name = "count_jobs",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_queue(queue); }
+
     std::string queue;
 };
+
+/// The steps about jobs and workers.
+using JobSteps = StepList<PushJob, AcquireJobs, AckJob, NackJob, Heartbeat, RetireWorker,
+                          ScrubWorkers, CountJobs>;
 
 }  // namespace routemaster

@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "routemaster/batch.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
+#include "routemaster/step/traits.hpp"
 #include "routemaster/subscription.hpp"
 
 namespace routemaster {
@@ -20,6 +23,12 @@ namespace routemaster {
 /// Bad names or numbers answer `invalid` and change nothing. Repeating it changes nothing more.
 struct Subscribe {
     using Reply = Done;
+    static constexpr StepTraits traits{.name = "subscribe",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::small};
+    [[nodiscard]] Result<void> check() const { return routemaster::check(token, topics, options); }
+
     std::string token;  ///< Must satisfy `is_user_name`.
     std::vector<std::string> topics;
     SubscribeOptions options;
@@ -37,6 +46,12 @@ enum class Unsubscription {
 /// Repeating one that succeeded answers `not_subscribed`.
 struct Unsubscribe {
     using Reply = Unsubscription;
+    static constexpr StepTraits traits{.name = "unsubscribe",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     std::string token;
     std::string topic;
 };
@@ -46,18 +61,36 @@ struct Unsubscribe {
 /// subscribed again by then. Repeating it answers `unknown`.
 struct RemoveSubscriber {
     using Reply = Removal;
+    static constexpr StepTraits traits{.name = "remove_subscriber",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     std::string token;
 };
 
 /// Tells the subscribers, by token.
 struct ListSubscribers {
     using Reply = std::vector<SubscriberStatus>;
+    static constexpr StepTraits traits{.name = "list_subscribers",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_limit(page.limit); }
+
     Page page{};
 };
 
 /// Tells one subscriber; nothing when there is none of that token.
 struct FindSubscriber {
     using Reply = std::optional<SubscriberStatus>;
+    static constexpr StepTraits traits{.name = "find_subscriber",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     std::string token;
 };
 
@@ -65,8 +98,18 @@ struct FindSubscriber {
 /// order, at most `limit`.
 struct ListBatches {
     using Reply = std::vector<BatchStatus>;
+    static constexpr StepTraits traits{.name = "list_batches",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_limit(limit); }
+
     std::string token;
     std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
 };
+
+/// The steps about subscribers.
+using SubscriberSteps = StepList<Subscribe, Unsubscribe, RemoveSubscriber, ListSubscribers,
+                                 FindSubscriber, ListBatches>;
 
 }  // namespace routemaster

@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "routemaster/result.hpp"
+#include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
+#include "routemaster/step/traits.hpp"
 
 namespace routemaster {
 
@@ -21,6 +24,15 @@ struct ApiToken {
 /// Makes a token valid, or renames one that is. Repeating it changes nothing more.
 struct PutToken {
     using Reply = Done;
+    static constexpr StepTraits traits{.name = "put_token",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::small};
+    [[nodiscard]] Result<void> check() const {
+        if (auto checked = check_user_name("token", token); !checked) return checked;
+        return check_user_name("name", name);
+    }
+
     std::string token;  ///< Must satisfy `is_user_name`, else `invalid`.
     std::string name;   ///< Must satisfy `is_user_name`, else `invalid`.
 };
@@ -29,19 +41,40 @@ struct PutToken {
 /// Answers `unknown` when there is neither. Repeating it answers `unknown`.
 struct RemoveToken {
     using Reply = Removal;
+    static constexpr StepTraits traits{.name = "remove_token",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     std::string token;
 };
 
 /// Tells the name that a token was given to; nothing when it is not valid.
 struct FindToken {
     using Reply = std::optional<std::string>;
+    static constexpr StepTraits traits{.name = "find_token",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     std::string token;
 };
 
 /// Tells the valid tokens, by token.
 struct ListTokens {
     using Reply = std::vector<ApiToken>;
+    static constexpr StepTraits traits{.name = "list_tokens",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_limit(page.limit); }
+
     Page page{};
 };
+
+/// The steps about API tokens.
+using TokenSteps = StepList<PutToken, RemoveToken, FindToken, ListTokens>;
 
 }  // namespace routemaster

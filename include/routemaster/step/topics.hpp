@@ -3,12 +3,16 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "routemaster/result.hpp"
+#include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
+#include "routemaster/step/traits.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/topic.hpp"
 #include "routemaster/uid.hpp"
@@ -27,6 +31,13 @@ namespace routemaster {
 /// be one too many of `publisher`. Repeating it publishes the event a second time.
 struct PublishEvent {
     using Reply = Done;
+    static constexpr StepTraits traits{.name = "publish_event",
+                                       .repeatable = false,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::payload};
+    [[nodiscard]] Result<void> check() const { return check_topic(topic); }
+    [[nodiscard]] std::size_t payload_bytes() const noexcept { return message.size(); }
+
     std::string topic;  ///< Must satisfy `is_topic_name`, else `invalid`.
     /// Who publishes. Nobody: the topic is not claimed, and must be unclaimed.
     std::optional<std::string> publisher;
@@ -44,6 +55,12 @@ struct PublishEvent {
 /// `unknown`.
 struct RemoveTopic {
     using Reply = Removal;
+    static constexpr StepTraits traits{.name = "remove_topic",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
     std::string name;
     std::optional<std::string> publisher;  ///< Who asks; nobody stands for the operator.
 };
@@ -51,7 +68,16 @@ struct RemoveTopic {
 /// Tells the topics, by name.
 struct ListTopics {
     using Reply = std::vector<Topic>;
+    static constexpr StepTraits traits{.name = "list_topics",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_limit(page.limit); }
+
     Page page{};
 };
+
+/// The steps about topics and events.
+using TopicSteps = StepList<PublishEvent, RemoveTopic, ListTopics>;
 
 }  // namespace routemaster

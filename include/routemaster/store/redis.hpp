@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "routemaster/log.hpp"
+#include "routemaster/publication.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
@@ -43,8 +44,9 @@ struct RedisOptions {
     /// `invalid`: topics and URLs of events must follow the rules of Ruby Routemaster, callbacks
     /// the grammar of URLs. Ruby processes send no wake-ups: let a `Dispatcher` poll often.
     bool mixed_fleet = false;
-    /// How long a step may wait for its reply. A server that is silent for this long counts as
-    /// lost.
+    /// Bytes of MessagePack that the data of an event may take in a mixed fleet; more is `invalid`.
+    std::size_t event_data_max = event_data_max_original;
+    /// How long a step may wait for its answer. A server that is silent for so long is given up.
     Duration timeout{5'000};
     /// Steps that may wait for a reply; further ones are `unavailable` at once.
     std::size_t waiting_max = 100'000;

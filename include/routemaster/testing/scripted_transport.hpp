@@ -36,6 +36,18 @@ public:
 
     [[nodiscard]] bool serves(std::string_view) const override { return true; }
 
+    /// Names callbacks in the process that it stands for, beside all URLs.
+    void reach(std::vector<std::string> callbacks) {
+        const std::lock_guard lock{mutex_};
+        destinations_ = std::move(callbacks);
+        destinations_.emplace_back();
+    }
+
+    [[nodiscard]] std::vector<std::string> destinations() const override {
+        const std::lock_guard lock{mutex_};
+        return destinations_;
+    }
+
     void deliver(Delivery delivery, DeliveryDone done) override {
         std::optional<Result<void>> scripted;
         {
@@ -125,6 +137,7 @@ private:
     std::deque<Result<void>> script_;
     std::deque<DeliveryDone> under_way_;
     std::vector<Delivery> deliveries_;
+    std::vector<std::string> destinations_{std::string{}};
     std::optional<std::string> trouble_;
     bool holds_on_ = false;
 };

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "routemaster/callbacks.hpp"
 #include "routemaster/reject.hpp"
@@ -37,6 +39,9 @@ public:
     ~LocalTransport() override;
 
     [[nodiscard]] bool serves(std::string_view callback) const override;
+    /// The callbacks that are named in this process now.
+    [[nodiscard]] std::vector<std::string> destinations() const override;
+    void attach() override;
     void deliver(Delivery delivery, DeliveryDone done) override;
 
     /// A callback that has begun cannot be withdrawn.

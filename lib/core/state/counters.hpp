@@ -20,7 +20,7 @@ namespace routemaster::detail {
 struct CounterState : Entity {
     CounterState() noexcept : Entity{Kind::counter} {}
 
-    const CounterKey* key = nullptr;  ///< Stands beside it in the table.
+    CounterKey key;
     std::int64_t value = 0;
 };
 
@@ -31,8 +31,8 @@ public:
 
     /// The counter of that key, which begins at 0.
     CounterState& at(CounterKey key) {
-        const auto place = counters_.try_emplace(std::move(key)).first;
-        place->second.key = &place->first;
+        const auto [place, fresh] = counters_.try_emplace(encode_counter_key(key));
+        if (fresh) place->second.key = std::move(key);
         return place->second;
     }
 
@@ -45,22 +45,17 @@ public:
     void add(CounterKey key, std::int64_t increment) { add(at(std::move(key)), increment); }
 
     [[nodiscard]] std::vector<Counter> list(const Page& page) const {
-        std::map<std::string, const CounterState*> wanted;
-        for (const auto& [key, counter] : counters_) {
-            auto encoded = encode_counter_key(key);
-            if (encoded > page.after) wanted.emplace(std::move(encoded), &counter);
-        }
         std::vector<Counter> listed;
-        for (const auto& [encoded, counter] : wanted) {
-            if (listed.size() == page.limit) break;
-            listed.push_back({*counter->key, counter->value});
+        for (auto place = counters_.upper_bound(page.after);
+             place != counters_.end() && listed.size() < page.limit; ++place) {
+            listed.push_back({place->second.key, place->second.value});
         }
         return listed;
     }
 
 private:
     ChangeLog& changes_;
-    std::map<CounterKey, CounterState> counters_;
+    std::map<std::string, CounterState> counters_;  ///< By their encoded keys, as they are listed.
 };
 
 }  // namespace routemaster::detail

@@ -14,7 +14,9 @@ namespace routemaster::detail {
 
 /// Anything whose current state a journal can record. The fields belong to the journal.
 struct Entity {
-    enum class Kind : std::uint8_t { topic, subscriber, token, batch, job, counter };
+    /// The number of the change that tells it whole, as docs/file-format.md lists them. Those that
+    /// have a name have theirs in their `Record`.
+    enum class Kind : std::uint8_t { batch = 7, job = 11, counter = 13 };
 
     explicit Entity(Kind what) noexcept : kind{what} {}
     Entity(const Entity&) = delete;
@@ -28,12 +30,8 @@ struct Entity {
     bool dirty = false;  ///< Its numbers changed in the open row and are not encoded yet.
 };
 
-struct TopicState;
-struct SubscriberState;
-struct TokenState;
 struct BatchState;
 struct JobState;
-struct CounterState;
 struct OrderingGroup;
 
 /// Is notified of each change of an entity. All members are called under the lock of the store.
@@ -41,9 +39,8 @@ class ChangeLog {
 public:
     virtual ~ChangeLog() = default;
 
-    virtual void changed(TopicState& topic) = 0;
-    virtual void changed(SubscriberState& subscriber) = 0;
-    virtual void changed(TokenState& token) = 0;
+    /// Of an entity that has a name.
+    virtual void changed(Entity& entity) = 0;
     virtual void changed(JobState& job) = 0;
     /// The lease under which a job is PENDING, and whose fence it still has, ended.
     virtual void lease_ended(const JobState& job) = 0;
@@ -55,13 +52,11 @@ public:
     virtual void redelivered(BatchState& batch) = 0;
     /// A message was appended to each of `batches`.
     virtual void appended(std::string_view message, std::span<BatchState* const> batches) = 0;
-    /// A topic's event count, or a counter, grew. Called often: only the last value matters.
-    virtual void counted(TopicState& topic) = 0;
-    virtual void counted(CounterState& counter) = 0;
+    /// A number of an entity grew. Told often: what matters is the value in the end.
+    virtual void counted(Entity& entity) = 0;
 
-    virtual void gone(TopicState& topic) = 0;
-    virtual void gone(SubscriberState& subscriber) = 0;
-    virtual void gone(TokenState& token) = 0;
+    /// Of an entity that has a name.
+    virtual void gone(Entity& entity) = 0;
     virtual void gone(JobState& job) = 0;
     virtual void gone(BatchState& batch) = 0;
     /// Jobs of a group were removed without being done.
@@ -80,20 +75,15 @@ public:
 /// Keeps no journal, so nothing is ever evicted.
 class NoChangeLog final : public ChangeLog {
 public:
-    void changed(TopicState&) override {}
-    void changed(SubscriberState&) override {}
-    void changed(TokenState&) override {}
+    void changed(Entity&) override {}
     void changed(JobState&) override {}
     void lease_ended(const JobState&) override {}
     void changed(BatchState&) override {}
     void died(BatchState&) override {}
     void redelivered(BatchState&) override {}
     void appended(std::string_view, std::span<BatchState* const>) override {}
-    void counted(TopicState&) override {}
-    void counted(CounterState&) override {}
-    void gone(TopicState&) override {}
-    void gone(SubscriberState&) override {}
-    void gone(TokenState&) override {}
+    void counted(Entity&) override {}
+    void gone(Entity&) override {}
     void gone(JobState&) override {}
     void gone(BatchState&) override {}
     void skipped(OrderingGroup&) override {}

@@ -37,21 +37,51 @@ struct JobState : Entity {
         : Entity{Kind::job}, queue{in}, payload{what, hash}, run_at{at}, order{number} {}
 
     State state = State::scheduled;
-    bool eligible = true;  ///< Among the first of its group, so it may be acquired.
+    bool eligible : 1 = true;   ///< Stands among the first of its group, so it may be acquired.
+    bool in_order : 1 = false;  ///< It is a `GroupedJob`.
     QueueState& queue;
     Payload payload;  ///< Encoded: the identity.
     TimePoint run_at;
-    std::uint64_t order;  ///< Grows with each push; never changes.
-    OrderingGroup* group = nullptr;
-    ListHook<JobState> in_group;
-    ListHook<JobState> in_state;  ///< Among the READY and eligible jobs, or those of its worker.
-    Worker* worker = nullptr;     ///< Who leased it; null unless it is PENDING.
+    std::uint64_t order;  ///< Grows with each push; kept for life.
+    /// Among those that are READY and eligible, by who may acquire them, or at its worker.
+    ListHook<JobState> in_state;
+    Worker* worker = nullptr;  ///< Who holds it; null unless it is PENDING.
     union {
         std::uint64_t fence = 0;  ///< Of its lease, while PENDING.
         std::uint64_t place;      ///< In the schedule, while SCHEDULED.
     };
+
+    /// The group that it stands in; null for most.
+    [[nodiscard]] OrderingGroup* group() const noexcept;
 };
-static_assert(sizeof(JobState) <= 136, "some 160 bytes with its places in the indexes");
+static_assert(sizeof(JobState) <= 112, "some 136 bytes with its places in the indexes");
+
+/// A job that keeps an order with others, as deliveries do. The many others need no room for it.
+struct GroupedJob : JobState {
+    GroupedJob(OrderingGroup& among, QueueState& in, std::string_view what, std::uint32_t hash,
+               TimePoint at, std::uint64_t number)
+        : JobState{in, what, hash, at, number}, group{among} {
+        in_order = true;
+    }
+
+    OrderingGroup& group;
+    ListHook<GroupedJob> in_group;
+};
+
+inline OrderingGroup* JobState::group() const noexcept {
+    return in_order ? &static_cast<const GroupedJob&>(*this).group : nullptr;
+}
+
+/// Jobs that are READY and eligible.
+using ReadyJobs = IntrusiveList<JobState, &JobState::in_state>;
+
+/// A callback in a process, and what is READY for whoever can call it. It lives as long as the
+/// deliveries of any group go there.
+struct CallbackState {
+    std::string name;
+    ReadyJobs ready;
+    std::size_t groups = 0;
+};
 
 struct OrderingGroup {
     std::string name;
@@ -62,11 +92,14 @@ struct OrderingGroup {
     /// The window that has worked so far and that workers have capacity for. Not stored on disk.
     std::uint32_t window = start;
     std::size_t eligible = 0;
-    JobState* first_blocked = nullptr;  ///< The first job that is not eligible.
-    /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk a crash
-    /// may restore them, and they must then run before the jobs behind them.
+    GroupedJob* first_blocked = nullptr;  ///< The first job that is not eligible.
+    /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk they
+    /// may come back, and must then come before what stands behind them.
     std::uint64_t skipped_row = 0;
-    IntrusiveList<JobState, &JobState::in_group> jobs;
+    IntrusiveList<GroupedJob, &GroupedJob::in_group> jobs;
+    /// Where its jobs are READY; null: among those of their queue, for all who can reach a URL.
+    ReadyJobs* ready = nullptr;
+    CallbackState* callback = nullptr;  ///< Of which `ready` is a part, if of any.
 
     /// How many of its first jobs may be acquired.
     [[nodiscard]] std::uint32_t limit() const noexcept { return std::min(concurrency, window); }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,11 +37,22 @@ struct QueueState {
     std::string name;
     HashIndex<JobState> jobs;  ///< All, by their payloads.
     Schedule scheduled;
-    IntrusiveList<JobState, &JobState::in_state> ready;  ///< READY and eligible.
-    std::size_t blocked = 0;                             ///< READY and not eligible.
+    ReadyJobs ready;          ///< READY and eligible, and not among the two below.
+    std::size_t blocked = 0;  ///< READY and not eligible.
+
+    // Only delivery jobs are not for everybody.
+
+    std::map<std::string, CallbackState, std::less<>> callbacks;  ///< By their names.
+    ReadyJobs abandoned;            ///< Their subscriber is gone: anybody may end them.
+    std::size_t ready_for_few = 0;  ///< READY in these two.
+
     std::size_t pending = 0;
-    bool hungry = false;  ///< A worker got less than it asked for and has not been woken since.
-    bool woken = false;   ///< Stands in the list of queues to wake.
+    /// A worker got less than it asked for and has not been woken since. Also of a queue that
+    /// begins: who asked for its jobs before left no trace.
+    bool hungry = true;
+    bool woken = false;            ///< Stands in the list of queues to wake.
+    bool callbacks_hungry = true;  ///< As `hungry`, of workers that serve callbacks.
+    bool callbacks_woken = false;  ///< As `woken`, of `callback_watch`.
 };
 
 /// All queues, and the workers that hold jobs of them.
@@ -51,18 +63,32 @@ public:
     JobTable& operator=(const JobTable&) = delete;
     ~JobTable() {
         for (auto& [name, queue] : queues_) {
-            queue.jobs.each([this](JobState& job) { states_.destroy(job); });
+            queue.jobs.each([this](JobState& job) { destroy(job); });
         }
     }
 
     /// The next number in the order of pushes.
     std::uint64_t next_order() noexcept { return ++order_; }
 
+    /// The queue of that name, which begins here when it has no jobs yet. What is done to it next
+    /// gives it one: a queue without jobs is forgotten.
     QueueState& queue(const std::string& name) {
         const auto found = queues_.find(name);
         if (found != queues_.end()) return found->second;
         return queues_.try_emplace(name, name).first->second;
     }
+
+    /// The queue of that name; null when it has no jobs.
+    [[nodiscard]] QueueState* find_queue(const std::string& name) {
+        const auto found = queues_.find(name);
+        return found == queues_.end() ? nullptr : &found->second;
+    }
+
+    /// The queue of delivery jobs, which is always there.
+    [[nodiscard]] QueueState& deliveries() noexcept { return deliveries_; }
+
+    /// Queues that take memory: those that have jobs, that of deliveries, and at most one more.
+    [[nodiscard]] std::size_t queues() const noexcept { return queues_.size(); }
 
     [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job) const {
         return find(queue, job, payload_hash(job));
@@ -99,7 +125,7 @@ public:
     JobState& push(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                    std::uint64_t order, OrderingGroup* group, TimePoint now) {
         auto& state = make(queue, job, hash, run_at, order, group);
-        if (group != nullptr) join(state, *group);
+        if (group != nullptr) join(grouped(state));
         place(state, now);
         changes_.changed(state);
         return state;
@@ -122,7 +148,7 @@ public:
         } else {
             displace(job);
         }
-        if (job.group != nullptr) leave(job);
+        if (job.in_order) leave(grouped(job));
         end(job);
     }
 
@@ -131,7 +157,7 @@ public:
         release(job);
         job.run_at = run_at;
         place(job, now);
-        if (job.group != nullptr) fit(*job.group);
+        if (job.in_order) fit(*job.group());
         changes_.changed(job);
     }
 
@@ -155,19 +181,33 @@ public:
              lost = holder.jobs.next(*lost)) {
             if (&lost->queue == &queue) report(*lost);
         }
-        acquired.leases.reserve(
-            std::min<std::size_t>(step.limit, acquired.leases.size() + queue.ready.size()));
-        while (acquired.leases.size() < step.limit && !queue.ready.empty()) {
-            auto& job = *queue.ready.front();
-            if (!job.payload.resident() && !load(job, acquired.leases.empty())) break;
-            queue.ready.remove(job);
-            grant(job, holder, ++fence_);
-            report(job);
+        ReadyJobs* const only[]{&queue.ready};
+        const auto some = &queue == &deliveries_ ? sources_of(step) : std::vector<ReadyJobs*>{};
+        const std::span<ReadyJobs* const> sources{some.empty() ? std::span{only} : std::span{some}};
+        std::size_t there = acquired.leases.size();
+        for (const auto* source : sources) there += source->size();
+        acquired.leases.reserve(std::min<std::size_t>(step.limit, there));
+        const auto take = [&](ReadyJobs& source, std::size_t most) {
+            for (; most > 0 && acquired.leases.size() < step.limit && !source.empty(); --most) {
+                auto& job = *source.front();
+                if (!job.payload.resident() && !load(job, acquired.leases.empty())) return;
+                withdraw(job);
+                grant(job, holder, ++fence_);
+                report(job);
+            }
+        };
+        const auto wanted = step.limit - std::min<std::size_t>(step.limit, acquired.leases.size());
+        const auto filled = static_cast<std::size_t>(std::count_if(
+            sources.begin(), sources.end(), [](const auto* any) { return !any->empty(); }));
+        const auto share = std::max<std::size_t>(1, filled == 0 ? 0 : wanted / filled);
+        for (const auto most : {share, wanted}) {
+            for (auto* source : sources) take(*source, most);
         }
-        if (!queue.ready.empty()) {
+        if (std::any_of(sources.begin(), sources.end(),
+                        [](const auto* any) { return !any->empty(); })) {
             acquired.next_due = now;
         } else {
-            queue.hungry = true;
+            note_hunger(queue, step);
             if (!queue.scheduled.empty()) {
                 acquired.next_due = std::max(queue.scheduled.first().run_at, now);
             }
@@ -206,9 +246,28 @@ public:
 
     [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now) {
         const std::uint64_t due = queue.scheduled.count_due(now);
-        return {queue.scheduled.size() - due, queue.ready.size() + queue.blocked + due,
-                queue.pending};
+        const auto ready = queue.ready.size() + queue.ready_for_few + queue.blocked;
+        return {queue.scheduled.size() - due, ready + due, queue.pending};
     }
+
+    // --- Who may acquire what -------------------------------------------------------------------
+
+    /// The deliveries of a group go to a URL from now on, or to the callback of that name.
+    void direct(OrderingGroup& group, std::string_view callback) {
+        if (callback.empty()) return direct(group, nullptr, nullptr);
+        auto& callbacks = deliveries_.callbacks;
+        auto found = callbacks.find(callback);
+        if (found == callbacks.end()) {
+            found = callbacks.try_emplace(std::string{callback}).first;
+            found->second.name = found->first;
+        }
+        direct(group, &found->second.ready, &found->second);
+        // A process names its callbacks again after a restart, and finds what waited.
+        wake_callbacks(deliveries_);
+    }
+
+    /// The subscriber of a group is gone, and its deliveries are for anybody to end.
+    void abandon(OrderingGroup& group) { direct(group, &deliveries_.abandoned, nullptr); }
 
     /// Lets a group have another number of jobs under way. Those that are stay under way.
     void set_concurrency(OrderingGroup& group, std::uint32_t concurrency) {
@@ -238,7 +297,10 @@ public:
 
     /// Names of the queues whose watchers are to be woken, each once.
     [[nodiscard]] std::vector<std::string> take_woken() {
-        for (const auto& name : woken_) queue(name).woken = false;
+        for (const auto& name : woken_) {
+            if (auto* queue = find_queue(name)) queue->woken = false;
+        }
+        deliveries_.callbacks_woken = false;
         return std::exchange(woken_, {});
     }
 
@@ -266,20 +328,24 @@ public:
     /// Gives every restored job its place, in the order of pushes, as SCHEDULED: what is due is
     /// promoted by the next acquisition, in the order it fell due.
     void settle_restored() {
-        std::vector<JobState*> grouped;
+        std::vector<GroupedJob*> ordered;
         for (auto& [name, queue] : queues_) {
             std::vector<JobState*> all;
             all.reserve(queue.ready.size());
             while (auto* job = queue.ready.front()) {
                 queue.ready.remove(*job);
                 all.push_back(job);
-                if (job->group != nullptr) grouped.push_back(job);
+                if (job->in_order) ordered.push_back(&grouped(*job));
             }
             queue.scheduled.restore(std::move(all));
         }
-        std::sort(grouped.begin(), grouped.end(),
+        std::sort(ordered.begin(), ordered.end(),
                   [](const JobState* a, const JobState* b) { return a->order < b->order; });
-        for (auto* job : grouped) join(*job, *job->group);
+        for (auto* job : ordered) join(*job);
+        std::erase_if(queues_, [this](const auto& entry) {
+            return entry.second.jobs.empty() && &entry.second != &deliveries_;
+        });
+        emptied_ = nullptr;
     }
 
     /// Calls `visit` with each job, queue by queue, in the order they were pushed.
@@ -315,7 +381,8 @@ public:
     /// Makes a restored job PENDING again under a lease that was held before. Nothing happens when
     /// the job is gone. Throws `Failure` when its payload cannot be read.
     void reinstate(const Lease& lease, TimePoint seen) {
-        auto* job = find(queue(lease.queue), lease.job);
+        const auto* queue = find_queue(lease.queue);
+        auto* job = queue == nullptr ? nullptr : find(*queue, lease.job);
         if (job == nullptr || job->state == JobState::State::pending) return;
         if (!job->payload.resident()) changes_.load(*job);
         displace(*job);
@@ -359,17 +426,82 @@ private:
     /// A job that stands in the index and nowhere else.
     JobState& make(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                    std::uint64_t order, OrderingGroup* group) {
-        auto& state = states_.make(queue, job, hash, run_at, order);
-        state.group = group;
+        auto& state = group == nullptr ? states_.make(queue, job, hash, run_at, order)
+                                       : grouped_.make(*group, queue, job, hash, run_at, order);
         order_ = std::max(order_, order);
         queue.jobs.insert(hash, state);
         return state;
     }
 
+    static GroupedJob& grouped(JobState& job) noexcept { return static_cast<GroupedJob&>(job); }
+
+    void destroy(JobState& job) noexcept {
+        job.in_order ? grouped_.destroy(grouped(job)) : states_.destroy(job);
+    }
+
     /// Undoes `make`.
     void end(JobState& job) {
-        job.queue.jobs.remove(job.payload.hash(), job);
-        states_.destroy(job);
+        auto& queue = job.queue;
+        queue.jobs.remove(job.payload.hash(), job);
+        destroy(job);
+        if (queue.jobs.empty() && &queue != &deliveries_) forget_before(queue);
+    }
+
+    /// Forgets the queue that ran out of jobs before this one did, if it has none still. The last
+    /// one is kept: where jobs come and go one by one, its memory need not.
+    void forget_before(QueueState& queue) {
+        auto* before = std::exchange(emptied_, &queue);
+        if (before == nullptr || before == &queue || !before->jobs.empty()) return;
+        queues_.erase(queues_.find(before->name));
+    }
+
+    /// Moves what is READY and eligible of a group, which is no more than the group is wide.
+    void direct(OrderingGroup& group, ReadyJobs* ready, CallbackState* callback) {
+        if (group.ready == ready) return;
+        std::vector<JobState*> moved;
+        for (auto* job = group.jobs.front(); job != group.first_blocked;
+             job = group.jobs.next(*job)) {
+            if (job->state != JobState::State::ready) continue;
+            withdraw(*job);
+            moved.push_back(job);
+        }
+        auto* before = std::exchange(group.callback, callback);
+        if (callback != nullptr) ++callback->groups;
+        group.ready = ready;
+        for (auto* job : moved) offer(*job);
+        if (before == nullptr || --before->groups > 0) return;
+        deliveries_.callbacks.erase(deliveries_.callbacks.find(before->name));
+    }
+
+    /// What a worker may take of the deliveries, in the order in which it is served: first what
+    /// anybody may, and then as it asked.
+    [[nodiscard]] std::vector<ReadyJobs*> sources_of(const AcquireJobs& step) {
+        auto& queue = deliveries_;
+        if (!step.destinations) return {&queue.abandoned, &queue.ready};
+        std::vector<ReadyJobs*> sources{&queue.abandoned};
+        for (const auto& name : *step.destinations) {
+            const auto found = queue.callbacks.find(name);
+            if (name.empty()) sources.push_back(&queue.ready);
+            if (found != queue.callbacks.end()) sources.push_back(&found->second.ready);
+        }
+        return sources;
+    }
+
+    void note_hunger(QueueState& queue, const AcquireJobs& step) {
+        if (&queue != &deliveries_ || !step.destinations) {
+            queue.hungry = true;
+            return;
+        }
+        for (const auto& name : *step.destinations) {
+            (name.empty() ? queue.hungry : queue.callbacks_hungry) = true;
+        }
+    }
+
+    void wake_callbacks(QueueState& queue) {
+        if (!queue.callbacks_hungry || queue.callbacks_woken) return;
+        queue.callbacks_hungry = false;
+        queue.callbacks_woken = true;
+        woken_.emplace_back(callback_watch);
     }
 
     void wake(QueueState& queue) {
@@ -382,11 +514,32 @@ private:
     void make_ready(JobState& job) {
         job.state = JobState::State::ready;
         if (job.eligible) {
-            job.queue.ready.push_back(job);
-            wake(job.queue);
+            offer(job);
         } else {
             ++job.queue.blocked;
         }
+    }
+
+    /// Lets a READY job be acquired by those who may.
+    void offer(JobState& job) {
+        auto& queue = job.queue;
+        auto* few = job.in_order ? job.group()->ready : nullptr;
+        if (few == nullptr) {
+            queue.ready.push_back(job);
+            return wake(queue);
+        }
+        few->push_back(job);
+        ++queue.ready_for_few;
+        wake_callbacks(queue);
+        if (job.group()->callback == nullptr) wake(queue);
+    }
+
+    /// Undoes `offer`.
+    static void withdraw(JobState& job) {
+        auto* few = job.in_order ? job.group()->ready : nullptr;
+        if (few == nullptr) return job.queue.ready.remove(job);
+        few->remove(job);
+        --job.queue.ready_for_few;
     }
 
     /// Makes a job that is nowhere SCHEDULED or READY.
@@ -397,7 +550,9 @@ private:
         }
         job.state = JobState::State::scheduled;
         job.queue.scheduled.insert(job);
-        if (&job.queue.scheduled.first() == &job) wake(job.queue);
+        if (&job.queue.scheduled.first() != &job) return;
+        wake(job.queue);
+        if (&job.queue == &deliveries_) wake_callbacks(job.queue);
     }
 
     /// Undoes `place`.
@@ -405,7 +560,7 @@ private:
         if (job.state == JobState::State::scheduled) {
             job.queue.scheduled.remove(job);
         } else if (job.eligible) {
-            job.queue.ready.remove(job);
+            withdraw(job);
         } else {
             --job.queue.blocked;
         }
@@ -460,7 +615,8 @@ private:
         job.fence = 0;
     }
 
-    void join(JobState& job, OrderingGroup& group) {
+    void join(GroupedJob& job) {
+        auto& group = job.group;
         group.jobs.push_back(job);
         job.eligible = group.first_blocked == nullptr && group.eligible < group.limit();
         if (job.eligible) {
@@ -470,8 +626,8 @@ private:
         }
     }
 
-    void leave(JobState& job) {
-        auto& group = *job.group;
+    void leave(GroupedJob& job) {
+        auto& group = job.group;
         if (group.first_blocked == &job) group.first_blocked = group.jobs.next(job);
         group.jobs.remove(job);
         if (job.eligible) --group.eligible;
@@ -496,7 +652,7 @@ private:
                 *(group.first_blocked == nullptr ? group.jobs.back()
                                                  : group.jobs.previous(*group.first_blocked));
             if (job.state == JobState::State::ready) {
-                job.queue.ready.remove(job);
+                withdraw(job);
                 ++job.queue.blocked;
             }
             group.first_blocked = &job;
@@ -508,9 +664,12 @@ private:
     ChangeLog& changes_;
     CounterTable& counters_;
     std::map<std::string, QueueState, std::less<>> queues_;
+    QueueState& deliveries_ = queue(delivery_queue);
+    QueueState* emptied_ = nullptr;  ///< The last that ran out of jobs, which it may have again.
     std::map<Uid, Worker> workers_;
     HashIndex<JobState> leased_;  ///< PENDING jobs, by their fences.
     Slab<JobState> states_;
+    Slab<GroupedJob> grouped_;
     std::vector<std::string> woken_;
     std::uint64_t order_ = 0;
     std::uint64_t fence_ = 0;

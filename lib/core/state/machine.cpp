@@ -1,9 +1,8 @@
 #include "core/state/machine.hpp"
 
-#include <utility>
+#include <type_traits>
 #include <variant>
 
-#include "core/store/step_check.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
@@ -19,12 +18,10 @@ Outcome Machine::perform(Step& step, TimePoint now) {
     now_ = now;
     depends_on_row_ = everything;
     return std::visit(
-        [this](auto& any) -> Outcome {
-            if (auto checked = check_step(any); !checked) return checked.error();
+        [&](auto& any) -> Outcome {
+            if (auto checked = any.check(); !checked) return checked.error();
             try {
-                auto reply = apply(any);
-                if (!reply) return reply.error();
-                return Reply{std::move(*reply)};
+                return perform_in(DomainOf<std::remove_reference_t<decltype(any)>>{}, step);
             } catch (const Failure& failure) {
                 // What was let go of memory cannot be read. Steps read before they change.
                 return failure.error();

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/state/counters.hpp"
@@ -41,6 +42,8 @@ public:
     [[nodiscard]] JobTable& jobs() noexcept { return jobs_; }
     [[nodiscard]] SubscriberQueueTable& subscriber_queues() noexcept { return subscriber_queues_; }
     [[nodiscard]] Registry& registry() noexcept { return registry_; }
+    /// The tables of all entities that have a name.
+    [[nodiscard]] auto named_tables() noexcept { return registry_.tables(); }
 
     /// Connects everything that was restored part by part.
     void settle_restored();
@@ -48,51 +51,40 @@ public:
 private:
     static Error invalid(const char* text) { return {Errc::invalid, text}; }
 
+    /// What a step of each kind does. The specialisations stand in steps/, by domain; a step
+    /// without one does not compile.
+    template <class S>
+    Result<typename S::Reply> apply(S& step) = delete;
+
+    /// Applies a step that is one of `S`. For steps/ alone, where `apply` is known for them.
+    template <class S, class... Rest>
+    Outcome apply_one_of(StepList<S, Rest...>, Step& step);
+
+    // What to do with a step of each domain; each is in steps/.
+    Outcome perform_in(TopicSteps, Step& step);
+    Outcome perform_in(SubscriberSteps, Step& step);
+    Outcome perform_in(TokenSteps, Step& step);
+    Outcome perform_in(JobSteps, Step& step);
+    Outcome perform_in(DeliverySteps, Step& step);
+    Outcome perform_in(DeadBatchSteps, Step& step);
+    Outcome perform_in(RoomSteps, Step& step);
+    Outcome perform_in(CounterSteps, Step& step);
+
     // --- Topics and events ----------------------------------------------------------------------
 
-    Result<PublishEvent::Reply> apply(PublishEvent& step);
     [[nodiscard]] bool is_valid_token(const std::optional<std::string>& token);
     void fan_out(const TopicState& topic, const PublishEvent& step);
     void seal_full(BatchState& batch);
     void count_published(TopicState& topic, std::size_t bytes);
-    Result<RemoveTopic::Reply> apply(RemoveTopic& step);
-    Result<ListTopics::Reply> apply(ListTopics& step);
 
     // --- Subscribers ----------------------------------------------------------------------------
 
-    Result<Subscribe::Reply> apply(Subscribe& step);
     void replace_topics(SubscriberState& subscriber, const std::vector<std::string>& topics);
-    Result<Unsubscribe::Reply> apply(Unsubscribe& step);
-    Result<RemoveSubscriber::Reply> apply(RemoveSubscriber& step);
 
     /// Its batches end one after the other, whatever it had asked for.
     void remove(SubscriberState& subscriber);
 
-    Result<ListSubscribers::Reply> apply(ListSubscribers& step);
-    Result<FindSubscriber::Reply> apply(FindSubscriber& step);
-    Result<ListBatches::Reply> apply(ListBatches& step);
-
-    // --- API tokens -----------------------------------------------------------------------------
-
-    Result<PutToken::Reply> apply(PutToken& step);
-    Result<RemoveToken::Reply> apply(RemoveToken& step);
-    Result<FindToken::Reply> apply(FindToken& step);
-    Result<ListTokens::Reply> apply(ListTokens& step);
-
-    // --- Jobs -----------------------------------------------------------------------------------
-
-    Result<PushJob::Reply> apply(PushJob& step);
-    Result<AcquireJobs::Reply> apply(AcquireJobs& step);
-    Result<AckJob::Reply> apply(AckJob& step);
-    Result<NackJob::Reply> apply(NackJob& step);
-    Result<Heartbeat::Reply> apply(Heartbeat& step);
-    Result<RetireWorker::Reply> apply(RetireWorker& step);
-    Result<ScrubWorkers::Reply> apply(ScrubWorkers& step);
-    Result<CountJobs::Reply> apply(CountJobs& step);
-
     // --- Deliveries -----------------------------------------------------------------------------
-
-    Result<BeginDelivery::Reply> apply(BeginDelivery& step);
 
     /// The batch that ends with a job; null for other jobs, a copy in another queue among them.
     [[nodiscard]] BatchState* delivered_by(const JobState& job) const;
@@ -108,7 +100,6 @@ private:
     bool at_limit(JobState& job, const BeginDelivery& step);
 
     void end_vanished(JobState& job, BatchState* batch, bool subscriber_exists);
-    Result<SettleDelivery::Reply> apply(SettleDelivery& step);
 
     /// Whether the failure of an attempt is the last of its batch.
     [[nodiscard]] bool dies(const BatchState& batch, const Subscription& wants,
@@ -126,11 +117,6 @@ private:
 
     // --- DEAD batches ---------------------------------------------------------------------------
 
-    Result<ListDeadBatches::Reply> apply(ListDeadBatches& step);
-    Result<FindDeadBatch::Reply> apply(FindDeadBatch& step);
-    Result<RedeliverDeadBatches::Reply> apply(RedeliverDeadBatches& step);
-    Result<DropDeadBatches::Reply> apply(DropDeadBatches& step);
-
     /// The DEAD batch of that subscriber and id; null when there is none.
     [[nodiscard]] BatchState* dead(const std::string& token, const Uid& uid) const;
 
@@ -141,15 +127,7 @@ private:
 
     static DeadBatchStatus status(const BatchState& batch);
 
-    // --- Room -----------------------------------------------------------------------------------
-
-    Result<MeasureUse::Reply> apply(MeasureUse&);
-    Result<DropOldestBatches::Reply> apply(DropOldestBatches& step);
-
-    // --- Counters -------------------------------------------------------------------------------
-
-    Result<AddToCounters::Reply> apply(AddToCounters& step);
-    Result<ListCounters::Reply> apply(ListCounters& step);
+    // --- All ------------------------------------------------------------------------------------
 
     void depend_on(const Entity& entity) {
         depends_on_row_ = std::max(depends_on_row_, entity.last_row);
@@ -163,5 +141,8 @@ private:
     TimePoint now_{};
     std::uint64_t depends_on_row_ = 0;
 };
+
+/// References to the tables of all kinds of entities that have a name.
+using NamedTables = decltype(std::declval<Machine&>().named_tables());
 
 }  // namespace routemaster::detail

@@ -5,16 +5,17 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/state/counters.hpp"
 #include "core/state/entity.hpp"
+#include "core/state/named.hpp"
 #include "core/state/subscriber_queues.hpp"
 #include "routemaster/health.hpp"
 #include "routemaster/step.hpp"
@@ -23,9 +24,27 @@
 
 namespace routemaster::detail {
 
-/// A topic and its subscribers, in the order of their tokens.
+struct SubscriberState;
+
+/// A topic, and who wants its events, in the order of their tokens.
 struct TopicState : Entity {
-    TopicState() noexcept : Entity{Kind::topic} {}
+    static constexpr Record record{
+        .whole = 1, .gone = 2, .fields = 3, .fields_min = 3, .format = 1};
+
+    TopicState() noexcept : Entity{record.kind()} {}
+
+    [[nodiscard]] const std::string& name() const noexcept { return topic.name; }
+    template <class Out>
+    void write(Out& out) const {
+        out.optional_text(topic.publisher);
+        out.natural(topic.events);
+    }
+    template <class In>
+    void read(In& in) {
+        topic.name = in.text();
+        topic.publisher = in.optional_text();
+        topic.events = in.natural();
+    }
 
     Topic topic;
     std::vector<SubscriberState*> subscribers;
@@ -35,7 +54,43 @@ struct TopicState : Entity {
 
 /// A subscriber and its topics.
 struct SubscriberState : Entity {
-    SubscriberState() noexcept : Entity{Kind::subscriber} {}
+    static constexpr Record record{
+        .whole = 3, .gone = 4, .fields = 12, .fields_min = 9, .format = 3};
+
+    SubscriberState() noexcept : Entity{record.kind()} {}
+
+    [[nodiscard]] const std::string& name() const noexcept { return subscription.token; }
+    template <class Out>
+    void write(Out& out) const {
+        out.text(subscription.callback);
+        out.text(subscription.uuid);
+        out.integer(subscription.timeout.count());
+        out.integer(subscription.max_events);
+        out.integer(subscription.max_in_flight);
+        out.integer(health_points);
+        out.optional_time(last_attempted_at);
+        out.texts(topics);
+        out.integer(subscription.attempts_max);
+        out.integer(subscription.age_max.count());
+        out.integer(subscription.dead_max);
+    }
+    template <class In>
+    void read(In& in) {
+        subscription.token = in.text();
+        subscription.callback = in.text();
+        subscription.uuid = in.text();
+        subscription.timeout = Duration{in.integer()};
+        subscription.max_events = in.template integer<std::uint32_t>();
+        subscription.max_in_flight = in.template integer<std::uint32_t>();
+        health_points = in.template integer<int>();
+        last_attempted_at = in.optional_time();
+        const auto names = in.texts();
+        topics = {names.begin(), names.end()};
+        if (!in.more()) return;
+        subscription.attempts_max = in.template integer<std::uint32_t>();
+        subscription.age_max = Duration{in.integer()};
+        subscription.dead_max = in.template integer<std::uint32_t>();
+    }
 
     Subscription subscription;
     std::set<std::string> topics;
@@ -46,7 +101,21 @@ struct SubscriberState : Entity {
 
 /// An API token.
 struct TokenState : Entity {
-    TokenState() noexcept : Entity{Kind::token} {}
+    static constexpr Record record{
+        .whole = 5, .gone = 6, .fields = 2, .fields_min = 2, .format = 1};
+
+    TokenState() noexcept : Entity{record.kind()} {}
+
+    [[nodiscard]] const std::string& name() const noexcept { return token.token; }
+    template <class Out>
+    void write(Out& out) const {
+        out.text(token.name);
+    }
+    template <class In>
+    void read(In& in) {
+        token.token = in.text();
+        token.name = in.text();
+    }
 
     ApiToken token;
 };
@@ -57,14 +126,18 @@ public:
     Registry(ChangeLog& changes, SubscriberQueueTable& subscriber_queues)
         : changes_{changes}, subscriber_queues_{subscriber_queues} {}
 
-    [[nodiscard]] TopicState* topic(const std::string& name) { return find(topics_, name); }
+    [[nodiscard]] TopicState* topic(const std::string& name) { return topics_.find(name); }
     [[nodiscard]] SubscriberState* subscriber(const std::string& token) {
-        return find(subscribers_, token);
+        return subscribers_.find(token);
     }
-    [[nodiscard]] TokenState* token(const std::string& token) { return find(tokens_, token); }
+    [[nodiscard]] TokenState* token(const std::string& token) { return tokens_.find(token); }
+
+    /// All there are, for a journal to restore.
+    [[nodiscard]] auto tables() noexcept { return std::tie(topics_, subscribers_, tokens_); }
 
     TopicState& create_topic(const std::string& name, std::optional<std::string> publisher) {
-        auto& state = restore_topic(name);
+        auto& state = topics_.open(name);
+        state.topic.name = name;
         state.topic.publisher = std::move(publisher);
         count_claim(state.topic);
         changes_.changed(state);
@@ -88,7 +161,7 @@ public:
             if (--claims->second == 0) claims_.erase(claims);
         }
         changes_.gone(state);
-        topics_.erase(std::string{state.topic.name});
+        topics_.erase(state);
     }
 
     /// How many topics a publisher owns.
@@ -100,7 +173,8 @@ public:
     /// The subscriber with that token, created with the default settings if missing. The caller
     /// sets its fields and reports the change.
     SubscriberState& open_subscriber(const std::string& token) {
-        auto& state = restore_subscriber(token);
+        auto& state = subscribers_.open(token);
+        state.subscription.token = token;
         if (state.subscriber_queue == nullptr)
             state.subscriber_queue = &subscriber_queues_.open(token);
         return state;
@@ -128,29 +202,28 @@ public:
             subscriber_queues_.drop_dead(*dead);
         subscriber_queues_.close(*state.subscriber_queue);
         changes_.gone(state);
-        subscribers_.erase(std::string{state.subscription.token});
+        subscribers_.erase(state);
     }
 
     void put_token(const ApiToken& token) {
-        auto& state = restore_token(token.token);
-        state.token.name = token.name;
+        auto& state = tokens_.open(token.token);
+        state.token = token;
         changes_.changed(state);
     }
 
     void remove(TokenState& state) {
         changes_.gone(state);
-        tokens_.erase(std::string{state.token.token});
+        tokens_.erase(state);
     }
 
     [[nodiscard]] std::vector<Topic> topics(const Page& page) const {
-        return page_of<Topic>(topics_, page, [](const TopicState& state) { return state.topic; });
+        return topics_.list<Topic>(page, [](const TopicState& state) { return state.topic; });
     }
     [[nodiscard]] std::vector<SubscriberStatus> subscribers(const Page& page) const {
-        return page_of<SubscriberStatus>(subscribers_, page, status);
+        return subscribers_.list<SubscriberStatus>(page, status);
     }
     [[nodiscard]] std::vector<ApiToken> tokens(const Page& page) const {
-        return page_of<ApiToken>(tokens_, page,
-                                 [](const TokenState& state) { return state.token; });
+        return tokens_.list<ApiToken>(page, [](const TokenState& state) { return state.token; });
     }
 
     [[nodiscard]] static SubscriberStatus status(const SubscriberState& state) {
@@ -165,32 +238,14 @@ public:
 
     // --- Restoring ------------------------------------------------------------------------------
 
-    TopicState& restore_topic(const std::string& name) {
-        auto& state = topics_[name];
-        state.topic.name = name;
-        return state;
-    }
-    SubscriberState& restore_subscriber(const std::string& token) {
-        auto& state = subscribers_[token];
-        state.subscription.token = token;
-        return state;
-    }
-    TokenState& restore_token(const std::string& token) {
-        auto& state = tokens_[token];
-        state.token.token = token;
-        return state;
-    }
-    void unrestore_topic(const std::string& name) { topics_.erase(name); }
-    void unrestore_subscriber(const std::string& token) { subscribers_.erase(token); }
-    void unrestore_token(const std::string& token) { tokens_.erase(token); }
-
-    /// Links what was restored, in any order.
+    /// Connects what has been restored, in whatever order it was.
     void settle_restored(JobTable& jobs) {
         claims_.clear();
         for (const auto& [name, state] : topics_) count_claim(state.topic);
         for (auto& [token, state] : subscribers_) {
             state.subscriber_queue = &subscriber_queues_.open(token);
             jobs.set_concurrency(state.subscriber_queue->group, state.subscription.max_in_flight);
+            jobs.direct(state.subscriber_queue->group, destination_of(state.subscription.callback));
             for (const auto& name : state.topics) {
                 if (auto* wanted = topic(name)) enlist(*wanted, state);
             }
@@ -198,23 +253,6 @@ public:
     }
 
 private:
-    template <class State>
-    [[nodiscard]] static State* find(std::map<std::string, State>& states, const std::string& key) {
-        const auto found = states.find(key);
-        return found == states.end() ? nullptr : &found->second;
-    }
-
-    template <class Listed, class State, class Make>
-    [[nodiscard]] static std::vector<Listed> page_of(const std::map<std::string, State>& states,
-                                                     const Page& page, Make make) {
-        std::vector<Listed> all;
-        for (auto place = states.upper_bound(page.after);
-             place != states.end() && all.size() < page.limit; ++place) {
-            all.push_back(make(place->second));
-        }
-        return all;
-    }
-
     void count_claim(const Topic& topic) {
         if (topic.publisher) ++claims_[*topic.publisher];
     }
@@ -230,9 +268,9 @@ private:
 
     ChangeLog& changes_;
     SubscriberQueueTable& subscriber_queues_;
-    std::map<std::string, TopicState> topics_;
-    std::map<std::string, SubscriberState> subscribers_;
-    std::map<std::string, TokenState> tokens_;
+    NamedTable<TopicState> topics_;
+    NamedTable<SubscriberState> subscribers_;
+    NamedTable<TokenState> tokens_;
     std::unordered_map<std::string, std::uint32_t> claims_;  ///< Topics, by their publisher.
 };
 

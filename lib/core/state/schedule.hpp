@@ -64,20 +64,20 @@ public:
         std::sort(jobs.begin(), jobs.end(),
                   [](const JobState* a, const JobState* b) { return earlier(*a, *b); });
         for (std::size_t at = 0; at < jobs.size(); ++at) jobs[at]->place = at | is_restored;
+        blocks_.assign((jobs.size() + block - 1) / block, {});
+        left_of_.assign(blocks_.size() + 1, 0);
+        for (std::size_t at = 0; at < jobs.size(); at += block) {
+            blocks_[at / block] = jobs[at]->run_at;
+        }
         restored_first_ = 0;
         restored_left_ = jobs.size();
         restored_ = std::move(jobs);
     }
 
-    /// How many are due.
+    /// How many are due. Of those that were restored it looks at few; of the others, at those that
+    /// are due and were not taken yet.
     [[nodiscard]] std::size_t count_due(TimePoint now) const {
-        std::size_t due = 0;
-        for (auto at = restored_first_; at < restored_.size(); ++at) {
-            if (restored_[at] == nullptr) continue;
-            if (restored_[at]->run_at > now) break;
-            ++due;
-        }
-        return due + count_due(now, 0);
+        return restored_due(now) + count_due(now, 0);
     }
 
 private:
@@ -127,16 +127,36 @@ private:
     }
 
     void remove_restored(JobState& job) {
-        restored_[job.place & ~is_restored] = nullptr;
+        const auto at = static_cast<std::size_t>(job.place & ~is_restored);
+        restored_[at] = nullptr;
         if (--restored_left_ == 0) {
             restored_ = {};
+            blocks_ = {};
+            left_of_ = {};
             restored_first_ = 0;
             return;
+        }
+        for (auto node = at / block + 1; node < left_of_.size(); node += node & (~node + 1)) {
+            ++left_of_[node];
         }
         while (restored_[restored_first_] == nullptr) ++restored_first_;
     }
 
-    /// If a job in the heap is not due, no job below it is.
+    /// Counts block by block, and the last of them job by job.
+    [[nodiscard]] std::size_t restored_due(TimePoint now) const {
+        const auto end = std::upper_bound(blocks_.begin(), blocks_.end(), now);
+        if (end == blocks_.begin()) return 0;
+        const auto last = static_cast<std::size_t>(end - blocks_.begin()) - 1;
+        std::size_t due = last * block;
+        for (auto node = last; node > 0; node &= node - 1) due -= left_of_[node];
+        const auto until = std::min(restored_.size(), (last + 1) * block);
+        for (auto at = last * block; at < until; ++at) {
+            if (restored_[at] != nullptr && restored_[at]->run_at <= now) ++due;
+        }
+        return due;
+    }
+
+    /// Nothing below a job that is not due is due.
     [[nodiscard]] std::size_t count_due(TimePoint now, std::size_t at) const {
         if (at >= heap_.size() || heap_[at].run_at > now) return 0;
         std::size_t due = 1;
@@ -145,8 +165,12 @@ private:
     }
 
     std::vector<Slot> heap_;
-    std::vector<JobState*> restored_;  ///< Sorted; null where a job was removed.
-    std::size_t restored_first_ = 0;   ///< The first that is still there.
+    std::vector<JobState*> restored_;  ///< Sorted; null where one has left.
+    /// Restored jobs are counted by so many.
+    static constexpr std::size_t block = 256;
+    std::vector<TimePoint> blocks_;       ///< When the first of each block is or was due.
+    std::vector<std::uint32_t> left_of_;  ///< How many have left the blocks: a Fenwick tree.
+    std::size_t restored_first_ = 0;      ///< The first that has not.
     std::size_t restored_left_ = 0;
 };
 

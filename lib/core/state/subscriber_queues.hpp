@@ -150,8 +150,7 @@ public:
 
     /// Whether an id names a batch, or a delivery job that was pushed without one.
     [[nodiscard]] bool taken(const Uid& uid) const {
-        return find(uid) != nullptr ||
-               jobs_.find(jobs_.queue(delivery_queue), delivery_job(uid)) != nullptr;
+        return find(uid) != nullptr || jobs_.find(jobs_.deliveries(), delivery_job(uid)) != nullptr;
     }
 
     /// Begins a CURRENT batch, and its delivery job. The id must not be taken.
@@ -162,7 +161,7 @@ public:
         by_age_.push_back(batch);
         subscriber_queue.current = &batch;
         changes_.changed(batch);
-        batch.job = &jobs_.push(jobs_.queue(delivery_queue), delivery_job(uid), due, batch.order,
+        batch.job = &jobs_.push(jobs_.deliveries(), delivery_job(uid), due, batch.order,
                                 &subscriber_queue.group, now);
         return batch;
     }
@@ -213,7 +212,7 @@ public:
     /// delivery job exists, because somebody pushed it.
     bool redeliver(BatchState& batch, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
-        auto& queue = jobs_.queue(delivery_queue);
+        auto& queue = jobs_.deliveries();
         const auto job = delivery_job(batch.uid);
         if (jobs_.find(queue, job) != nullptr) return false;
         subscriber_queue.dead.remove(batch);
@@ -299,6 +298,7 @@ public:
         if (!subscriber_queue.batches.empty() || !subscriber_queue.dead.empty() ||
             !subscriber_queue.group.jobs.empty())
             return;
+        jobs_.abandon(subscriber_queue.group);
         subscriber_queues_.erase(std::string{subscriber_queue.group.name});
     }
 
@@ -322,7 +322,7 @@ public:
         for (const auto& [uid, batch] : batches_) all.push_back(batch.get());
         std::sort(all.begin(), all.end(),
                   [](const BatchState* a, const BatchState* b) { return a->order < b->order; });
-        auto& queue = jobs_.queue(delivery_queue);
+        auto& queue = jobs_.deliveries();
         for (auto* batch : all) {
             auto& subscriber_queue = batch->subscriber_queue;
             bytes_ += batch->messages.payload_bytes();
@@ -342,9 +342,13 @@ public:
         }
     }
 
-    /// Forgets the empty subscriber queues whose subscriber, by token, does not exist.
+    /// Forgets the empty subscriber queues whose subscriber, by token, does not exist; the others
+    /// are for anybody to empty.
     template <class Exists>
     void prune(Exists exists) {
+        for (auto& [token, subscriber_queue] : subscriber_queues_) {
+            if (!exists(token)) jobs_.abandon(subscriber_queue.group);
+        }
         std::erase_if(subscriber_queues_, [&](const auto& entry) {
             const auto& [token, subscriber_queue] = entry;
             return subscriber_queue.batches.empty() && subscriber_queue.dead.empty() &&

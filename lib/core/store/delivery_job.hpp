@@ -1,6 +1,6 @@
 /// @file
-/// The bytes of a delivery job: the MessagePack array `["batch", [uid]]`, as Ruby Routemaster
-/// writes it.
+/// Delivery jobs. The bytes of one are the MessagePack array `["batch", [uid]]`, as Ruby
+/// Routemaster writes it; and where it is done depends on its subscriber's callback.
 
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "routemaster/callbacks.hpp"
 #include "routemaster/uid.hpp"
 
 namespace routemaster::detail {
@@ -29,6 +30,12 @@ inline constexpr std::string_view delivery_job_prefix{
 [[nodiscard]] inline std::optional<Uid> batch_of(std::string_view job) {
     if (!job.starts_with(delivery_job_prefix)) return std::nullopt;
     return Uid::parse(job.substr(delivery_job_prefix.size()));
+}
+
+/// The destination of deliveries to a callback, as `AcquireJobs` names it: "" for a URL.
+[[nodiscard]] inline std::string_view destination_of(std::string_view callback) noexcept {
+    return callback.starts_with(local_scheme) ? callback.substr(local_scheme.size())
+                                              : std::string_view{};
 }
 
 }  // namespace routemaster::detail

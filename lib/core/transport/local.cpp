@@ -37,6 +37,9 @@ public:
         }
     }
 
+    [[nodiscard]] std::vector<std::string> destinations() const { return callbacks_.names(); }
+    void attach() { callbacks_.attach(); }
+
     void deliver(Delivery delivery, DeliveryDone done) {
         if (calls_inside_) return done(call(delivery));
         const std::lock_guard lock{mutex_};
@@ -137,6 +140,10 @@ LocalTransport::~LocalTransport() = default;
 bool LocalTransport::serves(std::string_view callback) const {
     return callback.starts_with(local_scheme);
 }
+
+std::vector<std::string> LocalTransport::destinations() const { return impl_->destinations(); }
+
+void LocalTransport::attach() { impl_->attach(); }
 
 void LocalTransport::deliver(Delivery delivery, DeliveryDone done) {
     impl_->deliver(std::move(delivery), std::move(done));

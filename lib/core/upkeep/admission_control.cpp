@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -74,13 +75,19 @@ private:
     using EventQueue = detail::EventQueue<Result<StoreUse>>;
 
     static bool takes_capacity(const Step& step) {
-        return std::holds_alternative<PublishEvent>(step) || std::holds_alternative<PushJob>(step);
+        return CapacityNeed{traits_of(step).needs} == CapacityNeed::payload;
     }
 
     static std::uint64_t bytes_of(const Step& step) {
-        if (const auto* event = std::get_if<PublishEvent>(&step)) return event->message.size();
-        if (const auto* job = std::get_if<PushJob>(&step)) return job->job.size();
-        return 0;
+        return std::visit(
+            [](const auto& any) -> std::uint64_t {
+                if constexpr (BringsPayload<std::decay_t<decltype(any)>>) {
+                    return any.payload_bytes();
+                } else {
+                    return 0;
+                }
+            },
+            step);
     }
 
     static Error refusal() {

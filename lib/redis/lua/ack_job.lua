@@ -2,13 +2,14 @@
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence
 -- Reply: 1, or 0 when the lease is lost.
-local q, job = ARGV[4], ARGV[5]
-if not holds(q, job, ARGV[6], ARGV[7]) then return 0 end
+local job = ARGV[5]
+local q = held_in(ARGV[4], job, ARGV[6], ARGV[7])
+if not q then return 0 end
 local uid = batch_of(q, job)
 if uid and subscriber_of(uid) then
     return redis.error_reply('INVALID lease: a delivery is ended by SettleDelivery')
 end
-expect('SCARD', 'jobs:index:' .. q)
+expect('SCARD', 'jobs:index:' .. ARGV[4])
 expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
 if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
 redis.call('SREM', KEYS[1], job)

@@ -1,29 +1,33 @@
 -- AcquireJobs: promotes what is due, at most 1,000 jobs, then gives READY jobs to a worker.
 -- KEYS  1 jobs:instant:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows,
+--       8... where it can deliver to: "" for URLs, or the name of a callback
 -- Parts: turns() gives those that only a mixed fleet needs.
 -- Effect: also a heartbeat. A delivery job whose group is closed is blocked instead of given. In a
 --         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are.
 -- Reply: when the next job falls due or nil, then for each lease its fence and its job: first those
 --       whose reply was lost, then the new ones.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
-local scheduled = P .. 'jobs:scheduled:' .. q
-local pending = P .. 'jobs:pending:' .. q .. ':' .. worker
 local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
 local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
 expect_queue(q)
-expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
-expect('SCARD', 'jobs:pending:index:' .. q, 'routemaster:queues')
+-- Queues in which jobs are SCHEDULED and PENDING.
+local parts = q == 'main' and {q, to_callbacks} or {q}
+for _, part in ipairs(parts) do
+    expect('LLEN', 'jobs:pending:' .. part .. ':' .. worker)
+    expect('SCARD', 'jobs:pending:index:' .. part)
+end
+expect('SCARD', 'routemaster:queues')
 redis.call('HSET', P .. 'workers', worker, now)
 
 -- Whether there is more to do at once.
 local more = false
 local in_turns = mixed and q == 'main'
-local take_turns, take_turn, release
+local take_turns, take_turn, take_called, release
 if in_turns then
-    take_turns, take_turn, release = turns()
+    take_turns, take_turn, take_called, release = turns()
     release(1000)
     more = redis.call('EXISTS', P .. 'routemaster:blocked:main') == 1
 elseif q == 'main' then
@@ -38,11 +42,23 @@ end
 
 -- What comes back is promoted when all of it has, and so in order.
 if not more or not in_turns then
-    local due = redis.call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000)
-    if #due > 0 then
-        redis.call('ZREM', scheduled, unpack(due))
-        for _, job in ipairs(due) do make_ready(q, job) end
+    local all, kinds = {}, 0
+    for _, part in ipairs(parts) do
+        local scheduled = P .. 'jobs:scheduled:' .. part
+        local due = redis.call('ZRANGE', scheduled, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000,
+            'WITHSCORES')
+        local jobs = {}
+        for i = 1, #due, 2 do
+            jobs[#jobs + 1] = due[i]
+            all[#all + 1] = {due[i], tonumber(due[i + 1])}
+        end
+        if #jobs > 0 then
+            redis.call('ZREM', scheduled, unpack(jobs))
+            kinds = kinds + 1
+        end
     end
+    if kinds > 1 then table.sort(all, function(a, b) return a[2] < b[2] end) end
+    for _, one in ipairs(all) do make_ready(q, one[1]) end
 end
 
 local reply = {false}
@@ -55,65 +71,115 @@ if known < newest then
     table.sort(lost)
     for _, fence in ipairs(lost) do
         local queue, job = string.match(redis.call('HGET', leases, fence), '^(%Z+)%z(.*)$')
-        if queue == q then
+        if queue == q or (q == 'main' and queue == to_callbacks) then
             reply[#reply + 1] = fence
             reply[#reply + 1] = job
         end
     end
 end
 
--- Gives jobs to the worker.
-local function give(jobs)
+-- Gives jobs to the worker, PENDING in a queue.
+local function give(jobs, part)
     local fields = {'newest', fence + #jobs}
     for _, job in ipairs(jobs) do
         fence = fence + 1
         fields[#fields + 1] = fence
-        fields[#fields + 1] = q .. '\0' .. job
+        fields[#fields + 1] = part .. '\0' .. job
         reply[#reply + 1] = fence
         reply[#reply + 1] = job
         if in_turns then take_turn(job, fence, worker) end
     end
     redis.call('SET', P .. 'routemaster:fence', fence)
-    redis.call('LPUSH', pending, unpack(jobs))
+    redis.call('LPUSH', P .. 'jobs:pending:' .. part .. ':' .. worker, unpack(jobs))
     redis.call('HSET', leases, unpack(fields))
-    redis.call('SADD', P .. 'jobs:pending:index:' .. q, worker)
+    redis.call('SADD', P .. 'jobs:pending:index:' .. part, worker)
     redis.call('SADD', P .. 'routemaster:queues', q)
 end
 
-local wanted = limit - (#reply - 1) / 2
-if in_turns and wanted > 0 then
-    local jobs, rest = take_turns(wanted)
-    if #jobs > 0 then give(jobs) end
-    more = more or rest
-elseif not in_turns then
-    local rounds = 0
-    while wanted > 0 and rounds < 10 do
-        rounds = rounds + 1
-        local jobs = redis.call('RPOP', KEYS[1], math.min(wanted, 1000))
-        if not jobs then break end
+-- Gives the worker up to `most` READY jobs that are for a callback, or, for nil, for all. What is
+-- not among the first of its group any more is blocked, and what is for somebody else goes there.
+local function take(name, most)
+    local list = name and callback_key(name) or KEYS[1]
+    local got = 0
+    for _ = 1, 10 do
+        local jobs = got < most and redis.pcall('RPOP', list, math.min(most - got, 1000))
+        if not jobs or jobs.err then break end
+        if name then redis.call('SREM', P .. 'routemaster:callbacks', unpack(jobs)) end
         local given = {}
         for _, job in ipairs(jobs) do
             local uid = batch_of(q, job)
             local token = uid and subscriber_of(uid)
             if token and not may_run(token, uid) then
                 redis.call('SADD', P .. 'routemaster:blocked:' .. q, job)
+            elseif token and callback_of(token) ~= name then
+                offer(q, job, token)
             else
                 given[#given + 1] = job
             end
         end
         if #given > 0 then
-            give(given)
-            wanted = wanted - #given
+            give(given, q)
+            got = got + #given
         end
     end
-    more = more or redis.call('LLEN', KEYS[1]) > 0
+    return got
 end
+
+-- Whose jobs the worker may take: those for the callback `name`, or, without one, for all; first
+-- those that anybody may end.
+local served = {}
+if q == 'main' then
+    served[1] = {name = ''}
+    for i = 8, #ARGV do served[#served + 1] = {name = ARGV[i] ~= '' and ARGV[i] or nil} end
+else
+    served[1] = {}
+end
+
+-- Those of whom something is READY.
+local function filled()
+    local found = {}
+    for _, one in ipairs(served) do
+        local size = redis.pcall('LLEN', one.name and callback_key(one.name) or KEYS[1])
+        if type(size) == 'number' and size > 0 then found[#found + 1] = one end
+    end
+    return found
+end
+
+local wanted = limit - (#reply - 1) / 2
+local sources = wanted > 0 and filled() or {}
+local share = math.max(1, math.floor(wanted / math.max(#sources, 1)))
+for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
+    for _, one in ipairs(sources) do
+        local room = math.min(most, limit - (#reply - 1) / 2)
+        if room > 0 and in_turns then
+            local jobs, rest
+            if one.name then
+                jobs, rest = take_called(one.name, room), false
+            else
+                jobs, rest = take_turns(room)
+            end
+            if #jobs > 0 then give(jobs, one.name and to_callbacks or q) end
+            more = more or rest
+        elseif room > 0 then
+            take(one.name, room)
+        end
+    end
+end
+if not in_turns then more = more or #filled() > 0 end
 
 if more then
     reply[1] = now
 else
-    local next = redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2]
-    if next then reply[1] = math.max(tonumber(next), now) end
-    redis.call('SET', P .. 'routemaster:waiting:' .. q, reply[1] or 9007199254740991)
+    for _, part in ipairs(parts) do
+        local first = redis.call('ZRANGE', P .. 'jobs:scheduled:' .. part, 0, 0, 'WITHSCORES')[2]
+        local next = first and math.max(tonumber(first), now)
+        if next and (not reply[1] or next < reply[1]) then reply[1] = next end
+    end
+    for _, one in ipairs(served) do
+        if one.name ~= '' then
+            redis.call('SET', P .. 'routemaster:waiting:' .. (one.name and to_callbacks or q),
+                reply[1] or 9007199254740991)
+        end
+    end
 end
 return reply

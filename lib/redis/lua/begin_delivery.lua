@@ -5,11 +5,13 @@
 -- Effect: seals the batch and records the attempt; or releases the job until the throttle's wait is
 --       over or its group has a free place; or ends a batch without a subscriber or events.
 -- Reply: 0 lease lost, 1 throttled, 2 vanished, 3 at its limit, or for a delivery: uid, creation
---       time, attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max,
---       age_max, dead_max, health_points, messages.
-local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-if not holds(q, job, worker, fence) then return 0 end
--- Only a Ruby worker removes a job without removing the lease.
+-- time,
+--       attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
+--       dead_max, health_points, messages.
+local job, worker, fence = ARGV[5], ARGV[6], ARGV[7]
+local q = held_in(ARGV[4], job, worker, fence)
+if not q then return 0 end
+-- Only a Ruby worker takes a job away and leaves the lease.
 if mixed and not redis.call('LPOS', P .. 'jobs:pending:' .. q .. ':' .. worker, job) then
     end_lease(q, job, worker, fence)
     return 0

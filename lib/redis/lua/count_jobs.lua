@@ -7,5 +7,11 @@ local due = redis.call('ZCOUNT', P .. 'jobs:scheduled:' .. q, '-inf', now)
 local scheduled = redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)
 local ready = redis.call('LLEN', P .. 'jobs:instant:' .. q) +
     redis.call('SCARD', P .. 'routemaster:blocked:' .. q)
+if q == 'main' then
+    local called = P .. 'jobs:scheduled:main:callbacks'
+    due = due + redis.call('ZCOUNT', called, '-inf', now)
+    scheduled = scheduled + redis.call('ZCARD', called)
+    ready = ready + redis.call('SCARD', P .. 'routemaster:callbacks')
+end
 local all = redis.call('SCARD', KEYS[1])
 return {scheduled - due, ready + due, math.max(all - scheduled - ready, 0)}

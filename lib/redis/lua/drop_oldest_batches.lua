@@ -5,11 +5,12 @@
 -- Effect: looks at no more than 1,000 batches beyond the limit.
 -- Reply: batches dropped, events dropped.
 
--- Removes a delivery job from wherever it waits; false when it is under way.
-local function withdraw(job)
+-- Takes the delivery job of a subscriber out of wherever it waits; false when it is under way.
+local function take_out(job, token)
     return redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 or
+        redis.call('ZREM', P .. 'jobs:scheduled:main:callbacks', job) == 1 or
         redis.call('SREM', P .. 'routemaster:blocked:main', job) == 1 or
-        redis.call('LREM', P .. 'jobs:instant:main', -1, job) == 1
+        withdraw(job, callback_of(token))
 end
 
 -- All keys are checked before anything is changed.
@@ -58,7 +59,7 @@ for _, one in ipairs(waiting) do
     local job = delivery_prefix .. uid
     if not token then
         redis.call('ZREM', KEYS[1], uid)
-    elseif redis.call('SISMEMBER', P .. 'jobs:index:main', job) == 0 or withdraw(job) then
+    elseif redis.call('SISMEMBER', P .. 'jobs:index:main', job) == 0 or take_out(job, token) then
         local size = redis.call('LLEN', P .. 'batches:' .. uid) - 3
         redis.call('SREM', P .. 'jobs:index:main', job)
         remove_batch(uid, token)

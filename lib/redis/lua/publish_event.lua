@@ -73,7 +73,7 @@ end
 if some_move then
     expect_queue('main')
 elseif some_wait then
-    expect('ZCARD', 'jobs:scheduled:main')
+    expect('ZCARD', 'jobs:scheduled:main', 'jobs:scheduled:main:callbacks')
     expect('SCARD', 'jobs:index:main')
 end
 if #targets > 0 then redis.call('HLEN', gauge) end
@@ -115,7 +115,8 @@ if some_move then
         if target[4] then
             local job = '\146\165batch\145\180' .. target[2]
             redis.call('SREM', P .. 'batches:current:' .. target[1], target[2])
-            if redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 then
+            if redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 or
+                redis.call('ZREM', P .. 'jobs:scheduled:main:callbacks', job) == 1 then
                 make_ready('main', job)
             end
         end

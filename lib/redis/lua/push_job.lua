@@ -9,6 +9,8 @@ if batch_of(ARGV[4], ARGV[5]) then
     redis.call('SCARD', P .. 'routemaster:blocked:main')
     redis.call('LLEN', P .. 'jobs:instant:main')
     redis.call('ZCARD', P .. 'jobs:scheduled:main')
+    redis.call('ZCARD', P .. 'jobs:scheduled:main:callbacks')
+    redis.call('SCARD', P .. 'routemaster:callbacks')
 end
 place(ARGV[4], ARGV[5], tonumber(ARGV[6]))
 redis.call('SADD', KEYS[1], ARGV[5])

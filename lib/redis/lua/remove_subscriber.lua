@@ -18,9 +18,11 @@ if removed == 1 then
         redis.call('SREM', P .. 'subscribers:' .. topic, token)
         forget_if_idle(topic)
     end
+    local before = callback_of(token)
     set_concurrency(token, concurrency_of(token), 1)
     begin_to_tidy(token)
     redis.call('DEL', KEYS[1], P .. 'topics:' .. token)
+    redirect(token, before, 1)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:dead:' .. token, 0, -1)) do
         drop_dead(uid, token)
     end

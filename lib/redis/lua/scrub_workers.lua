@@ -34,7 +34,9 @@ expect_workers(queues, strays)
 expect_workers(queues, silent)
 
 local total = 0
-local function count_scrubbed(q, jobs) count('jobs.scrubbed', q, jobs) end
+local function count_scrubbed(q, jobs)
+    count('jobs.scrubbed', q == to_callbacks and 'main' or q, jobs)
+end
 for _, worker in ipairs(undated) do redis.call('HSET', KEYS[1], worker, now) end
 for _, worker in ipairs(strays) do
     if total < 1000 then total = total + retire(worker, queues, 1000 - total, count_scrubbed) end
@@ -52,11 +54,11 @@ for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 
     local uid = batch_of('main', job)
     local token = uid and subscriber_of(uid)
     if not token then
-        let_in(job)
+        let_in(job, false)
     elseif not seen[token] then
         seen[token] = true
-        -- The check may have made it READY already.
-        if may_run(token, uid) then let_in(job) end
+        -- Looking may have admitted it already.
+        if may_run(token, uid) then let_in(job, token) end
     end
 end
 return total

@@ -6,8 +6,9 @@
 -- Effect: the last failure that the subscriber allows makes the batch DEAD, and drops those that
 --       died first beyond `dead_max`, at most 1,000.
 -- Reply: 1, or 0 when the lease is lost, or 2 when the batch is DEAD now.
-local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-if not holds(q, job, worker, fence) then return 0 end
+local job, worker, fence = ARGV[5], ARGV[6], ARGV[7]
+local q = held_in(ARGV[4], job, worker, fence)
+if not q then return 0 end
 local uid = batch_of(q, job)
 local head = uid and redis.call('LRANGE', P .. 'batches:' .. uid, 0, 2)
 local token = head and head[1]

@@ -6,6 +6,7 @@
 -- Reply: 1.
 local token = ARGV[4]
 local concurrency = concurrency_of(token)
+local before = callback_of(token)
 local present = redis.call('SMEMBERS', P .. 'topics:' .. token)
 local wanted = {}
 for i = 13, #ARGV do wanted[ARGV[i]] = true end
@@ -16,6 +17,9 @@ expect('ZCARD', 'routemaster:group:' .. token)
 expect_queue('main')
 if redis.call('SADD', P .. 'subscribers', token) == 1 then note_name('subscribers', token) end
 redis.call('HSET', KEYS[1], 'callback', ARGV[5], 'uuid', ARGV[6])
+redirect(token, before, concurrency)
+-- A process names its callbacks again after a restart, and finds what waited.
+wake(to_callbacks, -1)
 if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'timeout', ARGV[7]) end
 if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], 'max_events', ARGV[8]) end
 if ARGV[9] ~= '' then

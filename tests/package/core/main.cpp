@@ -7,5 +7,8 @@ int main() {
     const routemaster::Error error{make_error_code(routemaster::Errc::invalid), "topic"};
     // Calls into the library, whose own dependencies must have been found.
     const auto checked = routemaster::check_url("https://shop.example/orders/42", "url");
-    return error.retryable() || !checked ? 1 : 0;
+    routemaster::MemoryStore store;
+    routemaster::Bus bus{store};
+    const routemaster::DeliveryWorker worker{bus};
+    return error.retryable() || !checked || worker.trouble() ? 1 : 0;
 }

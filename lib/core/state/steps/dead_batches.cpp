@@ -1,13 +1,16 @@
 #include "core/state/machine.hpp"
-#include "core/store/step_check.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/state/steps/apply_one_of.hpp"
+#include "core/store/store_errors.hpp"
+
 namespace routemaster::detail {
 
+template <>
 Result<ListDeadBatches::Reply> Machine::apply(ListDeadBatches& step) {
     std::vector<DeadBatchStatus> all;
     const auto* subscriber_queue = subscriber_queues_.find(step.token);
@@ -26,6 +29,7 @@ Result<ListDeadBatches::Reply> Machine::apply(ListDeadBatches& step) {
     return all;
 }
 
+template <>
 Result<FindDeadBatch::Reply> Machine::apply(FindDeadBatch& step) {
     const auto* batch = dead(step.token, step.batch);
     if (batch == nullptr) return std::optional<DeadMessages>{};
@@ -49,6 +53,7 @@ void Machine::each_dead(const std::string& token, const std::optional<Uid>& uid,
     }
 }
 
+template <>
 Result<RedeliverDeadBatches::Reply> Machine::apply(RedeliverDeadBatches& step) {
     Count count;
     each_dead(step.token, step.batch, [&](BatchState& batch) {
@@ -57,6 +62,7 @@ Result<RedeliverDeadBatches::Reply> Machine::apply(RedeliverDeadBatches& step) {
     return count;
 }
 
+template <>
 Result<DropDeadBatches::Reply> Machine::apply(DropDeadBatches& step) {
     Dropped dropped;
     each_dead(step.token, step.batch, [&](BatchState& batch) {
@@ -82,5 +88,7 @@ DeadBatchStatus Machine::status(const BatchState& batch) {
             .events = batch.messages.size(),
             .error = batch.death->error};
 }
+
+Outcome Machine::perform_in(DeadBatchSteps steps, Step& step) { return apply_one_of(steps, step); }
 
 }  // namespace routemaster::detail

@@ -6,11 +6,13 @@
 #include <string>
 #include <utility>
 
+#include "core/state/steps/apply_one_of.hpp"
 #include "core/store/delivery_job.hpp"
 #include "routemaster/health.hpp"
 
 namespace routemaster::detail {
 
+template <>
 Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
     auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return DeliveryStart{};
@@ -83,8 +85,9 @@ Duration Machine::throttle(const SubscriberState& subscriber, const BeginDeliver
 }
 
 bool Machine::at_limit(JobState& job, const BeginDelivery& step) {
-    if (job.group == nullptr) return false;
-    jobs_.narrow(*job.group, std::max(step.concurrency_max, 1U));
+    auto* group = job.group();
+    if (group == nullptr) return false;
+    jobs_.narrow(*group, std::max(step.concurrency_max, 1U));
     return !job.eligible;
 }
 
@@ -96,6 +99,7 @@ void Machine::end_vanished(JobState& job, BatchState* batch, bool subscriber_exi
     }
 }
 
+template <>
 Result<SettleDelivery::Reply> Machine::apply(SettleDelivery& step) {
     auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return Settlement::lease_lost;
@@ -158,5 +162,7 @@ void Machine::count_delivery(const BatchState& batch, SubscriberQueueCounter bat
     subscriber_queues_.count(batch.subscriber_queue, events,
                              static_cast<std::int64_t>(batch.messages.size()));
 }
+
+Outcome Machine::perform_in(DeliverySteps steps, Step& step) { return apply_one_of(steps, step); }
 
 }  // namespace routemaster::detail

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "core/state/steps/apply_one_of.hpp"
+
 namespace routemaster::detail {
 
+template <>
 Result<PushJob::Reply> Machine::apply(PushJob& step) {
-    auto& queue = jobs_.queue(step.queue);
     const auto hash = payload_hash(step.job);
+    auto& queue = jobs_.queue(step.queue);
     if (const auto* present = jobs_.find(queue, step.job, hash)) {
         depends_on_row_ = present->last_row;
         return PushOutcome::duplicate;
@@ -15,16 +18,21 @@ Result<PushJob::Reply> Machine::apply(PushJob& step) {
     return PushOutcome::pushed;
 }
 
+template <>
 Result<AcquireJobs::Reply> Machine::apply(AcquireJobs& step) {
     depends_on_row_ = 0;
-    auto& queue = jobs_.queue(step.queue);
-    return jobs_.acquire(queue, step, now_, [this](const JobState& job) {
+    auto* queue = jobs_.find_queue(step.queue);
+    if (queue == nullptr) {
+        jobs_.heartbeat(step.worker, now_);
+        return Acquired{};
+    }
+    return jobs_.acquire(*queue, step, now_, [this](const JobState& job) {
         depend_on(job);
-        if (job.group != nullptr)
-            depends_on_row_ = std::max(depends_on_row_, job.group->skipped_row);
+        if (job.in_order) depends_on_row_ = std::max(depends_on_row_, job.group()->skipped_row);
     });
 }
 
+template <>
 Result<AckJob::Reply> Machine::apply(AckJob& step) {
     auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return Settlement::lease_lost;
@@ -35,6 +43,7 @@ Result<AckJob::Reply> Machine::apply(AckJob& step) {
     return Settlement::settled;
 }
 
+template <>
 Result<NackJob::Reply> Machine::apply(NackJob& step) {
     auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return Settlement::lease_lost;
@@ -42,23 +51,30 @@ Result<NackJob::Reply> Machine::apply(NackJob& step) {
     return Settlement::settled;
 }
 
+template <>
 Result<Heartbeat::Reply> Machine::apply(Heartbeat& step) {
     depends_on_row_ = 0;
     jobs_.heartbeat(step.worker, now_);
     return Done{};
 }
 
+template <>
 Result<RetireWorker::Reply> Machine::apply(RetireWorker& step) {
     return Count{jobs_.retire(step.worker, now_)};
 }
 
+template <>
 Result<ScrubWorkers::Reply> Machine::apply(ScrubWorkers& step) {
     depends_on_row_ = 0;
     return Count{jobs_.scrub(step.silence, now_)};
 }
 
+template <>
 Result<CountJobs::Reply> Machine::apply(CountJobs& step) {
-    return JobTable::count(jobs_.queue(step.queue), now_);
+    const auto* queue = jobs_.find_queue(step.queue);
+    return queue == nullptr ? QueueStatus{} : JobTable::count(*queue, now_);
 }
+
+Outcome Machine::perform_in(JobSteps steps, Step& step) { return apply_one_of(steps, step); }
 
 }  // namespace routemaster::detail

@@ -5,8 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "core/state/steps/apply_one_of.hpp"
+#include "core/store/delivery_job.hpp"
+
 namespace routemaster::detail {
 
+template <>
 Result<Subscribe::Reply> Machine::apply(Subscribe& step) {
     auto& subscriber = registry_.open_subscriber(step.token);
     auto& subscription = subscriber.subscription;
@@ -19,6 +23,7 @@ Result<Subscribe::Reply> Machine::apply(Subscribe& step) {
     if (step.options.age_max) subscription.age_max = *step.options.age_max;
     if (step.options.dead_max) subscription.dead_max = *step.options.dead_max;
     jobs_.set_concurrency(subscriber.subscriber_queue->group, subscription.max_in_flight);
+    jobs_.direct(subscriber.subscriber_queue->group, destination_of(subscription.callback));
     replace_topics(subscriber, step.topics);
     changes_.changed(subscriber);
     return Done{};
@@ -36,6 +41,7 @@ void Machine::replace_topics(SubscriberState& subscriber, const std::vector<std:
     }
 }
 
+template <>
 Result<Unsubscribe::Reply> Machine::apply(Unsubscribe& step) {
     auto* subscriber = registry_.subscriber(step.token);
     if (subscriber == nullptr) return Unsubscription::unknown_subscriber;
@@ -46,6 +52,7 @@ Result<Unsubscribe::Reply> Machine::apply(Unsubscribe& step) {
     return Unsubscription::unsubscribed;
 }
 
+template <>
 Result<RemoveSubscriber::Reply> Machine::apply(RemoveSubscriber& step) {
     auto* subscriber = registry_.subscriber(step.token);
     if (subscriber == nullptr) return Removal::unknown;
@@ -56,19 +63,23 @@ Result<RemoveSubscriber::Reply> Machine::apply(RemoveSubscriber& step) {
 void Machine::remove(SubscriberState& subscriber) {
     subscriber.subscriber_queue->group.window = OrderingGroup::start;
     jobs_.set_concurrency(subscriber.subscriber_queue->group, 1);
+    jobs_.abandon(subscriber.subscriber_queue->group);
     registry_.remove(subscriber);
 }
 
+template <>
 Result<ListSubscribers::Reply> Machine::apply(ListSubscribers& step) {
     return registry_.subscribers(step.page);
 }
 
+template <>
 Result<FindSubscriber::Reply> Machine::apply(FindSubscriber& step) {
     const auto* subscriber = registry_.subscriber(step.token);
     if (subscriber == nullptr) return std::optional<SubscriberStatus>{};
     return std::optional{Registry::status(*subscriber)};
 }
 
+template <>
 Result<ListBatches::Reply> Machine::apply(ListBatches& step) {
     std::vector<BatchStatus> all;
     const auto* subscriber_queue = subscriber_queues_.find(step.token);
@@ -81,5 +92,7 @@ Result<ListBatches::Reply> Machine::apply(ListBatches& step) {
     }
     return all;
 }
+
+Outcome Machine::perform_in(SubscriberSteps steps, Step& step) { return apply_one_of(steps, step); }
 
 }  // namespace routemaster::detail

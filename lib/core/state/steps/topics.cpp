@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/state/steps/apply_one_of.hpp"
 #include "core/store/published_tags.hpp"
-#include "core/store/step_check.hpp"
+#include "core/store/store_errors.hpp"
 
 namespace routemaster::detail {
 
+template <>
 Result<PublishEvent::Reply> Machine::apply(PublishEvent& step) {
     if (step.authenticate && !is_valid_token(step.publisher)) return unknown_publisher();
     auto* topic = registry_.topic(step.topic);
@@ -74,6 +76,7 @@ void Machine::count_published(TopicState& topic, std::size_t bytes) {
     changes_.counted(topic);
 }
 
+template <>
 Result<RemoveTopic::Reply> Machine::apply(RemoveTopic& step) {
     auto* topic = registry_.topic(step.name);
     if (topic == nullptr) return Removal::unknown;
@@ -82,6 +85,11 @@ Result<RemoveTopic::Reply> Machine::apply(RemoveTopic& step) {
     return Removal::removed;
 }
 
-Result<ListTopics::Reply> Machine::apply(ListTopics& step) { return registry_.topics(step.page); }
+template <>
+Result<ListTopics::Reply> Machine::apply(ListTopics& step) {
+    return registry_.topics(step.page);
+}
+
+Outcome Machine::perform_in(TopicSteps steps, Step& step) { return apply_one_of(steps, step); }
 
 }  // namespace routemaster::detail

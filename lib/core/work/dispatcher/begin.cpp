@@ -1,17 +1,23 @@
 #include "core/work/dispatcher/impl.hpp"
 
 #include <utility>
+#include <variant>
 
 namespace routemaster {
 
-void Dispatcher::Impl::begin(Id id) {
+void Dispatcher::Impl::acquired(Id id, const Lease&) {
+    flights_.emplace(id, Flight{});
+    count_flights();
     ++beginning_;
-    begins_.ids.push_back(id);
-    begins_.steps.emplace_back(BeginDelivery{.lease = flights_.at(id).lease,
-                                             .backoff_max = options_.health.backoff_max,
-                                             .jitter = jitter(),
-                                             .concurrency_max = concurrency_max(),
-                                             .pause = unhealthy_pause()});
+    begin_again(id);
+}
+
+void Dispatcher::Impl::begin_again(Id id) {
+    loop_.begin(id, BeginDelivery{.lease = loop_.lease(id),
+                                  .backoff_max = options_.health.backoff_max,
+                                  .jitter = jitter(),
+                                  .concurrency_max = concurrency_max(),
+                                  .pause = unhealthy_pause()});
 }
 
 std::uint32_t Dispatcher::Impl::concurrency_max() const noexcept {
@@ -22,21 +28,23 @@ Duration Dispatcher::Impl::unhealthy_pause() const noexcept {
     return share_.too_many(unhealthy_ + beginning_) ? at_limit_pause : Duration{0};
 }
 
-void Dispatcher::Impl::on(Begun& begun) {
-    beginning_ -= begun.ids.size();
-    for (std::size_t i = 0; i < begun.ids.size(); ++i) {
-        const auto flight = flights_.find(begun.ids[i]);
-        if (flight == flights_.end()) continue;
-        auto start = reply_of<BeginDelivery>(begun.outcomes[i]);
-        if (!start) {
-            refused(flight->first, start.error());
-        } else if (start->verdict == Verdict::deliver) {
-            if (!over()) deliver(flight->first, *std::move(start));
-        } else {
-            log(LogLevel::debug, reason_of(start->verdict));
-            end(flight->first);
-        }
+void Dispatcher::Impl::begun(Id id, Outcome outcome) {
+    flights_.at(id).beginning = false;
+    --beginning_;
+    auto start = std::get<DeliveryStart>(*std::move(outcome));
+    if (start.verdict == Verdict::deliver) {
+        if (!loop_.over(now_)) deliver(id, std::move(start));
+        return;
     }
+    log(LogLevel::debug, reason_of(start.verdict));
+    loop_.forget(id);
+    end(id);
+}
+
+void Dispatcher::Impl::unfit(Id id, const Error& error) {
+    log(LogLevel::error, "a job of the delivery queue is none: " + error.message());
+    loop_.nack(id, now_ + options_.health.backoff_max);
+    end(id);
 }
 
 const char* Dispatcher::Impl::reason_of(Verdict verdict) {

@@ -23,7 +23,7 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
     auto report = [event_queue = events_, id](DeliveryReport how) {
         event_queue->put(Delivered{id, std::move(how)});
     };
-    if (none_left(flight, start.subscription)) {
+    if (none_left(id, flight, start.subscription)) {
         const auto most = std::to_string(start.subscription.attempts_max);
         report({.outcome = Error{Errc::timed_out, "no attempt of " + most +
                                                       " is left; the last may not have ended"}});
@@ -49,9 +49,9 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
 
 /// A delivery that ends the process that makes it never fails; what was begun is all that counts
 /// it. To begin again after a refusal may have counted without an attempt.
-bool Dispatcher::Impl::none_left(const Flight& flight, const Subscription& wants) {
+bool Dispatcher::Impl::none_left(Id id, const Flight& flight, const Subscription& wants) const {
     return wants.attempts_max > 0 &&
-           flight.attempt > std::uint64_t{wants.attempts_max} + flight.refusals;
+           flight.attempt > std::uint64_t{wants.attempts_max} + loop_.refusals(id);
 }
 
 Transport* Dispatcher::Impl::serving(std::string_view callback) const {
@@ -66,9 +66,9 @@ void Dispatcher::Impl::on(Delivered& delivered) {
     if (found == flights_.end()) return;
     auto& flight = found->second;
     const auto& outcome = delivered.report.outcome;
-    if (over() && !outcome && outcome.error().code() == Errc::cancelled) return;
+    if (loop_.over(now_) && !outcome && outcome.error().code() == Errc::cancelled) return;
     SettleDelivery step{
-        .lease = flight.lease,
+        .lease = loop_.lease(delivered.id),
         .delivered = outcome.has_value(),
         .health_change = outcome ? options_.health.heal_rate : options_.health.damage_rate,
         .begun_at = flight.begun_at,
@@ -80,10 +80,9 @@ void Dispatcher::Impl::on(Delivered& delivered) {
         step.permanent = delivered.report.permanent;
         step.error = outcome.error().message();
     }
-    flight.settlement = std::move(step);
+    flight.error = step.error;
     log_outcome(flight, delivered.report);
-    settle(delivered.id);
-    settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
+    loop_.settle(delivered.id, std::move(step));
 }
 
 void Dispatcher::Impl::log_outcome(const Flight& flight, const DeliveryReport& report) {
@@ -91,8 +90,9 @@ void Dispatcher::Impl::log_outcome(const Flight& flight, const DeliveryReport& r
         log(LogLevel::error, std::to_string(report.undecodable) +
                                  " undecodable messages left out for '" +
                                  public_part(flight.subscriber) + "'");
-        store_step(AddToCounters{{{{"events.undecodable", {{"queue", flight.subscriber}}},
-                                   static_cast<std::int64_t>(report.undecodable)}}});
+        loop_.fire_and_forget(
+            AddToCounters{{{{"events.undecodable", {{"queue", flight.subscriber}}},
+                            static_cast<std::int64_t>(report.undecodable)}}});
     }
     if (!options_.log) return;
     if (report.unnamed) return log_unnamed(flight.subscriber);

@@ -1,9 +1,14 @@
 #include "core/work/dispatcher/impl.hpp"
 
 #include <algorithm>
-#include <mutex>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
-#include <variant>
+#include <vector>
+
+#include "routemaster/callbacks.hpp"
 
 namespace routemaster {
 
@@ -14,7 +19,7 @@ Dispatcher::~Dispatcher() = default;
 
 TimePoint Dispatcher::poll(TimePoint now) { return impl_->poll(now); }
 
-void Dispatcher::wake_with(std::function<void()> wake) { impl_->wake_with(std::move(wake)); }
+void Dispatcher::wake_with(std::function<void()> wake) { impl_->wake_with(wake); }
 
 void Dispatcher::close(TimePoint deadline) { impl_->close(deadline); }
 
@@ -25,74 +30,65 @@ std::size_t Dispatcher::in_flight() const noexcept { return impl_->in_flight(); 
 std::optional<std::string> Dispatcher::trouble() const { return impl_->trouble(); }
 
 Dispatcher::Impl::Impl(Store& store, DispatcherOptions options)
-    : store_{store},
-      options_{std::move(options)},
+    : options_{std::move(options)},
       random_{options_.seed},
-      worker_{random_.next(), random_.next()} {
-    watch_ = store_.watch(delivery_queue, [event_queue = events_] { event_queue->wake(); });
+      loop_{store, loop_options(options_, {random_.next(), random_.next()}), *this} {}
+
+detail::LeaseLoopOptions Dispatcher::Impl::loop_options(const DispatcherOptions& options,
+                                                        const Uid& worker) {
+    const auto local =
+        std::any_of(options.transports.begin(), options.transports.end(),
+                    [](const Transport* transport) { return transport->serves(local_scheme); });
+    return {.queue = delivery_queue,
+            .further_watches =
+                local ? std::vector<std::string>{callback_watch} : std::vector<std::string>{},
+            .worker = worker,
+            .heartbeat_interval = options.heartbeat_interval,
+            .worker_silence = options.worker_silence,
+            .poll_interval = options.poll_interval,
+            .wake_grace = options.wake_grace,
+            .log = options.log};
 }
 
 TimePoint Dispatcher::Impl::poll(TimePoint now) {
-    if (now < now_) start_over(now);
     now_ = now;
-    const auto taken_back = over() ? take_back() : std::vector<Id>{};
+    if (!std::exchange(attached_, true)) {
+        for (auto* transport : options_.transports) transport->attach();
+    }
+    const bool over = loop_.over(now);
+    const auto taken_back = over ? take_back() : std::vector<Id>{};
+    loop_.receive(now);
     auto events = events_->take();
-    if (events.woken) woken_ = true;
-    for (auto& event : events.events) {
-        std::visit([this](auto& any) { on(any); }, event);
+    for (auto& delivered : events.events) on(delivered);
+    if (over) nack(taken_back);
+    const auto next = loop_.send(options_.in_flight_max -
+                                 std::min<std::size_t>(options_.in_flight_max, flights_.size()));
+    if (loop_.retiring()) {
+        flights_.clear();
+        count_flights();
     }
-    retry_due();
-    if (closing()) {
-        nack(taken_back);
-        retire_when_over();
-    } else {
-        acquire();
-    }
-    stay_alive();
-    post();
-    look_for_trouble();
-    return events_->empty() ? next_poll() : now;
+    return events_->empty() ? next : now;
 }
 
-void Dispatcher::Impl::close(TimePoint deadline) {
-    close_at_ = deadline;
-    settle_by_ = saturating_add(deadline, settle_timeout);
+std::optional<std::vector<std::string>> Dispatcher::Impl::destinations() {
+    std::vector<std::string> all;
+    for (const auto* transport : options_.transports) {
+        auto some = transport->destinations();
+        std::move(some.begin(), some.end(), std::back_inserter(all));
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    if (all.empty()) return all;
+    const auto first = static_cast<std::ptrdiff_t>(acquisitions_++ % all.size());
+    std::rotate(all.begin(), all.begin() + first, all.end());
+    return all;
 }
 
 std::optional<std::string> Dispatcher::Impl::trouble() const {
     for (const auto* transport : options_.transports) {
         if (auto why = transport->trouble()) return why;
     }
-    const std::lock_guard lock{trouble_mutex_};
-    return trouble_;
-}
-
-TimePoint Dispatcher::Impl::next_poll() const {
-    if (retiring_) return never;
-    auto next = next_heartbeat_;
-    if (closing()) {
-        next = std::min(next, !over() ? *close_at_ : now_ < settle_by_ ? settle_by_ : never);
-    }
-    if (asked_at_ && now_ < *asked_at_ + trouble_after) {
-        next = std::min(next, *asked_at_ + trouble_after);
-    }
-    if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
-    const bool full = flights_.size() >= options_.in_flight_max;
-    if (!closing() && !acquiring_ && !full) {
-        next = std::min({next, next_acquire_, woken_ ? rested_at_ : never});
-    }
-    return next;
-}
-
-void Dispatcher::Impl::look_for_trouble() {
-    std::optional<std::string> trouble;
-    if (asked_at_ && now_ >= *asked_at_ + trouble_after) {
-        trouble =
-            "cannot acquire jobs: " +
-            (acquire_refusals_ == 0 ? std::string{"the store does not answer"} : acquire_refusal_);
-    }
-    const std::lock_guard lock{trouble_mutex_};
-    trouble_ = std::move(trouble);
+    return loop_.trouble();
 }
 
 }  // namespace routemaster

@@ -13,7 +13,7 @@ local function leave(token, uid)
     redis.call('ZREM', group, uid)
     local edge = concurrency_of(token) - 1
     local next = redis.call('ZRANGE', group, edge, edge)[1]
-    if next and not let_in(delivery_prefix .. next) and
+    if next and not let_in(delivery_prefix .. next, token) and
         redis.call('EXISTS', P .. 'batches:' .. next) == 0 then
         begin_to_tidy(token)
     end

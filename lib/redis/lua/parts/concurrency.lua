@@ -2,7 +2,7 @@
 local function block(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
         local job = delivery_prefix .. uid
-        if redis.call('LREM', P .. 'jobs:instant:main', -1, job) > 0 then
+        if withdraw(job, callback_of(token)) then
             redis.call('SADD', P .. 'routemaster:blocked:main', job)
         end
     end

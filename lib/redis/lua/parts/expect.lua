@@ -25,4 +25,8 @@ local function expect_queue(q)
     expect('SCARD', 'jobs:index:' .. q, 'routemaster:blocked:' .. q)
     expect('LLEN', 'jobs:instant:' .. q)
     expect('ZCARD', 'jobs:scheduled:' .. q)
+    if q == 'main' then
+        expect('SCARD', 'routemaster:callbacks')
+        expect('ZCARD', 'jobs:scheduled:main:callbacks')
+    end
 end

@@ -2,9 +2,14 @@
 
 local delivery_prefix = '\146\165batch\145\180'
 
--- The batch that a job of a queue delivers; nil for any other job.
+-- The queue in which deliveries to callbacks in processes are SCHEDULED, and in a mixed fleet
+-- PENDING; see callback.lua. Leases that are told of say `main`.
+local to_callbacks = 'main:callbacks'
+
+-- The batch that a job of a queue is to deliver; nil for any other job.
 local function batch_of(q, job)
-    if q == 'main' and #job == 29 and string.sub(job, 1, 9) == delivery_prefix then
+    if (q == 'main' or q == to_callbacks) and #job == 29 and
+        string.sub(job, 1, 9) == delivery_prefix then
         return string.sub(job, 10)
     end
 end

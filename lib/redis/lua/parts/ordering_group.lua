@@ -14,17 +14,17 @@ local function concurrency_of(token)
            known[2]
 end
 
--- Makes a job READY if it is blocked; returns whether it was.
-local function let_in(job)
+-- Lets the job of a subscriber be acquired if it is blocked; says whether it was.
+local function let_in(job, token)
     if redis.call('SREM', P .. 'routemaster:blocked:main', job) == 0 then return false end
-    if redis.call('LPUSH', P .. 'jobs:instant:main', job) == 1 or mixed then wake('main', -1) end
+    offer('main', job, token)
     return true
 end
 
 -- Makes the blocked jobs at the places `first` to `last` of a group READY.
 local function make_eligible(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
-        let_in(delivery_prefix .. uid)
+        let_in(delivery_prefix .. uid, token)
     end
 end
 

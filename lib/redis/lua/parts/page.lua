@@ -13,11 +13,11 @@ local function before(a, b)
     return #a < #b
 end
 
--- A page of a few names, of which only those count that begin with `head`.
-local function sorted_page(names, head)
+-- A page of few names, of which only those count that begin with `head` and that `counts` accepts.
+local function sorted_page(names, head, counts)
     local wanted = {}
     for _, name in ipairs(names) do
-        if string.sub(name, 1, #head) == head and before(ARGV[4], name) then
+        if string.sub(name, 1, #head) == head and before(ARGV[4], name) and counts(name) then
             wanted[#wanted + 1] = name
         end
     end
@@ -26,9 +26,9 @@ local function sorted_page(names, head)
     return wanted
 end
 
--- A page from the index; nil when a name of the page is gone, because a process that does not
--- maintain the index removed it. `head` is one byte, or empty.
-local function indexed_page(key, index, is_hash, head)
+-- A page from the index; nil when a name of the page is gone, which somebody removed who does not
+-- know the index. `head` is one byte, or none.
+local function indexed_page(key, index, is_hash, head, counts)
     local low = before(ARGV[4], head) and '[' .. head or '(' .. ARGV[4]
     local high = head == '' and '+' or '(' .. string.char(string.byte(head) + 1)
     local wanted, limit = {}, tonumber(ARGV[5])
@@ -38,7 +38,7 @@ local function indexed_page(key, index, is_hash, head)
         local names = redis.call('ZRANGE', index, low, high, 'BYLEX', 'LIMIT', 0, count)
         for _, name in ipairs(names) do
             if redis.call(is_hash and 'HEXISTS' or 'SISMEMBER', P .. key, name) == 1 then
-                wanted[#wanted + 1] = name
+                if counts(name) then wanted[#wanted + 1] = name end
             elseif ARGV[6] ~= '1' then
                 return nil
             end
@@ -49,13 +49,16 @@ local function indexed_page(key, index, is_hash, head)
     return wanted
 end
 
--- The page of names that the listing asks for; nil when the index is out of date.
-local function page(key, is_hash, head)
+-- The page of names that the listing asks for; nil when the index is behind. Names that `counts`,
+-- if given, refuses are none: a page without them is as long as any.
+local function page(key, is_hash, head, counts)
+    counts = counts or function() return true end
     local size = redis.call(is_hash and 'HLEN' or 'SCARD', P .. key)
     if size <= sorted_max then
-        return sorted_page(redis.call(is_hash and 'HKEYS' or 'SMEMBERS', P .. key), head or '')
+        return sorted_page(redis.call(is_hash and 'HKEYS' or 'SMEMBERS', P .. key), head or '',
+            counts)
     end
     local index = P .. 'routemaster:index:' .. key
     if ARGV[6] ~= '1' and redis.call('ZCARD', index) ~= size then return nil end
-    return indexed_page(key, index, is_hash, head or '')
+    return indexed_page(key, index, is_hash, head or '', counts)
 end

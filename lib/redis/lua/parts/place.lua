@@ -4,18 +4,26 @@
 local function make_ready(q, job)
     local uid = batch_of(q, job)
     local token = uid and subscriber_of(uid)
+    if q == to_callbacks then q = 'main' end
     if token and not may_run(token, uid) then
         redis.call('SADD', P .. 'routemaster:blocked:' .. q, job)
         return
     end
-    -- Workers wait only while the queue is empty; those of Ruby Routemaster do not record that.
-    if redis.call('LPUSH', P .. 'jobs:instant:' .. q, job) == 1 or mixed then wake(q, -1) end
+    offer(q, job, token)
 end
 
 local function place(q, job, at)
     if at <= now then
         make_ready(q, job)
     else
+        local uid = batch_of(q, job)
+        local token = uid and subscriber_of(uid)
+        local name = token and callback_of(token)
+        if name and name ~= '' then
+            q = to_callbacks
+        elseif q == to_callbacks then
+            q = 'main'
+        end
         redis.call('ZADD', P .. 'jobs:scheduled:' .. q, at, job)
         wake(q, at)
     end

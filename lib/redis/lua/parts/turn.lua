@@ -69,14 +69,18 @@ local function take_turns(wanted)
     for i = #looked, 1, -1 do jobs[#jobs + 1] = looked[i] end
     local token_at = in_order(jobs)
     local room, taken, left, full = {}, {}, {}, false
+    local name_of, called = {}, {}
     for place, job in ipairs(jobs) do
         local token = token_at[place]
+        if token and name_of[token] == nil then name_of[token] = callback_of(token) or false end
         if token and not room[token] then
             local read, places = pcall(room_of, token)
             room[token] = read and places or 1
         end
         full = full or #taken == wanted
-        if not full and (not token or room[token] > 0) then
+        if token and name_of[token] then
+            called[#called + 1] = {job, token}
+        elseif not full and (not token or room[token] > 0) then
             taken[#taken + 1] = job
             if token then room[token] = room[token] - 1 end
         else
@@ -88,11 +92,34 @@ local function take_turns(wanted)
         passed = math.min(wanted - #taken, #left)
         for i = 1, passed do taken[#taken + 1] = left[i] end
     end
-    if #taken > 0 then
+    if #taken + #called > 0 then
         local back = {}
         for i = #left, passed + 1, -1 do back[#back + 1] = left[i] end
         redis.call('RPOP', instant, #jobs)
         if #back > 0 then redis.call('RPUSH', instant, unpack(back)) end
     end
+    -- A process of Ruby Routemaster made them, to which all callbacks are URLs.
+    for _, one in ipairs(called) do offer('main', one[1], one[2]) end
     return taken, full or #jobs == 1000
+end
+
+-- Takes up to `wanted` READY jobs for a callback whose turn it is, of the 1,000 that have waited
+-- longest. Returns them.
+local function take_called(name, wanted)
+    local looked = redis.pcall('LRANGE', callback_key(name), -1000, -1)
+    local room, taken = {}, {}
+    for i = #looked, 1, -1 do
+        local job = looked[i]
+        local uid = batch_of('main', job)
+        local token = uid and subscriber_of(uid)
+        if token and not room[token] then
+            local read, places = pcall(room_of, token)
+            room[token] = read and places or 1
+        end
+        if #taken < wanted and (not token or room[token] > 0) and withdraw(job, name) then
+            taken[#taken + 1] = job
+            if token then room[token] = room[token] - 1 end
+        end
+    end
+    return taken
 end

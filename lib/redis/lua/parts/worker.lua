@@ -3,6 +3,7 @@ local function all_queues()
     local queues = redis.call('SMEMBERS', P .. 'routemaster:queues')
     queues[#queues + 1] = 'main'
     queues[#queues + 1] = 'aux'
+    queues[#queues + 1] = to_callbacks
     return queues
 end
 

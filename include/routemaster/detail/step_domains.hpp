@@ -1,0 +1,80 @@
+/// @file
+/// What follows from the lists of steps: the variants, and which domain a step is of.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "routemaster/step/traits.hpp"
+
+namespace routemaster::detail {
+
+/// The lists of all domains.
+template <class... Lists>
+struct Domains {};
+
+/// All lists as one.
+template <class... Lists>
+struct Joined {};
+template <class... S>
+struct Joined<StepList<S...>> {
+    using Type = StepList<S...>;
+};
+template <class... A, class... B, class... Rest>
+struct Joined<StepList<A...>, StepList<B...>, Rest...> : Joined<StepList<A..., B...>, Rest...> {};
+
+/// A variant of different types: those in `Found`, and those of `Rest` that are not among them.
+template <class Found, class... Rest>
+struct Distinct {
+    using Type = Found;
+};
+template <class... Found, class Next, class... Rest>
+struct Distinct<std::variant<Found...>, Next, Rest...>
+    : std::conditional_t<(std::is_same_v<Found, Next> || ...),
+                         Distinct<std::variant<Found...>, Rest...>,
+                         Distinct<std::variant<Found..., Next>, Rest...>> {};
+
+/// What follows from one list of all steps.
+template <class List>
+struct AllSteps {};
+template <class... S>
+struct AllSteps<StepList<S...>> {
+    using Step = std::variant<S...>;
+    using Reply = typename Distinct<std::variant<>, typename S::Reply...>::Type;
+
+    /// In the order of the variant.
+    static constexpr std::array<StepTraits, sizeof...(S)> traits{S::traits...};
+
+    /// Whether no two steps have one name.
+    static constexpr bool names_differ() {
+        std::array<std::string_view, sizeof...(S)> names{S::traits.name...};
+        std::sort(names.begin(), names.end());
+        return std::adjacent_find(names.begin(), names.end()) == names.end();
+    }
+};
+
+template <class AllDomains>
+struct AllStepsOf {};
+template <class... Lists>
+struct AllStepsOf<Domains<Lists...>> : AllSteps<typename Joined<Lists...>::Type> {};
+
+/// Whether a list has a step.
+template <class S, class List>
+inline constexpr bool has_step = false;
+template <class S, class... Members>
+inline constexpr bool has_step<S, StepList<Members...>> = (std::is_same_v<S, Members> || ...);
+
+/// The list that has a step, as `type`.
+template <class S, class AllDomains>
+struct FindDomain {};
+template <class S, class List, class... Rest>
+struct FindDomain<S, Domains<List, Rest...>>
+    : std::conditional_t<has_step<S, List>, std::type_identity<List>,
+                         FindDomain<S, Domains<Rest...>>> {};
+
+}  // namespace routemaster::detail

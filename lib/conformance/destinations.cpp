@@ -1,0 +1,257 @@
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cases.hpp"
+#include "threads.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using Destinations = std::vector<std::string>;
+using Tokens = std::vector<std::string>;
+
+/// A worker that reaches URLs alone, as most do.
+const Destinations urls{""};
+
+std::vector<Lease> acquire(Scenario& s, Destinations destinations, std::uint32_t limit = 100,
+                           unsigned by = 1, Where at = Where::here()) {
+    return s
+        .perform(AcquireJobs{.queue = delivery_queue,
+                             .worker = Scenario::worker(by),
+                             .limit = limit,
+                             .destinations = std::move(destinations)},
+                 at)
+        .leases;
+}
+
+/// The same, where one job must be.
+std::vector<Lease> take(Scenario& s, Destinations destinations, Where at = Where::here()) {
+    auto leases = acquire(s, std::move(destinations), 100, 1, at);
+    expect_equal(leases.size(), 1U, "acquired", at);
+    return leases;
+}
+
+/// Begins what such a worker can acquire. Tells to whom, in order.
+Tokens begin(Scenario& s, Destinations destinations, std::vector<Lease>& leases,
+             std::uint32_t limit = 100, Where at = Where::here()) {
+    Tokens tokens;
+    for (auto& lease : acquire(s, std::move(destinations), limit, 1, at)) {
+        const auto start = s.begin(lease, 0, at);
+        expect_equal(start.verdict, Verdict::deliver, "beginning a delivery", at);
+        tokens.push_back(start.subscription.token);
+        leases.push_back(std::move(lease));
+    }
+    return tokens;
+}
+
+/// The same, for those who only want to know.
+Tokens begin(Scenario& s, Destinations destinations, Where at = Where::here()) {
+    std::vector<Lease> leases;
+    return begin(s, std::move(destinations), leases, 100, at);
+}
+
+/// A callback in a process that gets each event at once, up to five at a time.
+Wishes called(const std::string& name) {
+    return {.callback = "local:" + name, .max_events = 1, .max_in_flight = 5};
+}
+
+const Tokens nobody{};
+
+void add_waiting_cases(StoreCases& add) {
+    add("a delivery to a callback waits for a worker that serves it", [](Scenario& s) {
+        s.subscribe("audit", {"orders"}, called("audit"));
+        s.subscribe("billing", {"orders"}, {.max_events = 1});
+        s.publish("orders");
+        expect_equal(begin(s, {"other", "aud", ""}), Tokens{"billing"},
+                     "begun by a worker of URLs");
+        expect_equal(s.acquire().leases, std::vector<Lease>{}, "acquired by one that says nothing");
+        expect_equal(begin(s, {}), nobody, "begun by a worker without destinations");
+        expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1, .pending = 1},
+                     "delivery jobs");
+        expect_equal(s.subscriber("audit").batches_queued, 1U, "batches that wait");
+        expect_equal(s.subscriber("audit").health_points, 100, "health of who was not tried");
+        expect_equal(begin(s, {"audit"}), Tokens{"audit"}, "begun by a worker that serves it");
+    });
+
+    add("a delivery to a callback stays with it, whatever becomes of its attempts", [](Scenario&
+                                                                                           s) {
+        s.subscribe("audit", {"orders"}, called("audit"));
+        s.publish("orders");
+        std::vector<Lease> leases;
+        expect_equal(begin(s, {"audit"}, leases), Tokens{"audit"}, "begun at its callback");
+        s.settle(leases.back(), {.delivered = false, .retry_after = Duration{100}});
+        expect_equal(s.queue(delivery_queue), QueueStatus{.scheduled = 1}, "jobs that failed");
+        s.advance(Duration{100});
+        expect_equal(begin(s, urls), nobody, "begun after the backoff");
+        leases = take(s, {"audit"});
+        s.perform(NackJob{leases[0], s.now()});
+        expect_equal(begin(s, urls), nobody, "begun after it was given back");
+        leases = take(s, {"audit"});
+        expect_equal(s.perform(RetireWorker{leases[0].worker}).value, 1U, "given back at the end");
+        expect_equal(begin(s, urls), nobody, "begun after the end of its worker");
+        leases = take(s, {"audit"});
+        s.advance(Duration{30'000});
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}).value, 1U, "scrubbed");
+        expect_equal(s.counter({"jobs.scrubbed", {{"queue", delivery_queue}}}), 1, "jobs.scrubbed");
+        expect_equal(begin(s, urls), nobody, "begun after the death of its worker");
+        leases.clear();
+        expect_equal(begin(s, {"audit"}, leases), Tokens{"audit"}, "begun by who serves it");
+        expect_equal(s.settle(leases.back()), Settlement::settled, "settling");
+        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs left");
+    });
+
+    add("batches for a callback keep their order and their limits", [](Scenario& s) {
+        auto one_by_one = called("audit");
+        one_by_one.max_in_flight = 1;
+        s.subscribe("audit", {"orders"}, one_by_one);
+        s.publish("orders", 3);
+        for (const char* message : {"orders 1", "orders 2", "orders 3"}) {
+            const auto leases = take(s, {"audit"});
+            const auto start = s.begin(leases[0]);
+            expect_equal(start.messages.size(), 1U, "its messages");
+            expect_equal(std::string{*start.messages.begin()}, message, "the next batch");
+            expect_equal(acquire(s, {"", "audit"}).size(), 0U, "acquired beside it");
+            s.settle(leases[0]);
+        }
+    });
+
+    add("where there is room for few, each destination gets its share", [](Scenario& s) {
+        for (const char* name : {"a", "b"}) s.subscribe(name, {"orders"}, called(name));
+        s.subscribe("u", {"orders"}, {.max_events = 1, .max_in_flight = 5});
+        s.publish("orders", 5);
+        std::vector<Lease> leases;
+        expect_equal(begin(s, {"b", "", "a"}, leases, 1), Tokens{"b"}, "begun first of all");
+        expect_equal(begin(s, {"a", "b", ""}, leases, 3), Tokens{"a", "b", "u"}, "one each");
+        expect_equal(begin(s, {"a", "b"}, leases, 6), Tokens{"a", "a", "a", "b", "b", "b"},
+                     "half each");
+        expect_equal(begin(s, {"", "a", "b"}, leases, 100), Tokens{"u", "u", "u", "u", "a"},
+                     "what is left");
+    });
+}
+
+void add_moving_cases(StoreCases& add) {
+    add("what is queued follows its subscriber from a URL to a callback and back", [](Scenario& s) {
+        const Wishes by_url{.max_events = 2, .max_in_flight = 3};
+        auto by_call = called("audit");
+        by_call.max_events = 2;
+        by_call.max_in_flight = 3;
+        s.subscribe("audit", {"orders"}, by_url);
+        s.publish("orders", 9);
+        std::vector<Lease> leases;
+        expect_equal(begin(s, urls, leases, 1), Tokens{"audit"}, "begun at its URL");
+        // One is PENDING, two are READY, one waits in its group, one is CURRENT.
+        s.subscribe("audit", {"orders"}, by_call);
+        expect_equal(begin(s, urls), nobody, "begun at the URL it had");
+        expect_equal(begin(s, {"audit"}, leases).size(), 2U, "begun at its callback");
+        s.settle(leases[0], {.delivered = false, .retry_after = Duration{0}});
+        expect_equal(begin(s, urls), nobody, "begun at the URL again");
+        expect_equal(begin(s, {"audit"}, leases).size(), 1U, "begun at its callback again");
+        s.settle(leases[3]);
+        s.settle(leases[1], {.delivered = false, .retry_after = Duration{50}});
+        s.settle(leases[2], {.delivered = false, .retry_after = Duration{0}});
+
+        s.subscribe("audit", {"orders"}, by_url);
+        s.advance(Duration{500});
+        expect_equal(begin(s, {"audit"}), nobody, "begun at the callback it had");
+        leases.clear();
+        expect_equal(begin(s, urls, leases).size(), 3U, "begun at its URL");
+        for (const auto& lease : leases) s.settle(lease);
+        s.drain();
+        expect_equal(s.subscriber("audit").batches_queued, 0U, "batches left");
+        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs left");
+    });
+
+    add("what is queued follows its subscriber from one callback to another", [](Scenario& s) {
+        s.subscribe("audit", {"orders"}, called("old"));
+        s.subscribe("other", {"orders"}, called("old"));
+        s.publish("orders", 2);
+        s.subscribe("audit", {"orders"}, called("new"));
+        expect_equal(begin(s, {"new"}), Tokens{"audit", "audit"}, "begun at its callback");
+        expect_equal(begin(s, {"old"}), Tokens{"other", "other"}, "begun at the callback it had");
+    });
+
+    add("anybody ends the deliveries of a subscriber that is gone", [](Scenario& s) {
+        for (const char* callback : {"", "local:audit"}) {
+            s.subscribe("audit", {"orders"}, {.callback = callback, .max_events = 1});
+            s.publish("orders", 3);
+            s.perform(RemoveSubscriber{"audit"});
+            for (int batch = 0; batch < 3; ++batch) {
+                const auto leases = take(s, {});
+                expect_equal(s.begin(leases[0]).verdict, Verdict::vanished, "beginning it");
+            }
+            expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs left");
+        }
+    });
+
+    add("a subscriber that is gone and comes back finds what is left, at its callback",
+        [](Scenario& s) {
+            s.subscribe("audit", {"orders"}, called("audit"));
+            s.publish("orders", 2);
+            s.perform(RemoveSubscriber{"audit"});
+            s.subscribe("audit", {"orders"}, called("audit"));
+            expect_equal(begin(s, urls), nobody, "begun by a worker of URLs");
+            expect_equal(begin(s, {"audit"}), Tokens{"audit", "audit"}, "begun at its callback");
+        });
+
+    add("a batch that died of a callback goes back to it", [](Scenario& s) {
+        auto mortal = called("audit");
+        mortal.attempts_max = 1;
+        s.subscribe("audit", {"orders"}, mortal);
+        s.publish("orders");
+        std::vector<Lease> leases;
+        expect_equal(begin(s, {"audit"}, leases), Tokens{"audit"}, "begun at its callback");
+        expect_equal(s.settle(leases[0], {.delivered = false}), Settlement::dead, "settling");
+        expect_equal(s.perform(RedeliverDeadBatches{"audit"}).value, 1U, "redelivered");
+        expect_equal(begin(s, urls), nobody, "begun by a worker of URLs");
+        expect_equal(begin(s, {"audit"}), Tokens{"audit"}, "begun at its callback");
+    });
+
+    add("what waits for a callback can be dropped", [](Scenario& s) {
+        s.subscribe("audit", {"orders"}, called("audit"));
+        s.publish("orders", 2);
+        expect_equal(s.perform(DropOldestBatches{1}), Dropped{1, 1}, "dropped");
+        expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1}, "delivery jobs");
+        const auto leases = take(s, {"audit"});
+        const auto start = s.begin(leases[0]);
+        expect_equal(start.messages.size(), 1U, "its messages");
+        expect_equal(std::string{*start.messages.begin()}, "orders 2", "what is left");
+    });
+}
+
+void add_waking_cases(StoreCases& add) {
+    add("a delivery to a callback wakes whoever serves it", [](Scenario& s) {
+        const auto expect_woken = [&](const std::string& what, auto change) {
+            Signal signal;
+            const auto watch = s.store().watch(callback_watch, [&] { signal.raise(); });
+            expect_equal(acquire(s, {"audit"}, 100, 9).size(), 0U, "there before " + what);
+            const auto seen = signal.count();
+            change();
+            expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken by " + what);
+        };
+        expect_woken("its subscriber", [&] {
+            s.subscribe("audit", {"orders"}, {.callback = "local:audit", .timeout = Duration{50}});
+        });
+        expect_woken("the first event", [&] { s.publish("orders"); });
+        expect_woken("a worker of URLs that promotes it", [&] {
+            s.advance(Duration{50});
+            acquire(s, urls);
+        });
+        const auto leases = take(s, {"audit"});
+        expect_woken("a delivery that is given back", [&] {
+            s.perform(NackJob{leases[0], s.now()});
+        });
+    });
+}
+
+}  // namespace
+
+void add_destination_cases(StoreCases& add) {
+    add_waiting_cases(add);
+    add_moving_cases(add);
+    add_waking_cases(add);
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,149 @@
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "cases.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+/// How long nobody was heard of when a step is performed.
+constexpr Duration silence{10'000};
+
+/// A store in which a step of each kind has something to do: a token, topics, batches that wait,
+/// are under way and DEAD, jobs that wait and are held. Two workers hold one job each.
+struct BusyStore {
+    explicit BusyStore(Scenario& scenario) : s{scenario} {
+        s.perform(PutToken{"shop", "shop"});
+        s.subscribe("audit", {"refunds"}, {.timeout = Duration{0}, .attempts_max = 1});
+        s.publish("refunds");
+        dead = s.kill_next();
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+        s.publish("orders");
+        delivery = s.take();
+        s.publish("refunds");
+        s.push("held");
+        work = s.take_work(2);
+        s.push("first");
+        s.push("second");
+        s.advance(silence);
+    }
+
+    // A step of each kind, which changes something unless it only reads. One that is missing here
+    // does not compile.
+
+    PublishEvent step(std::type_identity<PublishEvent>) { return s.publication("orders", "event"); }
+    RemoveTopic step(std::type_identity<RemoveTopic>) {
+        return {.name = "orders", .publisher = {}};
+    }
+    ListTopics step(std::type_identity<ListTopics>) { return {}; }
+    Subscribe step(std::type_identity<Subscribe>) {
+        return {"mail", {"orders"}, {.callback = "https://mail.example/events"}};
+    }
+    Unsubscribe step(std::type_identity<Unsubscribe>) { return {"audit", "refunds"}; }
+    RemoveSubscriber step(std::type_identity<RemoveSubscriber>) { return {"audit"}; }
+    ListSubscribers step(std::type_identity<ListSubscribers>) { return {}; }
+    FindSubscriber step(std::type_identity<FindSubscriber>) { return {"audit"}; }
+    ListBatches step(std::type_identity<ListBatches>) { return {.token = "audit"}; }
+    PutToken step(std::type_identity<PutToken>) { return {"mail", "mail"}; }
+    RemoveToken step(std::type_identity<RemoveToken>) { return {"shop"}; }
+    FindToken step(std::type_identity<FindToken>) { return {"shop"}; }
+    ListTokens step(std::type_identity<ListTokens>) { return {}; }
+    PushJob step(std::type_identity<PushJob>) { return {work_queue, "third", s.now()}; }
+    AcquireJobs step(std::type_identity<AcquireJobs>) {
+        return {.queue = work_queue, .worker = Scenario::worker(3), .limit = 1, .known = 0};
+    }
+    AckJob step(std::type_identity<AckJob>) { return {work}; }
+    NackJob step(std::type_identity<NackJob>) { return {work, s.now() + Duration{1'000}}; }
+    Heartbeat step(std::type_identity<Heartbeat>) { return {work.worker}; }
+    RetireWorker step(std::type_identity<RetireWorker>) { return {work.worker}; }
+    ScrubWorkers step(std::type_identity<ScrubWorkers>) { return {silence}; }
+    CountJobs step(std::type_identity<CountJobs>) { return {work_queue}; }
+    BeginDelivery step(std::type_identity<BeginDelivery>) { return {delivery, backoff_max}; }
+    SettleDelivery step(std::type_identity<SettleDelivery>) {
+        s.begin(delivery);
+        return {.lease = delivery, .delivered = true, .begun_at = s.now()};
+    }
+    ListDeadBatches step(std::type_identity<ListDeadBatches>) { return {.token = "audit"}; }
+    FindDeadBatch step(std::type_identity<FindDeadBatch>) { return {"audit", dead}; }
+    RedeliverDeadBatches step(std::type_identity<RedeliverDeadBatches>) { return {"audit"}; }
+    DropDeadBatches step(std::type_identity<DropDeadBatches>) { return {"audit"}; }
+    MeasureUse step(std::type_identity<MeasureUse>) { return {}; }
+    DropOldestBatches step(std::type_identity<DropOldestBatches>) { return {1}; }
+    AddToCounters step(std::type_identity<AddToCounters>) { return {{{{"process", {}}, 1}}}; }
+    ListCounters step(std::type_identity<ListCounters>) { return {}; }
+
+    Scenario& s;
+    Lease delivery;  ///< Of a batch of billing that is CURRENT, by worker 1.
+    Lease work;      ///< Of a job, by worker 2.
+    Uid dead;        ///< A batch of audit.
+};
+
+/// How many things a store holds. Counters of its own are few, and come with what is counted.
+std::uint64_t things_in(const Snapshot& all) {
+    std::uint64_t things = all.topics.size() + all.tokens.size();
+    for (const auto& subscriber : all.subscribers) things += 1 + subscriber.topics.size();
+    for (const auto& [token, batches] : all.batches) {
+        for (const auto& batch : batches) things += batch.events;
+    }
+    for (const auto& [token, batches] : all.dead) {
+        for (const auto& batch : batches) things += batch.events;
+    }
+    for (const auto& [name, queue] : all.queues) {
+        things += queue.scheduled + queue.ready + queue.pending;
+    }
+    for (const auto& counter : all.counters) {
+        if (counter.key.name == "process") ++things;
+    }
+    return things;
+}
+
+/// Attempts that are begun may be counted twice, as what is delivered may be delivered twice.
+Snapshot without_attempts(Snapshot all) {
+    for (auto& [token, batches] : all.batches) {
+        for (auto& batch : batches) batch.attempts = 0;
+    }
+    return all;
+}
+
+template <class S>
+void expect_true_traits(const StoreFixture& fixture) {
+    const auto store = fixture.open();
+    Scenario s{*store, fixture.traits};
+    BusyStore busy{s};
+    const auto step = busy.step(std::type_identity<S>{});
+    const auto before = s.snapshot();
+    s.perform(step);
+    const auto once = s.snapshot();
+    s.perform(step);
+    const auto twice = s.snapshot();
+
+    const auto said = [](const char* what) { return std::string{S::traits.name} + what; };
+    const Changes changes = S::traits.changes;
+    expect_equal(changes == Changes::state, !(once == before), said(" changes what is kept"));
+    if (changes != Changes::state) {
+        const auto scrubbed = s.perform(ScrubWorkers{silence}).value;
+        expect_equal(changes == Changes::liveness, scrubbed == 1, said(" is a sign of life"));
+    }
+    expect_equal(bool{S::traits.repeatable}, without_attempts(twice) == without_attempts(once),
+                 said(" may be repeated"));
+    expect_equal(CapacityNeed{S::traits.needs} != CapacityNeed::none,
+                 things_in(once) > things_in(before), said(" needs capacity"));
+}
+
+template <class... S>
+void expect_true_traits_of_all(const StoreFixture& fixture,
+                               std::type_identity<std::variant<S...>>) {
+    (expect_true_traits<S>(fixture), ...);
+}
+
+}  // namespace
+
+void add_step_trait_cases(StoreCases& add) {
+    add.with_stores("what each step says of itself is true", [](const StoreFixture& fixture) {
+        expect_true_traits_of_all(fixture, std::type_identity<Step>{});
+    });
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,23 @@
+/// @file
+/// How the steps of a domain find what they do. Included where that is specialised.
+
+#pragma once
+
+#include <utility>
+#include <variant>
+
+#include "core/state/machine.hpp"
+
+namespace routemaster::detail {
+
+template <class S, class... Rest>
+Outcome Machine::apply_one_of(StepList<S, Rest...>, Step& step) {
+    if constexpr (sizeof...(Rest) > 0) {
+        if (!std::holds_alternative<S>(step)) return apply_one_of(StepList<Rest...>{}, step);
+    }
+    auto reply = apply(std::get<S>(step));
+    if (!reply) return reply.error();
+    return Reply{std::move(*reply)};
+}
+
+}  // namespace routemaster::detail

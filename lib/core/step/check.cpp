@@ -1,0 +1,34 @@
+#include "routemaster/step/check.hpp"
+
+#include <string>
+
+#include "routemaster/names.hpp"
+
+namespace routemaster {
+
+Result<void> check_limit(std::uint32_t limit) {
+    if (limit == 0) return Error{Errc::invalid, "limit: must be at least 1"};
+    return {};
+}
+
+Result<void> check_topic(std::string_view name) {
+    if (is_topic_name(name)) return {};
+    return Error{Errc::invalid, "topic: must be " + std::string{to_string(TopicRule::any)}};
+}
+
+Result<void> check_queue(std::string_view name) {
+    if (is_queue_name(name)) return {};
+    return Error{Errc::invalid, "queue: must be 1 to 64 of A-Z, a-z, 0-9, _, - and ."};
+}
+
+Result<void> check_user_name(std::string_view field, std::string_view name) {
+    if (is_user_name(name)) return {};
+    return Error{Errc::invalid, std::string{field} + ": must be 1 to 64 of a-z, 0-9, :, _ and -"};
+}
+
+Result<void> check_not_empty(std::string_view field, std::string_view text) {
+    if (!text.empty()) return {};
+    return Error{Errc::invalid, std::string{field} + ": must not be empty"};
+}
+
+}  // namespace routemaster

@@ -1,0 +1,30 @@
+/// @file
+/// What all stores say of a step that its caller may not do.
+
+#pragma once
+
+#include "routemaster/error.hpp"
+
+namespace routemaster::detail {
+
+/// Why a publisher may neither publish in a topic nor remove it.
+[[nodiscard]] inline Error topic_claimed() {
+    return {Errc::forbidden, "topic: belongs to another publisher"};
+}
+
+/// Why a publisher may not claim a topic.
+[[nodiscard]] inline Error too_many_topics() {
+    return {Errc::limit_exceeded, "topic: as many belong to the publisher as may"};
+}
+
+/// Why somebody may not publish at all.
+[[nodiscard]] inline Error unknown_publisher() {
+    return {Errc::unauthenticated, "publisher: is no valid token"};
+}
+
+/// Why a list cannot go on behind a batch.
+[[nodiscard]] inline Error not_dead() {
+    return {Errc::invalid, "after: is no DEAD batch of the subscriber (any more)"};
+}
+
+}  // namespace routemaster::detail

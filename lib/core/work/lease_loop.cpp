@@ -1,0 +1,256 @@
+#include "core/work/lease_loop.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+namespace routemaster::detail {
+
+LeaseLoop::LeaseLoop(Store& store, LeaseLoopOptions options, Owner& owner)
+    : store_{store},
+      options_{std::move(options)},
+      owner_{owner},
+      schedule_{options_.poll_interval, options_.wake_grace} {
+    const auto wake = [event_queue = events_] { event_queue->wake(); };
+    watches_.push_back(store.watch(options_.queue, wake));
+    for (const auto& name : options_.further_watches) watches_.push_back(store.watch(name, wake));
+}
+
+// --- A poll -------------------------------------------------------------------------------------
+
+void LeaseLoop::receive(TimePoint now) {
+    const bool set_back = now < now_;
+    now_ = now;
+    if (set_back) clock_set_back();
+    auto events = events_->take();
+    if (events.woken) schedule_.wake();
+    for (auto& event : events.events) {
+        std::visit([this](auto& any) { on(any); }, event);
+    }
+    retry_due();
+}
+
+TimePoint LeaseLoop::send(std::size_t free) {
+    free_ = free;
+    const bool retires = closing() && !retiring_ && !awaiting();
+    if (retires) wind_up();
+    stay_alive();
+    // Settlements go first, so that an acquisition finds what they freed; in a group of their own,
+    // so that it does not wait for their being durable.
+    post<Settled>(settlements_);
+    post<Begun>(begins_);
+    post_others();
+    if (retires) retire();
+    ask_for_jobs();
+    {
+        const std::lock_guard lock{trouble_mutex_};
+        trouble_ = schedule_.trouble(now_);
+    }
+    return events_->empty() ? next_poll() : now_;
+}
+
+TimePoint LeaseLoop::next_poll() const {
+    if (retiring_) return never;
+    auto next = next_heartbeat_;
+    if (now_ < schedule_.trouble_at()) next = std::min(next, schedule_.trouble_at());
+    if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
+    if (closing()) {
+        return std::min(next, !over(now_) ? *close_at_ : now_ < settle_by_ ? settle_by_ : never);
+    }
+    return free_ > 0 ? std::min(next, schedule_.next()) : next;
+}
+
+std::optional<std::string> LeaseLoop::trouble() const {
+    const std::lock_guard lock{trouble_mutex_};
+    return trouble_;
+}
+
+// --- Acquisition --------------------------------------------------------------------------------
+
+AcquireJobs LeaseLoop::acquisition(std::size_t limit) const {
+    return {.queue = options_.queue,
+            .worker = options_.worker,
+            .limit = static_cast<std::uint32_t>(std::min(limit, acquired_max)),
+            .known = newest_fence_,
+            .destinations = owner_.destinations()};
+}
+
+void LeaseLoop::ask_for_jobs() {
+    if (closing() || free_ == 0 || !schedule_.due(now_)) return;
+    schedule_.asked(now_);
+    submit(store_, acquisition(free_), now_, [event_queue = events_](Result<Acquired> reply) {
+        event_queue->put(GotJobs{std::move(reply)});
+    });
+}
+
+void LeaseLoop::on(GotJobs& got) {
+    if (!got.acquired) {
+        const auto why = got.acquired.error().message();
+        if (schedule_.refused(now_, why)) warn("cannot acquire jobs: " + why);
+        return;
+    }
+    auto& leases = got.acquired->leases;
+    schedule_.answered(now_, !leases.empty(), got.acquired->next_due);
+    for (auto& lease : leases) take(std::move(lease));
+}
+
+void LeaseLoop::take(Lease lease) {
+    newest_fence_ = std::max(newest_fence_, lease.fence);
+    if (retiring_ || over(now_)) return returns_.push_back({std::move(lease), now_});
+    const auto id = ++last_id_;
+    const auto& held = held_.emplace(id, Held{.lease = std::move(lease)}).first->second;
+    owner_.acquired(id, held.lease);
+}
+
+// --- Steps about leases -------------------------------------------------------------------------
+
+void LeaseLoop::begin(Id id, Step step) {
+    begins_.ids.push_back(id);
+    begins_.steps.push_back(std::move(step));
+}
+
+void LeaseLoop::on(Begun& begun) {
+    for (std::size_t i = 0; i < begun.ids.size(); ++i) {
+        const auto id = begun.ids[i];
+        if (!held_.contains(id)) continue;
+        auto& outcome = begun.outcomes[i];
+        outcome ? owner_.begun(id, std::move(outcome)) : refused(id, outcome.error());
+    }
+}
+
+void LeaseLoop::settle(Id id, Step step) {
+    held_.at(id).settlement = std::move(step);
+    settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
+    send_settlement(id);
+}
+
+void LeaseLoop::send_settlement(Id id) {
+    settlements_.ids.push_back(id);
+    settlements_.steps.push_back(*held_.at(id).settlement);
+    // What waited for this job may be acquired as soon as the step is performed.
+    schedule_.ask_at(now_);
+}
+
+void LeaseLoop::on(Settled& settled) {
+    for (std::size_t i = 0; i < settled.ids.size(); ++i) {
+        const auto id = settled.ids[i];
+        if (!held_.contains(id)) continue;
+        const auto& outcome = settled.outcomes[i];
+        if (outcome) {
+            owner_.settled(id, std::get<Settlement>(*outcome));
+            held_.erase(id);
+        } else {
+            refused(id, outcome.error());
+        }
+    }
+}
+
+void LeaseLoop::refused(Id id, const Error& error) {
+    if (error.code() == Errc::invalid) return owner_.unfit(id, error);
+    auto& held = held_.at(id);
+    if (held.refusals == 0) warn("the store failed: " + error.message());
+    retries_.emplace(now_ + refusal_backoff(held.refusals++), id);
+}
+
+void LeaseLoop::retry_due() {
+    while (!retries_.empty() && retries_.begin()->first <= now_) {
+        const auto id = retries_.begin()->second;
+        retries_.erase(retries_.begin());
+        const auto held = held_.find(id);
+        if (held == held_.end()) continue;
+        held->second.settlement ? send_settlement(id) : owner_.begin_again(id);
+    }
+}
+
+void LeaseLoop::clock_set_back() {
+    schedule_.clock_set_back(now_);
+    const auto waiting = std::exchange(retries_, {});
+    for (const auto& [at, id] : waiting) retries_.emplace(std::min(at, now_), id);
+}
+
+void LeaseLoop::nack(Id id, TimePoint run_at) {
+    const auto held = held_.find(id);
+    returns_.push_back({std::move(held->second.lease), run_at});
+    held_.erase(held);
+}
+
+// --- Staying alive, and the end -----------------------------------------------------------------
+
+void LeaseLoop::stay_alive() {
+    if (retiring_ || (now_ < next_heartbeat_ && now_ >= last_heartbeat_)) return;
+    last_heartbeat_ = now_;
+    next_heartbeat_ = now_ + options_.heartbeat_interval;
+    others_.emplace_back(Heartbeat{options_.worker});
+    others_.emplace_back(ScrubWorkers{options_.worker_silence});
+}
+
+void LeaseLoop::on(MoreToScrub&) {
+    if (!retiring_) others_.emplace_back(ScrubWorkers{options_.worker_silence});
+}
+
+void LeaseLoop::close(TimePoint deadline) {
+    close_at_ = deadline;
+    settle_by_ = saturating_add(deadline, settle_timeout);
+}
+
+void LeaseLoop::wind_up() {
+    if (!held_.empty()) {
+        warn("gave up settling what was done, " + std::to_string(held_.size()) +
+             " in all: it will run again");
+    }
+    retiring_ = true;
+    held_.clear();
+    retries_.clear();
+    // What is to run at once the retirement gives back in one step, however much it is.
+    std::erase_if(returns_, [this](const NackJob& nack) { return nack.run_at <= now_; });
+}
+
+bool LeaseLoop::awaiting() const {
+    if (held_.empty()) return false;
+    if (!over(now_) || now_ < settle_by_) return true;
+    return std::any_of(held_.begin(), held_.end(),
+                       [](const auto& any) { return !any.second.settlement; });
+}
+
+void LeaseLoop::retire() {
+    submit(store_, RetireWorker{options_.worker}, now_,
+           [event_queue = events_](const Result<Count>& jobs) { event_queue->put(Retired{jobs}); });
+}
+
+void LeaseLoop::on(Retired& retired) {
+    if (retired.jobs && retired.jobs->value == released_max) return retire();
+    // When the store cannot do it, others will find the worker silent.
+    if (!retired.jobs) warn("could not give back what was under way");
+    retired_ = true;
+}
+
+// --- HttpPost ------------------------------------------------------------------------------------
+
+template <class Back>
+void LeaseLoop::post(Outgoing& outgoing) {
+    if (outgoing.steps.empty()) return;
+    auto steps = std::exchange(outgoing.steps, {});
+    store_.submit(steps, now_,
+                  [event_queue = events_,
+                   ids = std::exchange(outgoing.ids, {})](std::span<Outcome> outcomes) mutable {
+                      event_queue->put(Back{std::move(ids),
+                                            {std::make_move_iterator(outcomes.begin()),
+                                             std::make_move_iterator(outcomes.end())}});
+                  });
+}
+
+void LeaseLoop::post_others() {
+    for (auto& nack : returns_) others_.emplace_back(std::move(nack));
+    returns_.clear();
+    if (others_.empty()) return;
+    auto steps = std::exchange(others_, {});
+    store_.submit(steps, now_, [event_queue = events_](std::span<Outcome> outcomes) {
+        for (const auto& outcome : outcomes) {
+            const auto* jobs = outcome ? std::get_if<Count>(&*outcome) : nullptr;
+            if (jobs != nullptr && jobs->value == released_max) event_queue->put(MoreToScrub{});
+        }
+    });
+}
+
+}  // namespace routemaster::detail

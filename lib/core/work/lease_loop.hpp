@@ -1,0 +1,260 @@
+/// @file
+/// What every worker does about its leases, whatever its jobs are: it acquires jobs and says that
+/// it is alive, settles what is done, and gives back the rest when it ends.
+///
+///     AcquireJobs ──► acquired ──► begin ──► begun ──► settle ──► settled
+///          ▲                         └─ refused: begin_again       └─ refused: sent again
+///          │
+///     due, woken, or after an interval           nack: the job runs again, elsewhere perhaps
+///
+///     each heartbeat_interval: Heartbeat, ScrubWorkers          close, nothing held: RetireWorker
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/work/acquire_schedule.hpp"
+#include "core/work/event_queue.hpp"
+#include "routemaster/job.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster::detail {
+
+/// Settings of a `LeaseLoop`.
+struct LeaseLoopOptions {
+    std::string queue{};                         ///< Whose jobs it acquires.
+    std::vector<std::string> further_watches{};  ///< What wakes it besides (`Store::watch`).
+    Uid worker{};  ///< Who it is to the store. No two live workers have the same.
+    Duration heartbeat_interval{1'000};  ///< How often it says that it is alive.
+    Duration worker_silence{3'500};      ///< Workers silent for so long are taken for dead.
+    Duration poll_interval{1'000};       ///< A look at the queue even when nobody woke it.
+    Duration wake_grace{20};             ///< See `AcquireSchedule`.
+    Log log{};
+};
+
+/// A worker's leases. Its owner does the jobs.
+///
+/// The owner polls it in two halves, with its own work between them: `receive` tells the owner what
+/// came from the store, `send` sends what the loop and its owner have for the store and says when
+/// to poll next. Steps about many jobs leave together.
+///
+/// It holds no more leases than the owner had slots for. Whatever it holds at its end is given
+/// back, and the store forgets the worker. A step about a lease that the store refuses is repeated,
+/// after growing waits, until the store does it.
+///
+/// Thread safety: `trouble` from any thread, the rest from one at a time. It has no thread and no
+/// clock. Replies and wake-ups may come from any thread, and after its end they reach nobody.
+class LeaseLoop {
+public:
+    /// A lease that it holds, in its own counting. Never given twice.
+    using Id = std::uint64_t;
+
+    /// Does the jobs. Called inside `receive` alone, where it may call all that is about leases.
+    class Owner {
+    public:
+        /// Where it can deliver to now, as `AcquireJobs::destinations` says. Asked by `send`.
+        [[nodiscard]] virtual std::optional<std::vector<std::string>> destinations() {
+            return std::nullopt;
+        }
+
+        /// A job has come; it is held until it is settled or given back.
+        virtual void acquired(Id id, const Lease& lease) = 0;
+
+        /// The store has done the step of `begin`.
+        virtual void begun(Id id, Outcome outcome) {
+            static_cast<void>(id);
+            static_cast<void>(outcome);
+        }
+
+        /// The store could not do the step of `begin`, and the wait is over: call it again.
+        virtual void begin_again(Id id) { static_cast<void>(id); }
+
+        /// The store has done the step of `settle`. `lease_lost`: the worker was taken for dead and
+        /// the job handed on, or, if there were `refusals`, an earlier try had settled it though
+        /// its reply was lost. The lease is not held any more once this returns.
+        virtual void settled(Id id, Settlement settlement) = 0;
+
+        /// A step about it is `invalid`: the queue holds a job that is not for this kind of worker.
+        /// It is still held: give it back.
+        virtual void unfit(Id id, const Error& error) = 0;
+
+    protected:
+        ~Owner() = default;
+    };
+
+    /// Both must outlive it.
+    LeaseLoop(Store& store, LeaseLoopOptions options, Owner& owner);
+
+    LeaseLoop(const LeaseLoop&) = delete;
+    LeaseLoop& operator=(const LeaseLoop&) = delete;
+
+    /// Calls `wake`, from any thread, when it should be polled sooner than `send` said.
+    void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
+
+    // --- A poll ---------------------------------------------------------------------------------
+
+    /// The first half: takes in what has come, and calls the owner.
+    void receive(TimePoint now);
+
+    /// The second half: sends settlements, then beginnings, then the rest, and asks for jobs, at
+    /// most as many as there are `free` slots. Returns when to poll next.
+    TimePoint send(std::size_t free);
+
+    // --- Leases ---------------------------------------------------------------------------------
+
+    /// Sends a step that begins the job, with the next `send`.
+    void begin(Id id, Step step);
+
+    /// Sends the step that ends the job, whose reply is a `Settlement`, and repeats it until the
+    /// store has done it. Once.
+    void settle(Id id, Step step);
+
+    /// Gives a job back that was not done, to run again at once or at `run_at`. Not held any more.
+    void nack(Id id) { nack(id, now_); }
+    void nack(Id id, TimePoint run_at);
+
+    /// Holds a lease no more that the store has ended by itself, as the reply of `begin` tells.
+    void forget(Id id) { held_.erase(id); }
+
+    /// Sends a step that is about no lease, and whose reply does not matter.
+    void fire_and_forget(Step step) { others_.push_back(std::move(step)); }
+
+    /// How many leases it holds.
+    [[nodiscard]] std::size_t held() const noexcept { return held_.size(); }
+
+    [[nodiscard]] const Lease& lease(Id id) const { return held_.at(id).lease; }
+    /// Whether `settle` was called for it.
+    [[nodiscard]] bool settling(Id id) const { return held_.at(id).settlement.has_value(); }
+    /// How many times the store could not do a step about it.
+    [[nodiscard]] std::uint32_t refusals(Id id) const { return held_.at(id).refusals; }
+
+    // --- The end --------------------------------------------------------------------------------
+
+    /// Acquires nothing any more. What arrives after `deadline` goes back unseen; what is held then
+    /// is for the owner to give back. The worker retires once it holds nothing, or when after the
+    /// deadline only settlements are left, and the store does none of them for 5 s.
+    void close(TimePoint deadline);
+
+    [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
+    /// Whether the deadline is past.
+    [[nodiscard]] bool over(TimePoint now) const noexcept { return closing() && now >= *close_at_; }
+    /// Whether it holds nothing and never will again.
+    [[nodiscard]] bool retiring() const noexcept { return retiring_; }
+    /// Whether the store has forgotten the worker.
+    [[nodiscard]] bool retired() const noexcept { return retired_; }
+
+    /// Why there are no jobs: the store has not answered for 5 s. Nothing when all is well.
+    [[nodiscard]] std::optional<std::string> trouble() const;
+
+private:
+    struct Held {
+        Lease lease;
+        std::uint32_t refusals = 0;
+        std::optional<Step> settlement{};
+    };
+
+    // What comes back, from whichever thread.
+    struct GotJobs {
+        Result<Acquired> acquired;
+    };
+    struct Begun {
+        std::vector<Id> ids;
+        std::vector<Outcome> outcomes;
+    };
+    struct Settled {
+        std::vector<Id> ids;
+        std::vector<Outcome> outcomes;
+    };
+    struct Retired {
+        Result<Count> jobs;
+    };
+    struct MoreToScrub {};
+    using Event = std::variant<GotJobs, Begun, Settled, Retired, MoreToScrub>;
+
+    using EventQueue = detail::EventQueue<Event>;
+
+    /// Steps that leave together, and whose they are.
+    struct Outgoing {
+        std::vector<Id> ids;
+        std::vector<Step> steps;
+    };
+
+    static constexpr std::size_t acquired_max = 256;
+    static constexpr Duration settle_timeout{5'000};
+
+    void on(GotJobs& got);
+    void on(Begun& begun);
+    void on(Settled& settled);
+    void on(Retired& retired);
+    void on(MoreToScrub&);
+
+    void take(Lease lease);
+
+    /// The store could not do a step about this lease.
+    void refused(Id id, const Error& error);
+    void retry_due();
+    void clock_set_back();
+    void send_settlement(Id id);
+
+    void stay_alive();
+    /// Lets go of what is left, before the worker retires.
+    void wind_up();
+    /// Whether the end waits for anything that is held.
+    [[nodiscard]] bool awaiting() const;
+    void retire();
+
+    template <class Back>
+    void post(Outgoing& outgoing);
+    void post_others();
+    void ask_for_jobs();
+    /// The question: the one place where a worker says which jobs it wants.
+    [[nodiscard]] AcquireJobs acquisition(std::size_t limit) const;
+
+    [[nodiscard]] TimePoint next_poll() const;
+    void warn(const std::string& text) const {
+        if (options_.log) options_.log(LogLevel::warning, text);
+    }
+
+    Store& store_;
+    LeaseLoopOptions options_;
+    Owner& owner_;
+    std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
+    std::vector<Watch> watches_;
+    TimePoint now_{};
+    AcquireSchedule schedule_;
+    std::size_t free_ = 0;
+    std::unordered_map<Id, Held> held_;
+    Id last_id_ = 0;
+    std::uint64_t newest_fence_ = 0;
+    std::multimap<TimePoint, Id> retries_;
+    Outgoing begins_;
+    Outgoing settlements_;
+    std::vector<Step> others_;  // Their replies matter little.
+    std::vector<NackJob> returns_;
+    TimePoint last_heartbeat_ = never;
+    TimePoint next_heartbeat_{};
+    std::optional<TimePoint> close_at_;
+    TimePoint settle_by_{};  // How long settlements are awaited beyond the deadline.
+    bool retiring_ = false;
+    bool retired_ = false;
+    mutable std::mutex trouble_mutex_;  // Guards `trouble_`.
+    std::optional<std::string> trouble_;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,43 @@
+-- Who may acquire a delivery. Those to a URL are in the queue `main`, where Ruby workers
+-- take them, too. Those to a callback in a process, `local:NAME`, are READY in
+-- `routemaster:callback:NAME`, and all that are in such a list also in the set
+-- `routemaster:callbacks`; SCHEDULED, in the queue `main:callbacks`, and in a mixed fleet PENDING
+-- as well, so that Ruby workers never see them. Those of a subscriber that is gone are
+-- READY in `routemaster:callback:`, for any worker of ours to end; in a mixed fleet in `main`.
+-- Whoever promotes a job finds out anew where it goes.
+
+local function callback_key(name) return P .. 'routemaster:callback:' .. name end
+
+-- The callback that batches of a subscriber go to: its name, or '' when the subscriber is gone; nil
+-- for a URL, and for what cannot be read, of which whoever begins the delivery is told.
+local function callback_of(token)
+    local known = redis.pcall('HMGET', P .. 'subscriber:' .. token, 'callback', 'uuid')
+    if known.err then return nil end
+    if not known[2] then return not mixed and '' or nil end
+    return known[1] and string.match(known[1], '^local:(.+)$')
+end
+
+-- Lets a READY job be acquired by those who may. Workers wait only while there is nothing; those of
+-- Ruby Routemaster do not say that they do. A list that somebody spoilt is tried again in a minute.
+local function offer(q, job, token)
+    local name = token and callback_of(token)
+    if not name then
+        if redis.call('LPUSH', P .. 'jobs:instant:' .. q, job) == 1 or mixed then wake(q, -1) end
+        return
+    end
+    if type(redis.pcall('LPUSH', callback_key(name), job)) == 'table' then
+        redis.call('ZADD', P .. 'jobs:scheduled:' .. to_callbacks, now + 60000, job)
+        return
+    end
+    redis.call('SADD', P .. 'routemaster:callbacks', job)
+    wake(to_callbacks, -1)
+    if name == '' then wake('main', -1) end
+end
+
+-- Undoes `offer` for deliveries to a callback, or to a URL for nil; false when it is not there.
+local function withdraw(job, name)
+    if not name then return redis.call('LREM', P .. 'jobs:instant:main', -1, job) > 0 end
+    if redis.pcall('LREM', callback_key(name), -1, job) ~= 1 then return false end
+    redis.call('SREM', P .. 'routemaster:callbacks', job)
+    return true
+end

@@ -1,0 +1,66 @@
+/// @file
+/// What follows from the protocols of the steps of a domain. Included where those are, which end
+/// with `template struct Protocols<…Steps>;`.
+
+#pragma once
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "redis/script_reply.hpp"
+#include "redis/step_call.hpp"
+
+namespace routemaster::redis {
+
+/// The one script of a kind of step.
+template <class S>
+const Script& script_of() {
+    static const Script script = StepProtocol<S>::script();
+    return script;
+}
+
+template <class S>
+Reply read_as(const ScriptReply& reply) {
+    return Reply{std::in_place_type<typename S::Reply>, StepProtocol<S>::reply(reply)};
+}
+
+template <class S>
+Result<StepCall> call_of(const S& step, const RequestContext& context) {
+    using Protocol = StepProtocol<S>;
+    if constexpr (requires { Protocol::check_mixed_fleet(step, context); }) {
+        if (context.mixed_fleet) {
+            if (auto checked = Protocol::check_mixed_fleet(step, context); !checked)
+                return checked.error();
+        }
+    }
+    Request request{script_of<S>(), context};
+    Protocol::request(request, step);
+    StepCall made{
+        request.take_call(), {read_as<S>, request.take_asked_for(), context.clock_offset}, {}};
+    if constexpr (requires { Protocol::listed_names; }) made.listed_names = Protocol::listed_names;
+    return made;
+}
+
+template <class S, class... Rest>
+Result<StepCall> call_of_one(StepList<S, Rest...>, const Step& step,
+                             const RequestContext& context) {
+    if constexpr (sizeof...(Rest) > 0) {
+        if (!std::holds_alternative<S>(step)) {
+            return call_of_one(StepList<Rest...>{}, step, context);
+        }
+    }
+    return call_of(std::get<S>(step), context);
+}
+
+template <class... S>
+Result<StepCall> Protocols<StepList<S...>>::call(const Step& step, const RequestContext& context) {
+    return call_of_one(StepList<S...>{}, step, context);
+}
+
+template <class... S>
+void Protocols<StepList<S...>>::add_scripts(std::vector<const Script*>& scripts) {
+    (scripts.push_back(&script_of<S>()), ...);
+}
+
+}  // namespace routemaster::redis

@@ -1,0 +1,20 @@
+/// @file
+/// The script that ends a subscriber, with its token or without.
+
+#pragma once
+
+#include "lua_sources.hpp"
+#include "redis/script.hpp"
+
+namespace routemaster::redis {
+
+/// The script for steps of these traits: `RemoveSubscriber` and `RemoveToken`.
+[[nodiscard]] inline Script remove_subscriber_script(const StepTraits& traits) {
+    using namespace lua;
+    return compose("remove_subscriber", script_kind(traits),
+                   {expect, index, unindex, wake, counter, job, callback, ordering_group,
+                    concurrency, redirect, idle_topic, dead},
+                   remove_subscriber);
+}
+
+}  // namespace routemaster::redis

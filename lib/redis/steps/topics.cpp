@@ -1,0 +1,116 @@
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/codec/canonical_message.hpp"
+#include "core/store/published_tags.hpp"
+#include "core/store/store_errors.hpp"
+#include "lua_sources.hpp"
+#include "redis/steps/protocols.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/names.hpp"
+#include "routemaster/url.hpp"
+
+namespace routemaster::redis {
+
+template <>
+struct StepProtocol<PublishEvent> {
+    static Script script() {
+        using namespace lua;
+        const auto groups =
+            lazily("groups", {expect, wake, job, callback, ordering_group, join, place, fresh_uid},
+                   "join, place, make_ready, fresh_uid, expect, expect_queue");
+        return compose(PublishEvent::traits, {index, counter, groups}, publish_event);
+    }
+
+    /// Ruby workers end at an event that their own rules forbid as well. They pass over what is no
+    /// event.
+    static Result<void> check_mixed_fleet(const PublishEvent& step, const RequestContext& context) {
+        if (!is_topic_name(step.topic, TopicRule::ruby)) {
+            return Error{Errc::invalid, "topic: must be " +
+                                            std::string{to_string(TopicRule::ruby)} +
+                                            ", which Ruby processes understand"};
+        }
+        const auto checked = [&](std::size_t data_size, std::string_view url) -> Result<void> {
+            if (data_size <= context.event_data_max) return check_url(url, "url");
+            return Error{Errc::invalid, "data: takes " + std::to_string(data_size) +
+                                            " bytes of MessagePack, more than the " +
+                                            std::to_string(context.event_data_max) +
+                                            " that Ruby workers read"};
+        };
+        if (const auto canonical = detail::canonical_message(step.message)) {
+            return checked(canonical->data.size(), canonical->url);
+        }
+        const auto event = decode_message(step.message);
+        if (!event) return {};
+        return checked(event->data ? encoded_size(*event->data) : 0, event->url);
+    }
+
+    static void request(Request& request, const PublishEvent& step) {
+        // Characters of an id that a family of siblings shares; the script counts up the rest.
+        constexpr std::size_t family_length = Uid::length - 3;
+        const auto tags = detail::published_tags(step.topic, step.publisher);
+        request.on("topic:", step.topic)
+            .add(step.topic)
+            .add(step.publisher.value_or(""))
+            .add(step.message)
+            .add(request.wire(step.timestamp))
+            .add(step.uid.text().substr(0, family_length))
+            .add(encode_counter_key({"events.published", tags}))
+            .add(encode_counter_key({"events.bytes", tags}))
+            .add(step.topics_max)
+            .add(step.authenticate ? "1" : "");
+    }
+
+    static Done reply(const ScriptReply& reply) {
+        switch (number(reply.value)) {
+            case 1: return {};
+            case 0: throw Failure{detail::topic_claimed()};
+            case -1: throw Failure{detail::too_many_topics()};
+            case -2: throw Failure{detail::unknown_publisher()};
+            default: throw Unexpected{};
+        }
+    }
+};
+
+template <>
+struct StepProtocol<RemoveTopic> {
+    static Script script() {
+        return compose(RemoveTopic::traits, {lua::expect, lua::unindex}, lua::remove_topic);
+    }
+    static void request(Request& request, const RemoveTopic& step) {
+        request.on("topic:", step.name).add(step.name).add(step.publisher.value_or(""));
+    }
+    static Removal reply(const ScriptReply& reply) {
+        if (number(reply.value) < 0) throw Failure{detail::topic_claimed()};
+        return removal(reply.value);
+    }
+};
+
+template <>
+struct StepProtocol<ListTopics> {
+    static constexpr std::string_view listed_names = "topics";
+
+    static Script script() { return compose(ListTopics::traits, {lua::page}, lua::list_topics); }
+    static void request(Request& request, const ListTopics& step) {
+        request.on(listed_names);
+        request.page(step.page);
+    }
+    static std::vector<Topic> reply(const ScriptReply& reply) {
+        return list<Topic>(reply.value, [](const redisReply& one) {
+            const auto parts = items(one, 3);
+            Topic topic;
+            topic.name = text(*parts[0]);
+            if (!absent(*parts[1])) topic.publisher = text(*parts[1]);
+            topic.events = static_cast<std::uint64_t>(number_or(*parts[2], 0));
+            return topic;
+        });
+    }
+};
+
+template struct Protocols<TopicSteps>;
+
+}  // namespace routemaster::redis

@@ -1,0 +1,138 @@
+// Deliveries to callbacks in processes: Ruby workers, who take every callback for a URL,
+// never see them.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "redis_scene.hpp"
+
+using namespace routemaster;
+using test::RedisScene;
+
+namespace {
+
+const std::string first = "BATCHBATCHBATCHBAAAA";
+const std::string second = "BATCHBATCHBATCHBBAAA";
+
+/// A subscriber to `cats` with a callback in a process, for whom one event fills a batch.
+void subscribe(RedisScene& s, const std::string& callback = "local:audit") {
+    s.perform(Subscribe{
+        .token = "audit", .topics = {"cats"}, .options = {.callback = callback, .max_events = 2}});
+}
+
+std::vector<Lease> acquire(RedisScene& s, std::vector<std::string> destinations) {
+    return s
+        .perform(AcquireJobs{.queue = "main",
+                             .worker = s.worker,
+                             .limit = 10,
+                             .destinations = std::move(destinations)})
+        .leases;
+}
+
+/// Whether there is anything where Ruby Routemaster looks for work.
+bool original_sees(RedisScene& s) {
+    for (const std::string& key :
+         {std::string{"jobs:scheduled:main"}, std::string{"jobs:instant:main"},
+          "jobs:pending:main:" + std::string{s.worker.text()}}) {
+        if (s.other({"EXISTS", key}).number == 1) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("redis: Ruby Routemaster never sees what is for a callback in a process") {
+    RedisScene s{true};
+    subscribe(s);
+    s.publish(first);
+    CHECK_FALSE(original_sees(s));  // SCHEDULED
+    s.publish(second);
+    CHECK_FALSE(original_sees(s));  // READY
+    CHECK(acquire(s, {""}).empty());
+    auto leases = acquire(s, {"audit"});
+    REQUIRE(leases.size() == 1);
+    CHECK_FALSE(original_sees(s));  // PENDING
+    CHECK(s.begin(leases[0]).verdict == Verdict::deliver);
+    CHECK(s.settle(leases[0], false) == Settlement::settled);
+    CHECK_FALSE(original_sees(s));  // SCHEDULED again
+    s.now += Duration{100};
+    CHECK(acquire(s, {""}).empty());
+    leases = acquire(s, {"audit"});
+    REQUIRE(leases.size() == 1);
+    CHECK(s.perform(RetireWorker{s.worker}) == Count{1});
+    CHECK_FALSE(original_sees(s));
+    leases = acquire(s, {"audit"});
+    REQUIRE(leases.size() == 1);
+    CHECK(s.perform(BeginDelivery{leases[0], Duration{0}, 0}).verdict == Verdict::deliver);
+    CHECK(s.settle(leases[0]) == Settlement::settled);
+    CHECK_FALSE(original_sees(s));
+    CHECK(s.perform(CountJobs{"main"}) == QueueStatus{});
+}
+
+TEST_CASE("redis: in a mixed fleet a callback gets no more at once than its subscriber asked") {
+    RedisScene s{true};
+    s.perform(Subscribe{.token = "audit",
+                        .topics = {"cats"},
+                        .options = {.callback = "local:audit", .max_events = 1}});
+    s.publish(first);
+    s.publish(second);
+    const auto leases = acquire(s, {"audit"});
+    REQUIRE(leases.size() == 1);
+    CHECK(leases[0].job == RedisScene::job(first));
+    CHECK(acquire(s, {"audit"}).empty());
+    s.begin(leases[0]);
+    s.settle(leases[0]);
+    CHECK(acquire(s, {"audit"}).at(0).job == RedisScene::job(second));
+}
+
+TEST_CASE("redis: what Ruby Routemaster made READY for a callback goes there") {
+    RedisScene s{true};
+    subscribe(s, "https://audit.example/");
+    s.publish(first);
+    s.publish(second);
+    CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 1);
+    // One of its processes changes the subscriber, and knows nothing of our keys.
+    s.other({"HSET", "subscriber:audit", "callback", "local:audit"});
+    CHECK(acquire(s, {""}).empty());
+    CHECK_FALSE(original_sees(s));
+    CHECK(acquire(s, {"audit"}).size() == 1);
+}
+
+TEST_CASE(
+    "redis: what waits for a callback is back where Ruby Routemaster looks with its subscriber") {
+    RedisScene s{true};
+    subscribe(s);
+    s.publish(first);
+    s.publish(second);
+    subscribe(s, "https://audit.example/");
+    CHECK(s.other({"LINDEX", "jobs:instant:main", "0"}).text == RedisScene::job(first));
+    CHECK(s.other({"SCARD", "routemaster:callbacks"}).number == 0);
+    CHECK(s.other({"EXISTS", "routemaster:callback:audit"}).number == 0);
+}
+
+TEST_CASE("redis: a worker that found nothing for its callbacks is woken for those alone") {
+    RedisScene s;
+    s.subscribe();
+    subscribe(s);
+    CHECK(acquire(s, {"", "audit"}).empty());
+    CHECK(s.other({"EXISTS", "routemaster:waiting:main"}).number == 1);
+    CHECK(s.other({"EXISTS", "routemaster:waiting:main:callbacks"}).number == 1);
+    s.other({"SREM", "subscribers:cats", "audit"});
+    s.publish(first);
+    CHECK(s.other({"EXISTS", "routemaster:waiting:main"}).number == 0);
+    CHECK(s.other({"EXISTS", "routemaster:waiting:main:callbacks"}).number == 1);
+}
+
+TEST_CASE("redis: a list of callbacks that somebody spoilt costs a minute, and no job") {
+    RedisScene s;
+    subscribe(s);
+    s.other({"SET", "routemaster:callback:audit", "nonsense"});
+    s.publish(first);
+    s.publish(second);
+    CHECK(acquire(s, {"audit"}).empty());
+    s.other({"DEL", "routemaster:callback:audit"});
+    s.now += Duration{60'000};
+    CHECK(acquire(s, {"audit"}).size() == 1);
+}

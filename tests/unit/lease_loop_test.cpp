@@ -1,0 +1,503 @@
+#include "core/work/lease_loop.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/random.hpp"
+#include "routemaster/store/memory.hpp"
+#include "support/disturbed_store.hpp"
+#include "support/recorded_log.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+using routemaster::detail::LeaseLoop;
+using routemaster::detail::LeaseLoopOptions;
+
+namespace {
+
+using Id = LeaseLoop::Id;
+
+/// Notes what it is told, and does nothing by itself.
+struct Notes final : LeaseLoop::Owner {
+    void acquired(Id id, const Lease& lease) override { under_way[id] = lease.job; }
+    void begun(Id id, Outcome outcome) override { beginnings.emplace_back(id, outcome); }
+    void begin_again(Id id) override { to_begin_again.push_back(id); }
+    void settled(Id id, Settlement settlement) override { settlements[id] = settlement; }
+    void unfit(Id id, const Error&) override { unfit_ones.push_back(id); }
+
+    /// The jobs that came, each as often as it came.
+    [[nodiscard]] std::vector<std::string> jobs() const {
+        std::vector<std::string> all;
+        for (const auto& [id, job] : under_way) all.push_back(job);
+        return all;
+    }
+
+    std::map<Id, std::string> under_way;
+    std::vector<std::pair<Id, Outcome>> beginnings;
+    std::vector<Id> to_begin_again;
+    std::map<Id, Settlement> settlements;
+    std::vector<Id> unfit_ones;
+};
+
+/// A worker with a number of slots. Single threaded.
+class Worker {
+public:
+    Worker(Store& store, TimePoint& now, LeaseLoopOptions options, std::size_t slots)
+        : now_{now}, slots_{slots}, loop{store, std::move(options), notes} {
+        loop.wake_with([this] { woken_ = true; });
+    }
+
+    /// Polls when the loop asked for it, or was woken.
+    void run() {
+        for (int polls = 0; std::exchange(woken_, false) || next_ <= now_; ++polls) {
+            REQUIRE_MESSAGE(polls < 10'000, "the loop asks to be polled for ever");
+            poll();
+        }
+    }
+
+    void poll() {
+        loop.receive(now_);
+        next_ = loop.send(slots_ - std::min(slots_, loop.held()));
+    }
+
+    void close(TimePoint deadline) {
+        loop.close(deadline);
+        woken_ = true;
+        run();
+    }
+
+    [[nodiscard]] TimePoint next() const { return next_; }
+    void wake() { woken_ = true; }
+
+private:
+    TimePoint& now_;
+    std::size_t slots_;
+    bool woken_ = false;
+    TimePoint next_ = TimePoint::min();
+
+public:
+    Notes notes;
+    LeaseLoop loop;
+};
+
+/// A store with a queue `images`, and a worker on it. Single threaded.
+struct LeaseScene {
+    explicit LeaseScene(std::size_t slots = 10, LeaseLoopOptions options = {})
+        : worker{disturbed, now, complete(std::move(options)), slots} {}
+
+    LeaseLoopOptions complete(LeaseLoopOptions options) {
+        options.queue = "images";
+        options.worker = Uid{scatter(++workers), 0};
+        options.log = log.sink();
+        return options;
+    }
+
+    void push(const std::string& job) { perform(store, PushJob{"images", job, now}, now).value(); }
+    void push_many(int count) {
+        for (int i = 1; i <= count; ++i) push("job-" + std::to_string(i));
+    }
+
+    void run() { worker.run(); }
+    void run_for(Duration span) {
+        const auto end = now + span;
+        for (run(); worker.next() < end; run()) now = worker.next();
+        now = end;
+        run();
+    }
+
+    void ack(Id id) {
+        worker.loop.settle(id, AckJob{worker.loop.lease(id)});
+        worker.wake();
+    }
+
+    [[nodiscard]] QueueStatus queue() { return perform(store, CountJobs{"images"}, now).value(); }
+    [[nodiscard]] std::vector<std::string> jobs() const { return worker.notes.jobs(); }
+
+    /// The waits between steps of a kind, in milliseconds.
+    template <class S>
+    [[nodiscard]] std::vector<std::int64_t> waits() {
+        const auto times = disturbed.times_of<S>();
+        std::vector<std::int64_t> all;
+        for (std::size_t i = 1; i < times.size(); ++i) {
+            all.push_back((times[i] - times[i - 1]).count());
+        }
+        return all;
+    }
+
+    TimePoint now = from_milliseconds(1'700'000'000'000);
+    std::uint64_t workers = 0;
+    MemoryStore store;
+    DisturbedStore disturbed{store};
+    RecordedLog log;
+    Worker worker;
+};
+
+using Jobs = std::vector<std::string>;
+constexpr Duration hour{3'600'000};
+
+/// A store whose wake-ups all get lost.
+class Sleepy final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+    [[nodiscard]] Watch watch(const std::string&, std::function<void()>) override { return {}; }
+};
+
+}  // namespace
+
+// --- Acquisition --------------------------------------------------------------------------------
+
+TEST_CASE("a worker takes a job that is pushed, and is told when it is settled") {
+    LeaseScene scene;
+    scene.push("resize");
+    scene.run();
+    REQUIRE(scene.jobs() == Jobs{"resize"});
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+    scene.ack(1);
+    CHECK(scene.worker.loop.settling(1));
+    scene.run();
+    CHECK(scene.worker.notes.settlements.at(1) == Settlement::settled);
+    CHECK(scene.worker.loop.held() == 0);
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("a worker acquires no more jobs than it has free slots") {
+    LeaseScene scene{2};
+    scene.push_many(5);
+    scene.run();
+    CHECK(scene.jobs() == Jobs{"job-1", "job-2"});
+    scene.run_for(Duration{3'000});
+    CHECK(scene.jobs().size() == 2);
+    CHECK(scene.queue() == QueueStatus{.ready = 3, .pending = 2});
+    scene.ack(1);
+    scene.run();
+    CHECK(scene.jobs() == Jobs{"job-1", "job-2", "job-3"});
+}
+
+TEST_CASE("a worker without a free slot asks for no job") {
+    LeaseScene scene{0};
+    scene.push("resize");
+    scene.run_for(Duration{5'000});
+    CHECK(scene.disturbed.times_of<AcquireJobs>().empty());
+}
+
+TEST_CASE("a worker that is woken takes its job at that instant") {
+    LeaseScene scene{10, {.heartbeat_interval = hour, .poll_interval = hour}};
+    scene.run_for(Duration{1'234});
+    scene.push("resize");
+    scene.run();
+    CHECK(scene.jobs() == Jobs{"resize"});
+}
+
+TEST_CASE("a worker takes a scheduled job when it falls due") {
+    LeaseScene scene{10, {.heartbeat_interval = hour, .poll_interval = hour}};
+    perform(scene.store, PushJob{"images", "resize", scene.now + Duration{777}}, scene.now).value();
+    scene.run_for(Duration{776});
+    CHECK(scene.jobs().empty());
+    scene.run_for(Duration{1});
+    CHECK(scene.jobs() == Jobs{"resize"});
+}
+
+TEST_CASE("a job whose wake-up got lost is found after the interval") {
+    LeaseScene scene;
+    Sleepy sleepy{scene.store};
+    Worker worker{sleepy, scene.now, scene.complete({.poll_interval = Duration{400}}), 1};
+    worker.run();
+    scene.push("resize");
+    scene.now += Duration{399};
+    worker.run();
+    CHECK(worker.notes.jobs().empty());
+    scene.now += Duration{1};
+    worker.run();
+    CHECK(worker.notes.jobs() == Jobs{"resize"});
+}
+
+TEST_CASE("a store that refuses jobs is asked again after growing waits") {
+    LeaseScene scene{10, {.poll_interval = hour}};
+    scene.disturbed.refuse<AcquireJobs>(6);
+    scene.push("resize");
+    scene.run_for(Duration{3'499});
+    CHECK(scene.jobs().empty());
+    scene.run_for(Duration{1});
+    CHECK(scene.jobs() == Jobs{"resize"});
+    CHECK(scene.waits<AcquireJobs>() ==
+          std::vector<std::int64_t>{100, 200, 400, 800, 1'000, 1'000});
+    CHECK(scene.log.count(LogLevel::warning, "cannot acquire jobs: ") == 1);
+}
+
+TEST_CASE("a store that has refused jobs for 5 s is trouble until it gives some") {
+    LeaseScene scene;
+    scene.disturbed.refuse<AcquireJobs>(9);
+    scene.run_for(Duration{4'999});
+    CHECK(!scene.worker.loop.trouble());
+    scene.run_for(Duration{1});
+    CHECK(scene.worker.loop.trouble().value_or("").starts_with("cannot acquire jobs: "));
+    scene.run_for(Duration{3'000});
+    CHECK(!scene.worker.loop.trouble());
+}
+
+TEST_CASE("leases whose reply was lost come with the next acquisition") {
+    LeaseScene scene;
+    scene.disturbed.lose_replies<AcquireJobs>(repeats_max + 1);
+    scene.push_many(3);
+    scene.run_for(Duration{200});
+    CHECK(scene.jobs() == Jobs{"job-1", "job-2", "job-3"});
+}
+
+TEST_CASE("a clock that is set back makes nobody wait twice") {
+    LeaseScene scene{1, {.heartbeat_interval = hour}};
+    scene.push_many(2);
+    scene.run();
+    scene.disturbed.refuse<AckJob>(1);
+    scene.ack(1);
+    scene.run();
+    scene.now -= Duration{600'000};
+    scene.worker.wake();
+    scene.run();
+    CHECK(scene.worker.notes.settlements.contains(1));
+    CHECK(scene.jobs() == Jobs{"job-1", "job-2"});
+}
+
+// --- Staying alive ------------------------------------------------------------------------------
+
+TEST_CASE("a worker says each interval that it is alive, and looks for the dead") {
+    LeaseScene scene{1, {.heartbeat_interval = Duration{700}}};
+    scene.run_for(Duration{2'100});
+    const std::vector<std::int64_t> expected{700, 700, 700};
+    CHECK(scene.waits<Heartbeat>() == expected);
+    CHECK(scene.waits<ScrubWorkers>() == expected);
+}
+
+TEST_CASE("a worker that has all it can do is not taken for dead") {
+    LeaseScene scene{1};
+    scene.push("resize");
+    scene.run();
+    for (int i = 0; i < 10; ++i) {
+        scene.run_for(Duration{1'000});
+        perform(scene.store, ScrubWorkers{Duration{3'500}}, scene.now).value();
+    }
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+}
+
+TEST_CASE("what a dead worker held is done by another") {
+    LeaseScene scene{2'000};
+    Worker dead{scene.store, scene.now, scene.complete({}), 2'000};
+    scene.push_many(1'500);
+    for (int i = 0; i < 10; ++i) dead.poll();
+    REQUIRE(dead.loop.held() == 1'500);
+    scene.run_for(Duration{3'000});
+    CHECK(scene.jobs().empty());
+    // More than one step gives back: the rest follows at once.
+    scene.run_for(Duration{1'500});
+    CHECK(scene.jobs().size() == 1'500);
+}
+
+TEST_CASE("a worker that stood still can settle nothing that was handed on") {
+    LeaseScene scene;
+    scene.push("resize");
+    scene.run();
+    scene.now += Duration{60'000};
+    Worker other{scene.store, scene.now, scene.complete({}), 1};
+    for (int i = 0; i < 3; ++i) other.poll();
+    REQUIRE(other.notes.jobs() == Jobs{"resize"});
+    scene.ack(1);
+    scene.run();
+    CHECK(scene.worker.notes.settlements.at(1) == Settlement::lease_lost);
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+}
+
+// --- Steps about leases -------------------------------------------------------------------------
+
+TEST_CASE("a settlement that the store refuses is repeated until it is done") {
+    LeaseScene scene;
+    scene.push("resize");
+    scene.run();
+    scene.disturbed.refuse<AckJob>(3);
+    scene.ack(1);
+    scene.run_for(Duration{699});
+    CHECK(!scene.worker.notes.settlements.contains(1));
+    scene.run_for(Duration{1});
+    CHECK(scene.worker.notes.settlements.at(1) == Settlement::settled);
+    CHECK(scene.waits<AckJob>() == std::vector<std::int64_t>{100, 200, 400});
+    CHECK(scene.log.count(LogLevel::warning, "the store failed") == 1);
+}
+
+TEST_CASE("a settlement whose reply was lost is settled, and its refusal tells so") {
+    LeaseScene scene;
+    scene.push("resize");
+    scene.run();
+    scene.disturbed.lose_replies<AckJob>(1);
+    scene.ack(1);
+    scene.run();
+    CHECK(scene.worker.loop.refusals(1) == 1);
+    scene.run_for(Duration{100});
+    CHECK(scene.worker.notes.settlements.at(1) == Settlement::lease_lost);
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("settlements of many jobs leave together, before the next question for jobs") {
+    LeaseScene scene{2};
+    scene.push_many(4);
+    scene.run();
+    scene.ack(1);
+    scene.ack(2);
+    scene.worker.poll();
+    CHECK(scene.disturbed.times_of<AckJob>().size() == 2);
+    CHECK(scene.queue().pending == 0);
+    scene.run();
+    CHECK(scene.jobs().size() == 4);
+}
+
+TEST_CASE("a beginning that the store refuses is asked for again after growing waits") {
+    LeaseScene scene;
+    scene.push("resize");
+    scene.run();
+    scene.disturbed.refuse<CountJobs>(2);
+    const auto begin = [&] {
+        scene.worker.loop.begin(1, CountJobs{"images"});
+        scene.worker.wake();
+        scene.run();
+    };
+    begin();
+    scene.run_for(Duration{99});
+    CHECK(scene.worker.notes.to_begin_again.empty());
+    scene.run_for(Duration{1});
+    REQUIRE(scene.worker.notes.to_begin_again.size() == 1);
+    begin();
+    scene.run_for(Duration{200});
+    REQUIRE(scene.worker.notes.to_begin_again.size() == 2);
+    begin();
+    REQUIRE(scene.worker.notes.beginnings.size() == 1);
+    CHECK(std::get<QueueStatus>(*scene.worker.notes.beginnings[0].second).pending == 1);
+    CHECK(scene.worker.loop.refusals(1) == 2);
+}
+
+TEST_CASE("a job that the store calls invalid is told, and can be given back") {
+    LeaseScene scene;
+    scene.push("no delivery");
+    scene.run();
+    scene.worker.loop.begin(
+        1, BeginDelivery{.lease = scene.worker.loop.lease(1), .backoff_max = Duration{1'000}});
+    scene.worker.wake();
+    scene.run();
+    REQUIRE(scene.worker.notes.unfit_ones == std::vector<Id>{1});
+    CHECK(scene.worker.loop.held() == 1);
+    scene.worker.loop.nack(1, scene.now + Duration{500});
+    scene.worker.wake();
+    scene.run();
+    CHECK(scene.queue() == QueueStatus{.scheduled = 1});
+    scene.run_for(Duration{500});
+    CHECK(scene.jobs().size() == 2);
+}
+
+// --- The end ------------------------------------------------------------------------------------
+
+TEST_CASE("a worker that holds nothing retires at once, and is forgotten") {
+    LeaseScene scene;
+    scene.run();
+    CHECK(!scene.worker.loop.retired());
+    scene.worker.close(scene.now + hour);
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.disturbed.times_of<RetireWorker>().size() == 1);
+    const auto heartbeats = scene.disturbed.times_of<Heartbeat>().size();
+    scene.push("resize");
+    scene.run_for(Duration{60'000});
+    CHECK(scene.disturbed.times_of<Heartbeat>().size() == heartbeats);
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    CHECK(perform(scene.store, ScrubWorkers{Duration{0}}, scene.now).value().value == 0);
+}
+
+TEST_CASE("a worker that closes takes nothing new, and ends what it has") {
+    LeaseScene scene{2};
+    scene.push_many(4);
+    scene.run();
+    scene.worker.close(scene.now + hour);
+    scene.ack(1);
+    scene.run_for(Duration{5'000});
+    CHECK(scene.jobs().size() == 2);
+    CHECK(!scene.worker.loop.retired());
+    CHECK(scene.disturbed.times_of<Heartbeat>().size() == 6);
+    scene.ack(2);
+    scene.run();
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.queue() == QueueStatus{.ready = 2});
+}
+
+TEST_CASE("what is given back at the end goes back in one step, however much it is") {
+    LeaseScene scene{2'000};
+    scene.push_many(1'500);
+    for (int i = 0; i < 10; ++i) scene.worker.poll();
+    REQUIRE(scene.worker.loop.held() == 1'500);
+    scene.worker.loop.close(scene.now);
+    for (const auto& [id, job] : scene.worker.notes.under_way) scene.worker.loop.nack(id);
+    scene.worker.wake();
+    scene.run();
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.queue() == QueueStatus{.ready = 1'500});
+    CHECK(scene.disturbed.times_of<NackJob>().empty());
+    CHECK(scene.disturbed.times_of<RetireWorker>().size() == 2);
+}
+
+TEST_CASE("jobs that arrive after the deadline go back unseen") {
+    LeaseScene scene{3};
+    scene.push("job-1");
+    scene.run();
+    scene.disturbed.hold<AcquireJobs>();
+    scene.push("job-2");
+    scene.run();
+    scene.worker.close(scene.now);
+    scene.disturbed.release();
+    scene.run();
+    CHECK(scene.jobs() == Jobs{"job-1"});
+    CHECK(scene.disturbed.times_of<NackJob>().size() == 1);
+    CHECK(scene.queue() == QueueStatus{.ready = 1, .pending = 1});
+    scene.worker.loop.nack(1);
+    scene.worker.wake();
+    scene.run();
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.queue() == QueueStatus{.ready = 2});
+}
+
+TEST_CASE("settlements are awaited for 5 s beyond the deadline, and then given up") {
+    LeaseScene scene;
+    scene.push("resize");
+    scene.run();
+    scene.disturbed.refuse<AckJob>(1'000);
+    scene.ack(1);
+    scene.worker.close(scene.now + Duration{1'000});
+    scene.run_for(Duration{5'999});
+    CHECK(!scene.worker.loop.retired());
+    scene.run_for(Duration{1});
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
+}
+
+TEST_CASE("a store that cannot retire a worker does not keep it from ending") {
+    LeaseScene scene;
+    scene.run();
+    scene.disturbed.refuse<RetireWorker>(1);
+    scene.worker.close(scene.now);
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.log.count(LogLevel::warning, "could not give back what was under way") == 1);
+}
+
+TEST_CASE("a reply that comes after the worker is gone reaches nobody") {
+    LeaseScene scene;
+    scene.disturbed.hold<AcquireJobs>();
+    {
+        Worker brief{scene.disturbed, scene.now, scene.complete({}), 1};
+        scene.push("resize");
+        brief.run();
+    }
+    scene.disturbed.release();
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+}
