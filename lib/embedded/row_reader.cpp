@@ -22,7 +22,7 @@ void RowReader::open(const std::filesystem::path& file, const char* access) {
                             nullptr);
     }
     if (code == SQLITE_OK) {
-        code = sqlite3_prepare_v2(opened, "SELECT checksum, changes FROM journal WHERE row = ?1",
+        code = sqlite3_prepare_v2(opened, "SELECT checksum, effects FROM journal WHERE row = ?1",
                                   -1, &prepared, nullptr);
     }
     Database::Statement statement{prepared};

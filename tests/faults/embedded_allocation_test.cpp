@@ -39,7 +39,7 @@ struct Scene : FileScene {
     }
 
     [[nodiscard]] static PushJob push(int n) {
-        return {.queue = "a queue with a name of some length",
+        return {.queue = "a-queue-with-a-name-of-some-length",
                 .job = "a job that has its bytes on the heap, number " + std::to_string(n)};
     }
 

@@ -391,11 +391,11 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
     SUBCASE("no changes") {
         // The checksum of row 31 and the byte c1, which is not MessagePack.
         sql = "INSERT INTO journal VALUES (31, 2031315752, x'c1')";
-        expected = "row 31: no effect at byte";
+        expected = "row 31: not a change at byte";
     }
-    SUBCASE("an effect of an unknown kind") {
+    SUBCASE("a change of an unknown kind") {
         sql = "INSERT INTO journal VALUES (31, 430766982, x'91cc63')";
-        expected = "row 31: an effect at byte";
+        expected = "row 31: a change at byte";
     }
     sqlite3* database = nullptr;
     REQUIRE(sqlite3_open(scene.file.c_str(), &database) == SQLITE_OK);

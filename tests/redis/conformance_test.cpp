@@ -82,7 +82,7 @@ TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it la
         // They end with those of URLs, where its workers find them.
         "anybody ends the deliveries of a subscriber that is gone",
         // What would end its workers is refused.
-        "a topic's name may hold digits, dots and hyphens",
+        "a topic's name may contain digits, dots and hyphens",
         "a bad subscription is refused, names the field and changes nothing",
         // Its web process creates a topic before it subscribes to it.
         "subscribing replaces the topics and creates the unknown ones unclaimed",

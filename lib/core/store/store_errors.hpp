@@ -14,17 +14,17 @@ namespace routemaster::detail {
 
 /// Why a publisher may not claim a topic.
 [[nodiscard]] inline Error too_many_topics() {
-    return {Errc::limit_exceeded, "topic: as many belong to the publisher as may"};
+    return {Errc::limit_exceeded, "topic: the publisher has as many topics as it may"};
 }
 
 /// Why somebody may not publish at all.
 [[nodiscard]] inline Error unknown_publisher() {
-    return {Errc::unauthenticated, "publisher: is no valid token"};
+    return {Errc::unauthenticated, "publisher: is not a valid token"};
 }
 
 /// Why a list cannot go on behind a batch.
 [[nodiscard]] inline Error not_dead() {
-    return {Errc::invalid, "after: is no DEAD batch of the subscriber (any more)"};
+    return {Errc::invalid, "after: is not, or no longer, a DEAD batch of the subscriber"};
 }
 
 }  // namespace routemaster::detail
