@@ -37,7 +37,7 @@ struct DispatcherOptions {
     /// them and the delivery itself, what they held goes out again within 5 s.
     Duration worker_silence{3'500};
     Duration poll_interval{1'000};  ///< A look at the queue even when nobody woke it.
-    Duration wake_grace{20};  ///< After several wake-ups in vain, how long no other is followed.
+    Duration wake_grace{20};  ///< After several wake-ups for nothing, how long it ignores others.
     std::uint64_t seed = entropy();  ///< Of the jitter and of its name as a worker.
     Log log{};
 };
