@@ -37,8 +37,6 @@ using Step = detail::AllStepsOf<StepDomains>::Step;
 /// Any reply.
 using Reply = detail::AllStepsOf<StepDomains>::Reply;
 
-static_assert(detail::AllStepsOf<StepDomains>::names_differ());
-
 /// What a step says of itself.
 [[nodiscard]] inline const StepTraits& traits_of(const Step& step) {
     return detail::AllStepsOf<StepDomains>::traits[step.index()];

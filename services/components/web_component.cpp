@@ -216,6 +216,9 @@ void complete(WebSettings& settings, ProcessSettings& process) {
     }
     if (!settings.root_key_file.empty()) settings.root_key = read_key(settings.root_key_file);
     if (settings.root_key.empty()) throw CLI::RequiredError("--root-key or --root-key-file");
+    if (settings.root_key.find(':') != std::string::npos) {
+        throw CLI::ValidationError("--root-key", "must not contain ':', which ends a user name");
+    }
     for (const auto& token : settings.clients) {
         if (is_user_name(token)) continue;
         throw CLI::ValidationError(

@@ -323,3 +323,7 @@ TEST_CASE("the topics and URLs that events may have are settings") {
         CHECK(names(complaint_about({"--root-key", "r", "--topic-names", "all"}), "--topic-names"));
     }
 }
+
+TEST_CASE("a root key that no client could send is a bad setting") {
+    CHECK(names(complaint_about({"--root-key", "a:b"}), "--root-key: must not contain ':'"));
+}

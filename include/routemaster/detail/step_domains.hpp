@@ -3,10 +3,8 @@
 
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string_view>
 #include <type_traits>
 #include <variant>
 
@@ -52,9 +50,12 @@ struct AllSteps<StepList<S...>> {
 
     /// Whether no two steps have one name.
     static constexpr bool names_differ() {
-        std::array<std::string_view, sizeof...(S)> names{S::traits.name...};
-        std::sort(names.begin(), names.end());
-        return std::adjacent_find(names.begin(), names.end()) == names.end();
+        for (std::size_t i = 0; i < traits.size(); ++i) {
+            for (std::size_t j = 0; j < i; ++j) {
+                if (traits[i].name == traits[j].name) return false;
+            }
+        }
+        return true;
     }
 };
 

@@ -3,8 +3,11 @@
 #include <string>
 
 #include "routemaster/names.hpp"
+#include "routemaster/step.hpp"
 
 namespace routemaster {
+
+static_assert(detail::AllStepsOf<StepDomains>::names_differ());
 
 Result<void> check_limit(std::uint32_t limit) {
     if (limit == 0) return Error{Errc::invalid, "limit: must be at least 1"};
