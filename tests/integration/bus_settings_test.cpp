@@ -325,5 +325,6 @@ TEST_CASE("the topics and URLs that events may have are settings") {
 }
 
 TEST_CASE("a root key that no client could send is a bad setting") {
-    CHECK(names(complaint_about({"--root-key", "a:b"}), "--root-key: must not contain ':'"));
+    CHECK(names(complaint_about({"--root-key", "a:b"}),
+                "--root-key (ROUTEMASTER_ROOT_KEY): must not contain ':'"));
 }
