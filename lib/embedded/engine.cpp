@@ -217,7 +217,7 @@ void Engine::reinstate(const Lease& lease) {
     try {
         state_->machine.jobs().reinstate(lease, last_now_);
     } catch (const Failure& failure) {
-        // The job runs again, and its worker is told that the lease is lost.
+        // The job runs again, and its worker gets the reply that the lease is lost.
         log_error("cannot read a job: ", failure.error());
     }
 }
@@ -226,7 +226,7 @@ bool Engine::heal(const Result<void>& probed) {
     if (probed && stale_) reload(std::move(kept_leases_));
     if (!probed || stale_) return false;
     failure_.reset();
-    log(LogLevel::info, "the journal can be written again");
+    log(LogLevel::info, "the store works again: steps are accepted");
     return true;
 }
 
