@@ -76,8 +76,8 @@ public:
                                                    const Error& error);
 
     /// Memory ran out in the middle of a step, or while the row was closed. What the step changed
-    /// so far cannot be told from the rest of the open row, so none of that row is written: steps
-    /// are refused until `heal` has made the state anew from the journal.
+    /// so far cannot be separated from the rest of the open row, so none of that row is written:
+    /// steps are refused until `heal` has made the state anew from the journal.
     void out_of_memory() noexcept;
 
     /// Whom to refuse because the open row is lost. To be called before `heal`.
@@ -128,7 +128,7 @@ private:
     std::uint64_t committed_row_ = 0;
     std::optional<Error> failure_;
     bool stale_ = false;        // The state must be read again.
-    bool row_spoiled_ = false;  // The open row holds a part of a step: it must not be written.
+    bool row_spoiled_ = false;  // The open row contains a part of a step: it must not be written.
     std::vector<Lease> kept_leases_;
     TimePoint last_now_{};
 };

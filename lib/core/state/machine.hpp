@@ -34,8 +34,8 @@ public:
 
     Outcome perform(Step& step, TimePoint now);
 
-    /// The newest journal row that the last outcome tells anything of. What it depends on beyond
-    /// what it changed must be durable before it may be told.
+    /// The newest journal row that the last outcome depends on, apart from the row of what the step
+    /// changed. It must be durable before the outcome is reported.
     [[nodiscard]] std::uint64_t depends_on_row() const noexcept { return depends_on_row_; }
 
     [[nodiscard]] CounterTable& counters() noexcept { return counters_; }
@@ -67,7 +67,7 @@ private:
     Outcome perform_in(JobSteps, Step& step);
     Outcome perform_in(DeliverySteps, Step& step);
     Outcome perform_in(DeadBatchSteps, Step& step);
-    Outcome perform_in(RoomSteps, Step& step);
+    Outcome perform_in(CapacitySteps, Step& step);
     Outcome perform_in(CounterSteps, Step& step);
 
     // --- Topics and events ----------------------------------------------------------------------
@@ -105,7 +105,7 @@ private:
     [[nodiscard]] bool dies(const BatchState& batch, const Subscription& wants,
                             const SettleDelivery& step) const;
 
-    /// A failure is told even when there is no health left to lose: when it was attempted counts.
+    /// Records a failure even when there is no health left to lose: the time of the attempt counts.
     void change_health(SubscriberState& subscriber, const SettleDelivery& step);
 
     void count_attempt(const BatchState& batch, const SettleDelivery& step);
