@@ -2,12 +2,10 @@
 /// A job: a name, its arguments, and at most one of its kind in a queue.
 ///
 ///     push ──► SCHEDULED ──promote (due)──► READY ──acquire──► PENDING ──ack──► gone
-///                  ▲  ▲                      ▲ │                 │ │ │
-///                  │  │                      │ └─attempts used─┐ │ │ └─fail (last attempt)─┐
-///                  │  └─nack, release, fail (retry at)─────────┼─┘ │                       │
-///                  └────scrub (its worker died)────────────────┼───┘                       │
-///                                            │                 ▼                           │
-///                                            └──────kick──── BURIED ◄──────────────────────┘
+///                 ▲  ▲                        ▲                  │ │ │
+///                 │  └───── nack, release, fail (run at) ────────┘ │ └─ fail for good ──► BURIED
+///                 └─────────── scrub (its worker died) ────────────┘                        │
+///                                             └───────────────────────── kick ──────────────┘
 
 #pragma once
 

@@ -17,6 +17,8 @@ void JobPlaces::place(JobState& job, TimePoint now) {
 void JobPlaces::displace(JobState& job) {
     if (job.state == JobState::State::scheduled) {
         job.queue.scheduled.remove(job);
+    } else if (job.state == JobState::State::buried) {
+        job.queue.buried.remove(job);
     } else if (job.eligible) {
         withdraw(job);
     } else {

@@ -1,12 +1,19 @@
 #include "core/state/jobs.hpp"
 
 #include <span>
+#include <string>
 #include <utility>
 
 #include "routemaster/counter.hpp"
 #include "routemaster/detail/assert.hpp"
+#include "routemaster/error.hpp"
 
 namespace routemaster::detail {
+
+JobTable::JobTable(ChangeLog& changes, CounterTable& counters)
+    : changes_{changes}, counters_{counters}, last_id_{sequences_.open("jobs")} {
+    last_id_.label = "jobs";
+}
 
 JobTable::~JobTable() {
     for (auto& [name, queue] : queues_) {
@@ -22,6 +29,12 @@ QueueState& JobTable::queue(const std::string& name) {
     return queues_.try_emplace(name, name).first->second;
 }
 
+std::uint64_t JobTable::next_id() {
+    ++last_id_.last;
+    changes_.counted(last_id_);
+    return last_id_.last;
+}
+
 JobState* JobTable::find(const QueueState& queue, std::string_view job, std::uint32_t hash) const {
     return queue.jobs.find(hash, [&](const JobState& any) {
         if (any.payload.size() != job.size()) return false;
@@ -34,6 +47,7 @@ JobState& JobTable::make(QueueState& queue, std::string_view job, std::uint32_t 
     auto& state = group == nullptr ? states_.make(queue, job, hash, run_at, order)
                                    : grouped_.make(*group, queue, job, hash, run_at, order);
     order_ = std::max(order_, order);
+    if (queue.has_ids) last_id_.last = std::max(last_id_.last, order);
     queue.jobs.insert(hash, state);
     return state;
 }
@@ -60,6 +74,17 @@ JobState& JobTable::push(QueueState& queue, std::string_view job, std::uint32_t 
                          TimePoint now) {
     auto& state = make(queue, job, hash, run_at, order, group);
     if (group != nullptr) OrderingGroups::join(grouped(state));
+    if (queue.has_ids) queue.by_id.insert(state);
+    places_.place(state, now);
+    changes_.changed(state);
+    return state;
+}
+
+JobState& JobTable::push(QueueState& queue, const PushJob& step, std::uint32_t hash,
+                         TimePoint now) {
+    auto& state = make(queue, step.job, hash, step.run_at, next_id(), nullptr);
+    if (step.options != JobOptions{}) state.detailed().options = step.options;
+    queue.by_id.insert(state);
     places_.place(state, now);
     changes_.changed(state);
     return state;
@@ -81,6 +106,7 @@ void JobTable::remove(JobState& job) {
         JobPlaces::displace(job);
     }
     if (job.in_order) groups_.leave(grouped(job));
+    if (job.queue.has_ids) job.queue.by_id.remove(job);
     end(job);
 }
 
@@ -92,10 +118,140 @@ void JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
     changes_.changed(job);
 }
 
+void JobTable::release_uncounted(JobState& job, TimePoint run_at, TimePoint now) {
+    if (job.attempts() > 0) --job.details->attempts;
+    release(job, run_at, now);
+}
+
+// --- Jobs that fail -----------------------------------------------------------------------------
+
+bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
+    auto& details = job.detailed();
+    details.add_error(step.error, now);
+    const bool last = step.bury || !details.has_attempts_left();
+    if (!last) {
+        release(job, step.run_at, now);
+    } else {
+        leases_.end(job);
+        bury(job, now);
+    }
+    return last;
+}
+
+void JobTable::bury(JobState& job, TimePoint now) {
+    auto& queue = job.queue;
+    job.detailed().buried_at = now;
+    queue.buried.add(job);
+    changes_.changed(job);
+    if (queue.buried.size() <= buried_max) return;
+    counters_.add({"jobs.forgotten", {{"queue", queue.name}}}, 1);
+    remove(*queue.buried.first());
+}
+
+bool JobTable::end_unfit(JobState& job, TimePoint now) {
+    if (job.details == nullptr) return false;
+    auto& details = *job.details;
+    if (details.attempts == 0 && details.options.expires_at <= now) {
+        counters_.add({"jobs.expired", {{"queue", job.queue.name}}}, 1);
+        remove(job);
+        return true;
+    }
+    if (details.has_attempts_left()) return false;
+    if (!job.payload.resident()) changes_.load(job);
+    JobPlaces::withdraw(job);
+    details.add_error(unreported_error, now);
+    bury(job, now);
+    return true;
+}
+
+std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint now) {
+    std::uint64_t kicked = 0;
+    const auto kick = [&](JobState& job) {
+        queue.buried.remove(job);
+        auto& details = *job.details;
+        details.buried_at.reset();
+        details.attempts = 0;
+        details.options.expires_at = never;
+        job.run_at = now;
+        places_.place(job, now);
+        changes_.changed(job);
+        ++kicked;
+    };
+    const auto next = [&] {
+        return step.id ? queue.buried.by_id().find(*step.id) : queue.buried.first();
+    };
+    for (auto* job = next(); job != nullptr && kicked < step.limit; job = next()) {
+        try {
+            if (!job->payload.resident()) changes_.load(*job);
+        } catch (const Failure&) {
+            if (kicked == 0) throw;
+            break;
+        }
+        kick(*job);
+    }
+    return kicked;
+}
+
+// --- Looking at jobs ----------------------------------------------------------------------------
+
+JobStatus JobTable::status(const JobState& job, TimePoint now) const {
+    using State = JobStatus::State;
+    JobStatus status{.id = job.order};
+    switch (job.state) {
+        case JobState::State::scheduled:
+            status.state = job.run_at > now ? State::scheduled : State::ready;
+            if (status.state == State::scheduled) status.run_at = job.run_at;
+            break;
+        case JobState::State::ready: status.state = State::ready; break;
+        case JobState::State::pending: status.state = State::pending; break;
+        case JobState::State::buried: status.state = State::buried; break;
+    }
+    status.job = job.payload.resident() ? std::string{job.payload.text()} : changes_.read(job);
+    if (job.worker != nullptr) status.worker = job.worker->uid;
+    if (job.details == nullptr) return status;
+    status.options = job.details->options;
+    status.attempts = job.details->attempts;
+    status.errors = job.details->errors;
+    status.buried_at = job.details->buried_at;
+    return status;
+}
+
+JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint now) const {
+    const auto is_wanted = [&](const JobState& job) {
+        using State = JobStatus::State;
+        switch (job.state) {
+            case JobState::State::scheduled:
+                return step.state == (job.run_at > now ? State::scheduled : State::ready);
+            case JobState::State::ready: return step.state == State::ready;
+            case JobState::State::pending: return step.state == State::pending;
+            case JobState::State::buried: return step.state == State::buried;
+        }
+        return false;
+    };
+    const auto& index = step.state == JobStatus::State::buried ? queue.buried.by_id() : queue.by_id;
+    JobPage page;
+    std::uint32_t looked_at = 0;
+    JobId last = step.after;
+    index.after(step.after, [&](const JobState& job) {
+        if (page.jobs.size() == step.limit || looked_at == jobs_looked_at_max) {
+            page.next = last;
+            return false;
+        }
+        ++looked_at;
+        last = job.order;
+        if (is_wanted(job)) page.jobs.push_back(status(job, now));
+        return true;
+    });
+    return page;
+}
+
 QueueStatus JobTable::count(const QueueState& queue, TimePoint now) {
     const std::uint64_t due = queue.scheduled.count_due(now);
     const auto ready = queue.ready.size() + queue.ready_for_few + queue.blocked;
-    return {queue.scheduled.size() - due, ready + due, queue.pending};
+    return {.scheduled = queue.scheduled.size() - due,
+            .ready = ready + due,
+            .pending = queue.pending,
+            .buried = queue.buried.size()};
 }
 
 void JobTable::each(const std::function<void(JobState&)>& visit) {
@@ -119,14 +275,9 @@ std::vector<std::string> JobTable::take_woken() {
 
 // --- Leases -------------------------------------------------------------------------------------
 
-bool JobTable::load(JobState& job, bool nothing_else) {
-    try {
-        changes_.load(job);
-        return true;
-    } catch (const Failure&) {
-        if (nothing_else) throw;
-        return false;
-    }
+void JobTable::begin_attempt(JobState& job) {
+    ++job.detailed().attempts;
+    changes_.attempted(job);
 }
 
 Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint now,
@@ -150,13 +301,26 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     std::size_t there = acquired.leases.size();
     for (const auto* source : sources) there += source->size();
     acquired.leases.reserve(std::min<std::size_t>(step.limit, there));
+    std::uint32_t ended = 0;
     const auto take = [&](ReadyJobs& source, std::size_t most) {
-        for (; most > 0 && acquired.leases.size() < step.limit && !source.empty(); --most) {
+        while (most > 0 && acquired.leases.size() < step.limit && !source.empty()) {
+            if (ended == ended_at_acquisition_max) return;
             auto& job = *source.front();
-            if (!job.payload.resident() && !load(job, acquired.leases.empty())) return;
+            try {
+                if (end_unfit(job, now)) {
+                    ++ended;
+                    continue;
+                }
+                if (!job.payload.resident()) changes_.load(job);
+            } catch (const Failure&) {
+                if (acquired.leases.empty() && ended == 0) throw;
+                return;
+            }
             JobPlaces::withdraw(job);
+            if (queue.has_ids) begin_attempt(job);
             leases_.grant(job, holder);
             report(job);
+            --most;
         }
     };
     const auto wanted = step.limit - std::min<std::size_t>(step.limit, acquired.leases.size());
@@ -178,13 +342,12 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     return acquired;
 }
 
-std::uint64_t JobTable::release(Worker& worker, std::uint64_t limit, TimePoint now,
-                                const Reveal& each) {
+std::uint64_t JobTable::release_all(Worker& worker, std::uint64_t limit,
+                                    const std::function<void(JobState&)>& release) {
     std::uint64_t count = 0;
     for (; count < limit && !worker.jobs.empty(); ++count) {
         auto& job = *worker.jobs.front();
-        each(job);
-        release(job, now, now);
+        release(job);
     }
     return count;
 }
@@ -192,7 +355,8 @@ std::uint64_t JobTable::release(Worker& worker, std::uint64_t limit, TimePoint n
 std::uint64_t JobTable::retire(const Uid& uid, TimePoint now) {
     const auto found = leases_.workers().find(uid);
     if (found == leases_.workers().end()) return 0;
-    const auto count = release(found->second, released_max, now, [](const JobState&) {});
+    const auto count = release_all(found->second, released_max,
+                                   [&](JobState& job) { release_uncounted(job, now, now); });
     if (found->second.jobs.empty()) leases_.workers().erase(found);
     return count;
 }
@@ -206,8 +370,9 @@ std::uint64_t JobTable::scrub(Duration silence, TimePoint now) {
         // When the clock was set back, the silence of the dead counts from now.
         state.seen = std::min(state.seen, now);
         if (saturating_add(state.seen, silence) > now) continue;
-        count += release(state, released_max - count, now, [this](const JobState& job) {
+        count += release_all(state, released_max - count, [&](JobState& job) {
             counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
+            release(job, now, now);
         });
         if (!state.jobs.empty()) break;
         counters_.add({"workers.scrubbed", {}}, 1);
@@ -234,13 +399,21 @@ void JobTable::settle_restored() {
     std::vector<GroupedJob*> ordered;
     for (auto& [name, queue] : queues_) {
         std::vector<JobState*> all;
+        std::vector<JobState*> buried;
         all.reserve(queue.ready.size());
         while (auto* job = queue.ready.front()) {
             queue.ready.remove(*job);
-            all.push_back(job);
+            if (queue.has_ids) queue.by_id.insert(*job);
+            const bool is_buried = job->details != nullptr && job->details->buried_at;
+            (is_buried ? buried : all).push_back(job);
             if (job->in_order) ordered.push_back(&grouped(*job));
         }
         queue.scheduled.restore(std::move(all));
+        std::sort(buried.begin(), buried.end(), [](const JobState* a, const JobState* b) {
+            return std::pair{*a->details->buried_at, a->order} <
+                   std::pair{*b->details->buried_at, b->order};
+        });
+        for (auto* job : buried) queue.buried.add(*job);
     }
     std::sort(ordered.begin(), ordered.end(),
               [](const JobState* a, const JobState* b) { return a->order < b->order; });
@@ -255,6 +428,7 @@ void JobTable::reinstate(const Lease& lease, TimePoint seen) {
     const auto* queue = find_queue(lease.queue);
     auto* job = queue == nullptr ? nullptr : find(*queue, lease.job);
     if (job == nullptr || job->state == JobState::State::pending) return;
+    if (job->state == JobState::State::buried) return;
     if (!job->payload.resident()) changes_.load(*job);
     JobPlaces::displace(*job);
     auto& holder = leases_.worker(lease.worker);

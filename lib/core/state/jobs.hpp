@@ -19,10 +19,13 @@
 #include "core/state/job_places.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/leases.hpp"
+#include "core/state/named.hpp"
 #include "core/state/ordering_groups.hpp"
 #include "core/state/queue_state.hpp"
+#include "core/state/sequence.hpp"
 #include "core/state/wake_ups.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/job_status.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
@@ -35,13 +38,15 @@ namespace routemaster::detail {
 class JobTable {
 public:
     /// Both must outlive it.
-    JobTable(ChangeLog& changes, CounterTable& counters) : changes_{changes}, counters_{counters} {}
+    JobTable(ChangeLog& changes, CounterTable& counters);
     JobTable(const JobTable&) = delete;
     JobTable& operator=(const JobTable&) = delete;
     ~JobTable();
 
-    /// The next number in the order of pushes.
+    /// The next number in the order of pushes, for a job without an id.
     std::uint64_t next_order() noexcept { return ++order_; }
+    /// The next id, which is a number in the order of pushes as well.
+    std::uint64_t next_id();
 
     /// The queue of that name, which begins here when it has no jobs yet. What is done to it next
     /// gives it one: a queue without jobs is forgotten.
@@ -84,6 +89,9 @@ public:
     JobState& push(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                    std::uint64_t order, OrderingGroup* group, TimePoint now);
 
+    /// The same with options, in a queue whose jobs have ids.
+    JobState& push(QueueState& queue, const PushJob& step, std::uint32_t hash, TimePoint now);
+
     /// Moves a job that is not PENDING to another instant.
     void reschedule(JobState& job, TimePoint run_at, TimePoint now);
 
@@ -92,6 +100,18 @@ public:
 
     /// Ends the lease of a job, which is to run again at `run_at`.
     void release(JobState& job, TimePoint run_at, TimePoint now);
+    /// The same, and the attempt does not count.
+    void release_uncounted(JobState& job, TimePoint run_at, TimePoint now);
+    /// Ends an attempt that failed; true when the job is BURIED now.
+    bool fail(JobState& job, const FailJob& step, TimePoint now);
+
+    /// Makes BURIED jobs READY, and returns how many.
+    std::uint64_t kick(QueueState& queue, const KickJobs& step, TimePoint now);
+
+    /// Throws `Failure` when a job cannot be read.
+    [[nodiscard]] JobStatus status(const JobState& job, TimePoint now) const;
+    /// The same.
+    [[nodiscard]] JobPage list(const QueueState& queue, const ListJobs& step, TimePoint now) const;
 
     /// Is called with each job that a reply tells anything of.
     using Reveal = std::function<void(const JobState&)>;
@@ -130,6 +150,9 @@ public:
 
     // --- Restoring ------------------------------------------------------------------------------
 
+    /// The last id that was given.
+    [[nodiscard]] NamedTable<SequenceState>& sequences() noexcept { return sequences_; }
+
     /// Puts a job into the index alone; `settle_restored` finds its place. Until then it stands in
     /// `ready`, in the order of the journal, which is about the order of all places.
     JobState& restore(QueueState& queue, std::string_view job, TimePoint run_at,
@@ -163,11 +186,16 @@ public:
     void reinstate(const Lease& lease, TimePoint seen);
 
 private:
-    /// Makes a payload resident. When that fails, throws if there is nothing else to reply.
-    bool load(JobState& job, bool nothing_else);
+    /// Counts an attempt.
+    void begin_attempt(JobState& job);
+    /// Ends a READY job that must not be acquired, if it is one; false when it may be.
+    bool end_unfit(JobState& job, TimePoint now);
+    /// Makes a job that is nowhere BURIED.
+    void bury(JobState& job, TimePoint now);
 
-    /// Releases the oldest jobs of a worker, at most `limit`; calls `each` with one just before.
-    std::uint64_t release(Worker& worker, std::uint64_t limit, TimePoint now, const Reveal& each);
+    /// Ends the leases of a worker, the oldest first, at most `limit`.
+    std::uint64_t release_all(Worker& worker, std::uint64_t limit,
+                              const std::function<void(JobState&)>& release);
 
     /// A job that stands in the index and nowhere else.
     JobState& make(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
@@ -192,6 +220,8 @@ private:
     OrderingGroups groups_{places_};
     Destinations destinations_{deliveries_, places_, wake_ups_};
     LeaseTable leases_{changes_};
+    NamedTable<SequenceState> sequences_;
+    SequenceState& last_id_;
     Slab<JobState> states_;
     Slab<GroupedJob> grouped_;
     std::uint64_t order_ = 0;

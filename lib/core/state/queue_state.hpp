@@ -10,8 +10,11 @@
 #include <utility>
 
 #include "core/containers/hash_index.hpp"
+#include "core/state/buried_jobs.hpp"
+#include "core/state/id_index.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/schedule.hpp"
+#include "routemaster/job.hpp"
 #include "routemaster/step/deliveries.hpp"
 
 namespace routemaster::detail {
@@ -19,12 +22,17 @@ namespace routemaster::detail {
 /// One queue.
 struct QueueState {
     explicit QueueState(std::string what)
-        : name{std::move(what)}, of_deliveries{name == delivery_queue} {}
+        : name{std::move(what)},
+          of_deliveries{name == delivery_queue},
+          has_ids{!is_ruby_queue(name)} {}
 
     std::string name;
     bool of_deliveries;        ///< It is the one of delivery jobs, which is always there.
+    bool has_ids;              ///< Its jobs have ids, and their attempts are counted.
     HashIndex<JobState> jobs;  ///< All, by their payloads.
+    IdIndex by_id;             ///< All, if they have ids.
     Schedule scheduled;
+    BuriedJobs buried;
     ReadyJobs ready;          ///< READY and eligible, and not among the two below.
     std::size_t blocked = 0;  ///< READY and not eligible.
 
