@@ -98,6 +98,8 @@ private:
         std::optional<Holder> holder{};
         TimePoint not_before = TimePoint::min();
         bool owed = false;
+        JobId id = 0;
+        std::uint32_t attempts = 0;  // That the store must know of.
     };
 
     struct Submission {
@@ -134,10 +136,12 @@ private:
 
     void told(std::uint64_t number, const Submission&, const PublishEvent&, Done);
     void told(std::uint64_t number, const Submission&, const Subscribe&, Done);
-    void told(std::uint64_t number, const Submission&, const PushJob&, PushOutcome);
+    void told(std::uint64_t number, const Submission&, const PushJob&, const Pushed&);
     void told(std::uint64_t number, const Submission&, const AcquireJobs&, const Acquired&);
     void told(std::uint64_t number, const Submission&, const AckJob&, Settlement);
     void told(std::uint64_t number, const Submission&, const NackJob&, Settlement);
+    void told(std::uint64_t number, const Submission&, const ReleaseJob&, Settlement);
+    void told(std::uint64_t number, const Submission&, const FailJob&, Settlement);
     void told(std::uint64_t number, const Submission&, const RetireWorker&, Count);
     void told(std::uint64_t number, const Submission&, const ScrubWorkers&, Count);
     void told(std::uint64_t number, const Submission&, const BeginDelivery&, const DeliveryStart&);
@@ -158,6 +162,9 @@ private:
     void forgive_deliveries();
     void gone(const Lease& lease);
     void nacked(const Lease& lease, TimePoint run_at);
+    void count_attempt(JobAccount& job, const Lease& lease);
+    /// The attempt of a lease does not count, or may not.
+    void forget_attempt(const Lease& lease);
 
     SimulationContext& context_;
     std::uint64_t last_number_ = 0;

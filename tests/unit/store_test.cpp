@@ -26,7 +26,7 @@ namespace {
 
 constexpr TimePoint now = from_milliseconds(1'000);
 
-Result<PushOutcome> push(Store& store, const std::string& job) {
+Result<Pushed> push(Store& store, const std::string& job) {
     return perform(store, PushJob{"q", job, now}, now);
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("a step in doubt is repeated when that does no harm") {
     store.script({Fault::lost_reply});
     bool told = false;
     submit(store, PushJob{"q", "b", now}, now,
-           [&](Result<PushOutcome> outcome) { told = outcome.value() == PushOutcome::duplicate; });
+           [&](Result<Pushed> outcome) { told = outcome.value() == PushOutcome::duplicate; });
     CHECK(told);
     CHECK(ready(memory) == 2);
 }
@@ -133,7 +133,7 @@ TEST_CASE("a step that stays in doubt is not repeated for ever") {
     CHECK(store.count(Fault::lost_reply) == repeats_max + 1);
     std::optional<std::error_code> told;
     submit(store, PushJob{"q", "b", now}, now,
-           [&](const Result<PushOutcome>& outcome) { told = outcome.error().code(); });
+           [&](const Result<Pushed>& outcome) { told = outcome.error().code(); });
     CHECK(told == Errc::timed_out);
     CHECK(store.count(Fault::lost_reply) == 2 * (repeats_max + 1));
 }

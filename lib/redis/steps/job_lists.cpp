@@ -9,21 +9,25 @@
 namespace routemaster::redis {
 namespace {
 
+std::uint32_t number_of(const redisReply& part) {
+    return static_cast<std::uint32_t>(count(part).value);
+}
+
 JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
     const auto parts = items(part, 10);
     JobStatus status{.id = count(*parts[0]).value};
     status.state = static_cast<JobStatus::State>(std::clamp<std::int64_t>(number(*parts[1]), 0, 3));
     status.job = text(*parts[2]);
     if (status.state == JobStatus::State::scheduled) status.run_at = reply.time(*parts[3]);
-    status.attempts = within(*parts[4], std::uint32_t{0});
+    status.attempts = number_of(*parts[4]);
     if (const auto worker = text(*parts[5]); !worker.empty()) status.worker = uid(*parts[5]);
-    status.options = {.attempts_max = within(*parts[6], std::uint32_t{0}),
+    status.options = {.attempts_max = number_of(*parts[6]),
                       .timeout = Duration{number(*parts[7])},
                       .expires_at = reply.time(*parts[8])};
     if (number(*parts[9]) >= 0) status.buried_at = reply.time(*parts[9]);
     for (std::size_t i = 10; i + 2 < parts.size(); i += 3) {
-        status.errors.push_back({within(*parts[i], std::uint32_t{0}), reply.time(*parts[i + 1]),
-                                 std::string{text(*parts[i + 2])}});
+        status.errors.push_back(
+            {number_of(*parts[i]), reply.time(*parts[i + 1]), std::string{text(*parts[i + 2])}});
     }
     return status;
 }

@@ -83,7 +83,7 @@ struct StepProtocol<AcquireJobs> {
                                                    .fence = count(*parts[i]).value});
             if (width == 2) continue;
             lease.id = count(*parts[i + 2]).value;
-            lease.attempt = within(*parts[i + 3], std::uint32_t{0});
+            lease.attempt = static_cast<std::uint32_t>(count(*parts[i + 3]).value);
             lease.timeout = Duration{number(*parts[i + 4])};
         }
         return acquired;
