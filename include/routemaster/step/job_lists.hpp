@@ -67,8 +67,9 @@ struct ListJobs {
 };
 
 /// Makes BURIED jobs READY, behind those that are: the one with that id, or those that were buried
-/// first. Their attempts begin anew, and they no longer expire; their errors stay. Replies how many. Repeating it with an id
-/// answers 0 unless the job was buried again; without, it kicks further ones.
+/// first. Their attempts begin anew, and they no longer expire; their errors stay. Replies how
+/// many. Repeating it with an id answers 0 unless the job was buried again; without, it kicks
+/// further ones.
 struct KickJobs {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "kick_jobs",

@@ -1,5 +1,13 @@
 -- Acquires jobs that have ids.
 
+-- Gives an id to a job that was pushed by a version without ids.
+local function adopt(q, job)
+    local id = redis.pcall('INCR', P .. 'routemaster:job_id')
+    if type(id) ~= 'number' then return 0 end
+    redis.call('ZADD', P .. 'routemaster:ids:' .. q, id, job)
+    return id
+end
+
 -- Pops up to `most` READY jobs that may be begun, with their ids and records. Those that have
 -- expired are dropped, those whose attempts are used up BURIED, and those that were deleted passed
 -- over: some 1,000 in all. What is left begins with a job that was not deleted.
@@ -26,7 +34,7 @@ local function take_own(q, most)
                 bury(q, job, record)
                 ended = ended + 1
             else
-                taken[#taken + 1] = {job, tonumber(ids[i] or 0), record}
+                taken[#taken + 1] = {job, tonumber(ids[i]) or adopt(q, job), record}
             end
         end
     end

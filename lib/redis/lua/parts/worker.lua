@@ -20,8 +20,8 @@ local function expect_workers(queues, workers)
 end
 
 -- Makes the jobs that a worker leased from these queues READY, oldest first, at most `limit`, and
--- forgets the worker once those were all. Their attempts count or not. Calls `each(queue, count)` for a queue that got jobs
--- back. Returns the number of jobs, and whether the worker was forgotten.
+-- forgets the worker once those were all. Their attempts count or not. Calls `each(queue, count)`
+-- for a queue that got jobs back. Returns the number of jobs, and whether the worker was forgotten.
 local function retire(worker, queues, limit, counts, each)
     local total = 0
     for _, q in ipairs(queues) do
