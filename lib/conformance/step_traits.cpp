@@ -12,7 +12,7 @@ namespace {
 constexpr Duration silence{10'000};
 
 /// A store in which a step of each kind has something to do: a token, topics, batches that wait,
-/// are under way and DEAD, jobs that wait, are leased and BURIED. Two workers hold one job each.
+/// are under way and DEAD, jobs that wait, are leased and BURIED. Two workers have one lease each.
 struct BusyStore {
     explicit BusyStore(Scenario& scenario) : s{scenario} {
         s.perform(PutToken{"shop", "shop"});

@@ -73,8 +73,8 @@ if not more or not in_turns then
 end
 
 local reply = {false}
--- Adds to the lease of a job with an id what else is said of it.
-local function tell(id, record)
+-- Adds id, attempt and timeout to the lease of a job that has them.
+local function add_attempt(id, record)
     local at = #reply
     reply[at + 1], reply[at + 2], reply[at + 3] = id, record[1], record[4]
 end
@@ -90,7 +90,7 @@ if known < newest then
         if queue == q or (q == 'main' and queue == to_callbacks) then
             reply[#reply + 1] = fence
             reply[#reply + 1] = job
-            if own then tell(id_of(q, job), record_of(q, job)) end
+            if own then add_attempt(id_of(q, job), record_of(q, job)) end
         end
     end
 end
@@ -104,7 +104,7 @@ local function give(jobs, part, taken)
         fields[#fields + 1] = part .. '\0' .. job
         reply[#reply + 1] = fence
         reply[#reply + 1] = job
-        if taken then tell(taken[i][2], taken[i][3]) end
+        if taken then add_attempt(taken[i][2], taken[i][3]) end
         if in_turns then take_turn(job, fence, worker) end
     end
     redis.call('SET', P .. 'routemaster:fence', fence)
