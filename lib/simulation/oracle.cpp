@@ -62,11 +62,7 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
         if (acquire->limit > 0) seen_[acquire->worker] = now;
     } else if (const auto* retire = std::get_if<RetireWorker>(&step); retire && !refusing) {
         seen_.erase(retire->worker);
-        for (const auto& [key, job] : jobs_) {
-            if (job.holder && job.holder->lease.worker == retire->worker) {
-                forget_attempt(job.holder->lease);
-            }
-        }
+        forget_attempts(retire->worker);
     } else if (const auto* scrub = std::get_if<ScrubWorkers>(&step); scrub && !refusing) {
         for (auto& [worker, seen] : seen_) {
             seen = std::min(seen, now);
@@ -187,9 +183,9 @@ void Oracle::told(std::uint64_t number, const Submission& submission, const Acqu
 }
 
 void Oracle::count_attempt(JobAccount& job, const Lease& lease) {
-    if (lease.id == 0) return;
-    if (job.id != lease.id) job.attempts = 0;
-    job.id = lease.id;
+    if (lease.id == 0 || job.last == lease) return;
+    if (job.last.id != lease.id) job.attempts = 0;
+    job.last = lease;
     if (lease.attempt <= job.attempts) {
         context_.fail("an attempt was forgotten: " + std::to_string(lease.attempt) + " of " +
                       name_of(lease));
@@ -200,6 +196,12 @@ void Oracle::count_attempt(JobAccount& job, const Lease& lease) {
 void Oracle::forget_attempt(const Lease& lease) {
     auto& job = account_of(lease);
     if (lease.attempt > 0) job.attempts = std::min(job.attempts, lease.attempt - 1);
+}
+
+void Oracle::forget_attempts(const Uid& worker) {
+    for (const auto& [key, job] : jobs_) {
+        if (job.holder && job.holder->lease.worker == worker) forget_attempt(job.holder->lease);
+    }
 }
 
 void Oracle::used(const Lease& lease, bool valid) {
@@ -250,6 +252,8 @@ void Oracle::told(std::uint64_t, const Submission&, const FailJob& step, Settlem
 
 void Oracle::told(std::uint64_t number, const Submission&, const RetireWorker& step, Count count) {
     context_.note(std::string{step.worker.text()} + " gave back " + std::to_string(count.value));
+    // It may have acquired some when it was asked already.
+    forget_attempts(step.worker);
     end_leases({step.worker}, number);
 }
 

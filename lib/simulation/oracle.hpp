@@ -98,8 +98,8 @@ private:
         std::optional<Holder> holder{};
         TimePoint not_before = TimePoint::min();
         bool owed = false;
-        JobId id = 0;
         std::uint32_t attempts = 0;  // That the store must know of.
+        Lease last{};                // The last lease, though it may be lost.
     };
 
     struct Submission {
@@ -165,6 +165,8 @@ private:
     void count_attempt(JobAccount& job, const Lease& lease);
     /// The attempt of a lease does not count, or may not.
     void forget_attempt(const Lease& lease);
+    /// The same of all leases of a worker.
+    void forget_attempts(const Uid& worker);
 
     SimulationContext& context_;
     std::uint64_t last_number_ = 0;
