@@ -211,13 +211,17 @@ void add_job_list_cases(StoreCases& add) {
                 for (int n = 0; n < 500 && done < buried_max + beyond; ++n) {
                     steps.emplace_back(PushJob{work_queue, std::to_string(done++), s.now()});
                 }
-                perform_all(s.store(), steps, s.now());
+                for (const auto& one : perform_all(s.store(), steps, s.now())) {
+                    expect(one.has_value(), "a push failed");
+                }
                 steps.clear();
                 for (const auto& lease : s.acquire({.limit = 500, .queue = work_queue}).leases) {
                     steps.emplace_back(
                         FailJob{.lease = lease, .error = "x", .run_at = {}, .bury = true});
                 }
-                perform_all(s.store(), steps, s.now());
+                for (const auto& one : perform_all(s.store(), steps, s.now())) {
+                    expect(one.has_value(), "a burial failed");
+                }
                 s.advance(Duration{1});
             }
             expect_equal(s.queue(work_queue), QueueStatus{.buried = buried_max}, "jobs");

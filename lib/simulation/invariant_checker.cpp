@@ -194,7 +194,7 @@ void InvariantChecker::send_bad_input() {
     bad.emplace_back(PushJob{long_name, "job", now});
     bad.emplace_back(PushJob{job_queue, "job", now, {.timeout = Duration{-1}}});
     bad.emplace_back(AcquireJobs{job_queue, nobody, 0});
-    bad.emplace_back(FailJob{.lease = {.queue = "aux"}, .error = "", .run_at = now});
+    bad.emplace_back(FailJob{.lease = {"aux", "job", nobody, 1}, .error = "", .run_at = now});
     bad.emplace_back(ListJobs{.queue = job_queue, .limit = 0});
     bad.emplace_back(KickJobs{.queue = delivery_queue});
     bad.emplace_back(DeleteJob{"aux", 1});

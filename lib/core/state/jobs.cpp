@@ -196,7 +196,8 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
 
 JobStatus JobTable::status(const JobState& job, TimePoint now) const {
     using State = JobStatus::State;
-    JobStatus status{.id = job.order};
+    JobStatus status;
+    status.id = job.order;
     switch (job.state) {
         case JobState::State::scheduled:
             status.state = job.run_at > now ? State::scheduled : State::ready;

@@ -7,8 +7,7 @@ namespace {
 
 Result<void> check_page_limit(std::uint32_t limit) {
     if (limit >= 1 && limit <= jobs_looked_at_max) return {};
-    return Error{Errc::invalid,
-                 "limit: must be from 1 to " + std::to_string(jobs_looked_at_max)};
+    return Error{Errc::invalid, "limit: must be from 1 to " + std::to_string(jobs_looked_at_max)};
 }
 
 }  // namespace

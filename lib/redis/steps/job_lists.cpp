@@ -15,7 +15,8 @@ std::uint32_t number_of(const redisReply& part) {
 
 JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
     const auto parts = items(part, 10);
-    JobStatus status{.id = count(*parts[0]).value};
+    JobStatus status;
+    status.id = count(*parts[0]).value;
     status.state = static_cast<JobStatus::State>(std::clamp<std::int64_t>(number(*parts[1]), 0, 3));
     status.job = text(*parts[2]);
     if (status.state == JobStatus::State::scheduled) status.run_at = reply.time(*parts[3]);
