@@ -126,15 +126,19 @@ TEST_CASE("BURIED jobs keep their order in a file") {
 
 TEST_CASE("no id is given twice, though the jobs that had it are gone") {
     FileOptions options;
+    int rows_behind = 1;
     SUBCASE("and still in the file") {}
-    SUBCASE("and compacted away") { options.slack_max = 1'024; }
+    SUBCASE("and compacted away") {
+        options.slack_max = 1'024;
+        rows_behind = 3'000;
+    }
     FileScene scene{options};
     JobId last = 0;
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 20; ++i) {
         last = scene.must(scene.job("a")).id;
         scene.must(AckJob{take(scene)});
     }
-    scene.must(PutToken{"a", "b"});
+    for (int i = 0; i < rows_behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
     scene.close();
     scene.open(options);
     CHECK(scene.must(scene.job("a")).id == last + 1);
