@@ -2,14 +2,16 @@
 /// A job: a name, its arguments, and at most one of its kind in a queue.
 ///
 ///     push ──► SCHEDULED ──promote (due)──► READY ──acquire──► PENDING ──ack──► gone
-///                  ▲  ▲                                          │ │
-///                  │  └──────────── nack (retry at) ─────────────┘ │
-///                  └──────────── scrub (its worker died) ──────────┘
+///                 ▲  ▲                        ▲                  │ │ │
+///                 │  └───── nack, release, fail (run at) ────────┘ │ └─ fail for good ──► BURIED
+///                 └─────────── scrub (its worker died) ────────────┘                        │
+///                                             └───────────────────────── kick ──────────────┘
 
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,12 +29,40 @@ struct Job {
     friend bool operator==(const Job&, const Job&) = default;
 };
 
+/// The number of a job. It is given at push, grows with each push into a store, and is never used
+/// again. 0: not known, as in the queues of Ruby Routemaster (`is_ruby_queue`).
+using JobId = std::uint64_t;
+
+/// Whether a queue is one of Ruby Routemaster's, `main` or `aux`. On every store its jobs are as
+/// there: without an id, without options, and without a count of attempts, so that they cannot be
+/// BURIED, listed or deleted one by one.
+[[nodiscard]] constexpr bool is_ruby_queue(std::string_view queue) noexcept {
+    return queue == "main" || queue == "aux";
+}
+
+/// How a job is done, as its push says.
+struct JobOptions {
+    /// After so many attempts that ended without success the job is BURIED. 0: it never is.
+    std::uint32_t attempts_max = 25;
+    Duration timeout{0};  ///< For one attempt; its worker sees to it. 0: none. Not negative.
+    /// A job whose first attempt has not begun by then is dropped, and counted in `jobs.expired`.
+    TimePoint expires_at = never;
+
+    friend bool operator==(const JobOptions&, const JobOptions&) = default;
+};
+
 /// The right of one worker to do one job, until it settles the job or is taken for dead.
 struct Lease {
     std::string queue;        ///< See `is_queue_name`; steps refuse any other as `invalid`.
     std::string job;          ///< The encoded job, which is also its identity.
     Uid worker;               ///< The worker that has the lease.
     std::uint64_t fence = 0;  ///< Differs for each time the job is acquired.
+
+    // What the store says with an acquisition. Steps that settle the lease do not read it.
+
+    JobId id = 0;               ///< Of the job; 0 in a queue of Ruby Routemaster.
+    std::uint32_t attempt = 0;  ///< 1 for the first; 0 in a queue of Ruby Routemaster.
+    Duration timeout{0};        ///< For this attempt, as its push said; 0: none.
 
     friend bool operator==(const Lease&, const Lease&) = default;
 };
@@ -42,6 +72,7 @@ struct QueueStatus {
     std::uint64_t scheduled = 0;
     std::uint64_t ready = 0;
     std::uint64_t pending = 0;
+    std::uint64_t buried = 0;
 
     friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
 };

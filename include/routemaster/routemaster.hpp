@@ -23,6 +23,7 @@
 #include "routemaster/health.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/job_queue.hpp"
+#include "routemaster/job_status.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/measurement.hpp"
 #include "routemaster/monitor.hpp"

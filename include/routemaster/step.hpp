@@ -14,18 +14,21 @@
 #include "routemaster/step/counters.hpp"
 #include "routemaster/step/dead_batches.hpp"
 #include "routemaster/step/deliveries.hpp"
+#include "routemaster/step/job_lists.hpp"
 #include "routemaster/step/jobs.hpp"
 #include "routemaster/step/reply.hpp"
 #include "routemaster/step/subscribers.hpp"
 #include "routemaster/step/tokens.hpp"
 #include "routemaster/step/topics.hpp"
 #include "routemaster/step/traits.hpp"
+#include "routemaster/step/workers.hpp"
 
 namespace routemaster {
 
 /// All domains. A step is listed at the end of its own header; see docs/adding-a-step.md.
-using StepDomains = detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps,
-                                    DeliverySteps, DeadBatchSteps, CapacitySteps, CounterSteps>;
+using StepDomains =
+    detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps, WorkerSteps,
+                    DeliverySteps, DeadBatchSteps, CapacitySteps, CounterSteps>;
 
 /// The domain of a step: the list it is in.
 template <StepKind S>

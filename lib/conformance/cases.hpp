@@ -58,6 +58,10 @@ void add_group_cases(StoreCases& add);
 void add_push_cases(StoreCases& add);
 /// Adds the cases about acquiring.
 void add_acquire_cases(StoreCases& add);
+/// Adds the cases about attempts, errors and the options of jobs.
+void add_attempt_cases(StoreCases& add);
+/// Adds the cases about BURIED jobs, and about finding, listing and deleting jobs.
+void add_job_list_cases(StoreCases& add);
 /// Adds the cases about the validity of leases.
 void add_lease_cases(StoreCases& add);
 /// Adds the cases about acquisitions whose reply was lost.

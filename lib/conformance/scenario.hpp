@@ -206,7 +206,43 @@ public:
 
     /// Pushes a job that is due after `delay` into `work_queue`.
     PushOutcome push(const std::string& job, Duration delay = {}, Where at = Where::here()) const {
-        return perform(PushJob{work_queue, job, now_ + delay}, at);
+        return perform(PushJob{work_queue, job, now_ + delay}, at).outcome;
+    }
+
+    /// Pushes a job with options, which must be new. Returns its id.
+    JobId push_with(const std::string& job, const JobOptions& options,
+                    Where at = Where::here()) const {
+        const auto pushed = perform(PushJob{work_queue, job, now_, options}, at);
+        expect_equal(pushed.outcome, PushOutcome::pushed, "pushing " + job, at);
+        return pushed.id;
+    }
+
+    /// The status of a job of `work_queue`, which must exist.
+    [[nodiscard]] JobStatus job(JobId id, Where at = Where::here()) const {
+        auto found = perform(FindJob{work_queue, id}, at);
+        expect(found.has_value(), "there is no job " + std::to_string(id), at);
+        return *std::move(found);
+    }
+
+    /// All jobs of `work_queue` in a state, by their ids.
+    [[nodiscard]] std::vector<JobStatus> jobs(JobStatus::State state,
+                                              Where at = Where::here()) const {
+        std::vector<JobStatus> all;
+        ListJobs step{.queue = work_queue, .state = state, .limit = jobs_looked_at_max};
+        do {
+            auto page = perform(step, at);
+            all.insert(all.end(), page.jobs.begin(), page.jobs.end());
+            step.after = page.next;
+        } while (step.after != 0);
+        return all;
+    }
+
+    /// Acquires the next job of `work_queue`, and fails it for good. Returns its id.
+    JobId bury_next(const std::string& error = "broken", Where at = Where::here()) const {
+        const auto lease = take_work(1, at);
+        const FailJob failed{.lease = lease, .error = error, .run_at = now_, .bury = true};
+        expect_equal(perform(failed, at), Settlement::buried, "failing for good", at);
+        return lease.id;
     }
 
     /// Acquires what is available.
@@ -345,12 +381,17 @@ public:
                      .batches = {},
                      .dead = {},
                      .queues = {},
+                     .jobs = {},
                      .counters = counters()};
         for (const auto& token : subscribers_) {
             all.batches[token] = batches(token);
             all.dead[token] = dead(token);
         }
         for (const auto* name : {delivery_queue, work_queue}) all.queues[name] = queue(name);
+        using State = JobStatus::State;
+        for (const auto state : {State::scheduled, State::ready, State::pending, State::buried}) {
+            all.jobs.push_back(jobs(state));
+        }
         return all;
     }
 

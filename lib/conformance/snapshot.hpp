@@ -20,6 +20,7 @@ struct Snapshot {
     std::map<std::string, std::vector<BatchStatus>> batches;   ///< By subscriber.
     std::map<std::string, std::vector<DeadBatchStatus>> dead;  ///< By subscriber.
     std::map<std::string, QueueStatus> queues;                 ///< By queue.
+    std::vector<std::vector<JobStatus>> jobs;                  ///< Of one queue, by state.
     std::vector<Counter> counters;
     friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
@@ -33,6 +34,7 @@ inline void expect_unchanged(const Snapshot& now, const Snapshot& before,
     expect_equal(now.batches, before.batches, "batches, which must not change", at);
     expect_equal(now.dead, before.dead, "DEAD batches, which must not change", at);
     expect_equal(now.queues, before.queues, "queues, which must not change", at);
+    expect_equal(now.jobs, before.jobs, "jobs, which must not change", at);
     expect_equal(now.counters, before.counters, "counters, which must not change", at);
 }
 

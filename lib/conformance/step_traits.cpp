@@ -12,7 +12,7 @@ namespace {
 constexpr Duration silence{10'000};
 
 /// A store in which a step of each kind has something to do: a token, topics, batches that wait,
-/// are under way and DEAD, jobs that wait and are PENDING. Two workers have leased one job each.
+/// are under way and DEAD, jobs that wait, are leased and BURIED. Two workers have one lease each.
 struct BusyStore {
     explicit BusyStore(Scenario& scenario) : s{scenario} {
         s.perform(PutToken{"shop", "shop"});
@@ -23,6 +23,8 @@ struct BusyStore {
         s.publish("orders");
         delivery = s.take();
         s.publish("refunds");
+        s.push("buried");
+        s.bury_next();
         s.push("leased");
         work = s.take_work(2);
         s.push("first");
@@ -56,6 +58,14 @@ struct BusyStore {
     }
     AckJob step(std::type_identity<AckJob>) { return {work}; }
     NackJob step(std::type_identity<NackJob>) { return {work, s.now() + Duration{1'000}}; }
+    ReleaseJob step(std::type_identity<ReleaseJob>) { return {work, s.now() + Duration{1'000}}; }
+    FailJob step(std::type_identity<FailJob>) { return {work, "broken", s.now()}; }
+    FindJob step(std::type_identity<FindJob>) { return {work_queue, work.id}; }
+    ListJobs step(std::type_identity<ListJobs>) { return {.queue = work_queue}; }
+    KickJobs step(std::type_identity<KickJobs>) { return {.queue = work_queue}; }
+    DeleteJob step(std::type_identity<DeleteJob>) {
+        return {work_queue, s.jobs(JobStatus::State::ready).front().id};
+    }
     Heartbeat step(std::type_identity<Heartbeat>) { return {work.worker}; }
     RetireWorker step(std::type_identity<RetireWorker>) { return {work.worker}; }
     ScrubWorkers step(std::type_identity<ScrubWorkers>) { return {silence}; }
@@ -91,7 +101,7 @@ std::uint64_t things_in(const Snapshot& all) {
         for (const auto& batch : batches) things += batch.events;
     }
     for (const auto& [name, queue] : all.queues) {
-        things += queue.scheduled + queue.ready + queue.pending;
+        things += queue.scheduled + queue.ready + queue.pending + queue.buried;
     }
     for (const auto& counter : all.counters) {
         if (counter.key.name == "process") ++things;

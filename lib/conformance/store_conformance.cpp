@@ -16,6 +16,8 @@ std::vector<StoreCase> store_conformance() {
     add_group_cases(add);
     add_push_cases(add);
     add_acquire_cases(add);
+    add_attempt_cases(add);
+    add_job_list_cases(add);
     add_lease_cases(add);
     add_lost_reply_cases(add);
     add_worker_cases(add);

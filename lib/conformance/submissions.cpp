@@ -34,8 +34,9 @@ void add_submission_cases(StoreCases& add) {
                 expect_equal(*got, expected, "reply " + std::to_string(i), at);
             };
             is(0, QueueStatus{});
-            is(1, PushOutcome::pushed);
-            is(2, PushOutcome::duplicate);
+            const auto id = std::get<Acquired>(*outcomes[3]).leases.at(0).id;
+            is(1, Pushed{PushOutcome::pushed, id});
+            is(2, Pushed{PushOutcome::duplicate, id});
             expect_equal(std::get<Acquired>(*outcomes[3]).leases.size(), 1U, "jobs acquired");
             is(4, QueueStatus{.pending = 1});
             is(5, Count{1});

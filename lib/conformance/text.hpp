@@ -52,13 +52,35 @@ public:
     static std::string of(Count count) { return std::to_string(count.value); }
     static std::string of(Removal removal) { return word(removal, {"removed", "unknown"}); }
     static std::string of(Settlement settlement) {
-        return word(settlement, {"settled", "lease_lost", "dead"});
+        return word(settlement, {"settled", "lease_lost", "dead", "buried"});
     }
     static std::string of(Unsubscription outcome) {
         return word(outcome,
                     {"unsubscribed", "unknown_subscriber", "unknown_topic", "not_subscribed"});
     }
     static std::string of(PushOutcome outcome) { return word(outcome, {"pushed", "duplicate"}); }
+    static std::string of(const Pushed& pushed) {
+        return record({of(pushed.outcome), of(pushed.id)});
+    }
+    static std::string of(Deletion outcome) {
+        return word(outcome, {"deleted", "unknown", "pending"});
+    }
+    static std::string of(JobStatus::State state) {
+        return word(state, {"SCHEDULED", "READY", "PENDING", "BURIED"});
+    }
+    static std::string of(const JobOptions& o) {
+        return record({of(o.attempts_max), of(o.timeout), of(o.expires_at)});
+    }
+    static std::string of(const JobError& e) {
+        return record({of(e.attempt), of(e.at), of(e.text)});
+    }
+    static std::string of(const JobStatus& s) {
+        return record({of(s.id), of(s.state), of(s.job), of(s.options), of(s.run_at),
+                       of(s.attempts), of(s.errors), of(s.worker), of(s.buried_at)});
+    }
+    static std::string of(const JobPage& page) {
+        return record({of(page.jobs), "next " + of(page.next)});
+    }
     static std::string of(Verdict verdict) {
         return word(verdict, {"deliver", "throttled", "vanished", "lease_lost"});
     }
@@ -90,11 +112,12 @@ public:
         return record({of(token.token), of(token.name)});
     }
     static std::string of(const QueueStatus& s) {
-        return record(
-            {"scheduled " + of(s.scheduled), "ready " + of(s.ready), "pending " + of(s.pending)});
+        return record({"scheduled " + of(s.scheduled), "ready " + of(s.ready),
+                       "pending " + of(s.pending), "buried " + of(s.buried)});
     }
     static std::string of(const Lease& lease) {
-        return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence)});
+        return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence),
+                       of(lease.id), of(lease.attempt), of(lease.timeout)});
     }
     static std::string of(const CounterKey& key) { return record({of(key.name), of(key.tags)}); }
     static std::string of(const Counter& counter) {

@@ -29,7 +29,11 @@ struct JobQueue::Many {
                 lost.push_back(std::move(steps[i]));
                 lost_places.push_back(places[i]);
             }
-            replies[places[i]] = std::move(reply);
+            if (reply) {
+                replies[places[i]] = reply->outcome;
+            } else {
+                replies[places[i]] = reply.error();
+            }
         }
         steps = std::move(lost);
         places = std::move(lost_places);
@@ -58,7 +62,9 @@ Result<PushOutcome> JobQueue::push(const Job& job, PushOptions options) {
     const auto now = clock_.now();
     auto push = step(job, options, now);
     if (!push) return push.error();
-    return perform(store_, *std::move(push), now);
+    const auto pushed = perform(store_, *std::move(push), now);
+    if (!pushed) return pushed.error();
+    return pushed->outcome;
 }
 
 void JobQueue::push(const Job& job, PushOptions options,
@@ -66,7 +72,10 @@ void JobQueue::push(const Job& job, PushOptions options,
     const auto now = clock_.now();
     auto push = step(job, options, now);
     if (!push) return done(push.error());
-    submit(store_, *std::move(push), now, std::move(done));
+    submit(store_, *std::move(push), now, [done = std::move(done)](Result<Pushed> pushed) {
+        if (!pushed) return done(pushed.error());
+        done(pushed->outcome);
+    });
 }
 
 std::vector<Result<PushOutcome>> JobQueue::push_many(std::span<const Job> jobs,

@@ -150,6 +150,15 @@ void JournalWriter::mark_dirty(Entity& entity) {
 
 void JournalWriter::changed(JobState& job) { note(job); }
 
+void JournalWriter::attempted(JobState& job) {
+    begin(ChangeKind::job_attempts, 4);
+    out_.text(job.queue.name);
+    out_.natural(job.payload.hash());
+    out_.natural(job.order);
+    out_.natural(job.attempts());
+    job.last_row = open_row_;
+}
+
 void JournalWriter::lease_ended(const JobState& job) {
     ended_.push_back(detail::JobTable::lease_of(job));
 }
@@ -250,6 +259,10 @@ bool JournalWriter::same(const JobState& job, std::string_view bytes) {
     return rows_.read(job.row, job.payload.offset(), job.payload.size()) == bytes;
 }
 
+std::string JournalWriter::read(const JobState& job) {
+    return std::string{rows_.read(job.row, job.payload.offset(), job.payload.size())};
+}
+
 void JournalWriter::load(JobState& job) {
     job.payload.load(rows_.read(job.row, job.payload.offset(), job.payload.size()));
     resident_ += job.payload.size();
@@ -290,13 +303,29 @@ void JournalWriter::encode(const State& state) {
 }
 
 void JournalWriter::encode(JobState& job) {
-    begin(ChangeKind::job, 5);
+    begin(ChangeKind::job, job.details == nullptr ? 5 : 11);
     out_.text(job.queue.name);
     out_.text(job.payload.text());
     job.payload.note_offset(static_cast<std::uint32_t>(buffer_.size() - job.payload.size()));
     out_.integer(to_milliseconds(job.run_at));
     out_.natural(job.order);
     job.in_order ? out_.text(job.group()->name) : out_.null();
+    if (job.details != nullptr) encode_details(*job.details);
+}
+
+void JournalWriter::encode_details(const detail::JobDetails& details) {
+    out_.natural(details.attempts);
+    out_.natural(details.options.attempts_max);
+    out_.integer(details.options.timeout.count());
+    out_.integer(to_milliseconds(details.options.expires_at));
+    details.buried_at ? out_.integer(to_milliseconds(*details.buried_at)) : out_.null();
+    out_.begin_array(details.errors.size());
+    for (const auto& error : details.errors) {
+        out_.begin_array(3);
+        out_.natural(error.attempt);
+        out_.integer(to_milliseconds(error.at));
+        out_.text(error.text);
+    }
 }
 
 void JournalWriter::encode(BatchState& batch) {

@@ -83,6 +83,7 @@ public:
 
     void changed(detail::Entity& entity) override { encode(entity); }
     void changed(detail::JobState& job) override;
+    void attempted(detail::JobState& job) override;
     void lease_ended(const detail::JobState& job) override;
     void changed(detail::BatchState& batch) override;
     void died(detail::BatchState& batch) override;
@@ -94,6 +95,7 @@ public:
     void gone(detail::BatchState& batch) override;
     void skipped(detail::OrderingGroup& group) override { group.skipped_row = open_row_; }
     bool same(const detail::JobState& job, std::string_view bytes) override;
+    std::string read(const detail::JobState& job) override;
     void load(detail::JobState& job) override;
     MessageList read(const detail::BatchState& batch) override;
 
@@ -109,6 +111,7 @@ private:
         requires requires { State::record; }
     void encode(const State& state);
     void encode(detail::JobState& job);
+    void encode_details(const detail::JobDetails& details);
     void encode(detail::BatchState& batch);
     void encode_death(const detail::BatchState& batch);
     [[nodiscard]] bool leaves_memory(const detail::BatchState& batch) const;

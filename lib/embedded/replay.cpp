@@ -41,7 +41,7 @@ Uid uid(const msgpack::object& field) {
 template <class... State>
 constexpr bool numbers_differ() {
     constexpr auto first = static_cast<std::uint8_t>(ChangeKind::batch);
-    constexpr auto last = static_cast<std::uint8_t>(ChangeKind::batch_redelivered);
+    constexpr auto last = static_cast<std::uint8_t>(ChangeKind::job_attempts);
     std::array numbers{State::record.whole..., State::record.gone...};
     const auto is_taken = [](std::uint8_t number) { return number >= first && number <= last; };
     std::sort(numbers.begin(), numbers.end());
@@ -75,6 +75,7 @@ public:
             case ChangeKind::job: return job(fields);
             case ChangeKind::job_gone: return job_gone(fields);
             case ChangeKind::job_over: return job_over(fields);
+            case ChangeKind::job_attempts: return job_attempts(fields);
             case ChangeKind::counter: return counter(fields);
             case ChangeKind::batch_dead: return batch_dead(fields);
             case ChangeKind::batch_redelivered: return batch_redelivered(fields);
@@ -86,6 +87,7 @@ private:
     static std::size_t fields_of(ChangeKind kind) {
         switch (kind) {
             case ChangeKind::batch: return 7;
+            case ChangeKind::job_attempts:
             case ChangeKind::batch_dead: return 4;
             case ChangeKind::batch_changed:
             case ChangeKind::batch_redelivered:
@@ -224,7 +226,37 @@ private:
         state->payload.note_offset(
             static_cast<std::uint32_t>(text(fields[1]).data() - changes_.data()));
         state->run_at = time(fields[2]);
+        // Format 3 has no details.
+        state->details = fields.size() > 5 ? details(fields.subspan(5)) : nullptr;
         note_full_record(*state);
+    }
+
+    static std::unique_ptr<detail::JobDetails> details(Fields fields) {
+        if (fields.size() < 6) throw msgpack::type_error{};
+        auto details = std::make_unique<detail::JobDetails>();
+        details->attempts = fields[0].as<std::uint32_t>();
+        details->options = {.attempts_max = fields[1].as<std::uint32_t>(),
+                            .timeout = Duration{fields[2].as<std::int64_t>()},
+                            .expires_at = time(fields[3])};
+        if (!fields[4].is_nil()) details->buried_at = time(fields[4]);
+        for (const auto& one : list(fields[5])) {
+            const auto error = list(one);
+            if (error.size() < 3) throw msgpack::type_error{};
+            details->errors.push_back(
+                {error[0].as<std::uint32_t>(), time(error[1]), string(error[2])});
+        }
+        return details;
+    }
+
+    void job_attempts(Fields fields) {
+        const auto* queue = machine_.jobs().find_queue(string(fields[0]));
+        auto* state = queue == nullptr
+                          ? nullptr
+                          : detail::JobTable::find(*queue, fields[1].as<std::uint32_t>(),
+                                                   fields[2].as<std::uint64_t>());
+        if (state == nullptr) return;
+        state->detailed().attempts = fields[3].as<std::uint32_t>();
+        writer_.restored(*state, row_, 0, false);
     }
 
     void job_gone(Fields fields) {

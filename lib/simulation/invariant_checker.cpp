@@ -109,12 +109,27 @@ void InvariantChecker::recount_jobs(const Inventory& all) {
     must_equal(context_, deliveries.scheduled + deliveries.ready, batches, "delivery jobs");
     const auto& status = all.queues.at(job_queue);
     const auto jobs = status.scheduled + status.ready;
+    must_equal(context_, status.scheduled, listed(JobStatus::State::scheduled), "SCHEDULED jobs");
+    must_equal(context_, status.ready,
+               listed(JobStatus::State::ready) + listed(JobStatus::State::pending), "other jobs");
+    must_equal(context_, status.buried, listed(JobStatus::State::buried), "BURIED jobs");
     const auto expected = oracle_.jobs();
     if (jobs < expected.certain || jobs > expected.possible) {
         context_.fail("there are " + std::to_string(jobs) + " jobs, and should be " +
                       std::to_string(expected.certain) + " to " +
                       std::to_string(expected.possible));
     }
+}
+
+std::uint64_t InvariantChecker::listed(JobStatus::State state) {
+    ListJobs step{.queue = job_queue, .state = state, .limit = 7};
+    std::uint64_t jobs = 0;
+    do {
+        const auto page = store_.ask(step, context_.now());
+        jobs += page.jobs.size();
+        step.after = page.next;
+    } while (step.after != 0);
+    return jobs;
 }
 
 void InvariantChecker::recount_counters(const Inventory& all) {
@@ -177,7 +192,12 @@ void InvariantChecker::send_bad_input() {
     bad.emplace_back(PushJob{job_queue, "", now});
     bad.emplace_back(PushJob{"", "job", now});
     bad.emplace_back(PushJob{long_name, "job", now});
+    bad.emplace_back(PushJob{job_queue, "job", now, {.timeout = Duration{-1}}});
     bad.emplace_back(AcquireJobs{job_queue, nobody, 0});
+    bad.emplace_back(FailJob{.lease = {"aux", "job", nobody, 1}, .error = "", .run_at = now});
+    bad.emplace_back(ListJobs{.queue = job_queue, .limit = 0});
+    bad.emplace_back(KickJobs{.queue = delivery_queue});
+    bad.emplace_back(DeleteJob{"aux", 1});
     bad.emplace_back(Subscribe{"a b", {"orders"}, {.callback = "https://a.example"}});
     bad.emplace_back(Subscribe{"somebody", {"orders", "No"}, {.callback = "https://a.example"}});
     bad.emplace_back(

@@ -65,6 +65,8 @@ public:
 private:
     void recount_batches(const std::string& token, const Inventory& all);
     void recount_jobs(const Inventory& all);
+    /// Jobs of the queue of jobs in a state, counted page by page.
+    std::uint64_t listed(JobStatus::State state);
     void recount_counters(const Inventory& all);
     /// The sum of the counters of that name, with a `queue` of that name unless it is empty.
     [[nodiscard]] static std::int64_t sum(const std::vector<Counter>& counters,

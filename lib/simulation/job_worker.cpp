@@ -72,7 +72,13 @@ void JobWorker::settle(Id id, bool done) {
     if (done) {
         loop_.settle(id, AckJob{loop_.lease(id)});
     } else {
-        loop_.settle(id, NackJob{loop_.lease(id), context_.now() + context_.up_to(retry_wait_max)});
+        const auto again = context_.now() + context_.up_to(retry_wait_max);
+        const auto& lease = loop_.lease(id);
+        switch (lease.fence % 3) {
+            case 0: loop_.settle(id, NackJob{lease, again}); break;
+            case 1: loop_.settle(id, ReleaseJob{lease, again}); break;
+            default: loop_.settle(id, FailJob{.lease = lease, .error = "failed", .run_at = again});
+        }
     }
     wake_();
 }

@@ -62,6 +62,7 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
         if (acquire->limit > 0) seen_[acquire->worker] = now;
     } else if (const auto* retire = std::get_if<RetireWorker>(&step); retire && !refusing) {
         seen_.erase(retire->worker);
+        forget_attempts(retire->worker);
     } else if (const auto* scrub = std::get_if<ScrubWorkers>(&step); scrub && !refusing) {
         for (auto& [worker, seen] : seen_) {
             seen = std::min(seen, now);
@@ -142,9 +143,9 @@ void Oracle::replied(std::uint64_t number, const Submission&, const Subscribe& s
     if (account.changed == number) account.current = {step.topics.begin(), step.topics.end()};
 }
 
-void Oracle::replied(std::uint64_t, const Submission&, const PushJob& step, PushOutcome outcome) {
+void Oracle::replied(std::uint64_t, const Submission&, const PushJob& step, const Pushed& pushed) {
     auto& job = jobs_[{step.queue, step.job}];
-    if (outcome == PushOutcome::duplicate) {
+    if (pushed == PushOutcome::duplicate) {
         if (job.existence == Existence::absent) {
             context_.fail("a job that was done and is gone is a duplicate: " + Text::of(step.job));
         }
@@ -177,6 +178,29 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
         job.not_before = TimePoint::min();
         job.holder = Holder{lease, number};
         orphans_.erase({lease.queue, lease.job});
+        count_attempt(job, lease);
+    }
+}
+
+void Oracle::count_attempt(JobAccount& job, const Lease& lease) {
+    if (lease.id == 0 || job.last == lease) return;
+    if (job.last.id != lease.id) job.attempts = 0;
+    job.last = lease;
+    if (lease.attempt <= job.attempts) {
+        context_.fail("an attempt was forgotten: " + std::to_string(lease.attempt) + " of " +
+                      name_of(lease));
+    }
+    job.attempts = lease.attempt;
+}
+
+void Oracle::forget_attempt(const Lease& lease) {
+    auto& job = account_of(lease);
+    if (lease.attempt > 0) job.attempts = std::min(job.attempts, lease.attempt - 1);
+}
+
+void Oracle::forget_attempts(const Uid& worker) {
+    for (const auto& [key, job] : jobs_) {
+        if (job.holder && job.holder->lease.worker == worker) forget_attempt(job.holder->lease);
     }
 }
 
@@ -211,9 +235,26 @@ void Oracle::replied(std::uint64_t, const Submission&, const NackJob& step, Sett
     if (outcome == Settlement::settled) nacked(step.lease, step.run_at);
 }
 
+void Oracle::replied(std::uint64_t, const Submission&, const ReleaseJob& step, Settlement outcome) {
+    used(step.lease, outcome == Settlement::settled);
+    if (outcome != Settlement::settled) return;
+    nacked(step.lease, step.run_at);
+    forget_attempt(step.lease);
+}
+
+/// The jobs of a world may fail as often as they do.
+void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Settlement outcome) {
+    if (outcome == Settlement::buried)
+        context_.fail("BURIED for no reason: " + name_of(step.lease));
+    used(step.lease, outcome == Settlement::settled);
+    if (outcome == Settlement::settled) nacked(step.lease, step.run_at);
+}
+
 void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker& step,
                      Count count) {
     context_.note(std::string{step.worker.text()} + " gave back " + std::to_string(count.value));
+    // It may have acquired some when it was asked already.
+    forget_attempts(step.worker);
     end_leases({step.worker}, number);
 }
 
@@ -341,10 +382,12 @@ void Oracle::doubt(const Step& step) {
                 auto& job = jobs_[{asked.queue, asked.job}];
                 if (job.existence == Existence::absent) job.existence = Existence::unknown;
             } else if constexpr (std::is_same_v<S, AckJob> || std::is_same_v<S, NackJob> ||
+                                 std::is_same_v<S, ReleaseJob> || std::is_same_v<S, FailJob> ||
                                  std::is_same_v<S, BeginDelivery> ||
                                  std::is_same_v<S, SettleDelivery>) {
                 auto& job = account_of(asked.lease);
                 if (job.existence == Existence::present) job.existence = Existence::unknown;
+                if constexpr (std::is_same_v<S, ReleaseJob>) forget_attempt(asked.lease);
                 orphans_.erase({asked.lease.queue, asked.lease.job});
                 auto* batch = batch_of(asked.lease);
                 if (batch != nullptr && std::is_same_v<S, SettleDelivery>) may_be_dead(*batch);

@@ -98,6 +98,8 @@ private:
         std::optional<Holder> holder{};
         TimePoint not_before = TimePoint::min();
         bool owed = false;
+        std::uint32_t attempts = 0;  // That the store must know of.
+        Lease last{};                // The last lease, though it may be lost.
     };
 
     struct Submission {
@@ -134,10 +136,12 @@ private:
 
     void replied(std::uint64_t number, const Submission&, const PublishEvent&, Done);
     void replied(std::uint64_t number, const Submission&, const Subscribe&, Done);
-    void replied(std::uint64_t number, const Submission&, const PushJob&, PushOutcome);
+    void replied(std::uint64_t number, const Submission&, const PushJob&, const Pushed&);
     void replied(std::uint64_t number, const Submission&, const AcquireJobs&, const Acquired&);
     void replied(std::uint64_t number, const Submission&, const AckJob&, Settlement);
     void replied(std::uint64_t number, const Submission&, const NackJob&, Settlement);
+    void replied(std::uint64_t number, const Submission&, const ReleaseJob&, Settlement);
+    void replied(std::uint64_t number, const Submission&, const FailJob&, Settlement);
     void replied(std::uint64_t number, const Submission&, const RetireWorker&, Count);
     void replied(std::uint64_t number, const Submission&, const ScrubWorkers&, Count);
     void replied(std::uint64_t number, const Submission&, const BeginDelivery&,
@@ -159,6 +163,11 @@ private:
     void forgive_deliveries();
     void gone(const Lease& lease);
     void nacked(const Lease& lease, TimePoint run_at);
+    void count_attempt(JobAccount& job, const Lease& lease);
+    /// The attempt of a lease does not count, or may not.
+    void forget_attempt(const Lease& lease);
+    /// The same of all leases of a worker.
+    void forget_attempts(const Uid& worker);
 
     SimulationContext& context_;
     std::uint64_t last_number_ = 0;

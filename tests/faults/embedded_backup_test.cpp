@@ -219,7 +219,7 @@ TEST_CASE("a store makes one backup at a time, and none on the thread of its com
     CHECK(made >= 1);
 
     std::promise<Result<EmbeddedBackup>> inside;
-    routemaster::submit(*scene.store, scene.job("1"), scene.now, [&](const Result<PushOutcome>&) {
+    routemaster::submit(*scene.store, scene.job("1"), scene.now, [&](const Result<Pushed>&) {
         inside.set_value(scene.store->backup(folder / "inside"));
     });
     const auto refused = inside.get_future().get();

@@ -237,9 +237,9 @@ TEST_CASE("steps submitted before the end still complete") {
 TEST_CASE("a completion may submit further steps") {
     FileScene scene;
     Signal answered;
-    submit(*scene.store, scene.job("a"), scene.now, [&](const Result<PushOutcome>&) {
+    submit(*scene.store, scene.job("a"), scene.now, [&](const Result<Pushed>&) {
         submit(*scene.store, scene.job("b"), scene.now,
-               [&](const Result<PushOutcome>&) { answered.raise(); });
+               [&](const Result<Pushed>&) { answered.raise(); });
     });
     REQUIRE(answered.wait_beyond(0, timeout));
     CHECK(scene.queue("work").ready == 2);

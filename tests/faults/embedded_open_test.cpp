@@ -167,13 +167,13 @@ TEST_CASE("a file of a newer format is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
+    run_sql(scene.file, "PRAGMA user_version=5");
+    check_refused(scene.file, Errc::invalid, "format 5 is newer than format 4");
     run_sql(scene.file, "PRAGMA user_version=4");
-    check_refused(scene.file, Errc::invalid, "format 4 is newer than format 3");
-    run_sql(scene.file, "PRAGMA user_version=3");
     CHECK(!refusal_of(scene.file));
 }
 
-TEST_CASE("a file of the previous format is read, and continues in this one") {
+TEST_CASE("a file of the first format is read, and continues in this one") {
     FileScene scene;
     scene.must(scene.job("old"));
     scene.must(scene.job("kept"));
@@ -189,6 +189,23 @@ TEST_CASE("a file of the previous format is read, and continues in this one") {
     scene.close();
     scene.open();
     CHECK(scene.queue("work") == QueueStatus{.ready = 2});
+}
+
+TEST_CASE("jobs of format 3 have the default options, and their order as ids") {
+    FileScene scene;
+    scene.close();
+    // The job [11, "work", "old", 1, 7, nil], with the checksum of row 1.
+    run_sql(scene.file,
+            "INSERT INTO journal VALUES (1, 1812467508, "
+            "x'960ba4776f726ba36f6c64cf000000000000000107c0');"
+            "PRAGMA user_version=3");
+    scene.open();
+    const auto old = scene.must(FindJob{"work", 7});
+    REQUIRE(old);
+    CHECK(old->job == "old");
+    CHECK(old->options == JobOptions{});
+    CHECK(old->attempts == 0);
+    CHECK(scene.must(scene.job("new")).id == 8);
 }
 
 TEST_CASE("a missing folder, and a folder in place of the file, are refused") {

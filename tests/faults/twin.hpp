@@ -56,6 +56,7 @@ private:
     template <class S>
     void translate(S& step) {
         if constexpr (std::is_same_v<S, AckJob> || std::is_same_v<S, NackJob> ||
+                      std::is_same_v<S, ReleaseJob> || std::is_same_v<S, FailJob> ||
                       std::is_same_v<S, BeginDelivery> || std::is_same_v<S, SettleDelivery>) {
             const auto known = std::find_if(leases_.begin(), leases_.end(), [&](const auto& pair) {
                 return pair.first == step.lease;
@@ -92,6 +93,7 @@ private:
         }
         for (std::size_t i = 0; i < got.leases.size(); ++i) {
             REQUIRE(got.leases[i].job == expected.leases[i].job);
+            CHECK(got.leases[i].id == expected.leases[i].id);
             leases_.emplace_back(got.leases[i], expected.leases[i]);
         }
     }

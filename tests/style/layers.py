@@ -24,7 +24,8 @@ LAYERS = {
         detail/assert
     """,
     1: """
-        value event topic subscription batch job timer counter health names capacity measurement url
+        value event topic subscription batch job job_status timer counter health names capacity
+        measurement url
         codec/
     """,
     2: """

@@ -12,6 +12,7 @@
 
 #include "core/state/machine.hpp"
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/value.hpp"
 #include "support/redis_keys.hpp"
 
 namespace routemaster::test {
@@ -30,6 +31,9 @@ public:
         for (const auto& token : tokens_) add_batches(token);
         for (const auto* queue : {"main", "work"}) add_jobs(queue);
         add_leases();
+        if (const auto id = machine_.jobs().sequences().open("jobs").last; id > 0) {
+            keys_.list("routemaster:job_id", std::to_string(id));
+        }
         for (const auto& token : machine_.registry().tokens(everything)) {
             keys_.hash("api_tokens:by_token", token.token, token.name);
         }
@@ -135,11 +139,46 @@ private:
             } else if (job.state == State::ready && !job.eligible) {
                 keys_.set("routemaster:blocked:" + name, payload);
             }
+            if (queue.has_ids) add_record(name, job);
         });
         // The newest is at the left.
         add_ready("jobs:instant:" + name, queue.ready);
         add_called("", queue.abandoned);
         for (const auto& [called, callback] : queue.callbacks) add_called(called, callback.ready);
+    }
+
+    void add_record(const std::string& queue, const detail::JobState& job) {
+        const std::string payload{job.payload.text()};
+        const auto id = std::to_string(job.order);
+        keys_.set("routemaster:ids:" + queue, payload + "@" + id);
+        if (job.state == detail::JobState::State::buried) {
+            keys_.set("routemaster:buried:" + queue, payload + "@" + id);
+            keys_.set("routemaster:burials:" + queue,
+                      std::string(16 - id.size(), '0') + id + "@" + text(*job.details->buried_at));
+        }
+        if (job.details == nullptr) return;
+        const auto& details = *job.details;
+        Value::Array record{
+            details.attempts,
+            job.worker == nullptr ? std::string{} : std::string{job.worker->uid.text()},
+            details.options.attempts_max,
+            details.options.timeout.count(),
+            wire(details.options.expires_at),
+            details.buried_at ? wire(*details.buried_at) : -1};
+        // What says no more than the defaults is not kept.
+        const bool plain = details.attempts == 0 && job.worker == nullptr &&
+                           details.options == JobOptions{} && !details.buried_at;
+        if (plain && details.errors.empty()) return;
+        for (const auto& error : details.errors) {
+            record.emplace_back(error.attempt);
+            record.emplace_back(wire(error.at));
+            record.emplace_back(error.text);
+        }
+        keys_.hash("routemaster:job:" + queue, payload, encode(Value{std::move(record)}));
+    }
+
+    static std::int64_t wire(TimePoint at) {
+        return at == never ? 9'007'199'254'740'991 : to_milliseconds(at);
     }
 
     void add_ready(const std::string& key, const detail::ReadyJobs& ready) {

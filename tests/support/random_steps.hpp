@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -34,10 +35,11 @@ public:
         const auto what = random_.below(100);
         if (what < 35) return publish(now);
         if (what < 43) return subscribe();
-        if (what < 55) return PushJob{"work", job(), now + delay()};
-        if (what < 69) return acquire();
-        if (what < 70) return rare();
-        if (what < 71) return about_the_dead();
+        if (what < 55) return push(now);
+        if (what < 67) return acquire();
+        if (what < 68) return rare();
+        if (what < 71) return about_jobs();
+        if (what < 72) return about_the_dead();
         if (what < 90 && !leases_.empty()) return use_lease(now);
         if (what < 92) return PutToken{any_token(), "someone"};
         if (what < 94) return RemoveToken{any_token()};
@@ -51,6 +53,7 @@ public:
     /// Notes acquired leases.
     void got(const std::vector<Lease>& leases) {
         leases_.insert(leases_.end(), leases.begin(), leases.end());
+        for (const auto& lease : leases) jobs_ = std::max(jobs_, lease.id);
     }
 
     /// Notes listed DEAD batches.
@@ -62,6 +65,32 @@ public:
     Duration pause() { return random_.below(20) * unit_; }
 
 private:
+    /// Some have options of their own.
+    Step push(TimePoint now) {
+        PushJob step{"work", job(), now + delay()};
+        if (random_.below(2) == 0) return step;
+        step.options.attempts_max = static_cast<std::uint32_t>(random_.below(4));
+        step.options.timeout = random_.below(2) * unit_;
+        if (random_.below(4) == 0) step.options.expires_at = step.run_at + delay();
+        return step;
+    }
+
+    /// Pages and ids that exist often enough.
+    Step about_jobs() {
+        const auto id = jobs_ + 3 - std::min(jobs_ + 2, random_.below(60));
+        switch (random_.below(6)) {
+            case 0: return FindJob{"work", id};
+            case 1: return KickJobs{.queue = "work", .limit = limit()};
+            case 2: return KickJobs{.queue = "work", .id = id};
+            case 3: return DeleteJob{"work", id};
+            default:
+                return ListJobs{.queue = "work",
+                                .state = static_cast<JobStatus::State>(random_.below(4)),
+                                .after = random_.below(2) * id,
+                                .limit = limit()};
+        }
+    }
+
     Step rare() {
         switch (random_.below(6)) {
             case 0: return RetireWorker{any_worker()};
@@ -143,8 +172,17 @@ private:
                                   .permanent = random_.below(4) == 0,
                                   .error = "failure " + std::to_string(random_.below(100))};
         }
-        if (random_.below(3) == 0) return NackJob{lease, now + delay()};
-        return AckJob{lease};
+        switch (random_.below(8)) {
+            case 0: return NackJob{lease, now + delay()};
+            case 1: return ReleaseJob{lease, now + delay()};
+            case 2:
+            case 3:
+                return FailJob{.lease = lease,
+                               .error = "failure " + std::to_string(random_.below(100)),
+                               .run_at = now + delay(),
+                               .bury = random_.below(2) == 0};
+            default: return AckJob{lease};
+        }
     }
 
     std::string callback() {
@@ -169,6 +207,7 @@ private:
     std::vector<Lease> leases_;
     DeadBatchStatus dead_{.uid = {}, .subscriber = "billing"};  // One that was listed.
     std::uint64_t messages_ = 0;
+    JobId jobs_ = 0;  // The greatest id of a lease.
 };
 
 }  // namespace routemaster::test

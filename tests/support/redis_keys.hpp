@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -38,12 +39,13 @@ public:
     }
 
     /// Only what steps return: without who waits, heartbeats of workers, which queues there are,
-    /// and values that mean the same as their absence.
+    /// READY jobs that were deleted, and values that mean the same as their absence.
     [[nodiscard]] RedisKeys actual() const {
         RedisKeys all;
         for (const auto& [key, entry] : keys_) {
             if (key == "workers" || key == "routemaster:queues" ||
-                key.starts_with("routemaster:waiting:") || key.starts_with("jobs:pending:index:")) {
+                key.starts_with("routemaster:waiting:") ||
+                key.starts_with("routemaster:deleted:") || key.starts_with("jobs:pending:index:")) {
                 continue;
             }
             const bool gauges = key.starts_with("batches:gauges:");
@@ -56,6 +58,7 @@ public:
                 if (subscriber && line == "health_points = 100") continue;
                 kept.lines.push_back(line);
             }
+            if (key.starts_with(ready_)) drop_deleted(key.substr(ready_.size()), kept.lines);
             if (kept.lines.empty()) continue;
             const bool called = key == "jobs:scheduled:main:callbacks";
             auto& lines = all.keys_[called ? "jobs:scheduled:main" : key];
@@ -84,6 +87,22 @@ private:
         bool ordered = false;
         std::vector<std::string> lines{};
     };
+
+    inline static const std::string ready_{"jobs:instant:"};
+
+    /// Drops the jobs that were deleted, the oldest of each: they stand at the end.
+    void drop_deleted(const std::string& queue, std::vector<std::string>& jobs) const {
+        const auto found = keys_.find("routemaster:deleted:" + queue);
+        if (found == keys_.end()) return;
+        for (const auto& line : found->second.lines) {
+            const auto cut = line.rfind(" = ");
+            if (cut == 0) continue;  // How many there are in all.
+            for (auto times = std::stoi(line.substr(cut + 3)); times > 0; --times) {
+                const auto last = std::find(jobs.rbegin(), jobs.rend(), line.substr(0, cut));
+                if (last != jobs.rend()) jobs.erase(std::next(last).base());
+            }
+        }
+    }
 
     static Entry sorted(Entry entry) {
         if (!entry.ordered) std::sort(entry.lines.begin(), entry.lines.end());

@@ -24,9 +24,27 @@ struct StoreReport {
     std::vector<std::vector<BatchStatus>> batches;
     std::vector<std::vector<DeadBatchStatus>> dead;
     std::vector<QueueStatus> queues;
+    std::vector<std::vector<JobStatus>> jobs;  ///< Of the queue `work`, by state.
     std::vector<Counter> counters;
     friend bool operator==(const StoreReport&, const StoreReport&) = default;
 };
+
+/// Lists the jobs of a store by their states.
+inline std::vector<std::vector<JobStatus>> jobs_of(Store& store, TimePoint now) {
+    std::vector<std::vector<JobStatus>> all;
+    for (int state = 0; state < 4; ++state) {
+        ListJobs step{.queue = "work",
+                      .state = static_cast<JobStatus::State>(state),
+                      .limit = jobs_looked_at_max};
+        auto& jobs = all.emplace_back();
+        do {
+            const auto page = perform(store, step, now).value();
+            jobs.insert(jobs.end(), page.jobs.begin(), page.jobs.end());
+            step.after = page.next;
+        } while (step.after != 0);
+    }
+    return all;
+}
 
 /// Lists a store. `tokens` are the subscribers whose batches are listed. Unfinished attempts are
 /// left out: a restart forgets them.
@@ -38,6 +56,7 @@ inline StoreReport report_of(Store& store, const std::vector<std::string>& token
                        .dead = {},
                        .queues = {perform(store, CountJobs{"work"}, now).value(),
                                   perform(store, CountJobs{delivery_queue}, now).value()},
+                       .jobs = jobs_of(store, now),
                        .counters = perform(store, ListCounters{}, now).value()};
     for (auto& subscriber : report.subscribers) subscriber.last_attempted_at.reset();
     for (const auto& token : tokens) {

@@ -25,7 +25,7 @@ struct Table {
     NoChangeLog changes;
     CounterTable counters{changes};
     JobTable jobs{changes, counters};
-    QueueState& queue = jobs.queue("q");
+    QueueState& queue = jobs.queue("aux");
     Uid worker{1U << 8U, 0};
 
     JobState& push(std::string job, OrderingGroup* group = nullptr, TimePoint run_at = start) {
@@ -117,7 +117,7 @@ TEST_CASE("a scheduled job waits in its group like any other") {
     auto group = group_of(1);
     t.push("a", &group, start + Duration{50});
     t.push("b", &group);
-    CHECK(t.jobs.acquire(t.queue, {.queue = "q", .worker = t.worker}, start).next_due ==
+    CHECK(t.jobs.acquire(t.queue, {.queue = "aux", .worker = t.worker}, start).next_due ==
           start + Duration{50});
     CHECK(t.acquire(start + Duration{50}) == "a");
 }
@@ -167,20 +167,20 @@ TEST_CASE("a queue wakes once for all that happened since it was asked") {
     Table t;
     // Who asked for its jobs before there were any is not known any more.
     t.push("a");
-    CHECK(t.jobs.take_woken() == std::vector<std::string>{"q"});
+    CHECK(t.jobs.take_woken() == std::vector<std::string>{"aux"});
     t.acquire();
     t.push("b");
     t.push("c");
-    CHECK(t.jobs.take_woken() == std::vector<std::string>{"q"});
+    CHECK(t.jobs.take_woken() == std::vector<std::string>{"aux"});
     CHECK(t.jobs.take_woken().empty());
     t.acquire();
     t.push("d", nullptr, start + Duration{100});
-    CHECK(t.jobs.take_woken() == std::vector<std::string>{"q"});
+    CHECK(t.jobs.take_woken() == std::vector<std::string>{"aux"});
     t.acquire();
     t.push("e", nullptr, start + Duration{200});
     CHECK(t.jobs.take_woken().empty());
     t.push("f", nullptr, start + Duration{50});
-    CHECK(t.jobs.take_woken() == std::vector<std::string>{"q"});
+    CHECK(t.jobs.take_woken() == std::vector<std::string>{"aux"});
 }
 
 TEST_CASE("restored jobs keep their places, and leases can be reinstated") {
@@ -192,9 +192,9 @@ TEST_CASE("restored jobs keep their places, and leases can be reinstated") {
     t.jobs.unrestore(t.jobs.restore(t.queue, "gone", start, 4, nullptr));
     t.jobs.settle_restored();
     CHECK(t.jobs.next_order() == 5);
-    const Lease lease{"q", "a", t.worker, 77};
+    const Lease lease{"aux", "a", t.worker, 77};
     t.jobs.reinstate(lease, start);
-    t.jobs.reinstate({"q", "gone", t.worker, 78}, start);
+    t.jobs.reinstate({"aux", "gone", t.worker, 78}, start);
     t.jobs.skip_fences(77);
     CHECK(t.jobs.leases() == std::vector<Lease>{lease});
     CHECK(t.jobs.leased(lease) == t.jobs.find(t.queue, "a"));
@@ -223,7 +223,7 @@ TEST_CASE("queue and groups stay consistent over a random walk") {
                 break;
             case 2: {
                 auto acquired =
-                    t.jobs.acquire(t.queue, {.queue = "q", .worker = t.worker, .limit = 3}, now)
+                    t.jobs.acquire(t.queue, {.queue = "aux", .worker = t.worker, .limit = 3}, now)
                         .leases;
                 leases.insert(leases.end(), acquired.begin(), acquired.end());
                 break;

@@ -126,7 +126,7 @@ TEST_CASE("a step that only reads may be repeated and needs no capacity") {
 TEST_CASE("no two steps have one name, and each domain has its own steps") {
     CHECK(detail::AllSteps<StepList<Whole, Payload>>::names_differ());
     CHECK(!detail::AllSteps<StepList<Whole, Payload, Whole>>::names_differ());
-    CHECK(std::is_same_v<DomainOf<CountJobs>, JobSteps>);
+    CHECK(std::is_same_v<DomainOf<CountJobs>, JobListSteps>);
     CHECK(std::is_same_v<DomainOf<PublishEvent>, TopicSteps>);
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr TimePoint now = from_milliseconds(1'000);
 
-Result<PushOutcome> push(Store& store, const std::string& job) {
+Result<Pushed> push(Store& store, const std::string& job) {
     return perform(store, PushJob{"q", job, now}, now);
 }
 
@@ -120,9 +120,8 @@ TEST_CASE("a step in doubt is repeated when that does no harm") {
     CHECK(store.count(Fault::lost_reply) == 2);
     store.script({Fault::lost_reply});
     bool replied = false;
-    submit(store, PushJob{"q", "b", now}, now, [&](Result<PushOutcome> outcome) {
-        replied = outcome.value() == PushOutcome::duplicate;
-    });
+    submit(store, PushJob{"q", "b", now}, now,
+           [&](Result<Pushed> outcome) { replied = outcome.value() == PushOutcome::duplicate; });
     CHECK(replied);
     CHECK(ready(memory) == 2);
 }
@@ -134,7 +133,7 @@ TEST_CASE("a step that stays in doubt is not repeated for ever") {
     CHECK(store.count(Fault::lost_reply) == repeats_max + 1);
     std::optional<std::error_code> replied;
     submit(store, PushJob{"q", "b", now}, now,
-           [&](const Result<PushOutcome>& outcome) { replied = outcome.error().code(); });
+           [&](const Result<Pushed>& outcome) { replied = outcome.error().code(); });
     CHECK(replied == Errc::timed_out);
     CHECK(store.count(Fault::lost_reply) == 2 * (repeats_max + 1));
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about jobs, their leases, and the workers that hold them.
+/// Steps of the life of a job: it is pushed, acquired under a lease, and settled.
 
 #pragma once
 
@@ -25,23 +25,34 @@ enum class PushOutcome {
     duplicate,  ///< An equal job is in the queue, in whatever state; nothing was changed.
 };
 
-/// Puts a job into a queue. READY when `run_at` is not after `now`, else SCHEDULED.
+/// What became of a push, and of which job.
+struct Pushed {
+    PushOutcome outcome = PushOutcome::pushed;
+    JobId id = 0;  ///< Of the job that is there now; 0 in a queue of Ruby Routemaster.
+
+    friend bool operator==(const Pushed&, const Pushed&) = default;
+    /// Compares the outcome alone.
+    friend bool operator==(const Pushed& pushed, PushOutcome outcome) {
+        return pushed.outcome == outcome;
+    }
+};
+
+/// Puts a job into a queue. READY when `run_at` is not after `now`, else SCHEDULED. An equal job
+/// that is there already, be it BURIED, stays as it is, with its own options.
 /// Repeating it answers `duplicate` for as long as the job exists.
 struct PushJob {
-    using Reply = PushOutcome;
+    using Reply = Pushed;
     static constexpr StepTraits traits{.name = "push_job",
                                        .repeatable = true,
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::payload};
-    [[nodiscard]] Result<void> check() const {
-        if (auto checked = check_queue(queue); !checked) return checked;
-        return check_not_empty("job", job);
-    }
+    [[nodiscard]] Result<void> check() const;
     [[nodiscard]] std::size_t payload_bytes() const noexcept { return job.size(); }
 
     std::string queue;  ///< See `is_queue_name`, else `invalid`; so in all steps.
     std::string job;    ///< Encoded; its bytes are its identity. Not empty, else `invalid`.
     TimePoint run_at;
+    JobOptions options{};  ///< Only the defaults in a queue of Ruby Routemaster, else `invalid`.
 };
 
 /// What `AcquireJobs` got.
@@ -53,8 +64,15 @@ struct Acquired {
     friend bool operator==(const Acquired&, const Acquired&) = default;
 };
 
-/// Promotes what is due, then gives the longest READY jobs to a worker: they become PENDING.
-/// Also counts as a heartbeat of the worker. A worker may hold many jobs.
+/// Jobs that one `AcquireJobs` drops or buries at most, beside those that it leases.
+inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
+
+/// Promotes what is due, then leases the longest READY jobs to a worker: they become PENDING.
+/// Also counts as a heartbeat of the worker. A worker may have many leases.
+/// Except in queues of Ruby Routemaster, this counts an attempt of each job, durably before the
+/// reply: so a job that kills its process each time is leased `attempts_max` times and no more.
+/// Instead of being leased, a job whose attempts are used up is BURIED, with `unreported_error`,
+/// and one that has expired before its first attempt is dropped, counted in `jobs.expired`.
 /// Of delivery jobs a worker gets those whose `destinations` it names, and those of subscribers
 /// that are gone. Where more of them are READY than `limit`, each gets its share, and what is left
 /// over the first.
@@ -66,15 +84,12 @@ struct AcquireJobs {
                                        .repeatable = true,
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::none};
-    [[nodiscard]] Result<void> check() const {
-        if (auto checked = check_queue(queue); !checked) return checked;
-        return check_limit(limit);
-    }
+    [[nodiscard]] Result<void> check() const;
 
     std::string queue;
     Uid worker;
     std::uint32_t limit = 1;  ///< At least 1, else `invalid`.
-    /// The greatest fence the worker was told of, 0 before the first. Leases beyond it are told
+    /// The greatest fence that the worker knows, 0 before the first. Leases beyond it are returned
     /// again, even more than `limit`. By default none is.
     std::uint64_t known = UINT64_MAX;
     /// Where the worker can deliver to, each once: "" stands for all URLs, and any other text for
@@ -95,8 +110,9 @@ struct AckJob {
     Lease lease;
 };
 
-/// Gives a job back, to run again at `run_at`. It keeps its place in the order of its ordering
-/// group. Repeating a nack that succeeded answers `lease_lost`.
+/// Ends an attempt without a result: the job runs again at `run_at`, and the attempt counts. It
+/// keeps its place in the order of its ordering group. Repeating a nack that succeeded answers
+/// `lease_lost`.
 struct NackJob {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "nack_job",
@@ -109,64 +125,41 @@ struct NackJob {
     TimePoint run_at;
 };
 
-/// Says that a worker is alive. Repeating it is harmless.
-struct Heartbeat {
-    using Reply = Done;
-    static constexpr StepTraits traits{.name = "heartbeat",
-                                       .repeatable = true,
-                                       .changes = Changes::liveness,
-                                       .needs = CapacityNeed::none};
-    [[nodiscard]] Result<void> check() const { return {}; }
-
-    Uid worker;
-};
-
-/// Jobs that one `RetireWorker` or `ScrubWorkers` gives back at most.
-inline constexpr std::uint64_t released_max = 1'000;
-
-/// Gives back at once what a worker holds, oldest first, and forgets the worker: its clean end.
-/// Replies the number of jobs given back. When that is `released_max`, there may be more, and the
-/// worker is still known: do it again. Repeating it answers 0 once nothing was left.
-struct RetireWorker {
-    using Reply = Count;
-    static constexpr StepTraits traits{.name = "retire_worker",
+/// The same, but the attempt does not count, as if it had never begun: for a worker that stops, and
+/// for a handler that wants to wait. Repeating one that succeeded answers `lease_lost`.
+struct ReleaseJob {
+    using Reply = Settlement;
+    static constexpr StepTraits traits{.name = "release_job",
                                        .repeatable = true,
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::none};
-    [[nodiscard]] Result<void> check() const { return {}; }
+    [[nodiscard]] Result<void> check() const { return check_queue(lease.queue); }
 
-    Uid worker;
+    Lease lease;
+    TimePoint run_at;
 };
 
-/// Takes every worker for dead that has not been heard of for `silence` or longer, gives back what
-/// it held in any queue, as READY, and forgets it. Replies the number of jobs given back, each
-/// counted in `jobs.scrubbed`, and each worker that was forgotten in `workers.scrubbed`. When that
-/// is `released_max`, there may be more to do. Repeating it is harmless.
-struct ScrubWorkers {
-    using Reply = Count;
-    static constexpr StepTraits traits{.name = "scrub_workers",
+/// Ends an attempt that failed. The job keeps the error, and the last `job_errors_max` in all.
+/// It runs again at `run_at`; or it is BURIED, which answers `buried`, when `bury` says so or this
+/// was the last of its `attempts_max`. Of a queue's BURIED jobs beyond `buried_max` the one that
+/// was buried first is dropped, counted in `jobs.forgotten`.
+/// Jobs of Ruby Routemaster's queues cannot fail: `invalid`. Repeating one that succeeded answers
+/// `lease_lost`.
+struct FailJob {
+    using Reply = Settlement;
+    static constexpr StepTraits traits{.name = "fail_job",
                                        .repeatable = true,
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::none};
-    [[nodiscard]] Result<void> check() const { return {}; }
+    [[nodiscard]] Result<void> check() const { return check_own_queue(lease.queue); }
 
-    Duration silence;
+    Lease lease;
+    std::string error;  ///< The first `job_error_max` bytes of it are kept.
+    TimePoint run_at;   ///< Read when the job is not BURIED.
+    bool bury = false;  ///< No further attempt will succeed.
 };
 
-/// Tells how many jobs a queue holds in which state.
-struct CountJobs {
-    using Reply = QueueStatus;
-    static constexpr StepTraits traits{.name = "count_jobs",
-                                       .repeatable = true,
-                                       .changes = Changes::nothing,
-                                       .needs = CapacityNeed::none};
-    [[nodiscard]] Result<void> check() const { return check_queue(queue); }
-
-    std::string queue;
-};
-
-/// The steps about jobs and workers.
-using JobSteps = StepList<PushJob, AcquireJobs, AckJob, NackJob, Heartbeat, RetireWorker,
-                          ScrubWorkers, CountJobs>;
+/// The steps of the life of a job.
+using JobSteps = StepList<PushJob, AcquireJobs, AckJob, NackJob, ReleaseJob, FailJob>;
 
 }  // namespace routemaster

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/containers/intrusive_list.hpp"
@@ -42,6 +43,8 @@ public:
     /// Of an entity that has a name.
     virtual void changed(Entity& entity) = 0;
     virtual void changed(JobState& job) = 0;
+    /// The number of attempts of a job changed, and nothing else of it.
+    virtual void attempted(JobState& job) = 0;
     /// The lease under which a job is PENDING, and whose fence it still has, ended.
     virtual void lease_ended(const JobState& job) = 0;
     /// A batch began, or changed in anything but its messages.
@@ -66,6 +69,8 @@ public:
 
     /// Whether the evicted payload of a job consists of these bytes.
     virtual bool same(const JobState& job, std::string_view bytes) = 0;
+    /// The evicted payload of a job, without making it resident.
+    virtual std::string read(const JobState& job) = 0;
     /// Makes the payload of a job resident.
     virtual void load(JobState& job) = 0;
     /// The messages of a batch that were evicted, without making them resident.
@@ -77,6 +82,7 @@ class NoChangeLog final : public ChangeLog {
 public:
     void changed(Entity&) override {}
     void changed(JobState&) override {}
+    void attempted(JobState&) override {}
     void lease_ended(const JobState&) override {}
     void changed(BatchState&) override {}
     void died(BatchState&) override {}
@@ -88,6 +94,7 @@ public:
     void gone(BatchState&) override {}
     void skipped(OrderingGroup&) override {}
     bool same(const JobState&, std::string_view) override { return false; }
+    std::string read(const JobState&) override { return {}; }
     void load(JobState&) override {}
     MessageList read(const BatchState&) override { return {}; }
 };

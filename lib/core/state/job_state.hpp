@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "core/containers/intrusive_list.hpp"
 #include "core/state/entity.hpp"
+#include "core/state/job_details.hpp"
 #include "core/state/payload.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
@@ -30,7 +32,7 @@ struct Worker;
 /// A job, in any state. There may be many millions: beside its payload, each takes this, and its
 /// place in an index or two.
 struct JobState : Entity {
-    enum class State : std::uint8_t { scheduled, ready, pending };
+    enum class State : std::uint8_t { scheduled, ready, pending, buried };
 
     JobState(QueueState& in, std::string_view what, std::uint32_t hash, TimePoint at,
              std::uint64_t number)
@@ -42,19 +44,30 @@ struct JobState : Entity {
     QueueState& queue;
     Payload payload;  ///< Encoded: the identity.
     TimePoint run_at;
-    std::uint64_t order;  ///< Grows with each push; kept for life.
-    /// Among those that are READY and eligible, by who may acquire them, or at its worker.
+    std::uint64_t order;  ///< Grows with each push; kept for life. Where jobs have ids, its id.
+    /// Among those that are READY and eligible, by who may acquire them, or at its worker, or
+    /// among the BURIED.
     ListHook<JobState> in_state;
-    Worker* worker = nullptr;  ///< Who holds it; null unless it is PENDING.
+    std::unique_ptr<JobDetails> details;  ///< Null: defaults, and no attempt yet.
+    Worker* worker = nullptr;             ///< Who leased it; null unless it is PENDING.
     union {
         std::uint64_t fence = 0;  ///< Of its lease, while PENDING.
         std::uint64_t place;      ///< In the schedule, while SCHEDULED.
     };
 
+    /// The details, which begin with the defaults.
+    [[nodiscard]] JobDetails& detailed() {
+        if (details == nullptr) details = std::make_unique<JobDetails>();
+        return *details;
+    }
+    [[nodiscard]] std::uint32_t attempts() const noexcept {
+        return details == nullptr ? 0 : details->attempts;
+    }
+
     /// The group that it stands in; null for most.
     [[nodiscard]] OrderingGroup* group() const noexcept;
 };
-static_assert(sizeof(JobState) <= 112, "some 136 bytes with its places in the indexes");
+static_assert(sizeof(JobState) <= 120, "at most some 152 bytes with its places in the indexes");
 
 /// A job that keeps an order with others, as deliveries do. The many others need no room for it.
 struct GroupedJob : JobState {

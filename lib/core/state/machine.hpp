@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,9 @@ public:
     [[nodiscard]] SubscriberQueueTable& subscriber_queues() noexcept { return subscriber_queues_; }
     [[nodiscard]] Registry& registry() noexcept { return registry_; }
     /// The tables of all entities that have a name.
-    [[nodiscard]] auto named_tables() noexcept { return registry_.tables(); }
+    [[nodiscard]] auto named_tables() noexcept {
+        return std::tuple_cat(registry_.tables(), std::tie(jobs_.sequences()));
+    }
 
     /// Connects everything that was restored part by part.
     void settle_restored();
@@ -65,6 +68,8 @@ private:
     Outcome perform_in(SubscriberSteps, Step& step);
     Outcome perform_in(TokenSteps, Step& step);
     Outcome perform_in(JobSteps, Step& step);
+    Outcome perform_in(JobListSteps, Step& step);
+    Outcome perform_in(WorkerSteps, Step& step);
     Outcome perform_in(DeliverySteps, Step& step);
     Outcome perform_in(DeadBatchSteps, Step& step);
     Outcome perform_in(CapacitySteps, Step& step);

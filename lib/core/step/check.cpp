@@ -24,6 +24,13 @@ Result<void> check_queue(std::string_view name) {
     return Error{Errc::invalid, "queue: must be 1 to 64 of A-Z, a-z, 0-9, _, - and ."};
 }
 
+Result<void> check_own_queue(std::string_view name) {
+    if (auto checked = check_queue(name); !checked) return checked;
+    if (!is_ruby_queue(name)) return {};
+    return Error{Errc::invalid,
+                 "queue: " + std::string{name} + " is Ruby Routemaster's, whose jobs have no ids"};
+}
+
 Result<void> check_user_name(std::string_view field, std::string_view name) {
     if (is_user_name(name)) return {};
     return Error{Errc::invalid, std::string{field} + ": must be 1 to 64 of a-z, 0-9, :, _ and -"};

@@ -11,6 +11,10 @@ if uid and subscriber_of(uid) then
 end
 expect('SCARD', 'jobs:index:' .. ARGV[4])
 expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
+if has_ids(q) then
+    expect('ZCARD', 'routemaster:ids:' .. q)
+    expect('HLEN', 'routemaster:job:' .. q)
+end
 if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
-redis.call('SREM', KEYS[1], job)
+forget(ARGV[4], job)
 return 1

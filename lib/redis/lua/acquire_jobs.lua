@@ -2,17 +2,28 @@
 -- KEYS  1 jobs:instant:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows,
 --       8... where it can deliver to: "" for URLs, or the name of a callback
--- Parts: turns() gives those that only a mixed fleet needs.
+-- Parts: turns() gives those that only a mixed fleet needs, own_jobs() those for jobs with ids.
 -- Effect: also a heartbeat. A delivery job whose group is closed is blocked instead of given. In a
 --         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are.
--- Reply: when the next job falls due or nil, then for each lease its fence and its job: first those
---       whose reply was lost, then the new ones.
+--         Of jobs with ids it counts the attempt, and ends those that have expired, or whose
+--         attempts are used up.
+-- Reply: when the next job falls due or nil, then for each lease its fence and its job, and, where
+--       jobs have ids, its id, attempts and timeout: first those whose reply was lost, then the new
+--       ones.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
 local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
 expect_queue(q)
+local own = q ~= 'main' and q ~= 'aux'
+local take_own, begin_attempts, id_of, record_of
+if own then
+    expect('HLEN', 'counters')
+    take_own, begin_attempts, id_of, record_of = own_jobs()
+end
+-- Parts of the reply for each lease.
+local width = own and 5 or 2
 -- Queues in which jobs are SCHEDULED and PENDING.
 local parts = q == 'main' and {q, to_callbacks} or {q}
 for _, part in ipairs(parts) do
@@ -62,6 +73,11 @@ if not more or not in_turns then
 end
 
 local reply = {false}
+-- Adds id, attempt and timeout to the lease of a job that has them.
+local function add_attempt(id, record)
+    local at = #reply
+    reply[at + 1], reply[at + 2], reply[at + 3] = id, record[1], record[4]
+end
 if known < newest then
     local lost = {}
     for _, field in ipairs(redis.call('HKEYS', leases)) do
@@ -74,19 +90,21 @@ if known < newest then
         if queue == q or (q == 'main' and queue == to_callbacks) then
             reply[#reply + 1] = fence
             reply[#reply + 1] = job
+            if own then add_attempt(id_of(q, job), record_of(q, job)) end
         end
     end
 end
 
--- Gives jobs to the worker, PENDING in a queue.
-local function give(jobs, part)
+-- Gives jobs to the worker, PENDING in a queue. `taken` has the ids and records of those with ids.
+local function give(jobs, part, taken)
     local fields = {'newest', fence + #jobs}
-    for _, job in ipairs(jobs) do
+    for i, job in ipairs(jobs) do
         fence = fence + 1
         fields[#fields + 1] = fence
         fields[#fields + 1] = part .. '\0' .. job
         reply[#reply + 1] = fence
         reply[#reply + 1] = job
+        if taken then add_attempt(taken[i][2], taken[i][3]) end
         if in_turns then take_turn(job, fence, worker) end
     end
     redis.call('SET', P .. 'routemaster:fence', fence)
@@ -145,13 +163,21 @@ local function filled()
     return found
 end
 
-local wanted = limit - (#reply - 1) / 2
+local wanted = limit - (#reply - 1) / width
 local sources = wanted > 0 and filled() or {}
 local share = math.max(1, math.floor(wanted / math.max(#sources, 1)))
 for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
     for _, one in ipairs(sources) do
-        local room = math.min(most, limit - (#reply - 1) / 2)
-        if room > 0 and in_turns then
+        local room = math.min(most, limit - (#reply - 1) / width)
+        if room > 0 and own then
+            for _ = 1, 10 do
+                -- `unpack` takes no more at once.
+                local taken = take_own(q, math.min(room, 1000))
+                if #taken > 0 then give(begin_attempts(q, taken, worker), q, taken) end
+                room = room - #taken
+                if #taken < 1000 or room <= 0 then break end
+            end
+        elseif room > 0 and in_turns then
             local jobs, rest
             if one.name then
                 jobs, rest = take_called(one.name, room), false

@@ -1,17 +1,34 @@
 -- PushJob: puts a job into a queue, once.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 run_at
--- Reply: 1, or 0 for a duplicate.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 run_at, and, unless they are the defaults,
+--       7 attempts_max, 8 timeout, 9 expires_at
+-- Reply: 1, or 0 for a duplicate; then the id of the job, or 0 where jobs have none.
 -- Placed before it enters the index: if placing fails, the job can be pushed again.
-if redis.call('SISMEMBER', KEYS[1], ARGV[5]) == 1 then return 0 end
--- Without a group, placing either fails or is the first change.
-if batch_of(ARGV[4], ARGV[5]) then
+local q, job = ARGV[4], ARGV[5]
+local own = has_ids(q)
+local ids = P .. 'routemaster:ids:' .. q
+if redis.call('SISMEMBER', KEYS[1], job) == 1 then
+    return {0, own and tonumber(redis.call('ZSCORE', ids, job) or 0) or 0}
+end
+local id = 0
+if own then
+    redis.call('ZCARD', ids)
+    redis.call('HLEN', P .. 'routemaster:job:' .. q)
+    redis.call('LLEN', P .. 'jobs:instant:' .. q)
+    redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)
+    id = redis.call('INCR', P .. 'routemaster:job_id')
+elseif batch_of(q, job) then
+    -- Without a group, placing either fails or is the first change.
     redis.call('SCARD', P .. 'routemaster:blocked:main')
     redis.call('LLEN', P .. 'jobs:instant:main')
     redis.call('ZCARD', P .. 'jobs:scheduled:main')
     redis.call('ZCARD', P .. 'jobs:scheduled:main:callbacks')
     redis.call('SCARD', P .. 'routemaster:callbacks')
 end
-place(ARGV[4], ARGV[5], tonumber(ARGV[6]))
-redis.call('SADD', KEYS[1], ARGV[5])
-return 1
+place(q, job, tonumber(ARGV[6]))
+if own then redis.call('ZADD', ids, id, job) end
+if ARGV[7] then
+    save(q, job, {0, '', tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), -1})
+end
+redis.call('SADD', KEYS[1], job)
+return {1, id}

@@ -1,12 +1,13 @@
 -- RetireWorker: releases all jobs of a worker at once, and forgets it.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 worker
--- Effect: releases at most 1,000 jobs, so that the server is not blocked for long. In a mixed fleet
+-- Effect: releases at most 1,000 jobs, so that the server is not blocked for long; their attempts
+--         do not count. In a mixed fleet
 --         also unblocks jobs, since this may be the last worker that knows of them.
 -- Reply: the number of jobs released.
 expect('HLEN', 'workers')
 local queues = all_queues()
 expect_workers(queues, {ARGV[4]})
-local total = retire(ARGV[4], queues, 1000, function() end)
+local total = retire(ARGV[4], queues, 1000, false, function() end)
 if mixed then total = total + release(1000 - total) end
 return total

@@ -39,10 +39,12 @@ local function count_scrubbed(q, jobs)
 end
 for _, worker in ipairs(undated) do redis.call('HSET', KEYS[1], worker, now) end
 for _, worker in ipairs(strays) do
-    if total < 1000 then total = total + retire(worker, queues, 1000 - total, count_scrubbed) end
+    if total < 1000 then
+        total = total + retire(worker, queues, 1000 - total, true, count_scrubbed)
+    end
 end
 for _, worker in ipairs(silent) do
-    local jobs, gone = retire(worker, queues, 1000 - total, count_scrubbed)
+    local jobs, gone = retire(worker, queues, 1000 - total, true, count_scrubbed)
     total = total + jobs
     if not gone then break end
     tally('\146\176workers.scrubbed\144', 1)

@@ -1,10 +1,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "core/codec/cut_text.hpp"
 #include "core/store/delivery_job.hpp"
 #include "lua_sources.hpp"
 #include "redis/steps/protocols.hpp"
+#include "routemaster/job_status.hpp"
 
 namespace routemaster::redis {
 
@@ -12,7 +15,8 @@ template <>
 struct StepProtocol<PushJob> {
     static Script script() {
         using namespace lua;
-        return compose(PushJob::traits, {wake, job, callback, ordering_group, place}, push_job);
+        return compose(PushJob::traits, {wake, job, callback, ordering_group, place, record},
+                       push_job);
     }
 
     /// Ruby workers end at a job they do not know.
@@ -27,9 +31,16 @@ struct StepProtocol<PushJob> {
             .add(step.queue)
             .add(step.job)
             .add(request.wire(step.run_at));
+        if (step.options == JobOptions{}) return;
+        request.arguments()
+            .add(step.options.attempts_max)
+            .add(step.options.timeout.count())
+            .add(request.wire(step.options.expires_at));
     }
-    static PushOutcome reply(const ScriptReply& reply) {
-        return number(reply.value) == 1 ? PushOutcome::pushed : PushOutcome::duplicate;
+    static Pushed reply(const ScriptReply& reply) {
+        const auto parts = items(reply.value, 2);
+        return {number(*parts[0]) == 1 ? PushOutcome::pushed : PushOutcome::duplicate,
+                count(*parts[1]).value};
     }
 };
 
@@ -39,8 +50,12 @@ struct StepProtocol<AcquireJobs> {
         using namespace lua;
         const auto turns =
             lazily("turns", {turn, release}, "take_turns, take_turn, take_called, release");
+        const auto own_jobs =
+            lazily("own_jobs", {index, counter, record, burial, deleted, take_own},
+                   "take_own, begin_attempts, id_of, record_of");
         return compose(AcquireJobs::traits,
-                       {expect, wake, job, callback, ordering_group, place, turns}, acquire_jobs);
+                       {expect, wake, job, callback, ordering_group, place, turns, own_jobs},
+                       acquire_jobs);
     }
     static void request(Request& request, const AcquireJobs& step) {
         request.on("jobs:instant:", step.queue)
@@ -58,11 +73,18 @@ struct StepProtocol<AcquireJobs> {
         const auto parts = items(reply.value, 1);
         Acquired acquired;
         if (!absent(*parts[0])) acquired.next_due = reply.time(*parts[0]);
-        acquired.leases.reserve(parts.size() / 2);
-        for (std::size_t i = 1; i + 1 < parts.size(); i += 2) {
-            acquired.leases.push_back({reply.asked_for.name, std::string{text(*parts[i + 1])},
-                                       reply.asked_for.worker,
-                                       static_cast<std::uint64_t>(number(*parts[i]))});
+        const std::size_t width = is_ruby_queue(reply.asked_for.name) ? 2 : 5;
+        acquired.leases.reserve(parts.size() / width);
+        for (std::size_t i = 1; i + width <= parts.size(); i += width) {
+            auto& lease =
+                acquired.leases.emplace_back(Lease{.queue = reply.asked_for.name,
+                                                   .job = std::string{text(*parts[i + 1])},
+                                                   .worker = reply.asked_for.worker,
+                                                   .fence = count(*parts[i]).value});
+            if (width == 2) continue;
+            lease.id = count(*parts[i + 2]).value;
+            lease.attempt = static_cast<std::uint32_t>(count(*parts[i + 3]).value);
+            lease.timeout = Duration{number(*parts[i + 4])};
         }
         return acquired;
     }
@@ -72,19 +94,23 @@ template <>
 struct StepProtocol<AckJob> {
     static Script script() {
         using namespace lua;
-        return compose(AckJob::traits, {expect, wake, job, lease}, ack_job);
+        return compose(AckJob::traits, {expect, wake, job, lease, record}, ack_job);
     }
     static void request(Request& request, const AckJob& step) { request.on(step.lease); }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
 };
 
+/// The script of a step that puts a job back.
+Script put_back_script(const StepTraits& traits, std::string_view body) {
+    using namespace lua;
+    return compose(traits,
+                   {expect, wake, job, callback, ordering_group, place, lease, record, put_back},
+                   body);
+}
+
 template <>
 struct StepProtocol<NackJob> {
-    static Script script() {
-        using namespace lua;
-        return compose(NackJob::traits, {expect, wake, job, callback, ordering_group, place, lease},
-                       nack_job);
-    }
+    static Script script() { return put_back_script(NackJob::traits, lua::nack_job); }
     static void request(Request& request, const NackJob& step) {
         request.on(step.lease).add(request.wire(step.run_at));
     }
@@ -92,52 +118,31 @@ struct StepProtocol<NackJob> {
 };
 
 template <>
-struct StepProtocol<Heartbeat> {
-    static Script script() { return compose(Heartbeat::traits, {lua::expect}, lua::heartbeat); }
-    static void request(Request& request, const Heartbeat& step) {
-        request.on("workers").add(step.worker.text());
+struct StepProtocol<ReleaseJob> {
+    static Script script() { return put_back_script(ReleaseJob::traits, lua::release_job); }
+    static void request(Request& request, const ReleaseJob& step) {
+        request.on(step.lease).add(request.wire(step.run_at));
     }
-    static Done reply(const ScriptReply&) { return {}; }
+    static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
 };
 
 template <>
-struct StepProtocol<RetireWorker> {
+struct StepProtocol<FailJob> {
     static Script script() {
         using namespace lua;
-        return compose(RetireWorker::traits,
-                       {expect, wake, job, callback, ordering_group, place, worker, release},
-                       retire_worker);
+        return compose(FailJob::traits,
+                       {expect, index, wake, counter, job, callback, ordering_group, place, lease,
+                        record, burial},
+                       fail_job);
     }
-    static void request(Request& request, const RetireWorker& step) {
-        request.on("workers").add(step.worker.text());
+    static void request(Request& request, const FailJob& step) {
+        request.on(step.lease)
+            .add(request.wire(step.run_at))
+            .add(step.bury ? 1 : 0)
+            .add(detail::cut_text(step.error, job_error_max));
     }
-    static Count reply(const ScriptReply& reply) { return count(reply.value); }
-};
-
-template <>
-struct StepProtocol<ScrubWorkers> {
-    static Script script() {
-        using namespace lua;
-        return compose(
-            ScrubWorkers::traits,
-            {expect, index, wake, counter, job, callback, ordering_group, place, worker, release},
-            scrub_workers);
-    }
-    static void request(Request& request, const ScrubWorkers& step) {
-        request.on("workers").add(step.silence.count());
-    }
-    static Count reply(const ScriptReply& reply) { return count(reply.value); }
-};
-
-template <>
-struct StepProtocol<CountJobs> {
-    static Script script() { return compose(CountJobs::traits, {}, lua::count_jobs); }
-    static void request(Request& request, const CountJobs& step) {
-        request.on("jobs:index:", step.queue).add(step.queue);
-    }
-    static QueueStatus reply(const ScriptReply& reply) {
-        const auto parts = items(reply.value, 3);
-        return {count(*parts[0]).value, count(*parts[1]).value, count(*parts[2]).value};
+    static Settlement reply(const ScriptReply& reply) {
+        return number(reply.value) == 2 ? Settlement::buried : settlement(reply.value);
     }
 };
 

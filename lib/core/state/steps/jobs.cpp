@@ -12,10 +12,13 @@ Result<PushJob::Reply> Machine::apply(PushJob& step) {
     auto& queue = jobs_.queue(step.queue);
     if (const auto* present = jobs_.find(queue, step.job, hash)) {
         depends_on_row_ = present->last_row;
-        return PushOutcome::duplicate;
+        return Pushed{PushOutcome::duplicate, queue.has_ids ? present->order : 0};
+    }
+    if (queue.has_ids) {
+        return Pushed{PushOutcome::pushed, jobs_.push(queue, step, hash, now_).order};
     }
     jobs_.push(queue, step.job, hash, step.run_at, jobs_.next_order(), nullptr, now_);
-    return PushOutcome::pushed;
+    return Pushed{};
 }
 
 template <>
@@ -52,27 +55,18 @@ Result<NackJob::Reply> Machine::apply(NackJob& step) {
 }
 
 template <>
-Result<Heartbeat::Reply> Machine::apply(Heartbeat& step) {
-    depends_on_row_ = 0;
-    jobs_.heartbeat(step.worker, now_);
-    return Done{};
+Result<ReleaseJob::Reply> Machine::apply(ReleaseJob& step) {
+    auto* job = jobs_.leased(step.lease);
+    if (job == nullptr) return Settlement::lease_lost;
+    jobs_.release_uncounted(*job, step.run_at, now_);
+    return Settlement::settled;
 }
 
 template <>
-Result<RetireWorker::Reply> Machine::apply(RetireWorker& step) {
-    return Count{jobs_.retire(step.worker, now_)};
-}
-
-template <>
-Result<ScrubWorkers::Reply> Machine::apply(ScrubWorkers& step) {
-    depends_on_row_ = 0;
-    return Count{jobs_.scrub(step.silence, now_)};
-}
-
-template <>
-Result<CountJobs::Reply> Machine::apply(CountJobs& step) {
-    const auto* queue = jobs_.find_queue(step.queue);
-    return queue == nullptr ? QueueStatus{} : JobTable::count(*queue, now_);
+Result<FailJob::Reply> Machine::apply(FailJob& step) {
+    auto* job = jobs_.leased(step.lease);
+    if (job == nullptr) return Settlement::lease_lost;
+    return jobs_.fail(*job, step, now_) ? Settlement::buried : Settlement::settled;
 }
 
 Outcome Machine::perform_in(JobSteps steps, Step& step) { return apply_one_of(steps, step); }

@@ -28,5 +28,9 @@ local function expect_queue(q)
     if q == 'main' then
         expect('SCARD', 'routemaster:callbacks')
         expect('ZCARD', 'jobs:scheduled:main:callbacks')
+    elseif q ~= 'aux' and q ~= 'main:callbacks' then
+        expect('HLEN', 'routemaster:job:' .. q, 'routemaster:deleted:' .. q)
+        expect('ZCARD', 'routemaster:ids:' .. q, 'routemaster:buried:' .. q,
+            'routemaster:burials:' .. q)
     end
 end

@@ -20,9 +20,9 @@ local function expect_workers(queues, workers)
 end
 
 -- Makes the jobs that a worker leased from these queues READY, oldest first, at most `limit`, and
--- forgets the worker once those were all. Calls `each(queue, count)` for a queue that got jobs
--- back. Returns the number of jobs, and whether the worker was forgotten.
-local function retire(worker, queues, limit, each)
+-- forgets the worker once those were all. Their attempts count or not. Calls `each(queue, count)`
+-- for a queue that got jobs back. Returns the number of jobs, and whether the worker was forgotten.
+local function retire(worker, queues, limit, counts, each)
     local total = 0
     for _, q in ipairs(queues) do
         local pending = P .. 'jobs:pending:' .. q .. ':' .. worker
@@ -30,6 +30,7 @@ local function retire(worker, queues, limit, each)
         while total < limit do
             local job = redis.call('RPOP', pending)
             if not job then break end
+            end_attempt(q, job, counts)
             make_ready(q, job)
             count = count + 1
             total = total + 1

@@ -1,0 +1,68 @@
+/// @file
+/// What a store says of a job, and of many.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routemaster/job.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+
+/// Bytes that are kept of the error of an attempt, whole UTF-8 characters; the rest is cut off.
+inline constexpr std::size_t job_error_max = 1'024;
+
+/// Errors that are kept of a job: the last ones.
+inline constexpr std::size_t job_errors_max = 10;
+
+/// Why an attempt ended without success.
+struct JobError {
+    std::uint32_t attempt = 0;  ///< 1 for the first.
+    TimePoint at{};             ///< When it was reported.
+    std::string text;           ///< At most `job_error_max` bytes.
+
+    friend bool operator==(const JobError&, const JobError&) = default;
+};
+
+/// The error of an attempt that its worker never reported on: it died, or sent a `NackJob`. Kept
+/// when that was the last attempt.
+inline constexpr const char* unreported_error = "the last attempt ended without a report";
+
+/// A job as it is in its queue.
+struct JobStatus {
+    /// Where a job is in its life.
+    enum class State : std::uint8_t {
+        scheduled,  ///< It waits until `run_at`.
+        ready,      ///< It waits for a worker. So does a scheduled job that is due.
+        pending,    ///< `worker` has it.
+        buried,     ///< It was given up, and is kept until it is kicked or deleted.
+    };
+
+    JobId id = 0;
+    State state = State::ready;
+    std::string job;  ///< Encoded.
+    JobOptions options{};
+    TimePoint run_at{};                    ///< When it falls due, if SCHEDULED; else the epoch.
+    std::uint32_t attempts = 0;            ///< That were begun since it was pushed or kicked.
+    std::vector<JobError> errors{};        ///< The newest last, at most `job_errors_max`.
+    std::optional<Uid> worker{};           ///< Set if PENDING.
+    std::optional<TimePoint> buried_at{};  ///< Set if BURIED.
+
+    friend bool operator==(const JobStatus&, const JobStatus&) = default;
+};
+
+/// A part of the jobs of a queue, in the order of their ids.
+struct JobPage {
+    std::vector<JobStatus> jobs{};
+    JobId next = 0;  ///< What to pass as `after` for what follows; 0 when nothing does.
+
+    friend bool operator==(const JobPage&, const JobPage&) = default;
+};
+
+}  // namespace routemaster

@@ -1,0 +1,65 @@
+/// @file
+/// Steps about workers: that they live, and what becomes of their jobs when they do not.
+
+#pragma once
+
+#include <cstdint>
+
+#include "routemaster/result.hpp"
+#include "routemaster/step/reply.hpp"
+#include "routemaster/step/traits.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+
+/// Says that a worker is alive. Repeating it is harmless.
+struct Heartbeat {
+    using Reply = Done;
+    static constexpr StepTraits traits{.name = "heartbeat",
+                                       .repeatable = true,
+                                       .changes = Changes::liveness,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
+    Uid worker;
+};
+
+/// Jobs that one `RetireWorker` or `ScrubWorkers` releases at most.
+inline constexpr std::uint64_t released_max = 1'000;
+
+/// Releases at once the jobs that a worker has leased, oldest first, and forgets the worker: its
+/// clean end. As with `ReleaseJob`, their attempts do not count.
+/// Replies the number of jobs released. When that is `released_max`, there may be more, and the
+/// worker is still known: do it again. Repeating it answers 0 once nothing was left.
+struct RetireWorker {
+    using Reply = Count;
+    static constexpr StepTraits traits{.name = "retire_worker",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
+    Uid worker;
+};
+
+/// Takes every worker for dead that has not been heard of for `silence` or longer, releases what
+/// it had leased in any queue, as READY, and forgets it. The attempts that died with it count.
+/// Replies the number of jobs released, each counted in `jobs.scrubbed`, and each worker that was
+/// forgotten in `workers.scrubbed`. When that is `released_max`, there may be more to do. Repeating
+/// it is harmless.
+struct ScrubWorkers {
+    using Reply = Count;
+    static constexpr StepTraits traits{.name = "scrub_workers",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return {}; }
+
+    Duration silence;
+};
+
+/// The steps about workers.
+using WorkerSteps = StepList<Heartbeat, RetireWorker, ScrubWorkers>;
+
+}  // namespace routemaster

@@ -1,0 +1,205 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+#include "routemaster/job_status.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using State = JobStatus::State;
+
+/// Fails the next job of the queue, to run again at once. Returns what became of it.
+Settlement fail_next(Scenario& s, const std::string& error = "broken") {
+    return s.perform(FailJob{.lease = s.take_work(), .error = error, .run_at = s.now()});
+}
+
+}  // namespace
+
+void add_attempt_cases(StoreCases& add) {
+    add("every job gets an id of its own, and a duplicate push replies that of the job",
+        [](Scenario& s) {
+            const auto first = s.perform(PushJob{work_queue, "a", s.now()});
+            const auto other = s.perform(PushJob{"other", "a", s.now()});
+            expect(first.id != 0 && other.id > first.id, "ids must grow");
+            expect_equal(s.perform(PushJob{work_queue, "a", s.now()}),
+                         Pushed{PushOutcome::duplicate, first.id}, "pushing again");
+            s.perform(AckJob{s.take_work()});
+            const auto again = s.perform(PushJob{work_queue, "a", s.now()});
+            expect(again.id > other.id, "no id is used again");
+            const auto lease = s.take_work();
+            expect_equal(lease.id, again.id, "id of the lease");
+            expect_equal(s.perform(PushJob{work_queue, "a", s.now()}),
+                         Pushed{PushOutcome::duplicate, again.id}, "pushing while PENDING");
+        });
+
+    add("jobs in Ruby Routemaster's queues have no ids, no options, and no count of attempts",
+        [](Scenario& s) {
+            expect_equal(s.perform(PushJob{"aux", "a", s.now()}), Pushed{}, "pushing");
+            s.expect_refused(PushJob{"aux", "b", s.now(), {.attempts_max = 1}}, "options");
+            for (int i = 0; i < 30; ++i) {
+                const auto lease = s.take({.queue = "aux"});
+                expect_equal(lease.id, 0U, "id");
+                expect_equal(lease.attempt, 0U, "attempt");
+                s.expect_refused(FailJob{.lease = lease, .error = "x", .run_at = s.now()}, "queue");
+                s.perform(NackJob{lease, s.now()});
+            }
+            s.expect_refused(FindJob{"main", 1}, "queue");
+            s.expect_refused(ListJobs{.queue = "aux"}, "queue");
+            s.expect_refused(KickJobs{.queue = "aux"}, "queue");
+            s.expect_refused(DeleteJob{"aux", 1}, "queue");
+            s.perform(ReleaseJob{s.take({.queue = "aux"}), s.now()});
+            expect_equal(s.queue("aux"), QueueStatus{.ready = 1}, "jobs");
+        });
+
+    add("a lease says which attempt it is, and how long it may take", [](Scenario& s) {
+        const auto id = s.push_with("a", {.timeout = Duration{7'000}});
+        for (const std::uint32_t attempt : {1U, 2U, 3U}) {
+            const auto lease = s.take_work();
+            expect_equal(lease.attempt, attempt, "attempt");
+            expect_equal(lease.timeout, Duration{7'000}, "timeout");
+            expect_equal(s.job(id).attempts, attempt, "attempts begun");
+            s.perform(NackJob{lease, s.now()});
+        }
+    });
+
+    add("attempts of jobs whose worker died, or nacked them, count", [](Scenario& s) {
+        const auto id = s.push_with("a", {.attempts_max = 3});
+        s.take_work();
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        s.perform(NackJob{s.take_work(), s.now()});
+        expect_equal(s.take_work(2).attempt, 3U, "attempt");
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
+        s.expect_idle_until(never, work_queue);
+        expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs, after three attempts");
+        const auto job = s.job(id);
+        expect_equal(job.state, State::buried, "state");
+        expect_equal(job.buried_at, std::optional{s.now()}, "when it was BURIED");
+        expect_equal(job.errors,
+                     std::vector<JobError>{{.attempt = 3, .at = s.now(), .text = unreported_error}},
+                     "errors");
+    });
+
+    add("attempts that are released, by a step or by a worker that retires, do not count",
+        [](Scenario& s) {
+            const auto id = s.push_with("a", {.attempts_max = 1});
+            for (int i = 0; i < 3; ++i) {
+                const auto lease = s.take_work();
+                expect_equal(lease.attempt, 1U, "attempt");
+                expect_equal(s.perform(ReleaseJob{lease, s.now() + Duration{5}}),
+                             Settlement::settled, "releasing");
+                expect_equal(s.perform(ReleaseJob{lease, s.now()}), Settlement::lease_lost,
+                             "releasing again");
+                expect_equal(s.job(id).run_at, s.now() + Duration{5}, "when it runs again");
+                s.advance(Duration{5});
+                expect_equal(s.take_work().attempt, 1U, "attempt");
+                s.perform(RetireWorker{Scenario::worker(1)});
+            }
+            expect_equal(s.job(id).attempts, 0U, "attempts begun");
+        });
+
+    add("a job that fails runs again when it is due, and keeps the error", [](Scenario& s) {
+        const auto id = s.push_with("a", {});
+        const auto lease = s.take_work();
+        const FailJob failed{.lease = lease, .error = "broken", .run_at = s.now() + Duration{50}};
+        s.advance(Duration{1});
+        expect_equal(s.perform(failed), Settlement::settled, "failing");
+        expect_equal(s.perform(failed), Settlement::lease_lost, "failing again");
+        s.expect_idle_until(s.now() + Duration{49}, work_queue);
+        const auto job = s.job(id);
+        expect_equal(job.state, State::scheduled, "state");
+        expect_equal(job.run_at, s.now() + Duration{49}, "when it runs again");
+        expect_equal(job.errors,
+                     std::vector<JobError>{{.attempt = 1, .at = s.now(), .text = "broken"}},
+                     "errors");
+        s.advance(Duration{49});
+        expect_equal(s.take_work().attempt, 2U, "attempt");
+    });
+
+    add("a job that failed as often as it may, or for good, is BURIED", [](Scenario& s) {
+        s.push_with("a", {.attempts_max = 2});
+        expect_equal(fail_next(s), Settlement::settled, "the first failure");
+        expect_equal(fail_next(s), Settlement::buried, "the second");
+        s.push("b");
+        s.bury_next();
+        s.expect_idle_until(never, work_queue);
+        expect_equal(s.queue(work_queue), QueueStatus{.buried = 2}, "jobs");
+        expect_equal(s.push("a"), PushOutcome::duplicate, "pushing while BURIED");
+        s.push_with("c", {.attempts_max = 0});
+        for (int i = 0; i < 40; ++i) fail_next(s);
+        expect_equal(s.take_work().attempt, 41U, "attempt of a job without a limit");
+    });
+
+    add("by default a job is BURIED after 25 attempts", [](Scenario& s) {
+        s.push("a");
+        for (int i = 1; i < 25; ++i) expect_equal(fail_next(s), Settlement::settled, "failing");
+        expect_equal(fail_next(s), Settlement::buried, "the last failure");
+    });
+
+    add("a job keeps its last ten errors, and the beginning of each", [](Scenario& s) {
+        const auto id = s.push_with("a", {});
+        for (int i = 1; i <= 12; ++i) fail_next(s, "failure " + std::to_string(i));
+        const std::string character{"\xc3\xa9"};
+        std::string text(job_error_max - 1, 'x');
+        fail_next(s, text + character + "and more");
+        const auto errors = s.job(id).errors;
+        expect_equal(errors.size(), job_errors_max, "errors kept");
+        expect_equal(errors.front().text, std::string{"failure 4"}, "the oldest");
+        expect_equal(errors.front().attempt, 4U, "attempt of the oldest");
+        expect_equal(errors.back().text, text, "the newest, without half a character");
+    });
+
+    add("a job that expired before its first attempt is dropped, and counted", [](Scenario& s) {
+        s.push_with("late", {.expires_at = s.now() + Duration{10}});
+        const auto begun = s.push_with("begun", {.expires_at = s.now() + Duration{10}});
+        s.advance(Duration{9});
+        auto leases = s.acquire({.queue = work_queue}).leases;
+        expect_equal(leases.size(), 2U, "jobs acquired in time");
+        s.perform(ReleaseJob{leases[0], s.now()});
+        s.perform(NackJob{leases[1], s.now()});
+        s.push("other");
+        s.advance(Duration{1});
+        leases = s.acquire({.queue = work_queue}).leases;
+        expect_equal(leases.size(), 2U, "jobs acquired");
+        expect_equal(leases[0].id, begun, "a job that was begun in time");
+        expect_equal(s.queue(work_queue), QueueStatus{.pending = 2}, "jobs");
+        expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}),
+                     std::optional<std::int64_t>{1}, "jobs that expired");
+        expect_equal(s.push("late"), PushOutcome::pushed, "pushing it again");
+    });
+
+    add("jobs that are not fit to run make no worker get less than it asked for", [](Scenario& s) {
+        s.push_with("late 1", {.expires_at = s.now()});
+        s.push_with("used up", {.attempts_max = 1});
+        s.push_with("late 2", {.expires_at = s.now()});
+        s.push("a");
+        s.push("b");
+        const auto leases = s.acquire({.limit = 1, .queue = work_queue}).leases;
+        expect_equal(leases.at(0).job, std::string{"used up"}, "the first job");
+        s.perform(NackJob{leases[0], s.now()});
+        const auto both = s.acquire({.limit = 2, .queue = work_queue});
+        expect_equal(both.leases.size(), 2U, "jobs acquired");
+        expect_equal(both.next_due, s.now(), "when there is more");
+        s.expect_idle_until(never, work_queue);
+        expect_equal(s.queue(work_queue), QueueStatus{.pending = 2, .buried = 1}, "jobs");
+    });
+
+    add("bad options of a job are refused and change nothing", [](Scenario& s) {
+        s.expect_refused(PushJob{work_queue, "a", s.now(), {.timeout = Duration{-1}}}, "timeout");
+    });
+
+    add("leases whose reply was lost come again as the same attempt", [](Scenario& s) {
+        s.push_with("a", {.timeout = Duration{9}});
+        const AcquireJobs step{work_queue, Scenario::worker(1), 1, 0};
+        const auto first = s.perform(step);
+        expect_equal(first.leases.size(), 1U, "jobs acquired");
+        expect_equal(s.perform(step).leases, first.leases, "jobs acquired again");
+    });
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,239 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+#include "routemaster/job_status.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using State = JobStatus::State;
+
+/// The names of jobs, in their order.
+std::string names(const std::vector<JobStatus>& jobs) {
+    std::string all;
+    for (const auto& job : jobs) all += job.job;
+    return all;
+}
+
+/// Acquires and forgets everything, and returns the names in their order.
+std::string run_all(Scenario& s) {
+    std::string all;
+    for (const auto& lease : s.acquire({.queue = work_queue}).leases) {
+        all += lease.job;
+        s.perform(AckJob{lease});
+    }
+    return all;
+}
+
+}  // namespace
+
+void add_job_list_cases(StoreCases& add) {
+    add("a job is found by its id in every state", [](Scenario& s) {
+        const auto pushed =
+            s.perform(PushJob{work_queue, "a", s.now() + Duration{10}, {.attempts_max = 3}});
+        const auto expect_job = [&](const JobStatus& expected, const char* when) {
+            expect_equal(s.perform(FindJob{work_queue, pushed.id}), std::optional{expected}, when);
+            expect_equal(s.jobs(expected.state), std::vector<JobStatus>{expected}, when);
+        };
+        JobStatus job{.id = pushed.id, .state = State::scheduled, .job = "a"};
+        job.options.attempts_max = 3;
+        job.run_at = s.now() + Duration{10};
+        expect_job(job, "SCHEDULED");
+        s.advance(Duration{10});
+        job.state = State::ready;
+        job.run_at = {};
+        expect_job(job, "due");
+        auto lease = s.take_work(4);
+        job.state = State::pending;
+        job.worker = Scenario::worker(4);
+        job.attempts = 1;
+        expect_job(job, "PENDING");
+        s.perform(FailJob{.lease = lease, .error = "broken", .run_at = s.now()});
+        job.state = State::ready;
+        job.worker.reset();
+        job.errors.push_back({1, s.now(), "broken"});
+        expect_job(job, "READY");
+        s.perform(FailJob{.lease = s.take_work(), .error = "again", .run_at = {}, .bury = true});
+        job.state = State::buried;
+        job.attempts = 2;
+        job.errors.push_back({2, s.now(), "again"});
+        job.buried_at = s.now();
+        expect_job(job, "BURIED");
+        s.perform(KickJobs{.queue = work_queue});
+        lease = s.take_work();
+        s.perform(AckJob{lease});
+        expect_equal(s.perform(FindJob{work_queue, pushed.id}), FindJob::Reply{}, "a job done");
+        expect_equal(s.perform(FindJob{"other", pushed.id}), FindJob::Reply{}, "in another queue");
+    });
+
+    add("pages of jobs follow their ids, and lead through all of a state", [](Scenario& s) {
+        std::vector<JobId> ids;
+        for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
+            ids.push_back(s.perform(PushJob{work_queue, name, s.now() + Duration{9}}).id);
+        }
+        ListJobs step{.queue = work_queue, .state = State::scheduled, .limit = 4};
+        const auto first = s.perform(step);
+        expect_equal(names(first.jobs), std::string{"abcd"}, "the first page");
+        expect_equal(first.next, ids[3], "where to go on");
+        // A job that a page ended with may be gone.
+        s.perform(DeleteJob{work_queue, ids[3]});
+        step.after = first.next;
+        const auto last = s.perform(step);
+        expect_equal(names(last.jobs), std::string{"ef"}, "the second page");
+        expect_equal(last.next, 0U, "where to go on");
+        s.advance(Duration{9});
+        expect_equal(names(s.jobs(State::ready)), std::string{"abcef"}, "READY");
+        expect_equal(names(s.jobs(State::scheduled)), std::string{}, "SCHEDULED");
+        for (const std::uint32_t limit : {0U, jobs_looked_at_max + 1}) {
+            s.expect_refused(ListJobs{.queue = work_queue, .limit = limit}, "limit");
+            s.expect_refused(KickJobs{.queue = work_queue, .limit = limit}, "limit");
+        }
+    });
+
+    add("a page looks at a bounded number of jobs, and says where to go on", [](Scenario& s) {
+        for (std::uint32_t i = 0; i < jobs_looked_at_max; ++i) {
+            s.push(std::to_string(i), Duration{1});
+        }
+        s.push("a");
+        const ListJobs step{.queue = work_queue, .state = State::ready};
+        const auto page = s.perform(step);
+        expect_equal(page.jobs.size(), 0U, "jobs on the first page");
+        expect(page.next != 0, "more must follow");
+        expect_equal(names(s.jobs(State::ready)), std::string{"a"}, "READY");
+    });
+
+    add("BURIED jobs are kicked in the order of their burial, and begin anew", [](Scenario& s) {
+        for (const char* name : {"a", "b", "c"}) {
+            s.push_with(name, {.attempts_max = 1, .expires_at = s.now() + Duration{5}});
+        }
+        const auto leases = s.acquire({.queue = work_queue}).leases;
+        for (const std::size_t at : {1U, 2U, 0U}) {
+            s.advance(Duration{1});
+            s.perform(FailJob{.lease = leases[at], .error = "broken", .run_at = s.now()});
+        }
+        expect_equal(names(s.jobs(State::buried)), std::string{"abc"}, "BURIED, by their ids");
+        s.advance(Duration{10});
+        expect_equal(s.perform(KickJobs{.queue = work_queue, .limit = 2}), Count{2}, "kicked");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .buried = 1}, "jobs");
+        expect_equal(s.job(leases[1].id).attempts, 0U, "attempts begun");
+        expect_equal(s.job(leases[1].id).errors.size(), 1U, "errors");
+        expect_equal(run_all(s), std::string{"bc"}, "jobs that run again, though they expired");
+        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{1}, "kicked");
+        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{0}, "kicked again");
+        s.perform(FailJob{.lease = s.take_work(), .error = "broken", .run_at = s.now()});
+        expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs, after one attempt");
+    });
+
+    add("one BURIED job is kicked by its id", [](Scenario& s) {
+        for (const char* name : {"a", "b"}) {
+            s.push(name);
+            s.bury_next();
+        }
+        s.push("c");
+        const auto buried = s.jobs(State::buried);
+        const auto kick = [&](JobId id) {
+            return s.perform(KickJobs{.queue = work_queue, .id = id}).value;
+        };
+        expect_equal(kick(buried.at(1).id), 1U, "kicked");
+        expect_equal(kick(buried.at(1).id), 0U, "kicked again");
+        expect_equal(kick(s.jobs(State::ready).back().id), 0U, "kicked of a READY one");
+        expect_equal(kick(UINT32_MAX), 0U, "kicked of none");
+        expect_equal(run_all(s), std::string{"cb"}, "jobs that ran");
+        expect_equal(names(s.jobs(State::buried)), std::string{"a"}, "BURIED");
+    });
+
+    add("kicking wakes workers", [](Scenario& s) {
+        s.push("a");
+        s.bury_next();
+        s.expect_idle_until(never, work_queue);
+        s.perform(KickJobs{.queue = work_queue});
+        expect_equal(s.acquire({.queue = work_queue}).leases.size(), 1U, "jobs acquired");
+    });
+
+    add("a job that nobody has leased is deleted, and may be pushed again", [](Scenario& s) {
+        const auto remove = [&](JobId id) { return s.perform(DeleteJob{work_queue, id}); };
+        const auto scheduled = s.perform(PushJob{work_queue, "a", s.now() + Duration{9}}).id;
+        expect_equal(remove(scheduled), Deletion::deleted, "deleting a SCHEDULED job");
+        expect_equal(remove(scheduled), Deletion::unknown, "deleting it again");
+        s.push("b");
+        const auto buried = s.bury_next();
+        expect_equal(s.perform(DeleteJob{"other", buried}), Deletion::unknown,
+                     "deleting a job of another queue");
+        expect_equal(remove(buried), Deletion::deleted, "deleting a BURIED job");
+        const auto pending = s.push_with("c", {});
+        const auto lease = s.take_work();
+        expect_equal(remove(pending), Deletion::pending, "deleting a PENDING job");
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+        s.expect_idle_until(never, work_queue);
+        for (const char* name : {"a", "b", "c"}) {
+            expect_equal(s.push(name), PushOutcome::pushed, "pushing again");
+        }
+    });
+
+    add("READY jobs that are deleted run only when they are pushed again", [](Scenario& s) {
+        const auto remove = [&](const char* name) {
+            for (const auto& job : s.jobs(State::ready)) {
+                if (job.job != name) continue;
+                expect_equal(s.perform(DeleteJob{work_queue, job.id}), Deletion::deleted, name);
+            }
+        };
+        for (const char* name : {"a", "b", "c", "d"}) s.push(name);
+        remove("a");
+        remove("c");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2}, "jobs");
+        s.push("c");
+        remove("c");
+        s.push("c");
+        s.push("a");
+        remove("d");
+        expect_equal(names(s.jobs(State::ready)), std::string{"bca"}, "READY");
+        const auto first = s.acquire({.limit = 1, .queue = work_queue});
+        expect_equal(first.leases.at(0).job, std::string{"b"}, "the first job");
+        expect_equal(first.next_due, s.now(), "when there is more");
+        expect_equal(run_all(s), std::string{"ca"}, "jobs that ran");
+        s.push("e");
+        remove("e");
+        expect_equal(s.queue(work_queue), QueueStatus{.pending = 1}, "jobs");
+        s.expect_idle_until(never, work_queue);
+        s.push("e");
+        expect_equal(run_all(s), std::string{"e"}, "jobs that ran");
+    });
+
+    add("of more than 10,000 BURIED jobs those that were buried first are dropped, and counted",
+        [](Scenario& s) {
+            constexpr std::uint32_t beyond = 3;
+            for (std::uint32_t done = 0; done < buried_max + beyond;) {
+                std::vector<Step> steps;
+                for (int n = 0; n < 500 && done < buried_max + beyond; ++n) {
+                    steps.emplace_back(PushJob{work_queue, std::to_string(done++), s.now()});
+                }
+                for (const auto& one : perform_all(s.store(), steps, s.now())) {
+                    expect(one.has_value(), "a push failed");
+                }
+                steps.clear();
+                for (const auto& lease : s.acquire({.limit = 500, .queue = work_queue}).leases) {
+                    steps.emplace_back(
+                        FailJob{.lease = lease, .error = "x", .run_at = {}, .bury = true});
+                }
+                for (const auto& one : perform_all(s.store(), steps, s.now())) {
+                    expect(one.has_value(), "a burial failed");
+                }
+                s.advance(Duration{1});
+            }
+            expect_equal(s.queue(work_queue), QueueStatus{.buried = buried_max}, "jobs");
+            expect_equal(s.counter({"jobs.forgotten", {{"queue", work_queue}}}),
+                         std::optional<std::int64_t>{beyond}, "jobs that were forgotten");
+            expect_equal(
+                s.perform(ListJobs{.queue = work_queue, .state = State::buried, .limit = 1})
+                    .jobs.at(0)
+                    .job,
+                std::to_string(beyond), "the oldest that is left");
+            expect_equal(s.push("0"), PushOutcome::pushed, "pushing a forgotten one");
+        });
+}
+
+}  // namespace routemaster::testing

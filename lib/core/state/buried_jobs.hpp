@@ -1,0 +1,48 @@
+/// @file
+/// The BURIED jobs of a queue.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/state/id_index.hpp"
+#include "core/state/job_state.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// Jobs in the order of their burial, those of one instant by their ids; and all by their ids.
+///
+/// Not thread safe.
+class BuriedJobs {
+public:
+    [[nodiscard]] std::size_t size() const noexcept { return order_.size(); }
+    /// The one that was buried first; null when there is none.
+    [[nodiscard]] JobState* first() const noexcept { return order_.front(); }
+    [[nodiscard]] const IdIndex& by_id() const noexcept { return by_id_; }
+
+    /// Adds a job that is nowhere. Few were buried later, unless the clock was set back.
+    void add(JobState& job) {
+        job.state = JobState::State::buried;
+        by_id_.insert(job);
+        auto* before = order_.back();
+        while (before != nullptr && key(job) < key(*before)) before = order_.previous(*before);
+        order_.insert_after(before, job);
+    }
+    void remove(JobState& job) {
+        order_.remove(job);
+        by_id_.remove(job);
+    }
+
+private:
+    static std::pair<TimePoint, std::uint64_t> key(const JobState& job) {
+        return {*job.details->buried_at, job.order};
+    }
+
+    IntrusiveList<JobState, &JobState::in_state> order_;
+    IdIndex by_id_;
+};
+
+}  // namespace routemaster::detail

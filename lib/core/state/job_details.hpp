@@ -1,0 +1,33 @@
+/// @file
+/// What only some jobs have, so that the many others need no space for it.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "routemaster/job.hpp"
+#include "routemaster/job_status.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// Of a job that was begun, failed, or pushed with options.
+struct JobDetails {
+    JobOptions options{};
+    std::uint32_t attempts = 0;  ///< That were begun since it was pushed or kicked.
+    std::optional<TimePoint> buried_at{};
+    std::vector<JobError> errors{};  ///< The newest last, at most `job_errors_max`.
+
+    /// Whether a further attempt may begin.
+    [[nodiscard]] bool has_attempts_left() const noexcept {
+        return options.attempts_max == 0 || attempts < options.attempts_max;
+    }
+
+    /// Keeps the error of the latest attempt.
+    void add_error(std::string_view text, TimePoint at);
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,67 @@
+#include "core/state/job_places.hpp"
+
+namespace routemaster::detail {
+
+void JobPlaces::place(JobState& job, TimePoint now) {
+    if (job.run_at <= now) {
+        make_ready(job);
+        return;
+    }
+    job.state = JobState::State::scheduled;
+    job.queue.scheduled.insert(job);
+    if (&job.queue.scheduled.first() != &job) return;
+    wake_ups_.wake(job.queue);
+    if (job.queue.of_deliveries) wake_ups_.wake_callbacks(job.queue);
+}
+
+void JobPlaces::displace(JobState& job) {
+    if (job.state == JobState::State::scheduled) {
+        job.queue.scheduled.remove(job);
+    } else if (job.state == JobState::State::buried) {
+        job.queue.buried.remove(job);
+    } else if (job.eligible) {
+        withdraw(job);
+    } else {
+        --job.queue.blocked;
+    }
+}
+
+void JobPlaces::make_ready(JobState& job) {
+    job.state = JobState::State::ready;
+    if (job.eligible) {
+        offer(job);
+    } else {
+        ++job.queue.blocked;
+    }
+}
+
+void JobPlaces::offer(JobState& job) {
+    auto& queue = job.queue;
+    auto* few = job.in_order ? job.group()->ready : nullptr;
+    if (few == nullptr) {
+        queue.ready.push_back(job);
+        return wake_ups_.wake(queue);
+    }
+    few->push_back(job);
+    ++queue.ready_for_few;
+    wake_ups_.wake_callbacks(queue);
+    if (job.group()->callback == nullptr) wake_ups_.wake(queue);
+}
+
+void JobPlaces::withdraw(JobState& job) {
+    auto* few = job.in_order ? job.group()->ready : nullptr;
+    if (few == nullptr) return job.queue.ready.remove(job);
+    few->remove(job);
+    --job.queue.ready_for_few;
+}
+
+void JobPlaces::promote(QueueState& queue, TimePoint now) {
+    for (int n = 0; n < promoted_max && !queue.scheduled.empty(); ++n) {
+        auto& job = queue.scheduled.first();
+        if (job.run_at > now) return;
+        queue.scheduled.remove(job);
+        make_ready(job);
+    }
+}
+
+}  // namespace routemaster::detail

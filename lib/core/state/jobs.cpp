@@ -1,0 +1,440 @@
+#include "core/state/jobs.hpp"
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "routemaster/counter.hpp"
+#include "routemaster/detail/assert.hpp"
+#include "routemaster/error.hpp"
+
+namespace routemaster::detail {
+
+JobTable::JobTable(ChangeLog& changes, CounterTable& counters)
+    : changes_{changes}, counters_{counters}, last_id_{sequences_.open("jobs")} {
+    last_id_.label = "jobs";
+}
+
+JobTable::~JobTable() {
+    for (auto& [name, queue] : queues_) {
+        queue.jobs.each([this](JobState& job) { destroy(job); });
+    }
+}
+
+// --- Queues and their jobs ----------------------------------------------------------------------
+
+QueueState& JobTable::queue(const std::string& name) {
+    const auto found = queues_.find(name);
+    if (found != queues_.end()) return found->second;
+    return queues_.try_emplace(name, name).first->second;
+}
+
+std::uint64_t JobTable::next_id() {
+    ++last_id_.last;
+    changes_.counted(last_id_);
+    return last_id_.last;
+}
+
+JobState* JobTable::find(const QueueState& queue, std::string_view job, std::uint32_t hash) const {
+    return queue.jobs.find(hash, [&](const JobState& any) {
+        if (any.payload.size() != job.size()) return false;
+        return any.payload.resident() ? any.payload.text() == job : changes_.same(any, job);
+    });
+}
+
+JobState& JobTable::make(QueueState& queue, std::string_view job, std::uint32_t hash,
+                         TimePoint run_at, std::uint64_t order, OrderingGroup* group) {
+    auto& state = group == nullptr ? states_.make(queue, job, hash, run_at, order)
+                                   : grouped_.make(*group, queue, job, hash, run_at, order);
+    order_ = std::max(order_, order);
+    if (queue.has_ids) last_id_.last = std::max(last_id_.last, order);
+    queue.jobs.insert(hash, state);
+    return state;
+}
+
+void JobTable::destroy(JobState& job) noexcept {
+    job.in_order ? grouped_.destroy(grouped(job)) : states_.destroy(job);
+}
+
+void JobTable::end(JobState& job) {
+    auto& queue = job.queue;
+    queue.jobs.remove(job.payload.hash(), job);
+    destroy(job);
+    if (queue.jobs.empty() && !queue.of_deliveries) forget_before(queue);
+}
+
+void JobTable::forget_before(QueueState& queue) {
+    auto* before = std::exchange(emptied_, &queue);
+    if (before == nullptr || before == &queue || !before->jobs.empty()) return;
+    queues_.erase(queues_.find(before->name));
+}
+
+JobState& JobTable::push(QueueState& queue, std::string_view job, std::uint32_t hash,
+                         TimePoint run_at, std::uint64_t order, OrderingGroup* group,
+                         TimePoint now) {
+    auto& state = make(queue, job, hash, run_at, order, group);
+    if (group != nullptr) OrderingGroups::join(grouped(state));
+    if (queue.has_ids) queue.by_id.insert(state);
+    places_.place(state, now);
+    changes_.changed(state);
+    return state;
+}
+
+JobState& JobTable::push(QueueState& queue, const PushJob& step, std::uint32_t hash,
+                         TimePoint now) {
+    auto& state = make(queue, step.job, hash, step.run_at, next_id(), nullptr);
+    if (step.options != JobOptions{}) state.detailed().options = step.options;
+    queue.by_id.insert(state);
+    places_.place(state, now);
+    changes_.changed(state);
+    return state;
+}
+
+void JobTable::reschedule(JobState& job, TimePoint run_at, TimePoint now) {
+    ROUTEMASTER_ASSERT(job.state != JobState::State::pending);
+    JobPlaces::displace(job);
+    job.run_at = run_at;
+    places_.place(job, now);
+    changes_.changed(job);
+}
+
+void JobTable::remove(JobState& job) {
+    changes_.gone(job);
+    if (job.state == JobState::State::pending) {
+        leases_.end(job);
+    } else {
+        JobPlaces::displace(job);
+    }
+    if (job.in_order) groups_.leave(grouped(job));
+    if (job.queue.has_ids) job.queue.by_id.remove(job);
+    end(job);
+}
+
+void JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
+    leases_.end(job);
+    job.run_at = run_at;
+    places_.place(job, now);
+    if (job.in_order) groups_.fit(*job.group());
+    changes_.changed(job);
+}
+
+void JobTable::release_uncounted(JobState& job, TimePoint run_at, TimePoint now) {
+    if (job.attempts() > 0) --job.details->attempts;
+    release(job, run_at, now);
+}
+
+// --- Jobs that fail -----------------------------------------------------------------------------
+
+bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
+    auto& details = job.detailed();
+    details.add_error(step.error, now);
+    const bool last = step.bury || !details.has_attempts_left();
+    if (!last) {
+        release(job, step.run_at, now);
+    } else {
+        leases_.end(job);
+        bury(job, now);
+    }
+    return last;
+}
+
+void JobTable::bury(JobState& job, TimePoint now) {
+    auto& queue = job.queue;
+    job.detailed().buried_at = now;
+    queue.buried.add(job);
+    changes_.changed(job);
+    if (queue.buried.size() <= buried_max) return;
+    counters_.add({"jobs.forgotten", {{"queue", queue.name}}}, 1);
+    remove(*queue.buried.first());
+}
+
+bool JobTable::end_unfit(JobState& job, TimePoint now) {
+    if (job.details == nullptr) return false;
+    auto& details = *job.details;
+    if (details.attempts == 0 && details.options.expires_at <= now) {
+        counters_.add({"jobs.expired", {{"queue", job.queue.name}}}, 1);
+        remove(job);
+        return true;
+    }
+    if (details.has_attempts_left()) return false;
+    if (!job.payload.resident()) changes_.load(job);
+    JobPlaces::withdraw(job);
+    details.add_error(unreported_error, now);
+    bury(job, now);
+    return true;
+}
+
+std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint now) {
+    std::uint64_t kicked = 0;
+    const auto kick = [&](JobState& job) {
+        queue.buried.remove(job);
+        auto& details = *job.details;
+        details.buried_at.reset();
+        details.attempts = 0;
+        details.options.expires_at = never;
+        job.run_at = now;
+        places_.place(job, now);
+        changes_.changed(job);
+        ++kicked;
+    };
+    const auto next = [&] {
+        return step.id ? queue.buried.by_id().find(*step.id) : queue.buried.first();
+    };
+    for (auto* job = next(); job != nullptr && kicked < step.limit; job = next()) {
+        try {
+            if (!job->payload.resident()) changes_.load(*job);
+        } catch (const Failure&) {
+            if (kicked == 0) throw;
+            break;
+        }
+        kick(*job);
+    }
+    return kicked;
+}
+
+// --- Looking at jobs ----------------------------------------------------------------------------
+
+JobStatus JobTable::status(const JobState& job, TimePoint now) const {
+    using State = JobStatus::State;
+    JobStatus status;
+    status.id = job.order;
+    switch (job.state) {
+        case JobState::State::scheduled:
+            status.state = job.run_at > now ? State::scheduled : State::ready;
+            if (status.state == State::scheduled) status.run_at = job.run_at;
+            break;
+        case JobState::State::ready: status.state = State::ready; break;
+        case JobState::State::pending: status.state = State::pending; break;
+        case JobState::State::buried: status.state = State::buried; break;
+    }
+    status.job = job.payload.resident() ? std::string{job.payload.text()} : changes_.read(job);
+    if (job.worker != nullptr) status.worker = job.worker->uid;
+    if (job.details == nullptr) return status;
+    status.options = job.details->options;
+    status.attempts = job.details->attempts;
+    status.errors = job.details->errors;
+    status.buried_at = job.details->buried_at;
+    return status;
+}
+
+JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint now) const {
+    const auto is_wanted = [&](const JobState& job) {
+        using State = JobStatus::State;
+        switch (job.state) {
+            case JobState::State::scheduled:
+                return step.state == (job.run_at > now ? State::scheduled : State::ready);
+            case JobState::State::ready: return step.state == State::ready;
+            case JobState::State::pending: return step.state == State::pending;
+            case JobState::State::buried: return step.state == State::buried;
+        }
+        return false;
+    };
+    const auto& index = step.state == JobStatus::State::buried ? queue.buried.by_id() : queue.by_id;
+    JobPage page;
+    std::uint32_t looked_at = 0;
+    JobId last = step.after;
+    index.after(step.after, [&](const JobState& job) {
+        if (page.jobs.size() == step.limit || looked_at == jobs_looked_at_max) {
+            page.next = last;
+            return false;
+        }
+        ++looked_at;
+        last = job.order;
+        if (is_wanted(job)) page.jobs.push_back(status(job, now));
+        return true;
+    });
+    return page;
+}
+
+QueueStatus JobTable::count(const QueueState& queue, TimePoint now) {
+    const std::uint64_t due = queue.scheduled.count_due(now);
+    const auto ready = queue.ready.size() + queue.ready_for_few + queue.blocked;
+    return {.scheduled = queue.scheduled.size() - due,
+            .ready = ready + due,
+            .pending = queue.pending,
+            .buried = queue.buried.size()};
+}
+
+void JobTable::each(const std::function<void(JobState&)>& visit) {
+    for (auto& [name, queue] : queues_) {
+        std::vector<JobState*> all;
+        all.reserve(queue.jobs.size());
+        queue.jobs.each([&](JobState& job) { all.push_back(&job); });
+        std::sort(all.begin(), all.end(),
+                  [](const JobState* a, const JobState* b) { return a->order < b->order; });
+        for (auto* job : all) visit(*job);
+    }
+}
+
+std::vector<std::string> JobTable::take_woken() {
+    for (const auto& name : wake_ups_.names()) {
+        if (auto* queue = find_queue(name)) queue->woken = false;
+    }
+    deliveries_.callbacks_woken = false;
+    return wake_ups_.take();
+}
+
+// --- Leases -------------------------------------------------------------------------------------
+
+void JobTable::begin_attempt(JobState& job) {
+    ++job.detailed().attempts;
+    changes_.attempted(job);
+}
+
+Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint now,
+                           const Reveal& reveal) {
+    places_.promote(queue, now);
+    auto& holder = leases_.worker(step.worker);
+    holder.seen = now;
+    Acquired acquired;
+    const auto report = [&](const JobState& job) {
+        acquired.leases.push_back(LeaseTable::lease_of(job));
+        reveal(job);
+    };
+    for (auto* lost = LeaseTable::first_beyond(holder, step.known); lost != nullptr;
+         lost = holder.jobs.next(*lost)) {
+        if (&lost->queue == &queue) report(*lost);
+    }
+    ReadyJobs* const only[]{&queue.ready};
+    const auto some =
+        queue.of_deliveries ? destinations_.sources_of(step) : std::vector<ReadyJobs*>{};
+    const auto sources = queue.of_deliveries ? std::span<ReadyJobs* const>{some} : std::span{only};
+    std::size_t there = acquired.leases.size();
+    for (const auto* source : sources) there += source->size();
+    acquired.leases.reserve(std::min<std::size_t>(step.limit, there));
+    std::uint32_t ended = 0;
+    const auto take = [&](ReadyJobs& source, std::size_t most) {
+        while (most > 0 && acquired.leases.size() < step.limit && !source.empty()) {
+            if (ended == ended_at_acquisition_max) return;
+            auto& job = *source.front();
+            try {
+                if (end_unfit(job, now)) {
+                    ++ended;
+                    continue;
+                }
+                if (!job.payload.resident()) changes_.load(job);
+            } catch (const Failure&) {
+                if (acquired.leases.empty() && ended == 0) throw;
+                return;
+            }
+            JobPlaces::withdraw(job);
+            if (queue.has_ids) begin_attempt(job);
+            leases_.grant(job, holder);
+            report(job);
+            --most;
+        }
+    };
+    const auto wanted = step.limit - std::min<std::size_t>(step.limit, acquired.leases.size());
+    const auto filled = static_cast<std::size_t>(std::count_if(
+        sources.begin(), sources.end(), [](const auto* any) { return !any->empty(); }));
+    const auto share = std::max<std::size_t>(1, filled == 0 ? 0 : wanted / filled);
+    for (const auto most : {share, wanted}) {
+        for (auto* source : sources) take(*source, most);
+    }
+    if (std::any_of(sources.begin(), sources.end(),
+                    [](const auto* any) { return !any->empty(); })) {
+        acquired.next_due = now;
+    } else {
+        WakeUps::note_hunger(queue, step);
+        if (!queue.scheduled.empty()) {
+            acquired.next_due = std::max(queue.scheduled.first().run_at, now);
+        }
+    }
+    return acquired;
+}
+
+std::uint64_t JobTable::release_all(Worker& worker, std::uint64_t limit,
+                                    const std::function<void(JobState&)>& release) {
+    std::uint64_t count = 0;
+    for (; count < limit && !worker.jobs.empty(); ++count) {
+        auto& job = *worker.jobs.front();
+        release(job);
+    }
+    return count;
+}
+
+std::uint64_t JobTable::retire(const Uid& uid, TimePoint now) {
+    const auto found = leases_.workers().find(uid);
+    if (found == leases_.workers().end()) return 0;
+    const auto count = release_all(found->second, released_max,
+                                   [&](JobState& job) { release_uncounted(job, now, now); });
+    if (found->second.jobs.empty()) leases_.workers().erase(found);
+    return count;
+}
+
+std::uint64_t JobTable::scrub(Duration silence, TimePoint now) {
+    std::uint64_t count = 0;
+    auto& workers = leases_.workers();
+    for (auto worker = workers.begin(); worker != workers.end();) {
+        const auto dead = worker++;
+        auto& state = dead->second;
+        // When the clock was set back, the silence of the dead counts from now.
+        state.seen = std::min(state.seen, now);
+        if (saturating_add(state.seen, silence) > now) continue;
+        count += release_all(state, released_max - count, [&](JobState& job) {
+            counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
+            release(job, now, now);
+        });
+        if (!state.jobs.empty()) break;
+        counters_.add({"workers.scrubbed", {}}, 1);
+        workers.erase(dead);
+    }
+    return count;
+}
+
+// --- Restoring ----------------------------------------------------------------------------------
+
+JobState& JobTable::restore(QueueState& queue, std::string_view job, std::uint32_t hash,
+                            TimePoint run_at, std::uint64_t order, OrderingGroup* group) {
+    auto& state = make(queue, job, hash, run_at, order, group);
+    queue.ready.push_back(state);
+    return state;
+}
+
+void JobTable::unrestore(JobState& job) {
+    job.queue.ready.remove(job);
+    end(job);
+}
+
+void JobTable::settle_restored() {
+    std::vector<GroupedJob*> ordered;
+    for (auto& [name, queue] : queues_) {
+        std::vector<JobState*> all;
+        std::vector<JobState*> buried;
+        all.reserve(queue.ready.size());
+        while (auto* job = queue.ready.front()) {
+            queue.ready.remove(*job);
+            if (queue.has_ids) queue.by_id.insert(*job);
+            const bool is_buried = job->details != nullptr && job->details->buried_at;
+            (is_buried ? buried : all).push_back(job);
+            if (job->in_order) ordered.push_back(&grouped(*job));
+        }
+        queue.scheduled.restore(std::move(all));
+        std::sort(buried.begin(), buried.end(), [](const JobState* a, const JobState* b) {
+            return std::pair{*a->details->buried_at, a->order} <
+                   std::pair{*b->details->buried_at, b->order};
+        });
+        for (auto* job : buried) queue.buried.add(*job);
+    }
+    std::sort(ordered.begin(), ordered.end(),
+              [](const JobState* a, const JobState* b) { return a->order < b->order; });
+    for (auto* job : ordered) OrderingGroups::join(*job);
+    std::erase_if(queues_, [](const auto& entry) {
+        return entry.second.jobs.empty() && !entry.second.of_deliveries;
+    });
+    emptied_ = nullptr;
+}
+
+void JobTable::reinstate(const Lease& lease, TimePoint seen) {
+    const auto* queue = find_queue(lease.queue);
+    auto* job = queue == nullptr ? nullptr : find(*queue, lease.job);
+    if (job == nullptr || job->state == JobState::State::pending) return;
+    if (job->state == JobState::State::buried) return;
+    if (!job->payload.resident()) changes_.load(*job);
+    JobPlaces::displace(*job);
+    auto& holder = leases_.worker(lease.worker);
+    holder.seen = seen;
+    leases_.grant(*job, holder, lease.fence);
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,64 @@
+#include "core/state/leases.hpp"
+
+#include <string>
+
+namespace routemaster::detail {
+
+JobState* LeaseTable::find(const Lease& lease) const {
+    auto* job = leased_.find(mark(lease.fence),
+                             [&](const JobState& any) { return any.fence == lease.fence; });
+    if (job == nullptr || job->worker->uid != lease.worker) return nullptr;
+    return job->payload.text() == lease.job && job->queue.name == lease.queue ? job : nullptr;
+}
+
+void LeaseTable::grant(JobState& job, Worker& holder, std::uint64_t fence) {
+    job.state = JobState::State::pending;
+    job.worker = &holder;
+    job.fence = fence;
+    ++job.queue.pending;
+    // Only leases that are reinstated come behind newer ones.
+    auto* before = holder.jobs.back();
+    while (before != nullptr && before->fence > fence) before = holder.jobs.previous(*before);
+    holder.jobs.insert_after(before, job);
+    leased_.insert(mark(fence), job);
+}
+
+void LeaseTable::end(JobState& job) {
+    changes_.lease_ended(job);
+    --job.queue.pending;
+    leased_.remove(mark(job.fence), job);
+    job.worker->jobs.remove(job);
+    job.worker = nullptr;
+    job.fence = 0;
+}
+
+JobState* LeaseTable::first_beyond(const Worker& worker, std::uint64_t known) {
+    JobState* first = nullptr;
+    for (auto* job = worker.jobs.back(); job != nullptr && job->fence > known;
+         job = worker.jobs.previous(*job)) {
+        first = job;
+    }
+    return first;
+}
+
+Lease LeaseTable::lease_of(const JobState& job) {
+    return {.queue = job.queue.name,
+            .job = std::string{job.payload.text()},
+            .worker = job.worker->uid,
+            .fence = job.fence,
+            .id = job.queue.has_ids ? job.order : 0,
+            .attempt = job.attempts(),
+            .timeout = job.details == nullptr ? Duration{0} : job.details->options.timeout};
+}
+
+std::vector<Lease> LeaseTable::all() const {
+    std::vector<Lease> all;
+    for (const auto& [uid, worker] : workers_) {
+        for (auto* job = worker.jobs.front(); job != nullptr; job = worker.jobs.next(*job)) {
+            all.push_back(lease_of(*job));
+        }
+    }
+    return all;
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,45 @@
+/// @file
+/// Ordering groups: which of their jobs may be acquired.
+
+#pragma once
+
+#include <cstdint>
+
+#include "core/state/job_places.hpp"
+#include "core/state/job_state.hpp"
+
+namespace routemaster::detail {
+
+/// Keeps all but the first jobs of each group from being acquired.
+///
+/// Not thread safe.
+class OrderingGroups {
+public:
+    /// `places` must outlive it.
+    explicit OrderingGroups(JobPlaces& places) : places_{places} {}
+
+    /// Puts a job that is nowhere at the end of its group.
+    static void join(GroupedJob& job);
+    /// Takes a job that is nowhere out of its group.
+    void leave(GroupedJob& job);
+
+    /// Lets jobs at the first blocked of a group in while there is capacity, and keeps the last
+    /// ones out again while a group that became narrower has too many. What is PENDING is let be.
+    void fit(OrderingGroup& group);
+
+    /// Lets a group have another number of jobs under way. Those that are stay under way.
+    void set_concurrency(OrderingGroup& group, std::uint32_t concurrency);
+
+    /// Keeps all but the first `most` jobs of a group from being acquired.
+    void narrow(OrderingGroup& group, std::uint32_t most);
+
+    /// Lets a group have one job more after a success, and two less after a failure, but no more
+    /// than `most`. What it may begin with it regains after failures, too: or one job that is
+    /// never done would keep the others waiting.
+    void adapt(OrderingGroup& group, bool success, std::uint32_t most);
+
+private:
+    JobPlaces& places_;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,54 @@
+/// @file
+/// A queue of the state machine: where its jobs stand, and whether anybody waits for them.
+
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "core/containers/hash_index.hpp"
+#include "core/state/buried_jobs.hpp"
+#include "core/state/id_index.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/schedule.hpp"
+#include "routemaster/job.hpp"
+#include "routemaster/step/deliveries.hpp"
+
+namespace routemaster::detail {
+
+/// One queue.
+struct QueueState {
+    explicit QueueState(std::string what)
+        : name{std::move(what)},
+          of_deliveries{name == delivery_queue},
+          has_ids{!is_ruby_queue(name)} {}
+
+    std::string name;
+    bool of_deliveries;        ///< It is the one of delivery jobs, which is always there.
+    bool has_ids;              ///< Its jobs have ids, and their attempts are counted.
+    HashIndex<JobState> jobs;  ///< All, by their payloads.
+    IdIndex by_id;             ///< All, if they have ids.
+    Schedule scheduled;
+    BuriedJobs buried;
+    ReadyJobs ready;          ///< READY and eligible, and not among the two below.
+    std::size_t blocked = 0;  ///< READY and not eligible.
+
+    // Only delivery jobs are not for everybody.
+
+    std::map<std::string, CallbackState, std::less<>> callbacks;  ///< By their names.
+    ReadyJobs abandoned;            ///< Their subscriber is gone: anybody may end them.
+    std::size_t ready_for_few = 0;  ///< READY in these two.
+
+    std::size_t pending = 0;
+    /// A worker got less than it asked for and has not been woken since. Also of a queue that
+    /// begins: who asked for its jobs before left no trace.
+    bool hungry = true;
+    bool woken = false;            ///< Stands in the list of queues to wake.
+    bool callbacks_hungry = true;  ///< As `hungry`, of workers that serve callbacks.
+    bool callbacks_woken = false;  ///< As `woken`, of `callback_watch`.
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,27 @@
+#include "core/state/machine.hpp"
+
+#include "core/state/steps/apply_one_of.hpp"
+
+namespace routemaster::detail {
+
+template <>
+Result<Heartbeat::Reply> Machine::apply(Heartbeat& step) {
+    depends_on_row_ = 0;
+    jobs_.heartbeat(step.worker, now_);
+    return Done{};
+}
+
+template <>
+Result<RetireWorker::Reply> Machine::apply(RetireWorker& step) {
+    return Count{jobs_.retire(step.worker, now_)};
+}
+
+template <>
+Result<ScrubWorkers::Reply> Machine::apply(ScrubWorkers& step) {
+    depends_on_row_ = 0;
+    return Count{jobs_.scrub(step.silence, now_)};
+}
+
+Outcome Machine::perform_in(WorkerSteps steps, Step& step) { return apply_one_of(steps, step); }
+
+}  // namespace routemaster::detail

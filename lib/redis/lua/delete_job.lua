@@ -1,0 +1,19 @@
+-- DeleteJob: deletes a job that no worker has.
+-- KEYS  1 jobs:index:{q}
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id
+-- Reply: 1, or 0 when there is no such job, or 2 when it is PENDING.
+local q = ARGV[4]
+expect_queue(q)
+local id = tonumber(ARGV[5])
+local job = job_of(q, id)
+if not job then return 0 end
+local record = record_of(q, job)
+local state = state_of(q, job, record)
+if state == 2 then return 2 end
+if state == 3 then
+    exhume(q, job, id)
+elseif redis.call('ZREM', P .. 'jobs:scheduled:' .. q, job) == 0 then
+    note_deleted(q, job)
+end
+forget(q, job)
+return 1

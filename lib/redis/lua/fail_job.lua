@@ -1,0 +1,22 @@
+-- FailJob: ends an attempt that failed.
+-- KEYS  1 jobs:index:{q}
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 run_at, 9 "1" to bury it,
+--       10 error
+-- Effect: keeps the error; the job runs again at an instant, or is BURIED.
+-- Reply: 1, or 0 when the lease is lost, or 2 when the job is BURIED now.
+local q, job = ARGV[4], ARGV[5]
+if not held_in(q, job, ARGV[6], ARGV[7]) then return 0 end
+expect_queue(q)
+expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
+expect('HLEN', 'counters')
+if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
+local record = record_of(q, job)
+record[2] = ''
+add_error(record, ARGV[10])
+if ARGV[9] == '1' or used_up(record) then
+    bury(q, job, record)
+    return 2
+end
+save(q, job, record)
+place(q, job, tonumber(ARGV[8]))
+return 1

@@ -1,0 +1,29 @@
+-- KickJobs: makes BURIED jobs READY.
+-- KEYS  1 jobs:index:{q}
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id, or "" for those that were buried first, 6 limit
+-- Effect: their attempts begin anew, and they no longer expire.
+-- Reply: how many.
+local q = ARGV[4]
+expect_queue(q)
+local ids = {}
+if ARGV[5] ~= '' then
+    ids[1] = tonumber(ARGV[5])
+else
+    for i, burial in ipairs(redis.call('ZRANGE', P .. 'routemaster:burials:' .. q, 0,
+        tonumber(ARGV[6]) - 1)) do
+        ids[i] = tonumber(burial)
+    end
+end
+local kicked = 0
+for _, id in ipairs(ids) do
+    local job = job_of(q, id)
+    local record = job and record_of(q, job)
+    if job and record[6] >= 0 then
+        exhume(q, job, id)
+        record[1], record[5], record[6] = 0, never, -1
+        save(q, job, record)
+        make_ready(q, job)
+        kicked = kicked + 1
+    end
+end
+return kicked

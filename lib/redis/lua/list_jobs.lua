@@ -1,0 +1,22 @@
+-- ListJobs: replies jobs of a queue in a state, by their ids.
+-- KEYS  1 jobs:index:{q}
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 state, as of job_status(), 6 after, 7 limit
+-- Effect: looks at 1,000 jobs at most.
+-- Reply: `after` of the next page, or 0 when nothing follows, then job_status() of each.
+local q, wanted, limit = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[7])
+local index = P .. 'routemaster:' .. (wanted == 3 and 'buried:' or 'ids:') .. q
+local found = redis.call('ZRANGE', index, '(' .. ARGV[6], '+inf', 'BYSCORE', 'LIMIT', 0, 1001,
+    'WITHSCORES')
+local reply, last = {0}, tonumber(ARGV[6])
+for i = 1, #found, 2 do
+    if #reply > limit or i > 2 * 1000 then
+        reply[1] = last
+        break
+    end
+    local job, id = found[i], tonumber(found[i + 1])
+    local record = record_of(q, job)
+    local state, run_at = state_of(q, job, record)
+    last = id
+    if state == wanted then reply[#reply + 1] = job_status(job, id, record, state, run_at) end
+end
+return reply

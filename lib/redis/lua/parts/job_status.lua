@@ -1,0 +1,16 @@
+-- The status of a job: id, state (0 SCHEDULED, 1 READY, 2 PENDING, 3 BURIED), job, run_at if it is
+-- SCHEDULED, attempts, worker or "", attempts_max, timeout, expires_at, buried_at or -1, then
+-- attempt, time and text of each error.
+local function state_of(q, job, record)
+    if record[2] ~= '' then return 2 end
+    if record[6] >= 0 then return 3 end
+    local run_at = tonumber(redis.call('ZSCORE', P .. 'jobs:scheduled:' .. q, job))
+    if run_at and run_at > now then return 0, run_at end
+    return 1
+end
+
+local function job_status(job, id, record, state, run_at)
+    local status = {id, state, job, run_at or 0}
+    for i = 1, #record do status[4 + i] = record[i] end
+    return status
+end

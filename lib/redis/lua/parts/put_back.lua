@@ -1,0 +1,14 @@
+-- Ends the lease of a job, which runs again at ARGV[8]; the attempt counts or not. The other
+-- arguments are those of a lease. Returns 1, or 0 when the lease is lost.
+local function put_back(counts)
+    local job = ARGV[5]
+    local q = held_in(ARGV[4], job, ARGV[6], ARGV[7])
+    if not q then return 0 end
+    expect_queue(ARGV[4])
+    expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
+    if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
+    redis.call('SADD', KEYS[1], job)
+    end_attempt(q, job, counts)
+    place(q, job, tonumber(ARGV[8]))
+    return 1
+end

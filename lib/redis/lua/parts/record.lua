@@ -1,0 +1,60 @@
+-- Jobs that have ids: those of all queues but Ruby Routemaster's. `routemaster:ids:{q}` has the id
+-- of each as its score. `routemaster:job:{q}` has a record of each that is not as a push with the
+-- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout,
+-- expires_at, buried_at or -1, then attempt, time and text of each error].
+
+local never = 9007199254740991
+
+local function has_ids(q) return q ~= 'main' and q ~= 'aux' and q ~= 'main:callbacks' end
+
+-- The record in a value of the hash. One that cannot be read counts as absent.
+local function record_in(packed)
+    if packed then
+        local read, record = pcall(cmsgpack.unpack, packed)
+        if read and type(record) == 'table' and #record >= 6 then return record end
+    end
+    return {0, '', 25, 0, never, -1}
+end
+
+local function record_of(q, job)
+    return record_in(redis.call('HGET', P .. 'routemaster:job:' .. q, job))
+end
+
+local function save(q, job, record)
+    local key = P .. 'routemaster:job:' .. q
+    local a = record
+    if #a == 6 and a[1] == 0 and a[2] == '' and a[3] == 25 and a[4] == 0 and a[5] == never and
+        a[6] == -1 then
+        redis.call('HDEL', key, job)
+    else
+        redis.call('HSET', key, job, cmsgpack.pack(record))
+    end
+end
+
+-- Records that a job is with no worker any more, and, unless its attempt counts, that it never
+-- began. Does nothing where jobs have no records.
+local function end_attempt(q, job, counts)
+    if not has_ids(q) then return end
+    local record = record_of(q, job)
+    record[2] = ''
+    if not counts then record[1] = math.max(record[1] - 1, 0) end
+    save(q, job, record)
+end
+
+-- Removes what is known of a job that is nowhere.
+local function forget(q, job)
+    redis.call('SREM', P .. 'jobs:index:' .. q, job)
+    if not has_ids(q) then return end
+    redis.call('ZREM', P .. 'routemaster:ids:' .. q, job)
+    redis.call('HDEL', P .. 'routemaster:job:' .. q, job)
+end
+
+-- The id of a job.
+local function id_of(q, job)
+    return tonumber(redis.call('ZSCORE', P .. 'routemaster:ids:' .. q, job) or 0)
+end
+
+-- The job of that id; nil when there is none.
+local function job_of(q, id)
+    return redis.call('ZRANGE', P .. 'routemaster:ids:' .. q, id, id, 'BYSCORE')[1]
+end

@@ -1,0 +1,61 @@
+-- Acquires jobs that have ids.
+
+-- Gives an id to a job that was pushed by a version without ids.
+local function adopt(q, job)
+    local id = redis.pcall('INCR', P .. 'routemaster:job_id')
+    if type(id) ~= 'number' then return 0 end
+    redis.call('ZADD', P .. 'routemaster:ids:' .. q, id, job)
+    return id
+end
+
+-- Pops up to `most` READY jobs that may be begun, with their ids and records. Those that have
+-- expired are dropped, those whose attempts are used up BURIED, and those that were deleted passed
+-- over: some 1,000 in all. What is left begins with a job that was not deleted.
+local function take_own(q, most)
+    local instant = P .. 'jobs:instant:' .. q
+    local deleted = deleted_in(q)
+    local taken, ended = {}, 0
+    while #taken < most and ended < 1000 do
+        local jobs = redis.call('RPOP', instant, math.min(most - #taken, 1000))
+        if not jobs then break end
+        local packed = redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
+        local ids = redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))
+        for i, job in ipairs(jobs) do
+            local record = record_in(packed[i])
+            if deleted > 0 and was_deleted(q, job) then
+                deleted = deleted - 1
+                ended = ended + 1
+            elseif record[1] == 0 and record[5] <= now then
+                forget(q, job)
+                count('jobs.expired', q, 1)
+                ended = ended + 1
+            elseif used_up(record) then
+                add_error(record, 'the last attempt ended without a report')
+                bury(q, job, record)
+                ended = ended + 1
+            else
+                taken[#taken + 1] = {job, tonumber(ids[i]) or adopt(q, job), record}
+            end
+        end
+    end
+    for _ = 1, 1000 do
+        local next = deleted > 0 and redis.call('LINDEX', instant, -1)
+        if not next or not was_deleted(q, next) then break end
+        redis.call('RPOP', instant)
+        deleted = deleted - 1
+    end
+    return taken
+end
+
+-- Counts an attempt of each, by a worker. Returns the jobs.
+local function begin_attempts(q, taken, worker)
+    local fields, jobs = {}, {}
+    for i, one in ipairs(taken) do
+        local record = one[3]
+        record[1], record[2] = record[1] + 1, worker
+        jobs[i] = one[1]
+        fields[2 * i - 1], fields[2 * i] = one[1], cmsgpack.pack(record)
+    end
+    if #jobs > 0 then redis.call('HSET', P .. 'routemaster:job:' .. q, unpack(fields)) end
+    return jobs
+end

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "lua_sources.hpp"
+#include "redis/steps/protocols.hpp"
+
+namespace routemaster::redis {
+namespace {
+
+std::uint32_t number_of(const redisReply& part) {
+    return static_cast<std::uint32_t>(count(part).value);
+}
+
+JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
+    const auto parts = items(part, 10);
+    JobStatus status;
+    status.id = count(*parts[0]).value;
+    status.state = static_cast<JobStatus::State>(std::clamp<std::int64_t>(number(*parts[1]), 0, 3));
+    status.job = text(*parts[2]);
+    if (status.state == JobStatus::State::scheduled) status.run_at = reply.time(*parts[3]);
+    status.attempts = number_of(*parts[4]);
+    if (const auto worker = text(*parts[5]); !worker.empty()) status.worker = uid(*parts[5]);
+    status.options = {.attempts_max = number_of(*parts[6]),
+                      .timeout = Duration{number(*parts[7])},
+                      .expires_at = reply.time(*parts[8])};
+    if (number(*parts[9]) >= 0) status.buried_at = reply.time(*parts[9]);
+    for (std::size_t i = 10; i + 2 < parts.size(); i += 3) {
+        status.errors.push_back(
+            {number_of(*parts[i]), reply.time(*parts[i + 1]), std::string{text(*parts[i + 2])}});
+    }
+    return status;
+}
+
+}  // namespace
+
+template <>
+struct StepProtocol<CountJobs> {
+    static Script script() { return compose(CountJobs::traits, {lua::deleted}, lua::count_jobs); }
+    static void request(Request& request, const CountJobs& step) {
+        request.on("jobs:index:", step.queue).add(step.queue);
+    }
+    static QueueStatus reply(const ScriptReply& reply) {
+        const auto parts = items(reply.value, 4);
+        return {.scheduled = count(*parts[0]).value,
+                .ready = count(*parts[1]).value,
+                .pending = count(*parts[2]).value,
+                .buried = count(*parts[3]).value};
+    }
+};
+
+template <>
+struct StepProtocol<FindJob> {
+    static Script script() {
+        using namespace lua;
+        return compose(FindJob::traits, {record, job_status}, find_job);
+    }
+    static void request(Request& request, const FindJob& step) {
+        request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
+    }
+    static FindJob::Reply reply(const ScriptReply& reply) {
+        if (absent(reply.value)) return {};
+        return status_in(reply.value, reply);
+    }
+};
+
+template <>
+struct StepProtocol<ListJobs> {
+    static Script script() {
+        using namespace lua;
+        return compose(ListJobs::traits, {record, job_status}, list_jobs);
+    }
+    static void request(Request& request, const ListJobs& step) {
+        request.on("jobs:index:", step.queue)
+            .add(step.queue)
+            .add(static_cast<int>(step.state))
+            .add(step.after)
+            .add(step.limit);
+    }
+    static JobPage reply(const ScriptReply& reply) {
+        const auto parts = items(reply.value, 1);
+        JobPage page{.next = count(*parts[0]).value};
+        for (const auto* part : parts.subspan(1)) page.jobs.push_back(status_in(*part, reply));
+        return page;
+    }
+};
+
+template <>
+struct StepProtocol<KickJobs> {
+    static Script script() {
+        using namespace lua;
+        return compose(
+            KickJobs::traits,
+            {expect, index, wake, counter, job, callback, ordering_group, place, record, burial},
+            kick_jobs);
+    }
+    static void request(Request& request, const KickJobs& step) {
+        request.on("jobs:index:", step.queue).add(step.queue);
+        request.add_if(step.id);
+        request.arguments().add(step.limit);
+    }
+    static Count reply(const ScriptReply& reply) { return count(reply.value); }
+};
+
+template <>
+struct StepProtocol<DeleteJob> {
+    static Script script() {
+        using namespace lua;
+        return compose(DeleteJob::traits,
+                       {expect, index, counter, record, burial, deleted, job_status}, delete_job);
+    }
+    static void request(Request& request, const DeleteJob& step) {
+        request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
+    }
+    static Deletion reply(const ScriptReply& reply) {
+        switch (number(reply.value)) {
+            case 1: return Deletion::deleted;
+            case 2: return Deletion::pending;
+            default: return Deletion::unknown;
+        }
+    }
+};
+
+template struct Protocols<JobListSteps>;
+
+}  // namespace routemaster::redis

@@ -1,0 +1,47 @@
+#include "lua_sources.hpp"
+#include "redis/steps/protocols.hpp"
+
+namespace routemaster::redis {
+
+template <>
+struct StepProtocol<Heartbeat> {
+    static Script script() { return compose(Heartbeat::traits, {lua::expect}, lua::heartbeat); }
+    static void request(Request& request, const Heartbeat& step) {
+        request.on("workers").add(step.worker.text());
+    }
+    static Done reply(const ScriptReply&) { return {}; }
+};
+
+template <>
+struct StepProtocol<RetireWorker> {
+    static Script script() {
+        using namespace lua;
+        return compose(
+            RetireWorker::traits,
+            {expect, wake, job, callback, ordering_group, place, record, worker, release},
+            retire_worker);
+    }
+    static void request(Request& request, const RetireWorker& step) {
+        request.on("workers").add(step.worker.text());
+    }
+    static Count reply(const ScriptReply& reply) { return count(reply.value); }
+};
+
+template <>
+struct StepProtocol<ScrubWorkers> {
+    static Script script() {
+        using namespace lua;
+        return compose(ScrubWorkers::traits,
+                       {expect, index, wake, counter, job, callback, ordering_group, place, record,
+                        worker, release},
+                       scrub_workers);
+    }
+    static void request(Request& request, const ScrubWorkers& step) {
+        request.on("workers").add(step.silence.count());
+    }
+    static Count reply(const ScriptReply& reply) { return count(reply.value); }
+};
+
+template struct Protocols<WorkerSteps>;
+
+}  // namespace routemaster::redis

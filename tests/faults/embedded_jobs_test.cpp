@@ -1,0 +1,159 @@
+/// @file
+/// What a file keeps of jobs: attempts that crash their process, errors, burials, ids.
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "conformance/text.hpp"
+#include "file_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+using State = JobStatus::State;
+
+constexpr TimePoint now = from_milliseconds(1'700'000'000'000);
+
+/// A worker that dies of the only job of `work`; it exits by itself when there is none to acquire.
+[[noreturn]] void work(const fs::path& file) noexcept {
+    EmbeddedStore store{file};
+    const AcquireJobs step{.queue = "work", .worker = Uid{1, 1}};
+    if (!perform(store, step, now).value().leases.empty()) ::raise(SIGKILL);
+    ::_exit(0);
+}
+
+/// The exit status of such a process, or 128 and the signal.
+int run(const fs::path& file) {
+    const pid_t child = ::fork();
+    if (child == 0) work(file);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+Lease take(FileScene& scene) {
+    return scene.must(AcquireJobs{"work", scene.worker, 1}).leases.at(0);
+}
+
+JobStatus status(FileScene& scene, JobId id) { return scene.must(FindJob{"work", id}).value(); }
+
+}  // namespace
+
+TEST_CASE("a job that kills its process each time is BURIED after its attempts") {
+    FileScene scene;
+    const PushJob push{"work", "poison", scene.now, {.attempts_max = 3}};
+    const auto id = scene.must(push).id;
+    scene.close();
+    for (int attempt = 1; attempt <= 3; ++attempt) REQUIRE(run(scene.file) == 128 + SIGKILL);
+    REQUIRE(run(scene.file) == 0);
+    scene.open();
+    CHECK(scene.queue("work") == QueueStatus{.buried = 1});
+    const auto job = status(scene, id);
+    CHECK(job.attempts == 3);
+    REQUIRE(job.errors.size() == 1);
+    CHECK(job.errors[0] == JobError{3, now, unreported_error});
+}
+
+TEST_CASE("a file keeps options, attempts, errors and burials") {
+    FileOptions options;
+    SUBCASE("in the rows where they changed") {}
+    SUBCASE("after compaction") { options.slack_max = 4'096; }
+    SUBCASE("of payloads that are not in memory") {
+        options = {.slack_max = 4'096, .memory_max = 1};
+    }
+    FileScene scene{options};
+    std::vector<JobId> ids;
+    for (const char* name : {"a", "b", "c", "d"}) {
+        const JobOptions own{.attempts_max = 2,
+                             .timeout = Duration{5},
+                             .expires_at = scene.now + Duration{1'000'000}};
+        ids.push_back(scene.must(PushJob{"work", name, scene.now, own}).id);
+    }
+    // "c" is BURIED first, "a" waits after a failure, "b" was begun once, "d" never.
+    const auto leases = scene.must(AcquireJobs{"work", scene.worker, 3}).leases;
+    const auto fail = [&](const Lease& lease, bool bury) {
+        scene.must(FailJob{.lease = lease,
+                           .error = "broken " + lease.job,
+                           .run_at = scene.now + Duration{50},
+                           .bury = bury});
+    };
+    fail(leases.at(2), true);
+    scene.now += Duration{1};
+    fail(leases.at(0), false);
+    scene.must(RetireWorker{scene.worker});
+    scene.must(NackJob{take(scene), scene.now});
+    for (int i = 0; i < 2'000; ++i) {
+        scene.must(PushJob{"other", "filler " + std::to_string(i), scene.now});
+        if (options.memory_max > 0) continue;
+        scene.must(AckJob{scene.must(AcquireJobs{"other", scene.worker, 1}).leases.at(0)});
+    }
+    std::vector<JobStatus> before;
+    for (const auto id : ids) before.push_back(status(scene, id));
+    scene.close();
+    scene.open(options);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        CHECK(testing::Text::of(status(scene, ids[i])) == testing::Text::of(before[i]));
+    }
+    CHECK(scene.queue("work") == QueueStatus{.scheduled = 1, .ready = 2, .buried = 1});
+    CHECK(scene.must(KickJobs{.queue = "work"}).value == 1);
+    CHECK(status(scene, ids[2]).state == State::ready);
+    CHECK(status(scene, ids[2]).errors.size() == 1);
+}
+
+TEST_CASE("BURIED jobs keep their order in a file") {
+    FileScene scene;
+    for (const char* name : {"a", "b", "c"}) scene.must(scene.job(name));
+    const auto leases = scene.must(AcquireJobs{"work", scene.worker, 3}).leases;
+    for (const std::size_t at : {1U, 2U, 0U}) {
+        scene.now += Duration{1};
+        scene.must(FailJob{.lease = leases[at], .error = "", .run_at = {}, .bury = true});
+    }
+    scene.close();
+    scene.open();
+    CHECK(scene.must(KickJobs{.queue = "work", .limit = 1}).value == 1);
+    CHECK(take(scene).job == "b");
+}
+
+TEST_CASE("no id is given twice, though the jobs that had it are gone") {
+    FileOptions options;
+    int rows_behind = 1;
+    SUBCASE("and still in the file") {}
+    SUBCASE("and compacted away") {
+        options.slack_max = 1'024;
+        rows_behind = 3'000;
+    }
+    FileScene scene{options};
+    JobId last = 0;
+    for (int i = 0; i < 20; ++i) {
+        last = scene.must(scene.job("a")).id;
+        scene.must(AckJob{take(scene)});
+    }
+    for (int i = 0; i < rows_behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    scene.close();
+    scene.open(options);
+    CHECK(scene.must(scene.job("a")).id == last + 1);
+}
+
+TEST_CASE("an attempt is on disk before its worker knows of it") {
+    FileScene scene;
+    const auto id = scene.must(scene.job("a")).id;
+    take(scene);
+    // What a crash at this moment would leave.
+    const auto copy = scene.folder.path() / "copy";
+    fs::copy_file(scene.file, copy);
+    fs::copy_file(scene.file.string() + "-wal", copy.string() + "-wal");
+    scene.close();
+    scene.open_at(copy);
+    CHECK(status(scene, id).attempts == 1);
+    CHECK(status(scene, id).state == State::ready);
+}
