@@ -3,34 +3,37 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "routemaster/clock.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/job_status.hpp"
+#include "routemaster/push_options.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
+#include "routemaster/typed_job.hpp"
 
 namespace routemaster {
 
-/// Settings of one push.
-struct PushOptions {
-    Duration delay{0};                  ///< How long from now the job falls due.
-    std::optional<TimePoint> run_at{};  ///< When it falls due; overrides `delay`.
-};
-
-/// One queue of a store. Any number of objects, in any processes, may share one.
+/// One queue of a store. Any number of objects, in any processes, may share one; a `WorkerPool`
+/// does its jobs.
 ///
 /// A job that was `pushed` survives a crash as the store promises, and is done at least once. Its
 /// name must not be empty, else `invalid`.
 ///
 /// A name that is none by `is_queue_name`, and `delivery_queue`, which is the bus's own, make every
 /// call answer `invalid`.
+///
+/// Jobs of `aux`, which is a queue of Ruby Routemaster, have neither ids nor settings, and are
+/// never BURIED: pushes with settings and calls about single jobs are `invalid` there.
 ///
 /// Every call exists in two forms, one of them with `done`: as in `Bus`.
 ///
@@ -40,24 +43,91 @@ public:
     /// The store and the clock must outlive the queue.
     JobQueue(Store& store, std::string name, const Clock& clock = system_clock());
 
-    /// Puts a job into the queue. Returns `duplicate`, which is not an error, when the job is there
-    /// already, in any state.
-    Result<PushOutcome> push(const Job& job, PushOptions options = {});
-    void push(const Job& job, PushOptions options, std::function<void(Result<PushOutcome>)> done);
+    // --- Pushing --------------------------------------------------------------------------------
+
+    /// Puts a job into the queue. Returns its id, and `pushed`; or `duplicate`, which is not an
+    /// error, and the id of the job that is there already, in any state, BURIED included.
+    Result<Pushed> push(const Job& job, PushOptions options = {});
+    void push(const Job& job, PushOptions options, std::function<void(Result<Pushed>)> done);
+
+    /// The same with a struct of the program. What is no job does not compile.
+    template <TypedJob T>
+    Result<Pushed> push(const T& job, PushOptions options = {}) {
+        return push(to_job(job), options);
+    }
+    template <TypedJob T>
+    void push(const T& job, PushOptions options, std::function<void(Result<Pushed>)> done) {
+        push(to_job(job), options, std::move(done));
+    }
 
     /// Puts many jobs into the queue, in order, in one trip to the store, and returns the result of
     /// each. On an embedded store they share one commit: after a crash all of them are there, or
     /// none. Jobs in doubt (`timed_out`) may be pushed again.
-    std::vector<Result<PushOutcome>> push_many(std::span<const Job> jobs, PushOptions options = {});
+    std::vector<Result<Pushed>> push_many(std::span<const Job> jobs, PushOptions options = {});
     void push_many(std::span<const Job> jobs, PushOptions options,
-                   std::function<void(std::vector<Result<PushOutcome>>)> done);
+                   std::function<void(std::vector<Result<Pushed>>)> done);
+
+    /// The same with structs of the program.
+    template <TypedJob T>
+    std::vector<Result<Pushed>> push_many(const std::vector<T>& jobs, PushOptions options = {}) {
+        return push_many(std::span<const Job>{to_jobs(jobs)}, options);
+    }
+    template <TypedJob T>
+    void push_many(const std::vector<T>& jobs, PushOptions options,
+                   std::function<void(std::vector<Result<Pushed>>)> done) {
+        push_many(std::span<const Job>{to_jobs(jobs)}, options, std::move(done));
+    }
+
+    // --- Looking --------------------------------------------------------------------------------
 
     /// Counts the jobs in each state.
     [[nodiscard]] Result<QueueStatus> status() const;
     void status(std::function<void(Result<QueueStatus>)> done) const;
 
+    /// A job, with its last errors; nothing when the queue has none of that id: it is done, or was
+    /// dropped. `decode_job` reads its name and arguments.
+    [[nodiscard]] Result<std::optional<JobStatus>> find(JobId id) const;
+    void find(JobId id, std::function<void(Result<std::optional<JobStatus>>)> done) const;
+
+    /// The jobs in a state whose id is greater than `after`, in the order of their pushes, at most
+    /// `limit`, which is at most 1,000. See `ListJobs`: a page may be short though more follow.
+    [[nodiscard]] Result<JobPage> list(JobStatus::State state, JobId after = 0,
+                                       std::uint32_t limit = 100) const;
+    void list(JobStatus::State state, JobId after, std::uint32_t limit,
+              std::function<void(Result<JobPage>)> done) const;
+
+    // --- Acting ---------------------------------------------------------------------------------
+
+    /// Makes a BURIED job READY; its attempts begin anew, its errors stay. Returns 1, or 0 when it
+    /// was not BURIED.
+    Result<std::uint64_t> kick(JobId id);
+    void kick(JobId id, std::function<void(Result<std::uint64_t>)> done);
+
+    /// The same for those that were buried first, at most `limit`, which is at most 1,000. Returns
+    /// how many there were.
+    Result<std::uint64_t> kick_all(std::uint32_t limit = 1'000);
+    void kick_all(std::uint32_t limit, std::function<void(Result<std::uint64_t>)> done);
+
+    /// Deletes a job that no worker has leased, in any state.
+    Result<Deletion> remove(JobId id);
+    void remove(JobId id, std::function<void(Result<Deletion>)> done);
+
 private:
     struct Many;
+
+    template <TypedJob T>
+    [[nodiscard]] static std::vector<Job> to_jobs(const std::vector<T>& jobs) {
+        std::vector<Job> all;
+        all.reserve(jobs.size());
+        for (const auto& job : jobs) all.push_back(to_job(job));
+        return all;
+    }
+
+    /// Both forms of a step about this queue.
+    template <class S>
+    [[nodiscard]] Result<typename S::Reply> ask(S step) const;
+    template <class S, class Done>
+    void ask(S step, Done done) const;
 
     [[nodiscard]] Result<void> check_name() const;
     [[nodiscard]] Result<PushJob> step(const Job& job, const PushOptions& options,

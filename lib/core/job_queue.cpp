@@ -14,7 +14,7 @@ namespace routemaster {
 struct JobQueue::Many {
     std::vector<PushJob> steps;
     std::vector<std::size_t> places;  // Where the reply of each step belongs.
-    std::vector<Result<PushOutcome>> replies;
+    std::vector<Result<Pushed>> replies;
 
     /// Those to be sent, as a store takes them.
     [[nodiscard]] std::vector<Step> sent() const { return {steps.begin(), steps.end()}; }
@@ -29,11 +29,7 @@ struct JobQueue::Many {
                 lost.push_back(std::move(steps[i]));
                 lost_places.push_back(places[i]);
             }
-            if (reply) {
-                replies[places[i]] = reply->outcome;
-            } else {
-                replies[places[i]] = reply.error();
-            }
+            replies[places[i]] = std::move(reply);
         }
         steps = std::move(lost);
         places = std::move(lost_places);
@@ -41,7 +37,7 @@ struct JobQueue::Many {
     }
 
     static void submit(Store& store, Many many, TimePoint now, int repeats,
-                       std::function<void(std::vector<Result<PushOutcome>>)> done) {
+                       std::function<void(std::vector<Result<Pushed>>)> done) {
         auto sent = many.sent();
         store.submit(sent, now,
                      [&store, many = std::move(many), now, repeats,
@@ -58,28 +54,35 @@ struct JobQueue::Many {
 JobQueue::JobQueue(Store& store, std::string name, const Clock& clock)
     : store_{store}, name_{std::move(name)}, clock_{clock} {}
 
-Result<PushOutcome> JobQueue::push(const Job& job, PushOptions options) {
+template <class S>
+Result<typename S::Reply> JobQueue::ask(S step) const {
+    if (auto checked = check_name(); !checked) return checked.error();
+    return perform(store_, std::move(step), clock_.now());
+}
+
+template <class S, class Done>
+void JobQueue::ask(S step, Done done) const {
+    if (auto checked = check_name(); !checked) return done(checked.error());
+    submit(store_, std::move(step), clock_.now(), std::move(done));
+}
+
+// --- Pushing ------------------------------------------------------------------------------------
+
+Result<Pushed> JobQueue::push(const Job& job, PushOptions options) {
     const auto now = clock_.now();
     auto push = step(job, options, now);
     if (!push) return push.error();
-    const auto pushed = perform(store_, *std::move(push), now);
-    if (!pushed) return pushed.error();
-    return pushed->outcome;
+    return perform(store_, *std::move(push), now);
 }
 
-void JobQueue::push(const Job& job, PushOptions options,
-                    std::function<void(Result<PushOutcome>)> done) {
+void JobQueue::push(const Job& job, PushOptions options, std::function<void(Result<Pushed>)> done) {
     const auto now = clock_.now();
     auto push = step(job, options, now);
     if (!push) return done(push.error());
-    submit(store_, *std::move(push), now, [done = std::move(done)](Result<Pushed> pushed) {
-        if (!pushed) return done(pushed.error());
-        done(pushed->outcome);
-    });
+    submit(store_, *std::move(push), now, std::move(done));
 }
 
-std::vector<Result<PushOutcome>> JobQueue::push_many(std::span<const Job> jobs,
-                                                     PushOptions options) {
+std::vector<Result<Pushed>> JobQueue::push_many(std::span<const Job> jobs, PushOptions options) {
     const auto now = clock_.now();
     auto all = many(jobs, options, now);
     for (int repeats = repeats_max; repeats >= 0; --repeats) {
@@ -91,20 +94,69 @@ std::vector<Result<PushOutcome>> JobQueue::push_many(std::span<const Job> jobs,
 }
 
 void JobQueue::push_many(std::span<const Job> jobs, PushOptions options,
-                         std::function<void(std::vector<Result<PushOutcome>>)> done) {
+                         std::function<void(std::vector<Result<Pushed>>)> done) {
     const auto now = clock_.now();
     Many::submit(store_, many(jobs, options, now), now, repeats_max, std::move(done));
 }
 
-Result<QueueStatus> JobQueue::status() const {
-    if (auto checked = check_name(); !checked) return checked.error();
-    return perform(store_, CountJobs{name_}, clock_.now());
-}
+// --- Looking ------------------------------------------------------------------------------------
+
+Result<QueueStatus> JobQueue::status() const { return ask(CountJobs{name_}); }
 
 void JobQueue::status(std::function<void(Result<QueueStatus>)> done) const {
-    if (auto checked = check_name(); !checked) return done(checked.error());
-    submit(store_, CountJobs{name_}, clock_.now(), std::move(done));
+    ask(CountJobs{name_}, std::move(done));
 }
+
+Result<std::optional<JobStatus>> JobQueue::find(JobId id) const { return ask(FindJob{name_, id}); }
+
+void JobQueue::find(JobId id, std::function<void(Result<std::optional<JobStatus>>)> done) const {
+    ask(FindJob{name_, id}, std::move(done));
+}
+
+Result<JobPage> JobQueue::list(JobStatus::State state, JobId after, std::uint32_t limit) const {
+    return ask(ListJobs{name_, state, after, limit});
+}
+
+void JobQueue::list(JobStatus::State state, JobId after, std::uint32_t limit,
+                    std::function<void(Result<JobPage>)> done) const {
+    ask(ListJobs{name_, state, after, limit}, std::move(done));
+}
+
+// --- Acting -------------------------------------------------------------------------------------
+
+namespace {
+
+Result<std::uint64_t> number(const Result<Count>& count) {
+    return count ? Result<std::uint64_t>{count->value} : Result<std::uint64_t>{count.error()};
+}
+
+}  // namespace
+
+Result<std::uint64_t> JobQueue::kick(JobId id) {
+    return number(ask(KickJobs{.queue = name_, .id = id}));
+}
+
+void JobQueue::kick(JobId id, std::function<void(Result<std::uint64_t>)> done) {
+    ask(KickJobs{.queue = name_, .id = id},
+        [done = std::move(done)](const Result<Count>& kicked) { done(number(kicked)); });
+}
+
+Result<std::uint64_t> JobQueue::kick_all(std::uint32_t limit) {
+    return number(ask(KickJobs{.queue = name_, .limit = limit}));
+}
+
+void JobQueue::kick_all(std::uint32_t limit, std::function<void(Result<std::uint64_t>)> done) {
+    ask(KickJobs{.queue = name_, .limit = limit},
+        [done = std::move(done)](const Result<Count>& kicked) { done(number(kicked)); });
+}
+
+Result<Deletion> JobQueue::remove(JobId id) { return ask(DeleteJob{name_, id}); }
+
+void JobQueue::remove(JobId id, std::function<void(Result<Deletion>)> done) {
+    ask(DeleteJob{name_, id}, std::move(done));
+}
+
+// --- Steps --------------------------------------------------------------------------------------
 
 Result<void> JobQueue::check_name() const {
     if (name_ != delivery_queue) return {};
@@ -114,8 +166,13 @@ Result<void> JobQueue::check_name() const {
 Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimePoint now) const {
     if (auto checked = check_name(); !checked) return checked.error();
     if (job.name.empty()) return Error{Errc::invalid, "name: of a job must not be empty"};
+    if (options.expires < Duration{0}) {
+        return Error{Errc::invalid, "expires: must not be negative"};
+    }
     const auto due = options.run_at.value_or(saturating_add(now, options.delay));
-    return PushJob{name_, encode_job(job), due};
+    JobOptions lasting{.attempts_max = options.attempts_max, .timeout = options.timeout};
+    if (options.expires != Duration{0}) lasting.expires_at = saturating_add(due, options.expires);
+    return PushJob{name_, encode_job(job), due, lasting};
 }
 
 JobQueue::Many JobQueue::many(std::span<const Job> jobs, const PushOptions& options,
@@ -127,7 +184,7 @@ JobQueue::Many JobQueue::many(std::span<const Job> jobs, const PushOptions& opti
         if (push) {
             all.places.push_back(all.replies.size());
             all.steps.push_back(*std::move(push));
-            all.replies.emplace_back(PushOutcome::pushed);
+            all.replies.emplace_back(Pushed{});
         } else {
             all.replies.emplace_back(push.error());
         }

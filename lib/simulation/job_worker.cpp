@@ -32,7 +32,7 @@ JobWorker::JobWorker(SimulationContext& context, Store& store, Subscribers& subs
 TimePoint JobWorker::poll(TimePoint now) {
     loop_.receive(now);
     if (loop_.over(now)) {
-        for (const auto id : std::exchange(under_way_, {})) loop_.nack(id);
+        for (const auto id : std::exchange(under_way_, {})) loop_.release(id);
     }
     return loop_.send(slots - std::min(slots, loop_.held()));
 }

@@ -13,6 +13,7 @@ that is to find it is compiled against the copy and run:
     dispatcher    the unit tests of the dispatcher's shares, end, trouble, and wake-ups
     lease_loop    the unit tests of what every worker does about its leases
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
+    worker_pool   the unit tests of pools, and of the jobs they do
     services      the integration tests that the mutant names, on programs with the bug in them:
                   that settings are passed on, and obeyed. Makes the release build first
 
@@ -78,6 +79,11 @@ PROGRAMS["dispatcher"] = [
 PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
 PROGRAMS["delivery_worker"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("callbacks", "delivery_worker")
+]
+PROGRAMS["worker_pool"] = [
+    [f"tests/unit/{what}_test.cpp"]
+    for what in ("worker_pool", "worker_pool_leases", "worker_pool_async", "worker_pool_threads",
+                 "typed_job", "job_queue_calls")
 ]
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
 SECONDS_MAX = 60

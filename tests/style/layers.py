@@ -26,6 +26,7 @@ LAYERS = {
     1: """
         value event topic subscription batch job job_status timer counter health names capacity
         measurement url
+        job_context job_exceptions push_options retry_policy typed_job
         codec/
     """,
     2: """
@@ -34,10 +35,11 @@ LAYERS = {
     """,
     3: """
         bus publisher subscriber job_queue api_tokens dispatcher autodrop monitor admission_control
+        job_handler job_responder worker_pool_options
     """,
     4: """
         store/ transport/ server/
-        runner open_store delivery_worker
+        runner open_store delivery_worker worker_pool
     """,
     5: """
         routemaster

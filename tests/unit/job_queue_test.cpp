@@ -129,7 +129,7 @@ TEST_CASE("pushes whose replies are lost are repeated, alone or among many") {
     test::DisturbedStore store{memory};
     JobQueue jobs{store, "work"};
     store.lose_replies<PushJob>(2);
-    std::vector<Result<PushOutcome>> replies;
+    std::vector<Result<Pushed>> replies;
     const std::vector<Job> many{{"a"}, {"b"}, {"c"}};
     SUBCASE("waiting") { replies = jobs.push_many(many); }
     SUBCASE("with a completion") {
@@ -145,9 +145,9 @@ TEST_CASE("pushes whose replies are lost are repeated, alone or among many") {
 
 TEST_CASE("every call of a queue has a form with a completion") {
     Queue queue;
-    std::optional<PushOutcome> pushed;
-    queue.jobs.push(resize, {}, [&](Result<PushOutcome> reply) { pushed = reply.value(); });
-    CHECK(pushed == PushOutcome::pushed);
+    std::optional<Pushed> pushed;
+    queue.jobs.push(resize, {}, [&](Result<Pushed> reply) { pushed = reply.value(); });
+    CHECK(pushed.value() == PushOutcome::pushed);
     std::optional<QueueStatus> status;
     queue.jobs.status([&](Result<QueueStatus> reply) { status = reply.value(); });
     CHECK(status == QueueStatus{0, 1, 0});
@@ -157,7 +157,7 @@ TEST_CASE("many jobs are pushed in order, each with its own outcome") {
     Queue queue;
     const std::vector<Job> jobs{{"a"}, resize, {"b"}, resize};
     REQUIRE(queue.jobs.push(Job{"b"}).value() == PushOutcome::pushed);
-    std::vector<Result<PushOutcome>> replies;
+    std::vector<Result<Pushed>> replies;
     SUBCASE("waiting") { replies = queue.jobs.push_many(jobs); }
     SUBCASE("with a completion") {
         queue.jobs.push_many(jobs, {}, [&](auto all) { replies = std::move(all); });

@@ -33,6 +33,7 @@ struct Notes final : LeaseLoop::Owner {
     void begin_again(Id id) override { to_begin_again.push_back(id); }
     void settled(Id id, Settlement settlement) override { settlements[id] = settlement; }
     void unfit(Id id, const Error&) override { unfit_ones.push_back(id); }
+    void lost(Id id) override { lost_ones.push_back(id); }
 
     /// The jobs that came, each as often as it came.
     [[nodiscard]] std::vector<std::string> jobs() const {
@@ -46,6 +47,7 @@ struct Notes final : LeaseLoop::Owner {
     std::vector<Id> to_begin_again;
     std::map<Id, Settlement> settlements;
     std::vector<Id> unfit_ones;
+    std::vector<Id> lost_ones;
 };
 
 /// A worker with a number of slots. Single threaded.
@@ -314,6 +316,65 @@ TEST_CASE("a worker that stood still can settle nothing that was handed on") {
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
+TEST_CASE("a worker that stood still finds which leases it has lost, if it wants to know") {
+    bool wants = false;
+    SUBCASE("it does not") {}
+    SUBCASE("it does") { wants = true; }
+    LeaseScene scene{10, {.finds_lost = wants}};
+    scene.push_many(3);
+    scene.run();
+    scene.now += Duration{60'000};
+    // Another took two of them, and the third was released to nobody.
+    Worker other{scene.store, scene.now, scene.complete({}), 2};
+    for (int i = 0; i < 3; ++i) other.poll();
+    REQUIRE(other.notes.jobs().size() == 2);
+    scene.run_for(Duration{100});
+    if (wants) {
+        CHECK(scene.worker.notes.lost_ones.size() == 3);
+        CHECK(scene.jobs() == Jobs{"job-1", "job-2", "job-3", "job-3"});
+        CHECK(scene.worker.loop.held() == 1);
+    } else {
+        CHECK(scene.worker.notes.lost_ones.empty());
+        CHECK(scene.worker.loop.held() == 4);
+    }
+}
+
+TEST_CASE("a worker whose heartbeats got lost, but whom nobody took for dead, loses nothing") {
+    LeaseScene scene{10, {.finds_lost = true}};
+    scene.push_many(3);
+    scene.run();
+    scene.disturbed.refuse<Heartbeat>(10);
+    scene.run_for(Duration{20'000});
+    CHECK(scene.worker.notes.lost_ones.empty());
+    CHECK(scene.worker.loop.held() == 3);
+    CHECK(scene.jobs().size() == 3);
+}
+
+TEST_CASE("what is being settled is not reported as lost besides") {
+    LeaseScene scene{10, {.finds_lost = true}};
+    scene.push("resize");
+    scene.run();
+    scene.now += Duration{60'000};
+    Worker other{scene.store, scene.now, scene.complete({}), 2};
+    for (int i = 0; i < 3; ++i) other.poll();
+    scene.disturbed.refuse<AckJob>(1);
+    scene.ack(1);
+    scene.run_for(Duration{1'000});
+    CHECK(scene.worker.notes.lost_ones.empty());
+    CHECK(scene.worker.notes.settlements.at(1) == Settlement::lease_lost);
+}
+
+TEST_CASE("where attempts are counted, one that is released does not count") {
+    LeaseScene scene;
+    scene.push("resize");
+    scene.run();
+    scene.worker.loop.release(1);
+    scene.worker.wake();
+    scene.run();
+    CHECK(scene.worker.loop.lease(2).attempt == 1);
+    CHECK(scene.disturbed.times_of<NackJob>().empty());
+}
+
 // --- Steps about leases -------------------------------------------------------------------------
 
 TEST_CASE("a settlement that the store refuses is repeated until it is done") {
@@ -390,7 +451,7 @@ TEST_CASE("a job that the store calls invalid is reported, and can be nacked") {
     scene.run();
     REQUIRE(scene.worker.notes.unfit_ones == std::vector<Id>{1});
     CHECK(scene.worker.loop.held() == 1);
-    scene.worker.loop.nack(1, scene.now + Duration{500});
+    scene.worker.loop.release(1, scene.now + Duration{500});
     scene.worker.wake();
     scene.run();
     CHECK(scene.queue() == QueueStatus{.scheduled = 1});
@@ -437,12 +498,12 @@ TEST_CASE("what is nacked at the end is released in one step, however much it is
     for (int i = 0; i < 10; ++i) scene.worker.poll();
     REQUIRE(scene.worker.loop.held() == 1'500);
     scene.worker.loop.close(scene.now);
-    for (const auto& [id, job] : scene.worker.notes.under_way) scene.worker.loop.nack(id);
+    for (const auto& [id, job] : scene.worker.notes.under_way) scene.worker.loop.release(id);
     scene.worker.wake();
     scene.run();
     CHECK(scene.worker.loop.retired());
     CHECK(scene.queue() == QueueStatus{.ready = 1'500});
-    CHECK(scene.disturbed.times_of<NackJob>().empty());
+    CHECK(scene.disturbed.times_of<ReleaseJob>().empty());
     CHECK(scene.disturbed.times_of<RetireWorker>().size() == 2);
 }
 
@@ -457,9 +518,9 @@ TEST_CASE("jobs that arrive after the deadline go back unseen") {
     scene.disturbed.release();
     scene.run();
     CHECK(scene.jobs() == Jobs{"job-1"});
-    CHECK(scene.disturbed.times_of<NackJob>().size() == 1);
+    CHECK(scene.disturbed.times_of<ReleaseJob>().size() == 1);
     CHECK(scene.queue() == QueueStatus{.ready = 1, .pending = 1});
-    scene.worker.loop.nack(1);
+    scene.worker.loop.release(1);
     scene.worker.wake();
     scene.run();
     CHECK(scene.worker.loop.retired());

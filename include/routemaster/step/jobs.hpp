@@ -32,8 +32,8 @@ struct Pushed {
 
     friend bool operator==(const Pushed&, const Pushed&) = default;
     /// Compares the outcome alone.
-    friend bool operator==(const Pushed& pushed, PushOutcome outcome) {
-        return pushed.outcome == outcome;
+    friend bool operator==(const Pushed& pushed, PushOutcome expected) {
+        return pushed.outcome == expected;
     }
 };
 

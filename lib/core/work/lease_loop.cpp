@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
 namespace routemaster::detail {
@@ -71,33 +72,65 @@ std::optional<std::string> LeaseLoop::trouble() const {
 AcquireJobs LeaseLoop::acquisition(std::size_t limit) const {
     return {.queue = options_.queue,
             .worker = options_.worker,
-            .limit = static_cast<std::uint32_t>(std::min(limit, acquired_max)),
-            .known = newest_fence_,
+            .limit = static_cast<std::uint32_t>(std::min(limit, options_.acquired_max)),
+            .known = asks_for_all_ ? 0 : newest_fence_,
             .destinations = owner_.destinations()};
 }
 
 void LeaseLoop::ask_for_jobs() {
-    if (closing() || free_ == 0 || !schedule_.due(now_)) return;
+    if (closing() || (free_ == 0 && !asks_for_all_) || !schedule_.due(now_)) return;
     schedule_.asked(now_);
-    submit(store_, acquisition(free_), now_, [event_queue = events_](Result<Acquired> reply) {
-        event_queue->put(GotJobs{std::move(reply)});
-    });
+    auto step = acquisition(std::max<std::size_t>(free_, 1));
+    asked_ = step.limit;
+    submit(
+        store_, std::move(step), now_,
+        [event_queue = events_, all = std::exchange(asks_for_all_, false)](Result<Acquired> reply) {
+            event_queue->put(GotJobs{std::move(reply), all});
+        });
 }
 
 void LeaseLoop::on(GotJobs& got) {
+    asked_ = 0;
     if (!got.acquired) {
+        asks_for_all_ = asks_for_all_ || got.all;
         const auto why = got.acquired.error().message();
         if (schedule_.refused(now_, why)) warn("cannot acquire jobs: " + why);
         return;
     }
     auto& leases = got.acquired->leases;
     schedule_.answered(now_, !leases.empty(), got.acquired->next_due);
+    if (asks_for_all_) schedule_.ask_at(now_);
+    if (got.all) find_lost(got);
     for (auto& lease : leases) take(std::move(lease));
+}
+
+void LeaseLoop::on(Heard& heard) {
+    // Nobody takes a worker for dead that was heard of in time.
+    if (heard_at_ != never && heard.at - heard_at_ >= options_.worker_silence) {
+        asks_for_all_ = true;
+        schedule_.ask_at(now_);
+    }
+    heard_at_ = heard.at;
+}
+
+void LeaseLoop::find_lost(GotJobs& got) {
+    std::unordered_set<std::uint64_t> fences;
+    for (const auto& lease : got.acquired->leases) fences.insert(lease.fence);
+    std::vector<Id> gone;
+    for (const auto& [id, held] : held_) {
+        if (!held.settlement && !fences.contains(held.lease.fence)) gone.push_back(id);
+    }
+    for (const auto id : gone) {
+        owner_.lost(id);
+        held_.erase(id);
+    }
+    std::erase_if(got.acquired->leases,
+                  [this](const Lease& lease) { return lease.fence <= newest_fence_; });
 }
 
 void LeaseLoop::take(Lease lease) {
     newest_fence_ = std::max(newest_fence_, lease.fence);
-    if (retiring_ || over(now_)) return returns_.push_back({std::move(lease), now_});
+    if (retiring_ || over(now_)) return released_.push_back({std::move(lease), now_});
     const auto id = ++last_id_;
     const auto& held = held_.emplace(id, Held{.lease = std::move(lease)}).first->second;
     owner_.acquired(id, held.lease);
@@ -169,9 +202,9 @@ void LeaseLoop::clock_set_back() {
     for (const auto& [at, id] : waiting) retries_.emplace(std::min(at, now_), id);
 }
 
-void LeaseLoop::nack(Id id, TimePoint run_at) {
+void LeaseLoop::release(Id id, TimePoint run_at) {
     const auto held = held_.find(id);
-    returns_.push_back({std::move(held->second.lease), run_at});
+    released_.push_back({std::move(held->second.lease), run_at});
     held_.erase(held);
 }
 
@@ -203,7 +236,7 @@ void LeaseLoop::wind_up() {
     held_.clear();
     retries_.clear();
     // The retirement releases what is to run at once, in one step, however much it is.
-    std::erase_if(returns_, [this](const NackJob& nack) { return nack.run_at <= now_; });
+    std::erase_if(released_, [this](const Released& each) { return each.run_at <= now_; });
 }
 
 bool LeaseLoop::awaiting() const {
@@ -241,16 +274,33 @@ void LeaseLoop::post(Outgoing& outgoing) {
 }
 
 void LeaseLoop::post_others() {
-    for (auto& nack : returns_) others_.emplace_back(std::move(nack));
-    returns_.clear();
+    for (auto& [lease, run_at] : released_) {
+        if (is_ruby_queue(options_.queue)) {
+            others_.emplace_back(NackJob{std::move(lease), run_at});
+        } else {
+            others_.emplace_back(ReleaseJob{std::move(lease), run_at});
+        }
+    }
+    released_.clear();
     if (others_.empty()) return;
     auto steps = std::exchange(others_, {});
-    store_.submit(steps, now_, [event_queue = events_](std::span<Outcome> outcomes) {
-        for (const auto& outcome : outcomes) {
-            const auto* jobs = outcome ? std::get_if<Count>(&*outcome) : nullptr;
-            if (jobs != nullptr && jobs->value == released_max) event_queue->put(MoreToScrub{});
-        }
-    });
+    // Where the heartbeat is, if its reply matters.
+    auto place = steps.size();
+    if (options_.finds_lost) {
+        const auto heartbeat = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
+            return std::holds_alternative<Heartbeat>(step);
+        });
+        place = static_cast<std::size_t>(heartbeat - steps.begin());
+    }
+    store_.submit(steps, now_,
+                  [event_queue = events_, place, at = now_](std::span<Outcome> outcomes) {
+                      if (place < outcomes.size() && outcomes[place]) event_queue->put(Heard{at});
+                      for (const auto& outcome : outcomes) {
+                          const auto* jobs = outcome ? std::get_if<Count>(&*outcome) : nullptr;
+                          if (jobs != nullptr && jobs->value == released_max)
+                              event_queue->put(MoreToScrub{});
+                      }
+                  });
 }
 
 }  // namespace routemaster::detail

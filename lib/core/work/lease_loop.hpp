@@ -5,7 +5,7 @@
 ///     AcquireJobs ──► acquired ──► begin ──► begun ──► settle ──► settled
 ///          ▲                         └─ refused: begin_again       └─ refused: sent again
 ///          │
-///     due, woken, or after an interval           nack: the job runs again, elsewhere perhaps
+///     due, woken, or after an interval           release: the job runs again, elsewhere perhaps
 ///
 ///     each heartbeat_interval: Heartbeat, ScrubWorkers          close, no lease left: RetireWorker
 
@@ -45,6 +45,8 @@ struct LeaseLoopOptions {
     Duration worker_silence{3'500};      ///< Workers silent for so long are taken for dead.
     Duration poll_interval{1'000};       ///< A look at the queue even when nobody woke it.
     Duration wake_grace{20};             ///< See `AcquireSchedule`.
+    std::size_t acquired_max = 256;      ///< Jobs that it asks for at once.
+    bool finds_lost = false;             ///< Whether the owner wants `Owner::lost`.
     Log log{};
 };
 
@@ -90,8 +92,13 @@ public:
         /// its reply was lost. The lease is forgotten once this returns.
         virtual void settled(Id id, Settlement settlement) = 0;
 
+        /// The store was not heard of for so long that others may have taken the worker for dead,
+        /// and now says that they did: the lease is lost, and forgotten once this returns.
+        /// Not called for what is being settled: `settled` reports the same.
+        virtual void lost(Id id) { static_cast<void>(id); }
+
         /// A step about it is `invalid`: the queue holds a job that is not for this kind of worker.
-        /// Its lease lasts: `nack` it.
+        /// Its lease lasts: `release` it.
         virtual void unfit(Id id, const Error& error) = 0;
 
     protected:
@@ -125,15 +132,21 @@ public:
     /// store has done it. Once.
     void settle(Id id, Step step);
 
-    /// Ends the lease of a job that was not done, to run again at once or at `run_at`.
-    void nack(Id id) { nack(id, now_); }
-    void nack(Id id, TimePoint run_at);
+    /// Releases a job that was not done, to run again at once or at `run_at`; where attempts are
+    /// counted, this one does not count. Its lease is forgotten.
+    void release(Id id) { release(id, now_); }
+    void release(Id id, TimePoint run_at);
 
     /// Forgets a lease that the store has ended by itself, as the reply of `begin` says.
     void forget(Id id) { held_.erase(id); }
 
     /// Sends a step that is about no lease, and whose reply does not matter.
     void fire_and_forget(Step step) { others_.push_back(std::move(step)); }
+
+    /// How many jobs it has asked for, and has no answer yet.
+    [[nodiscard]] std::size_t asked() const noexcept { return asked_; }
+    /// Whether it would ask for jobs now if there were free slots.
+    [[nodiscard]] bool wants_jobs() const noexcept { return !closing() && schedule_.due(now_); }
 
     /// How many leases it has.
     [[nodiscard]] std::size_t held() const noexcept { return held_.size(); }
@@ -169,9 +182,19 @@ private:
         std::optional<Step> settlement{};
     };
 
+    /// A lease that goes back.
+    struct Released {
+        Lease lease;
+        TimePoint run_at;
+    };
+
     // What comes back, from whichever thread.
     struct GotJobs {
         Result<Acquired> acquired;
+        bool all = false;  // Whether all leases of this worker are among them.
+    };
+    struct Heard {
+        TimePoint at;  // When the heartbeat was sent.
     };
     struct Begun {
         std::vector<Id> ids;
@@ -185,7 +208,7 @@ private:
         Result<Count> jobs;
     };
     struct MoreToScrub {};
-    using Event = std::variant<GotJobs, Begun, Settled, Retired, MoreToScrub>;
+    using Event = std::variant<GotJobs, Heard, Begun, Settled, Retired, MoreToScrub>;
 
     using EventQueue = detail::EventQueue<Event>;
 
@@ -195,16 +218,18 @@ private:
         std::vector<Step> steps;
     };
 
-    static constexpr std::size_t acquired_max = 256;
     static constexpr Duration settle_timeout{5'000};
 
     void on(GotJobs& got);
+    void on(Heard& heard);
     void on(Begun& begun);
     void on(Settled& settled);
     void on(Retired& retired);
     void on(MoreToScrub&);
 
     void take(Lease lease);
+    /// Compares what it holds with what the store says.
+    void find_lost(GotJobs& got);
 
     /// The store could not do a step about this lease.
     void refused(Id id, const Error& error);
@@ -239,6 +264,9 @@ private:
     TimePoint now_{};
     AcquireSchedule schedule_;
     std::size_t free_ = 0;
+    std::size_t asked_ = 0;
+    TimePoint heard_at_ = never;  // When the last heartbeat was sent that the store replied to.
+    bool asks_for_all_ = false;   // The next question is for all leases of this worker.
     std::unordered_map<Id, Held> held_;
     Id last_id_ = 0;
     std::uint64_t newest_fence_ = 0;
@@ -246,7 +274,7 @@ private:
     Outgoing begins_;
     Outgoing settlements_;
     std::vector<Step> others_;  // Their replies matter little.
-    std::vector<NackJob> returns_;
+    std::vector<Released> released_;
     TimePoint last_heartbeat_ = never;
     TimePoint next_heartbeat_{};
     std::optional<TimePoint> close_at_;

@@ -43,7 +43,7 @@ void Dispatcher::Impl::begun(Id id, Outcome outcome) {
 
 void Dispatcher::Impl::unfit(Id id, const Error& error) {
     log(LogLevel::error, "queue 'main' holds a job that is not a delivery job: " + error.message());
-    loop_.nack(id, now_ + options_.health.backoff_max);
+    loop_.release(id, now_ + options_.health.backoff_max);
     end(id);
 }
 

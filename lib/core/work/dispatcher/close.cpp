@@ -19,7 +19,7 @@ std::vector<Dispatcher::Impl::Id> Dispatcher::Impl::take_back() {
 void Dispatcher::Impl::nack(const std::vector<Id>& ids) {
     for (const auto id : ids) {
         if (!flights_.contains(id) || loop_.settling(id)) continue;
-        loop_.nack(id);
+        loop_.release(id);
         end(id);
     }
 }

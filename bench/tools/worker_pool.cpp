@@ -1,0 +1,123 @@
+// Runs jobs that do nothing through a WorkerPool, for benchmarks.
+//
+//   bench_worker_pool [--file FILE | --url URL] --count N --threads N
+//
+// On an embedded store, strict; on Redis; or on the store in memory when neither is named. The jobs
+// are pushed first. Then the clock runs, from the start of a pool until it has stopped, when the
+// last ack is durable. Each job must come once, and the queue is empty at the end. Prints one JSON
+// line.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "jobs.hpp"
+#include "redis_run.hpp"
+#include "routemaster/job_queue.hpp"
+#include "routemaster/store/embedded.hpp"
+#include "routemaster/store/memory.hpp"
+#include "routemaster/store/redis.hpp"
+#include "routemaster/worker_pool.hpp"
+#include "run.hpp"
+
+namespace rm = routemaster;
+
+namespace {
+
+struct Settings {
+    std::string file;
+    bench::RedisSettings redis;
+    std::uint64_t count = 500'000;
+    std::uint64_t warm_up = 50'000;
+    std::size_t threads = 8;
+};
+
+std::unique_ptr<rm::Store> open(const Settings& settings) {
+    if (!settings.file.empty()) {
+        return std::make_unique<rm::EmbeddedStore>(settings.file,
+                                                   rm::EmbeddedStoreOptions{.log = &bench::warn});
+    }
+    if (!settings.redis.url.empty()) {
+        return std::make_unique<rm::RedisStore>(bench::redis_options(settings.redis));
+    }
+    return std::make_unique<rm::MemoryStore>();
+}
+
+void push(rm::JobQueue& queue, std::uint64_t count) {
+    constexpr std::uint64_t together = 1'000;
+    for (std::uint64_t first = 0; first < count; first += together) {
+        std::vector<rm::Job> jobs;
+        for (auto n = first; n < std::min(count, first + together); ++n) {
+            jobs.push_back({"bench", {n}});
+        }
+        for (const auto& pushed : queue.push_many(jobs)) {
+            if (!(pushed.value() == rm::PushOutcome::pushed)) {
+                throw std::runtime_error{"a job was there already"};
+            }
+        }
+    }
+}
+
+/// Runs jobs that were pushed, and ends.
+class Run {
+public:
+    Run(rm::Store& store, std::uint64_t count, std::size_t threads)
+        : came_(count),
+          pool_{store, {.queues = {bench::job_queue}, .threads = threads, .log = &bench::warn}} {
+        pool_.handle("bench", [this](const rm::JobContext& job) {
+            const auto n = *job.arguments().at(0).get_if<std::int64_t>();
+            if (came_.at(static_cast<std::size_t>(n)).exchange(true)) {
+                finish_.failed("a job came twice");
+            }
+            if (done_.fetch_add(1, std::memory_order_relaxed) + 1 == came_.size()) {
+                finish_.reached();
+            }
+        });
+    }
+
+    void run() {
+        pool_.start();
+        finish_.wait();
+        pool_.stop(rm::Duration{10'000});
+    }
+
+private:
+    std::vector<std::atomic<bool>> came_;
+    std::atomic<std::uint64_t> done_{0};
+    bench::Finish finish_;
+    rm::WorkerPool pool_;
+};
+
+void measure(const Settings& settings) {
+    const auto store = open(settings);
+    rm::JobQueue queue{*store, bench::job_queue};
+    push(queue, settings.warm_up);
+    Run{*store, settings.warm_up, settings.threads}.run();
+    push(queue, settings.count);
+    Run run{*store, settings.count, settings.threads};
+    bench::measure(settings.count, [&] { run.run(); });
+    if (queue.status().value() != rm::QueueStatus{}) {
+        throw std::runtime_error{"the queue is not empty"};
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Settings settings;
+    CLI::App app{"Runs jobs that do nothing through a WorkerPool", "worker_pool"};
+    app.add_option("--file", settings.file, "Of an embedded store; must not exist");
+    app.add_option("--url", settings.redis.url, "Of a Redis server");
+    app.add_option("--count", settings.count, "How many are measured")->capture_default_str();
+    app.add_option("--warm-up", settings.warm_up, "How many go before")->capture_default_str();
+    app.add_option("--threads", settings.threads, "That run handlers")->capture_default_str();
+    return bench::run_main(app, argc, argv, [&settings] { measure(settings); });
+}

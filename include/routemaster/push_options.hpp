@@ -1,0 +1,33 @@
+/// @file
+/// `PushOptions`: what a push says of its job besides name and arguments.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// Settings of one push. They stay with the job until it ends.
+///
+/// A queue that Ruby processes share (`main`, `aux` on Redis) has place for `delay` and `run_at`
+/// alone; there any other setting is `invalid`.
+struct PushOptions {
+    Duration delay{0};                  ///< How long from now the job falls due.
+    std::optional<TimePoint> run_at{};  ///< When it falls due; overrides `delay`.
+
+    /// After so many attempts that ended without success the job is BURIED; one during which its
+    /// worker died is such an attempt. 0: it never is.
+    std::uint32_t attempts_max = 25;
+
+    /// How long one attempt may take; see `WorkerPool`. 0: as long as it likes.
+    Duration timeout{0};
+
+    /// How long after it fell due the job is worth beginning. One that nobody began by then is
+    /// dropped, and counted in `jobs.expired`. 0: for ever.
+    Duration expires{0};
+};
+
+}  // namespace routemaster

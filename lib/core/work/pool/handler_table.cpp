@@ -1,0 +1,80 @@
+#include "core/work/pool/handler_table.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "core/work/pool/response.hpp"
+#include "routemaster/error.hpp"
+
+namespace routemaster::detail {
+namespace {
+
+/// What the exception that is being handled says.
+JobVerdict verdict_of_current(const RetryPolicy& policy) {
+    try {
+        throw;
+    } catch (const std::exception& error) {
+        return verdict_of(error, policy);
+    } catch (...) {
+        return {.kind = JobVerdict::Kind::failed,
+                .error = "the handler threw something other than an exception"};
+    }
+}
+
+}  // namespace
+
+void HandlerTable::add(std::string name, Handler handler) {
+    if (name.empty()) throw Failure{Error{Errc::invalid, "name: of a job must not be empty"}};
+    if (!handler.handle && !handler.begin) {
+        throw Failure{Error{Errc::invalid, "handler: of '" + name + "' is empty"}};
+    }
+    if (!handlers_.emplace(name, std::move(handler)).second) {
+        throw Failure{Error{Errc::invalid, "name: there is a handler for '" + name + "' already"}};
+    }
+}
+
+const Handler* HandlerTable::find(const std::string& name) const {
+    const auto place = handlers_.find(name);
+    return place == handlers_.end() ? nullptr : &place->second;
+}
+
+void HandlerTable::run(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const {
+    if (attempt->handler.begin) return begin(attempt, board);
+    board->end(attempt, handle(*attempt));
+}
+
+JobVerdict HandlerTable::handle(Attempt& attempt) const {
+    const auto& handler = attempt.handler;
+    try {
+        if (middleware_.empty()) {
+            handler.handle(attempt.context);
+        } else {
+            inside(0, attempt.context, [&] { handler.handle(attempt.context); });
+        }
+        return {};
+    } catch (...) {
+        return verdict_of_current(handler.retry);
+    }
+}
+
+void HandlerTable::begin(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const {
+    auto response = std::make_shared<Response>(board, shared_from_this(), attempt);
+    bool begun = false;
+    try {
+        inside(0, attempt->context, [&] {
+            begun = true;
+            attempt->handler.begin(JobResponder{response});
+        });
+        if (!begun) response->report({});
+    } catch (...) {
+        response->report(verdict_of_current(attempt->handler.retry));
+    }
+}
+
+void HandlerTable::inside(std::size_t layer, JobContext& context,
+                          const std::function<void()>& innermost) const {
+    if (layer == middleware_.size()) return innermost();
+    middleware_[layer](context, [&] { inside(layer + 1, context, innermost); });
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,57 @@
+/// @file
+/// The handlers of a pool by the name of their jobs, and what runs around them.
+
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/work/pool/attempt.hpp"
+#include "core/work/pool/job_board.hpp"
+#include "routemaster/job_handler.hpp"
+#include "routemaster/retry_policy.hpp"
+
+namespace routemaster::detail {
+
+/// A handler, in one of both forms.
+struct Handler {
+    JobHandler handle{};
+    AsyncJobHandler begin{};
+    RetryPolicy retry{};
+    Duration timeout{0};
+};
+
+/// Who does the jobs of which name. Declared first, then shared by all threads.
+///
+/// Thread safety: `add` and `use` before all others; those from any thread.
+class HandlerTable : public std::enable_shared_from_this<HandlerTable> {
+public:
+    /// Throws `Failure` when the name is empty or taken.
+    void add(std::string name, Handler handler);
+    void use(JobMiddleware middleware) { middleware_.push_back(std::move(middleware)); }
+
+    /// Null when there is none of that name.
+    [[nodiscard]] const Handler* find(const std::string& name) const;
+
+    /// Runs the handler of an attempt, and reports to the board what came of it; an asynchronous
+    /// handler does so later.
+    void run(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const;
+
+private:
+    [[nodiscard]] JobVerdict handle(Attempt& attempt) const;
+    void begin(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const;
+
+    /// Runs `innermost` inside all middleware from that layer on.
+    void inside(std::size_t layer, JobContext& context,
+                const std::function<void()>& innermost) const;
+
+    std::unordered_map<std::string, Handler> handlers_;
+    std::vector<JobMiddleware> middleware_;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,145 @@
+#include "core/work/pool/pool_loop.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "routemaster/entropy.hpp"
+
+namespace routemaster::detail {
+
+PoolLoop::PoolLoop(Store& store, WorkerPoolOptions options, std::shared_ptr<HandlerTable> handlers)
+    : options_{std::move(options)},
+      slots_{options_.slots > 0 ? options_.slots : std::max<std::size_t>(1, options_.threads)},
+      handlers_{std::move(handlers)},
+      board_{std::make_shared<JobBoard>(options_.queues.size(), slots_,
+                                        options_.order == QueueOrder::strict)},
+      random_{options_.seed ? *options_.seed : entropy()},
+      shares_{options_.queues, options_.order},
+      prefetch_{options_.threads == 0 ? 0 : options_.prefetch_max} {
+    for (const auto& queue : options_.queues) {
+        const auto high = random_.next();
+        LeaseLoopOptions loop{.queue = queue.name,
+                              .worker = {high, random_.next()},
+                              .heartbeat_interval = options_.heartbeat_interval,
+                              .worker_silence = options_.worker_silence,
+                              .poll_interval = options_.poll_interval,
+                              .wake_grace = options_.wake_grace,
+                              .acquired_max = acquired_max,
+                              .finds_lost = true,
+                              .log = options_.log};
+        queues_.push_back(std::make_unique<Queue>(store, std::move(loop), *this, queues_.size()));
+    }
+}
+
+PoolLoop::~PoolLoop() {
+    for (const auto& queue : queues_) {
+        for (const auto& [id, attempt] : queue->attempts) attempt->context.request_stop();
+    }
+    // Responders may outlive it.
+    board_->wake_with({});
+    join();
+}
+
+void PoolLoop::wake_with(std::function<void()> wake) {
+    board_->wake_with(wake);
+    for (const auto& queue : queues_) queue->loop.wake_with(wake);
+}
+
+void PoolLoop::close(TimePoint deadline) {
+    closing_ = true;
+    for (const auto& queue : queues_) queue->loop.close(deadline);
+}
+
+bool PoolLoop::closed() const {
+    return std::all_of(queues_.begin(), queues_.end(),
+                       [](const auto& queue) { return queue->loop.retired(); });
+}
+
+void PoolLoop::join() {
+    board_->close();
+    threads_.clear();
+}
+
+// --- A turn -------------------------------------------------------------------------------------
+
+void PoolLoop::begin() {
+    if (std::exchange(begun_, true)) return;
+    for (std::size_t i = 0; i < options_.threads; ++i) {
+        threads_.emplace_back([this] {
+            while (const auto attempt = board_->next()) handlers_->run(attempt, board_);
+        });
+    }
+}
+
+TimePoint PoolLoop::poll(TimePoint now) {
+    now_ = now;
+    begin();
+    for (const auto& queue : queues_) queue->loop.receive(now);
+    board_->offer(fresh_);
+    if (closing_) release_waiting(never);
+    if (options_.threads == 0) run_inside();
+    auto report = board_->take();
+    for (const auto& attempt : report.begun) watch(attempt);
+    for (auto& [attempt, verdict] : report.ended) end(attempt, verdict);
+    prefetch_.ended(now, report.ended.size());
+    time_out();
+    if (over()) release_running();
+    if (report.waiting > 0) release_waiting(now - waiting_max);
+
+    auto next = send(report.waiting + report.running);
+    if (report.waiting > 0) next = std::min(next, now + JobBoard::look_interval);
+    if (!timeouts_.empty()) next = std::min(next, timeouts_.begin()->first);
+    return next;
+}
+
+void PoolLoop::run_inside() {
+    // Each at most once: a handler that ends at once frees its slot for the next.
+    for (std::size_t i = 0; i < slots_; ++i) {
+        const auto attempt = board_->next_now();
+        if (attempt == nullptr) return;
+        handlers_->run(attempt, board_);
+    }
+}
+
+TimePoint PoolLoop::send(std::size_t held) {
+    std::vector<SlotShares::Wish> wishes;
+    for (const auto& queue : queues_) {
+        held += queue->loop.asked();
+        wishes.push_back(queue->loop.asked() > 0    ? SlotShares::Wish::waits
+                         : queue->loop.wants_jobs() ? SlotShares::Wish::wants
+                                                    : SlotShares::Wish::nothing);
+    }
+    const auto most = slots_ + prefetch_.jobs();
+    const auto shares = shares_.share(wishes, most - std::min(most, held));
+    auto next = never;
+    for (const auto& queue : queues_) {
+        next = std::min(next, queue->loop.send(shares[queue->place]));
+    }
+    return next;
+}
+
+// --- What others see ----------------------------------------------------------------------------
+
+WorkerPoolStatus PoolLoop::status() const {
+    const auto read = [](const std::atomic<std::uint64_t>& count) {
+        return count.load(std::memory_order_relaxed);
+    };
+    return {.running = board_->running(),
+            .waiting = board_->waiting(),
+            .done = read(counts_.done),
+            .failed = read(counts_.failed),
+            .timed_out = read(counts_.timed_out),
+            .buried = read(counts_.buried),
+            .released = read(counts_.released),
+            .lease_lost = read(counts_.lease_lost),
+            .unhandled = read(counts_.unhandled)};
+}
+
+std::optional<std::string> PoolLoop::trouble() const {
+    for (const auto& queue : queues_) {
+        if (auto why = queue->loop.trouble()) return why;
+    }
+    return std::nullopt;
+}
+
+}  // namespace routemaster::detail

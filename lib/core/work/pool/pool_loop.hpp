@@ -1,0 +1,147 @@
+/// @file
+/// The loop of a pool: fetches jobs, hands them to the threads, and settles what came of them.
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "core/work/lease_loop.hpp"
+#include "core/work/pool/attempt.hpp"
+#include "core/work/pool/handler_table.hpp"
+#include "core/work/pool/job_board.hpp"
+#include "core/work/pool/prefetch.hpp"
+#include "core/work/pool/slot_shares.hpp"
+#include "core/work/pool/unhandled_names.hpp"
+#include "routemaster/active.hpp"
+#include "routemaster/random.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/worker_pool_options.hpp"
+
+namespace routemaster::detail {
+
+/// One lease loop for each queue, and the threads that run handlers.
+///
+/// Thread safety: as `Active` says; `status` and `trouble` from any thread.
+class PoolLoop final : public Active {
+public:
+    /// The store must outlive it. The handlers are declared before the first `poll`.
+    PoolLoop(Store& store, WorkerPoolOptions options, std::shared_ptr<HandlerTable> handlers);
+    PoolLoop(const PoolLoop&) = delete;
+    PoolLoop& operator=(const PoolLoop&) = delete;
+    ~PoolLoop() override;
+
+    TimePoint poll(TimePoint now) override;
+    void wake_with(std::function<void()> wake) override;
+    void close(TimePoint deadline) override;
+    [[nodiscard]] bool closed() const override;
+
+    /// Whether it was polled: from then on nothing may be declared.
+    [[nodiscard]] bool begun() const noexcept { return begun_; }
+
+    /// Ends the threads; waits for the handlers that run.
+    void join();
+
+    [[nodiscard]] WorkerPoolStatus status() const;
+    [[nodiscard]] std::optional<std::string> trouble() const;
+
+private:
+    using Id = LeaseLoop::Id;
+
+    /// One queue, and the attempts at its jobs that are not settled.
+    struct Queue final : LeaseLoop::Owner {
+        Queue(Store& store, LeaseLoopOptions options, PoolLoop& in, std::size_t at)
+            : pool{in}, place{at}, loop{store, std::move(options), *this} {}
+
+        void acquired(Id id, const Lease& lease) override { pool.acquired(*this, id, lease); }
+        void settled(Id id, Settlement settlement) override { pool.settled(*this, id, settlement); }
+        void lost(Id id) override { pool.lost(*this, id); }
+        void unfit(Id id, const Error& error) override { pool.unfit(*this, id, error); }
+
+        PoolLoop& pool;
+        const std::size_t place;
+        LeaseLoop loop;
+        std::unordered_map<Id, AttemptPtr> attempts;
+    };
+
+    /// What `status` reports; written by the loop alone.
+    struct Counts {
+        std::atomic<std::uint64_t> done{0};
+        std::atomic<std::uint64_t> failed{0};
+        std::atomic<std::uint64_t> timed_out{0};
+        std::atomic<std::uint64_t> buried{0};
+        std::atomic<std::uint64_t> released{0};
+        std::atomic<std::uint64_t> lease_lost{0};
+        std::atomic<std::uint64_t> unhandled{0};
+    };
+
+    /// What waits for a slot for so long goes back to the queue.
+    static constexpr Duration waiting_max{1'000};
+    /// Jobs that one question asks for, at most.
+    static constexpr std::size_t acquired_max = 512;
+
+    void begin();
+
+    // --- What the lease loops say ---------------------------------------------------------------
+
+    void acquired(Queue& queue, Id id, const Lease& lease);
+    void settled(Queue& queue, Id id, Settlement settlement);
+    void lost(Queue& queue, Id id);
+    void unfit(Queue& queue, Id id, const Error& error);
+
+    // --- What came of the jobs ------------------------------------------------------------------
+
+    void run_inside();
+    void watch(const AttemptPtr& attempt);
+    void time_out();
+    /// Settles a job as its handler said, unless it was given up meanwhile.
+    void end(const AttemptPtr& attempt, JobVerdict& verdict);
+    /// The step that ends an attempt that failed.
+    [[nodiscard]] Step failure(const Lease& lease, std::string_view name, JobVerdict verdict,
+                               const RetryPolicy& policy);
+    void forget_timeout(Attempt& attempt);
+
+    /// Releases jobs that wait here for a slot since before `since`.
+    void release_waiting(TimePoint since);
+    /// Releases the jobs that run, and stops their tokens.
+    void release_running();
+
+    // --- What is fetched ------------------------------------------------------------------------
+
+    /// Asks each queue for as many jobs as it may have.
+    TimePoint send(std::size_t held);
+
+    [[nodiscard]] bool over() const { return !queues_.empty() && queues_.front()->loop.over(now_); }
+    void log(LogLevel level, const std::string& text) const {
+        if (options_.log) options_.log(level, text);
+    }
+
+    const WorkerPoolOptions options_;
+    const std::size_t slots_;
+    std::shared_ptr<HandlerTable> handlers_;
+    std::shared_ptr<JobBoard> board_;
+    Random random_;
+    std::vector<std::unique_ptr<Queue>> queues_;
+    SlotShares shares_;
+    Prefetch prefetch_;
+    UnhandledNames unhandled_;
+    TimePoint now_{};
+    bool begun_ = false;
+    bool closing_ = false;
+    std::vector<AttemptPtr> fresh_;  // Acquired, and not yet on the board.
+    Timeouts timeouts_;
+    Counts counts_;
+    std::vector<std::jthread> threads_;  // The first to end.
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/work/pool/pool_loop.hpp"
+#include "routemaster/codec/msgpack.hpp"
+
+namespace routemaster::detail {
+namespace {
+
+void add(std::atomic<std::uint64_t>& count) { count.fetch_add(1, std::memory_order_relaxed); }
+
+/// A job in a log line. Its arguments are not for logs.
+std::string text_of(std::string_view name, const Lease& lease) {
+    auto text = "job '" + std::string{name} + "'";
+    if (lease.id != 0) text += " (" + std::to_string(lease.id) + ")";
+    return text;
+}
+
+}  // namespace
+
+// --- What the lease loops say -------------------------------------------------------------------
+
+void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
+    if (closing_) return queue.loop.release(id);
+    auto job = decode_job(lease.job);
+    if (!job) {
+        JobVerdict verdict{.kind = JobVerdict::Kind::bury, .error = "it cannot be decoded"};
+        return queue.loop.settle(id, failure(lease, "?", std::move(verdict), options_.retry));
+    }
+    const auto* handler = handlers_->find(job->name);
+    if (handler == nullptr) {
+        const auto [wait, news] = unhandled_.came(job->name, now_);
+        if (news) {
+            log(LogLevel::warning, "no handler for jobs named '" + job->name + "' in queue '" +
+                                       lease.queue + "': they are left to other processes");
+        }
+        add(counts_.unhandled);
+        return queue.loop.settle(id, ReleaseJob{lease, now_ + wait});
+    }
+    auto attempt =
+        std::make_shared<Attempt>(queue.place, id, *std::move(job), lease, *handler, now_);
+    attempt->timeout = lease.timeout > Duration{0} ? lease.timeout : handler->timeout;
+    queue.attempts.emplace(id, attempt);
+    fresh_.push_back(std::move(attempt));
+}
+
+void PoolLoop::settled(Queue& queue, Id id, Settlement settlement) {
+    const auto found = queue.attempts.extract(id);
+    const auto text = [&] {
+        const auto name = found ? found.mapped()->context.name() : std::string{"?"};
+        return text_of(name, queue.loop.lease(id));
+    };
+    if (settlement == Settlement::buried) {
+        add(counts_.buried);
+        log(LogLevel::warning, text() + " is BURIED");
+    }
+    // After a reply in doubt, the lease may be lost because the settlement was done.
+    if (settlement == Settlement::lease_lost && queue.loop.refusals(id) == 0) {
+        add(counts_.lease_lost);
+        log(LogLevel::warning, "lost the lease of " + text() + ": it runs again elsewhere");
+    }
+}
+
+void PoolLoop::lost(Queue& queue, Id id) {
+    const auto found = queue.attempts.extract(id);
+    if (!found) return;
+    auto& attempt = *found.mapped();
+    forget_timeout(attempt);
+    attempt.context.request_stop();
+    add(counts_.lease_lost);
+    log(LogLevel::warning, "lost the lease of " +
+                               text_of(attempt.context.name(), queue.loop.lease(id)) +
+                               ": it runs again elsewhere");
+}
+
+void PoolLoop::unfit(Queue& queue, Id id, const Error& error) {
+    log(LogLevel::error, "a job of queue '" + queue.loop.lease(id).queue +
+                             "' cannot be settled: " + error.message());
+    queue.attempts.erase(id);
+    queue.loop.release(id, now_ + options_.retry.wait_max);
+}
+
+// --- What came of the jobs ----------------------------------------------------------------------
+
+void PoolLoop::end(const AttemptPtr& attempt, JobVerdict& verdict) {
+    auto& queue = *queues_[attempt->queue];
+    forget_timeout(*attempt);
+    // Given up meanwhile: timed out, lost, or released at the end.
+    if (!queue.attempts.contains(attempt->id) || queue.loop.settling(attempt->id)) return;
+    const auto& lease = queue.loop.lease(attempt->id);
+    switch (verdict.kind) {
+        case JobVerdict::Kind::done:
+            add(counts_.done);
+            return queue.loop.settle(attempt->id, AckJob{lease});
+        case JobVerdict::Kind::snoozed:
+            add(counts_.released);
+            return queue.loop.settle(attempt->id,
+                                     ReleaseJob{lease, saturating_add(now_, verdict.delay)});
+        case JobVerdict::Kind::failed:
+        case JobVerdict::Kind::retry:
+        case JobVerdict::Kind::bury:
+            return queue.loop.settle(attempt->id,
+                                     failure(lease, attempt->context.name(), std::move(verdict),
+                                             attempt->handler.retry));
+    }
+}
+
+Step PoolLoop::failure(const Lease& lease, std::string_view name, JobVerdict verdict,
+                       const RetryPolicy& policy) {
+    const auto* rule = verdict.rule;
+    auto wait = policy.wait_after(std::max(lease.attempt, 1U), random_.unit());
+    if (rule != nullptr && rule->wait) wait = *rule->wait;
+    if (verdict.kind == JobVerdict::Kind::retry) wait = verdict.delay;
+    const auto used_up = [&](std::uint32_t most) { return most > 0 && lease.attempt >= most; };
+    const bool bury = verdict.kind == JobVerdict::Kind::bury || used_up(policy.attempts_max) ||
+                      (rule != nullptr && (rule->bury || used_up(rule->attempts_max)));
+    add(counts_.failed);
+    log(LogLevel::info, text_of(name, lease) + " failed, attempt " + std::to_string(lease.attempt) +
+                            ": " + verdict.error);
+    // There nothing can be BURIED, and no error is kept.
+    if (is_ruby_queue(lease.queue)) {
+        return NackJob{lease, saturating_add(now_, bury ? policy.wait_max : wait)};
+    }
+    return FailJob{.lease = lease,
+                   .error = std::move(verdict.error),
+                   .run_at = saturating_add(now_, wait),
+                   .bury = bury};
+}
+
+// --- Timeouts -----------------------------------------------------------------------------------
+
+void PoolLoop::watch(const AttemptPtr& attempt) {
+    if (!queues_[attempt->queue]->attempts.contains(attempt->id)) return;
+    attempt->times_out = timeouts_.emplace(saturating_add(now_, attempt->timeout), attempt);
+}
+
+void PoolLoop::forget_timeout(Attempt& attempt) {
+    if (attempt.times_out) timeouts_.erase(*std::exchange(attempt.times_out, std::nullopt));
+}
+
+void PoolLoop::time_out() {
+    while (!timeouts_.empty() && timeouts_.begin()->first <= now_) {
+        const auto attempt = timeouts_.begin()->second;
+        forget_timeout(*attempt);
+        JobVerdict verdict{
+            .kind = JobVerdict::Kind::failed,
+            .error = "timed out after " + std::to_string(attempt->timeout.count()) + " ms"};
+        add(counts_.timed_out);
+        end(attempt, verdict);
+        attempt->context.request_stop();
+    }
+}
+
+// --- The end ------------------------------------------------------------------------------------
+
+void PoolLoop::release_waiting(TimePoint since) {
+    for (const auto& attempt : board_->withdraw(since)) {
+        auto& queue = *queues_[attempt->queue];
+        if (queue.attempts.erase(attempt->id) == 0) continue;  // Its lease was lost.
+        if (closing_) {
+            queue.loop.release(attempt->id);
+        } else {
+            const auto& lease = queue.loop.lease(attempt->id);
+            queue.loop.settle(attempt->id, ReleaseJob{lease, now_});
+        }
+    }
+}
+
+void PoolLoop::release_running() {
+    for (const auto& queue : queues_) {
+        std::vector<AttemptPtr> running;
+        for (const auto& [id, attempt] : queue->attempts) {
+            if (!queue->loop.settling(id)) running.push_back(attempt);
+        }
+        for (const auto& attempt : running) {
+            forget_timeout(*attempt);
+            queue->attempts.erase(attempt->id);
+            queue->loop.release(attempt->id);
+            add(counts_.released);
+            attempt->context.request_stop();
+        }
+    }
+}
+
+}  // namespace routemaster::detail

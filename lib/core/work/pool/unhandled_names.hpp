@@ -1,0 +1,47 @@
+/// @file
+/// Names of jobs that nobody here handles.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// How long jobs of such a name are left to others: 1 s, doubled each time that one comes after
+/// that, up to a minute. Thread safety: none.
+class UnhandledNames {
+public:
+    struct Left {
+        Duration wait;  ///< When to look at the job again.
+        bool news;      ///< The name was not known.
+    };
+
+    /// A job of that name came.
+    [[nodiscard]] Left came(const std::string& name, TimePoint now) {
+        if (!names_.contains(name) && names_.size() >= names_max) return {longest, false};
+        const auto [place, news] = names_.try_emplace(name, Wait{shortest, now});
+        auto& wait = place->second;
+        if (!news && now >= wait.over) wait.length = std::min(longest, wait.length * 2);
+        if (news || now >= wait.over) wait.over = now + wait.length;
+        return {wait.length, news};
+    }
+
+private:
+    struct Wait {
+        Duration length;
+        TimePoint over;
+    };
+
+    static constexpr Duration shortest{1'000};
+    static constexpr Duration longest{60'000};
+    static constexpr std::size_t names_max = 10'000;
+
+    std::map<std::string, Wait> names_;
+};
+
+}  // namespace routemaster::detail

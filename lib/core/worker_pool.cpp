@@ -1,0 +1,151 @@
+#include "routemaster/worker_pool.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "core/work/pool/handler_table.hpp"
+#include "core/work/pool/pool_loop.hpp"
+#include "routemaster/error.hpp"
+#include "routemaster/names.hpp"
+#include "routemaster/runner.hpp"
+
+namespace routemaster {
+namespace {
+
+Failure refused(const std::string& what) { return Failure{Error{Errc::invalid, what}}; }
+
+void check(const RetryPolicy& policy) {
+    if (policy.wait_first < Duration{0} || policy.wait_max < Duration{0}) {
+        throw refused("retry: a wait must not be negative");
+    }
+    if (!(policy.factor >= 1)) throw refused("retry: factor must be at least 1");
+    if (!(policy.jitter >= 0 && policy.jitter <= 1)) throw refused("retry: jitter must be 0 to 1");
+    for (const auto& rule : policy.rules) {
+        if (!rule.applies) throw refused("retry: a rule does not say when it applies");
+    }
+}
+
+WorkerPoolOptions checked(WorkerPoolOptions options) {
+    if (options.queues.empty()) throw refused("queues: there are none");
+    std::set<std::string> names;
+    for (const auto& queue : options.queues) {
+        if (!is_queue_name(queue.name)) throw refused("queues: a name is none of a queue");
+        if (queue.name == delivery_queue) {
+            throw refused("queues: " + queue.name + " is the bus's own, for its deliveries");
+        }
+        if (!names.insert(queue.name).second) throw refused("queues: " + queue.name + " is twice");
+        if (queue.weight == 0) throw refused("queues: a weight must be at least 1");
+    }
+    check(options.retry);
+    return options;
+}
+
+}  // namespace
+
+class WorkerPool::Impl {
+public:
+    Impl(Store& store, WorkerPoolOptions options)
+        : clock_{options.clock != nullptr ? *options.clock : system_clock()},
+          grace_{options.grace},
+          retry_{options.retry},
+          loop_{store, checked(std::move(options)), handlers_} {}
+
+    void add(std::string name, detail::Handler handler, HandlerOptions options) {
+        declare();
+        handler.retry = options.retry ? *std::move(options.retry) : retry_;
+        handler.timeout = options.timeout;
+        check(handler.retry);
+        handlers_->add(std::move(name), std::move(handler));
+    }
+
+    void use(JobMiddleware middleware) {
+        declare();
+        if (!middleware) throw refused("middleware: is empty");
+        handlers_->use(std::move(middleware));
+    }
+
+    void start() {
+        if (runner_ || stopped_) throw refused("start: the pool was started already");
+        runner_.emplace(loop_, clock_);
+        started_ = true;
+    }
+
+    void stop(Duration grace) {
+        if (!runner_) return;
+        runner_->stop(grace);
+        loop_.join();
+        stopped_ = true;
+    }
+
+    void run(const std::stop_token& stopping) {
+        start();
+        std::mutex mutex;
+        std::condition_variable_any changed;
+        std::unique_lock lock{mutex};
+        changed.wait(lock, stopping, [] { return false; });
+        stop(grace_);
+    }
+
+    [[nodiscard]] detail::PoolLoop& loop() noexcept { return loop_; }
+
+    [[nodiscard]] std::optional<std::string> trouble() const {
+        if (stopped_) return "the pool has been stopped";
+        if (started_) {
+            if (auto why = runner_->trouble()) return "the pool " + *why;
+        }
+        return loop_.trouble();
+    }
+
+private:
+    void declare() const {
+        if (started_ || loop_.begun()) throw refused("handlers: the pool works already");
+    }
+
+    // Each uses those before it.
+    const Clock& clock_;
+    const Duration grace_;
+    const RetryPolicy retry_;
+    std::shared_ptr<detail::HandlerTable> handlers_ = std::make_shared<detail::HandlerTable>();
+    detail::PoolLoop loop_;
+    std::optional<Runner> runner_;
+    std::atomic<bool> started_{false};
+    std::atomic<bool> stopped_{false};
+};
+
+WorkerPool::WorkerPool(Store& store, WorkerPoolOptions options)
+    : impl_{std::make_unique<Impl>(store, std::move(options))} {}
+
+WorkerPool::~WorkerPool() { impl_->stop(Duration{0}); }
+
+void WorkerPool::handle(std::string name, JobHandler handler, HandlerOptions options) {
+    impl_->add(std::move(name), {.handle = std::move(handler)}, std::move(options));
+}
+
+void WorkerPool::handle_async(std::string name, AsyncJobHandler handler, HandlerOptions options) {
+    impl_->add(std::move(name), {.begin = std::move(handler)}, std::move(options));
+}
+
+void WorkerPool::use(JobMiddleware middleware) { impl_->use(std::move(middleware)); }
+
+void WorkerPool::start() { impl_->start(); }
+
+void WorkerPool::stop(Duration grace) { impl_->stop(grace); }
+
+void WorkerPool::run(const std::stop_token& stopping) { impl_->run(stopping); }
+
+TimePoint WorkerPool::poll(TimePoint now) { return impl_->loop().poll(now); }
+
+void WorkerPool::wake_with(std::function<void()> wake) { impl_->loop().wake_with(std::move(wake)); }
+
+void WorkerPool::close(TimePoint deadline) { impl_->loop().close(deadline); }
+
+bool WorkerPool::closed() const { return impl_->loop().closed(); }
+
+WorkerPoolStatus WorkerPool::status() const { return impl_->loop().status(); }
+
+std::optional<std::string> WorkerPool::trouble() const { return impl_->trouble(); }
+
+}  // namespace routemaster

@@ -1,0 +1,119 @@
+/// @file
+/// What a queue says of its jobs, and what can be done to them.
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "routemaster/codec/msgpack.hpp"
+#include "support/pool_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+TEST_CASE("a push says how its job is done, and the job can be found with that") {
+    JobScene scene;
+    const auto id = scene.push("a", {.delay = Duration{100},
+                                     .attempts_max = 7,
+                                     .timeout = Duration{5'000},
+                                     .expires = Duration{60'000}});
+    const auto job = scene.job(id);
+    CHECK(job.state == JobStatus::State::scheduled);
+    CHECK(decode_job(job.job).value() == Job{"a"});
+    CHECK(job.run_at == scene.clock.now() + Duration{100});
+    CHECK(job.options.attempts_max == 7);
+    CHECK(job.options.timeout == Duration{5'000});
+    CHECK(job.options.expires_at == job.run_at + Duration{60'000});
+    CHECK(!scene.jobs.find(id + 1).value());
+}
+
+TEST_CASE("a job that nobody began in time is dropped when it would begin, and counted") {
+    JobScene scene;
+    HandPool pool{scene};
+    int done = 0;
+    pool.pool.handle("a", [&](JobContext&) { ++done; });
+    const auto id = scene.push("a", {.expires = Duration{1'000}});
+    scene.clock.advance(Duration{1'001});
+    pool.run();
+    CHECK(done == 0);
+    CHECK(!scene.jobs.find(id).value());
+    scene.push("a", {.expires = Duration{1'000}});
+    pool.run();
+    CHECK(done == 1);
+    const auto refused = scene.jobs.push(Job{"b"}, {.expires = Duration{-1}});
+    CHECK(refused.error().code() == Errc::invalid);
+    CHECK(scene.jobs.push(Job{"b"}, {.timeout = Duration{-1}}).error().code() == Errc::invalid);
+}
+
+TEST_CASE("jobs are listed by their state, page by page") {
+    JobScene scene;
+    std::vector<JobId> ids;
+    for (int i = 0; i < 5; ++i) ids.push_back(scene.jobs.push({"a", {i}}).value().id);
+    const auto later = scene.push("later", {.delay = Duration{60'000}});
+    const auto first = scene.jobs.list(JobStatus::State::ready, 0, 3).value();
+    REQUIRE(first.jobs.size() == 3);
+    CHECK(first.jobs[2].id == ids[2]);
+    const auto second = scene.jobs.list(JobStatus::State::ready, first.next, 3).value();
+    REQUIRE(second.jobs.size() == 2);
+    CHECK(second.jobs[1].id == ids[4]);
+    CHECK(second.next == 0);
+    CHECK(scene.jobs.list(JobStatus::State::scheduled).value().jobs.at(0).id == later);
+    CHECK(scene.jobs.list(JobStatus::State::ready, 0, 1'001).error().code() == Errc::invalid);
+}
+
+TEST_CASE("BURIED jobs are kicked one by one, or those that were buried first") {
+    JobScene scene;
+    HandPool pool{scene};
+    pool.pool.handle("a", [](JobContext&) { throw Bury{"no"}; });
+    std::vector<JobId> ids;
+    for (int i = 0; i < 4; ++i) ids.push_back(scene.jobs.push({"a", {i}}).value().id);
+    pool.run();
+    REQUIRE(scene.queue() == QueueStatus{.buried = 4});
+    CHECK(scene.jobs.kick(ids[2]).value() == 1);
+    CHECK(scene.jobs.kick(ids[2]).value() == 0);
+    CHECK(scene.jobs.kick_all(2).value() == 2);
+    CHECK(scene.job(ids[3]).state == JobStatus::State::buried);
+    CHECK(scene.queue() == QueueStatus{.ready = 3, .buried = 1});
+}
+
+TEST_CASE("a job that nobody has leased can be removed") {
+    JobScene scene;
+    HandPool pool{scene};
+    std::optional<JobResponder> kept;
+    pool.pool.handle_async("a", [&](const JobResponder& responder) { kept = responder; });
+    const auto id = scene.push("a");
+    pool.run();
+    CHECK(scene.jobs.remove(id).value() == Deletion::pending);
+    const auto other = scene.push("b", {.delay = Duration{60'000}});
+    CHECK(scene.jobs.remove(other).value() == Deletion::deleted);
+    CHECK(scene.jobs.remove(other).value() == Deletion::unknown);
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+}
+
+TEST_CASE("every call about jobs has a form with a completion") {
+    JobScene scene;
+    const auto id = scene.push("a");
+    int replies = 0;
+    scene.jobs.find(id, [&](const auto& found) { replies += found.value()->id == id ? 1 : 0; });
+    scene.jobs.list(JobStatus::State::ready, 0, 10,
+                    [&](const auto& page) { replies += page.value().jobs.size() == 1 ? 1 : 0; });
+    scene.jobs.kick(id, [&](const auto& kicked) { replies += kicked.value() == 0 ? 1 : 0; });
+    scene.jobs.kick_all(10, [&](const auto& kicked) { replies += kicked.value() == 0 ? 1 : 0; });
+    scene.jobs.remove(
+        id, [&](const auto& gone) { replies += gone.value() == Deletion::deleted ? 1 : 0; });
+    CHECK(replies == 5);
+}
+
+TEST_CASE("a queue of Ruby Routemaster has no jobs with ids or settings") {
+    JobScene scene;
+    JobQueue aux{scene.memory, "aux", scene.clock};
+    CHECK(aux.push(Job{"a"}).value() == Pushed{PushOutcome::pushed, 0});
+    CHECK(aux.push(Job{"b"}, {.attempts_max = 3}).error().code() == Errc::invalid);
+    CHECK(aux.push(Job{"b"}, {.expires = Duration{3}}).error().code() == Errc::invalid);
+    CHECK(aux.find(1).error().code() == Errc::invalid);
+    CHECK(aux.remove(1).error().code() == Errc::invalid);
+    CHECK(aux.status().value() == QueueStatus{.ready = 1});
+}

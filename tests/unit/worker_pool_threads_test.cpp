@@ -1,0 +1,303 @@
+/// @file
+/// Pools with threads of their own.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <latch>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "routemaster/job_queue.hpp"
+#include "routemaster/store/memory.hpp"
+#include "routemaster/worker_pool.hpp"
+#include "support/await.hpp"
+
+using namespace routemaster;
+using test::await;
+
+namespace {
+
+/// A store with a queue, and a pool on it that is not started.
+struct ThreadScene {
+    explicit ThreadScene(WorkerPoolOptions options = {})
+        : pool{store, complete(std::move(options))} {}
+
+    static WorkerPoolOptions complete(WorkerPoolOptions options) {
+        if (options.queues.empty()) options.queues = {"work"};
+        return options;
+    }
+
+    void push(const std::string& name, int count, PushOptions options = {}) {
+        std::vector<Job> all;
+        for (int i = 0; i < count; ++i) all.push_back({name, {i}});
+        for (const auto& pushed : jobs.push_many(all, options)) {
+            REQUIRE(pushed.value() == PushOutcome::pushed);
+        }
+    }
+    [[nodiscard]] QueueStatus queue() const { return jobs.status().value(); }
+    [[nodiscard]] bool drained() const {
+        return await([this] { return queue() == QueueStatus{}; });
+    }
+
+    MemoryStore store;
+    JobQueue jobs{store, "work"};
+    WorkerPool pool;
+};
+
+}  // namespace
+
+TEST_CASE("a pool with threads does each of many jobs once") {
+    constexpr int count = 20'000;
+    ThreadScene scene{{.threads = 8}};
+    std::vector<std::atomic<int>> done(count);
+    scene.pool.handle("a", [&](JobContext& job) {
+        ++done[static_cast<std::size_t>(*job.arguments()[0].get_if<std::int64_t>())];
+    });
+    scene.push("a", count);
+    scene.pool.start();
+    CHECK(scene.drained());
+    for (const auto& times : done) REQUIRE(times == 1);
+    scene.pool.stop(Duration{20'000});
+    CHECK(scene.pool.status() == WorkerPoolStatus{.done = count});
+}
+
+TEST_CASE("as many handlers run at once as there are threads, and no more") {
+    ThreadScene scene{{.threads = 4}};
+    std::atomic<int> running{0};
+    std::atomic<int> most{0};
+    std::latch four{4};
+    scene.pool.handle("a", [&](JobContext&) {
+        most = std::max(most.load(), ++running);
+        four.arrive_and_wait();
+        --running;
+    });
+    scene.push("a", 4);
+    scene.pool.start();
+    CHECK(scene.drained());
+    CHECK(most == 4);
+    std::atomic<int> began{0};
+    std::latch released{1};
+    ThreadScene other{{.threads = 2}};
+    other.pool.handle("a", [&](JobContext&) {
+        ++began;
+        released.wait();
+    });
+    other.push("a", 5);
+    other.pool.start();
+    CHECK(await([&] { return began == 2; }));
+    CHECK(other.queue() == QueueStatus{.ready = 3, .pending = 2});
+    released.count_down();
+    CHECK(other.drained());
+}
+
+TEST_CASE("a responder reports from any thread") {
+    ThreadScene scene{{.threads = 1, .slots = 100}};
+    std::mutex mutex;
+    std::vector<JobResponder> waiting;
+    std::atomic<int> begun{0};
+    scene.pool.handle_async("a", [&](const JobResponder& responder) {
+        const std::lock_guard lock{mutex};
+        waiting.push_back(responder);
+        ++begun;
+    });
+    scene.push("a", 100);
+    scene.pool.start();
+    REQUIRE(await([&] { return begun == 100; }));
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < 4; ++i) {
+        threads.emplace_back([&, i] {
+            for (auto n = i; n < 100; n += 4) waiting[n].done();
+        });
+    }
+    threads.clear();
+    CHECK(scene.drained());
+}
+
+TEST_CASE("a pool that is stopped lets handlers end within the grace, and begins no other") {
+    ThreadScene scene{{.threads = 2}};
+    std::atomic<int> begun{0};
+    std::latch released{1};
+    scene.pool.handle("a", [&](JobContext&) {
+        ++begun;
+        released.wait();
+    });
+    scene.push("a", 10);
+    scene.pool.start();
+    REQUIRE(await([&] { return begun == 2; }));
+    auto stopped = std::async(std::launch::async, [&] { scene.pool.stop(Duration{20'000}); });
+    CHECK(stopped.wait_for(std::chrono::milliseconds{50}) == std::future_status::timeout);
+    released.count_down();
+    stopped.get();
+    CHECK(begun == 2);
+    CHECK(scene.queue() == QueueStatus{.ready = 8});
+    CHECK(scene.pool.trouble() == "the pool has been stopped");
+    scene.pool.stop(Duration{0});
+}
+
+TEST_CASE("at the end of the grace the token stops, and the job goes back uncounted") {
+    ThreadScene scene;
+    std::promise<JobId> begun;
+    scene.pool.handle("a", [&](JobContext& job) {
+        begun.set_value(job.id());
+        std::promise<void> stopped;
+        const std::stop_callback note{job.stop_token(), [&] { stopped.set_value(); }};
+        stopped.get_future().wait();
+    });
+    scene.push("a", 1);
+    scene.pool.start();
+    const auto id = begun.get_future().get();
+    scene.pool.stop(Duration{10});
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    CHECK(scene.jobs.find(id).value()->attempts == 0);
+    CHECK(scene.pool.status().released == 1);
+}
+
+TEST_CASE("a pool runs until its stop token says so") {
+    ThreadScene scene;
+    std::stop_source stopping;
+    scene.pool.handle("a", [&](JobContext&) { stopping.request_stop(); });
+    scene.push("a", 1);
+    scene.pool.run(stopping.get_token());
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("heartbeats do not depend on handlers") {
+    ThreadScene scene{{.heartbeat_interval = Duration{20}, .worker_silence = Duration{10'000}}};
+    std::atomic<bool> begun{false};
+    std::latch released{1};
+    scene.pool.handle("a", [&](JobContext&) {
+        begun = true;
+        released.wait();
+    });
+    scene.push("a", 1);
+    scene.pool.start();
+    REQUIRE(await([&] { return begun.load(); }));
+    const auto later = std::chrono::steady_clock::now() + std::chrono::milliseconds{600};
+    while (std::chrono::steady_clock::now() < later) {
+        perform(scene.store, ScrubWorkers{Duration{500}}, system_clock().now()).value();
+        std::this_thread::yield();
+    }
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+    released.count_down();
+    CHECK(scene.drained());
+    CHECK(scene.pool.status().lease_lost == 0);
+}
+
+TEST_CASE("a handler that takes too long loses its job, and keeps its thread until it returns") {
+    ThreadScene scene;
+    std::atomic<int> begun{0};
+    std::latch released{1};
+    scene.pool.handle(
+        "a",
+        [&](JobContext& job) {
+            if (++begun > 1) return;
+            std::promise<void> stopped;
+            const std::stop_callback note{job.stop_token(), [&] { stopped.set_value(); }};
+            stopped.get_future().wait();
+            released.wait();
+        },
+        {.retry = RetryPolicy{.wait_first = Duration{1}}, .timeout = Duration{50}});
+    scene.push("a", 1);
+    scene.pool.start();
+    REQUIRE(await([&] { return scene.pool.status().timed_out == 1; }));
+    CHECK(await([&] { return scene.queue().pending == 0; }));
+    CHECK(begun == 1);
+    CHECK(scene.pool.status().running == 1);
+    released.count_down();
+    CHECK(scene.drained());
+    CHECK(begun == 2);
+}
+
+TEST_CASE("long jobs are left to other pools, though short ones went before") {
+    ThreadScene scene{{.threads = 1}};
+    std::latch released{1};
+    std::atomic<int> blocked{0};
+    const auto block = [&](JobContext&) {
+        ++blocked;
+        released.wait();
+    };
+    scene.pool.handle("short", [](JobContext&) {});
+    scene.pool.handle("long", block);
+    scene.push("short", 5'000);
+    scene.push("long", 2);
+    scene.pool.start();
+    REQUIRE(await([&] { return blocked == 1; }));
+    WorkerPool other{scene.store, {.queues = {"work"}}};
+    other.handle("long", block);
+    other.start();
+    CHECK(await([&] { return blocked == 2; }));
+    released.count_down();
+    CHECK(scene.drained());
+}
+
+TEST_CASE("jobs that wait for a slot when a pool is stopped go back at once, uncounted") {
+    ThreadScene scene{{.threads = 1}};
+    std::atomic<bool> blocked{false};
+    std::latch released{1};
+    scene.pool.handle("short", [](JobContext&) {});
+    scene.pool.handle("long", [&](JobContext&) {
+        blocked = true;
+        released.wait();
+    });
+    scene.push("short", 5'000);
+    scene.push("long", 500);
+    scene.pool.start();
+    REQUIRE(await([&] { return blocked.load(); }));
+    REQUIRE(scene.pool.status().waiting > 0);
+    auto stopped = std::async(std::launch::async, [&] { scene.pool.stop(Duration{20'000}); });
+    CHECK(await([&] { return scene.queue() == QueueStatus{.ready = 499, .pending = 1}; },
+                std::chrono::milliseconds{800}));
+    released.count_down();
+    stopped.get();
+    CHECK(scene.queue() == QueueStatus{.ready = 499});
+    for (const auto& job : scene.jobs.list(JobStatus::State::ready, 0, 1'000).value().jobs) {
+        REQUIRE(job.attempts == 0);
+    }
+}
+
+TEST_CASE("asynchronous jobs that wait for a slot do not begin before there is one") {
+    std::mutex mutex;
+    std::vector<JobResponder> responders;
+    std::atomic<int> begun{0};
+    ThreadScene scene{{.threads = 1, .slots = 3}};
+    scene.pool.handle("short", [](JobContext&) {});
+    scene.pool.handle_async("long", [&](const JobResponder& responder) {
+        const std::lock_guard lock{mutex};
+        responders.push_back(responder);
+        ++begun;
+    });
+    scene.push("short", 5'000);
+    scene.push("long", 50);
+    scene.pool.start();
+    REQUIRE(await([&] { return begun == 3; }));
+    CHECK(await([&] { return scene.pool.status().waiting == 0; }));  // Given up after a second.
+    CHECK(begun == 3);
+    CHECK(scene.queue() == QueueStatus{.ready = 47, .pending = 3});
+    {
+        const std::lock_guard lock{mutex};
+        responders.front().done();
+    }
+    CHECK(await([&] { return begun == 4; }));
+}
+
+TEST_CASE("a pool may be made, and ended, without a start") {
+    ThreadScene scene;
+    scene.pool.handle("a", [](JobContext&) {});
+    scene.push("a", 1);
+    scene.pool.stop(Duration{1'000});
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    scene.pool.start();
+    CHECK_THROWS_AS(scene.pool.start(), Failure);
+    CHECK(scene.drained());
+}
