@@ -58,11 +58,14 @@ struct DeliveryStart {
 /// none. Every ordering group begins with 16 at most. Otherwise seals the batch when it is CURRENT,
 /// counts an attempt, and notes `now` as the subscriber's last one. Repeating it counts one attempt
 /// more. A job that is no delivery job answers `invalid`.
+///
+/// What it replies is durable, and so is the attempt when attempts are limited. After a crash, a
+/// CURRENT batch that was due takes no more events, as its delivery may have begun.
 struct BeginDelivery {
     using Reply = DeliveryStart;
     static constexpr StepTraits traits{.name = "begin_delivery",
                                        .repeatable = true,
-                                       .changes = Changes::state,
+                                       .changes = Changes::progress,
                                        .needs = CapacityNeed::none};
     [[nodiscard]] Result<void> check() const { return check_queue(lease.queue); }
 
@@ -89,6 +92,9 @@ struct BeginDelivery {
 /// one wider below
 /// 16. It becomes no wider than `concurrency_max`, and one that is wider is narrowed to that.
 /// Repeating one that succeeded answers `lease_lost`.
+///
+/// A store may write it together with what comes next, so its reply may take up to 50 ms; it comes
+/// at once when the next batch of the subscriber is acquired meanwhile.
 struct SettleDelivery {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "settle_delivery",

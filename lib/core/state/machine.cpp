@@ -17,6 +17,7 @@ Machine::Machine(ChangeLog& changes)
 Outcome Machine::perform(Step& step, TimePoint now) {
     now_ = now;
     depends_on_row_ = everything;
+    hurried_ = true;
     return std::visit(
         [&](auto& any) -> Outcome {
             if (auto checked = any.check(); !checked) return checked.error();
@@ -29,6 +30,8 @@ Outcome Machine::perform(Step& step, TimePoint now) {
         },
         step);
 }
+
+void Machine::seal_begun(TimePoint now) { subscriber_queues_.seal_begun(now); }
 
 void Machine::settle_restored() {
     registry_.settle_restored(jobs_);

@@ -37,6 +37,9 @@ public:
     /// The newest journal row that the last outcome tells anything of. What it depends on beyond
     /// what it changed must be durable before it may be told.
     [[nodiscard]] std::uint64_t depends_on_row() const noexcept { return depends_on_row_; }
+    /// Whether anybody waits for the last outcome to be on disk. If not, it may be written together
+    /// with what comes next.
+    [[nodiscard]] bool hurried() const noexcept { return hurried_; }
 
     [[nodiscard]] CounterTable& counters() noexcept { return counters_; }
     [[nodiscard]] JobTable& jobs() noexcept { return jobs_; }
@@ -44,6 +47,11 @@ public:
     [[nodiscard]] Registry& registry() noexcept { return registry_; }
     /// The tables of all entities that have a name.
     [[nodiscard]] auto named_tables() noexcept { return registry_.tables(); }
+
+    /// Seals the restored batches whose delivery may have begun although they are CURRENT, as a
+    /// crash undid that. Called once, before the first step. They take no more events, or
+    /// receivers would get two different batches with one id.
+    void seal_begun(TimePoint now);
 
     /// Connects everything that was restored part by part.
     void settle_restored();
@@ -140,6 +148,7 @@ private:
     Registry registry_;
     TimePoint now_{};
     std::uint64_t depends_on_row_ = 0;
+    bool hurried_ = true;
 };
 
 /// References to the tables of all kinds of entities that have a name.
