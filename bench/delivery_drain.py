@@ -11,7 +11,7 @@ ROUNDS = 9
 build = pathlib.Path(sys.argv[1]).resolve()
 with servers.receiver(build) as receiver:
     one, result = delivery.measure(build, receiver, ROUNDS, 1, EVENTS, 100, "events")
-    many, told_16 = delivery.measure(build, receiver, ROUNDS, 16, EVENTS, 100, "events")
+    many, report_16 = delivery.measure(build, receiver, ROUNDS, 16, EVENTS, 100, "events")
 rounds.print_result(
     "delivery_drain",
     "events/s",
@@ -23,6 +23,6 @@ rounds.print_result(
     ratio_16=many.ratio(),
     min_16=min(many.values),
     max_16=max(many.values),
-    cpu_us_per_op_16=told_16["cpu_us_per_op"],
+    cpu_us_per_op_16=report_16["cpu_us_per_op"],
     publish_per_second=result["publish_per_second"],
 )

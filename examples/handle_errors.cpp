@@ -13,7 +13,7 @@ namespace rm = routemaster;
 namespace {
 
 /// What a program may do with a result.
-void tell(const rm::Result<void>& published) {
+void report(const rm::Result<void>& published) {
     if (published) {
         std::cout << "published\n";
         return;
@@ -37,18 +37,18 @@ int main() {
     const rm::Event order{
         .topic = "orders", .type = rm::EventType::create, .url = "https://shop.example/orders/42"};
 
-    tell(shop.publish(order));
-    tell(rival.publish(order));  // topic: belongs to another publisher: forbidden
-    tell(shop.publish({.topic = "Orders", .type = rm::EventType::noop, .url = order.url}));
+    report(shop.publish(order));
+    report(rival.publish(order));  // topic: belongs to another publisher: forbidden
+    report(shop.publish({.topic = "Orders", .type = rm::EventType::noop, .url = order.url}));
 
     // Returns at once. The store may call the completion on a thread of its own, which must not
     // block.
-    std::promise<bool> told;
+    std::promise<bool> replied;
     shop.publish(order, [&](const rm::Result<void>& published) {
-        tell(published);
-        told.set_value(published.has_value());
+        report(published);
+        replied.set_value(published.has_value());
     });
-    const bool done = told.get_future().get();
+    const bool done = replied.get_future().get();
 
     // A result that is not a mistake is an outcome, not an error.
     const auto removal = shop.subscriber("nobody").remove();

@@ -94,8 +94,8 @@ def subscribe(bus, receiver):
     """Creates tokens for both clients, and subscribes one of them."""
     for token in (PUBLISHER, SUBSCRIBER):
         servers.add_token(bus, token)
-    wish = {"topics": ["orders"], "callback": receiver.url + "/s", "timeout": 0, "max": 100}
-    bus.call("POST", "/subscription", wish, SUBSCRIBER)
+    subscription = {"topics": ["orders"], "callback": receiver.url + "/s", "timeout": 0, "max": 100}
+    bus.call("POST", "/subscription", subscription, SUBSCRIBER)
 
 
 class Latencies:

@@ -107,10 +107,10 @@ public:
 
     /// Reads and handles what has arrived.
     void receive(Work& work) {
-        constexpr std::size_t room = 64U << 10U;
+        constexpr std::size_t space = 64U << 10U;
         const auto before = in_.size();
-        in_.resize(before + room);
-        const auto got = recv(socket_, in_.data() + before, room, 0);
+        in_.resize(before + space);
+        const auto got = recv(socket_, in_.data() + before, space, 0);
         if (got == 0) throw std::runtime_error{"the server has closed a connection"};
         check(got > 0);
         in_.resize(before + static_cast<std::size_t>(got));

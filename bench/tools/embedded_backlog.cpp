@@ -46,7 +46,7 @@ std::uint64_t resident_max() {
         std::uint64_t kilobytes = 0;
         if (word == "VmHWM:" && status >> kilobytes) return kilobytes << 10U;
     }
-    throw std::runtime_error{"/proc/self/status does not tell"};
+    throw std::runtime_error{"/proc/self/status does not say"};
 }
 
 /// Calls `work` and returns how many seconds it took.

@@ -99,7 +99,7 @@ private:
 iovec part(std::string_view bytes) { return {const_cast<char*>(bytes.data()), bytes.size()}; }
 
 /// Space in a file, and in one segment.
-constexpr std::size_t room = 64U << 20U;
+constexpr std::size_t segment_bytes = 64U << 20U;
 
 /// Writes the same bytes and nothing else. At the end of a file it starts another.
 class Raw final : public Sink {
@@ -107,7 +107,7 @@ public:
     explicit Raw(std::string path) : path_{std::move(path)} { begin(); }
 
     void write(std::string_view group) override {
-        if (at_ + group.size() > room) begin();
+        if (at_ + group.size() > segment_bytes) begin();
         const std::array parts{part(group)};
         file_->write(parts, group.size(), at_);
         file_->sync();
@@ -117,7 +117,7 @@ public:
 private:
     void begin() {
         file_ = std::make_unique<File>(path_ + "." + std::to_string(files_++));
-        file_->reserve(room);
+        file_->reserve(segment_bytes);
         file_->sync();
         at_ = 0;
     }
@@ -134,14 +134,14 @@ public:
     explicit Overwrite(const std::string& path) : file_{path} {
         const std::string zeros(1U << 20U, '\0');
         const std::array parts{part(zeros)};
-        for (std::size_t at = 0; at < room; at += zeros.size()) {
+        for (std::size_t at = 0; at < segment_bytes; at += zeros.size()) {
             file_.write(parts, zeros.size(), at);
         }
         file_.sync();
     }
 
     void write(std::string_view group) override {
-        if (at_ + group.size() > room) at_ = 0;
+        if (at_ + group.size() > segment_bytes) at_ = 0;
         const std::array parts{part(group)};
         file_.write(parts, group.size(), at_);
         file_.sync();

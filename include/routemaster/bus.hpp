@@ -111,7 +111,7 @@ public:
     /// Where it keeps everything.
     [[nodiscard]] Store& store() const noexcept { return store_; }
 
-    /// By which it tells the time.
+    /// The clock that it reads.
     [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
 
 private:

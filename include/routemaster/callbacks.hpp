@@ -35,8 +35,8 @@ inline constexpr std::string_view local_scheme = "local:";
 /// after a restart the program registers them again, and gets the batches that waited.
 ///
 /// Something must call them: a `DeliveryWorker`, or a `Dispatcher` with a `LocalTransport` that is
-/// polled. When nothing does, the log is told so once, as a warning: with the first event that is
-/// published 10 s after another, or else at the end of the bus.
+/// polled. When nothing does, one warning is logged: with the first event that is published 10 s
+/// after another, or else at the end of the bus.
 ///
 /// Thread safety: all members may be called from any thread.
 class Callbacks {
@@ -75,8 +75,8 @@ private:
     Log log_;
     mutable std::mutex mutex_;  // Guards the rest, though anybody may read `idle_`.
     std::map<std::string, std::shared_ptr<const BatchHandler>, std::less<>> handlers_;
-    std::atomic<bool> idle_{false};    // There are callbacks, nothing calls them, nobody was told.
-    bool attended_ = false;            // Something calls them, or somebody was told.
+    std::atomic<bool> idle_{false};  // There are callbacks, nothing calls them, nothing was logged.
+    bool attended_ = false;          // Something calls them, or the warning was logged.
     TimePoint waiting_since_ = never;  // The first event since it is idle.
 };
 

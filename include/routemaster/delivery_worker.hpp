@@ -35,8 +35,8 @@ class Bus;
 
 /// Settings of a `DeliveryWorker`.
 struct DeliveryWorkerOptions {
-    /// Who carries batches elsewhere than to the callbacks of the bus. The worker shares them, so
-    /// they may be made in place:
+    /// For subscribers elsewhere than in this process. The worker shares them, so they may be made
+    /// in place:
     ///
     ///     DeliveryWorker worker{bus, {.transports = {std::make_shared<HttpTransport>()}}};
     std::vector<std::shared_ptr<Transport>> transports{};
@@ -102,9 +102,9 @@ public:
     /// Deliveries under way: from the acquisition of a job to its settlement.
     [[nodiscard]] std::size_t in_flight() const noexcept;
 
-    /// Why nothing can be delivered now: the trouble of a transport, a store that gives no jobs, a
-    /// thread that is stuck, or that the worker was stopped. Nothing when all is well. One line for
-    /// operators.
+    /// Why nothing can be delivered now: the trouble of a transport, a store that does not answer,
+    /// a thread that is stuck, or that the worker was stopped. Nothing when all is well. One line
+    /// for operators.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

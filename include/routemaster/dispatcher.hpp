@@ -3,7 +3,7 @@
 ///
 ///     acquire ──► begin ──► deliver ──► settle (delivered: gone │ failed: again after a wait, or
 ///                   │                                            DEAD)
-///                   └─ throttled │ vanished: given back │ ended
+///                   └─ throttled: nacked │ vanished: ended
 
 #pragma once
 
@@ -27,14 +27,14 @@ namespace routemaster {
 
 /// Settings of a `Dispatcher`.
 struct DispatcherOptions {
-    /// Who carries batches; the first that serves a callback does. They must outlive it.
+    /// A batch goes by the first that serves its callback. They must outlive it.
     std::vector<Transport*> transports{};
     /// Deliveries under way at once. One subscriber gets no more than its fair share of them.
     std::uint32_t in_flight_max = 1'024;
     HealthOptions health{};
     Duration heartbeat_interval{1'000};  ///< How often it says that it is alive.
     /// Other workers silent for so long are taken for dead. With the time until the next look at
-    /// them and the delivery itself, what they held goes out again within 5 s.
+    /// them and the delivery itself, what they had leased goes out again within 5 s.
     Duration worker_silence{3'500};
     Duration poll_interval{1'000};  ///< A look at the queue even when nobody woke it.
     Duration wake_grace{20};  ///< After several wake-ups for nothing, how long it ignores others.
@@ -45,7 +45,7 @@ struct DispatcherOptions {
 /// Delivers what is due. Any number of them, in any processes, may share a store.
 ///
 /// By default each subscriber has one delivery under way, so its batches arrive in order; see
-/// `Subscription::max_in_flight`. A slow or dead subscriber holds up nobody else. After a failure
+/// `Subscription::max_in_flight`. A slow or dead subscriber delays nobody else. After a failure
 /// the batch comes again after `retry_wait`, without limit of attempts, until it is delivered, its
 /// subscriber is gone, or it becomes DEAD as its subscriber asked for (`Subscription::attempts_max`
 /// and `age_max`), which is logged. A batch may arrive twice: after a crash, or when a lease was
@@ -79,8 +79,8 @@ public:
     /// Deliveries under way: from the acquisition of a job to its settlement.
     [[nodiscard]] std::size_t in_flight() const noexcept;
 
-    /// Why it cannot deliver anything now: the trouble of a transport, or the store has given no
-    /// job and refused none for 5 s. Nothing when all is well.
+    /// Why it cannot deliver anything now: the trouble of a transport, or the store has not
+    /// answered for 5 s. Nothing when all is well.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

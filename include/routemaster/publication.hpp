@@ -20,7 +20,7 @@ inline constexpr std::size_t event_data_max_default = 65'536;
 
 /// The same where a Ruby worker may read the event: it does not survive more than its
 /// `ROUTEMASTER_MAX_EVENT_DATA`, which is this unless set otherwise.
-inline constexpr std::size_t event_data_max_original = 64;
+inline constexpr std::size_t event_data_max_ruby = 64;
 
 /// Checks and encodes an event. `invalid`, naming the field, when something is wrong with it.
 ///

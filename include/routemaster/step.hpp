@@ -25,7 +25,7 @@ namespace routemaster {
 
 /// All domains. A step is listed at the end of its own header; see docs/adding-a-step.md.
 using StepDomains = detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps,
-                                    DeliverySteps, DeadBatchSteps, RoomSteps, CounterSteps>;
+                                    DeliverySteps, DeadBatchSteps, CapacitySteps, CounterSteps>;
 
 /// The domain of a step: the list it is in.
 template <StepKind S>

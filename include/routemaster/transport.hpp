@@ -65,7 +65,7 @@ public:
     /// later, or, as `cancelled`, when the transport is destroyed first.
     virtual void deliver(Delivery delivery, DeliveryDone done) = 0;
 
-    /// Gives the delivery of a batch up. Returns false, until `done` has returned, when the caller
+    /// Cancels the delivery of a batch. Returns false, until `done` has returned, when the caller
     /// must wait for the result: a callback in this process is running and cannot be stopped. A
     /// delivery that it cancels it reports as `cancelled`, inside this call. A transport that
     /// cannot cancel returns true.

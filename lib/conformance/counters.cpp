@@ -59,15 +59,15 @@ void add_counter_cases(StoreCases& add) {
         }
         s.perform(add_many);
         const auto all = s.counters();
-        std::vector<Counter> told;
+        std::vector<Counter> listed;
         for (Page page{.limit = 10};;) {
             const auto some = s.perform(ListCounters{page});
-            told.insert(told.end(), some.begin(), some.end());
+            listed.insert(listed.end(), some.begin(), some.end());
             if (some.size() < page.limit) break;
             page.after = encode_counter_key(some.back().key);
         }
-        expect_equal(told.size(), 25U, "counters");
-        expect_equal(told, all, "counters");
+        expect_equal(listed.size(), 25U, "counters");
+        expect_equal(listed, all, "counters");
         s.expect_refused(ListCounters{{.after = "", .limit = 0}}, "limit");
         expect_equal(s.perform(ListCounters{{.after = encode_counter_key(all.back().key)}}),
                      std::vector<Counter>{}, "counters behind the last");

@@ -90,11 +90,11 @@ void add_death_cases(StoreCases& add) {
 
     add("a permanent failure makes a batch DEAD if its subscriber limits attempts or age",
         [](Scenario& s) {
-            for (const auto& wishes :
-                 {Wishes{.timeout = Duration{0}, .attempts_max = 1'000},
-                  Wishes{
+            for (const auto& settings :
+                 {SubscriberSettings{.timeout = Duration{0}, .attempts_max = 1'000},
+                  SubscriberSettings{
                       .timeout = Duration{0}, .attempts_max = 0, .age_max = Duration{1'000'000}}}) {
-                s.subscribe("billing", {"orders"}, wishes);
+                s.subscribe("billing", {"orders"}, settings);
                 s.publish("orders");
                 const auto [lease, start] = s.begin_next();
                 expect_equal(s.settle(lease, {.delivered = false, .permanent = true}),
@@ -426,9 +426,9 @@ void add_dead_letter_cases(StoreCases& add) {
         s.publish_message("orders", std::string(1U << 20U, 'x'));
         s.kill_next();
         const auto dead = s.perform(MeasureUse{}).bytes;
-        expect(dead >= before + (1U << 20U), "a mebibyte is DEAD, and takes no room");
+        expect(dead >= before + (1U << 20U), "a mebibyte is DEAD, and takes no space");
         s.perform(DropDeadBatches{"billing"});
-        expect(s.perform(MeasureUse{}).bytes < dead, "it was dropped, and still takes its room");
+        expect(s.perform(MeasureUse{}).bytes < dead, "it was dropped, and still takes its space");
     });
 
     add("no other batch gets the id of a DEAD batch", [](Scenario& s) {

@@ -34,7 +34,7 @@ std::vector<Lease> take(Scenario& s, Destinations destinations, Where at = Where
     return leases;
 }
 
-/// Begins what such a worker can acquire. Tells to whom, in order.
+/// Begins what such a worker can acquire. Returns their tokens, in order.
 Tokens begin(Scenario& s, Destinations destinations, std::vector<Lease>& leases,
              std::uint32_t limit = 100, Where at = Where::here()) {
     Tokens tokens;
@@ -54,7 +54,7 @@ Tokens begin(Scenario& s, Destinations destinations, Where at = Where::here()) {
 }
 
 /// A callback in a process that gets each event at once, up to five at a time.
-Wishes called(const std::string& name) {
+SubscriberSettings called(const std::string& name) {
     return {.callback = "local:" + name, .max_events = 1, .max_in_flight = 5};
 }
 
@@ -88,9 +88,9 @@ void add_waiting_cases(StoreCases& add) {
         expect_equal(begin(s, urls), nobody, "begun after the backoff");
         leases = take(s, {"audit"});
         s.perform(NackJob{leases[0], s.now()});
-        expect_equal(begin(s, urls), nobody, "begun after it was given back");
+        expect_equal(begin(s, urls), nobody, "begun after it was nacked");
         leases = take(s, {"audit"});
-        expect_equal(s.perform(RetireWorker{leases[0].worker}).value, 1U, "given back at the end");
+        expect_equal(s.perform(RetireWorker{leases[0].worker}).value, 1U, "released at the end");
         expect_equal(begin(s, urls), nobody, "begun after the end of its worker");
         leases = take(s, {"audit"});
         s.advance(Duration{30'000});
@@ -118,7 +118,7 @@ void add_waiting_cases(StoreCases& add) {
         }
     });
 
-    add("where there is room for few, each destination gets its share", [](Scenario& s) {
+    add("where few are acquired at once, each destination gets its share", [](Scenario& s) {
         for (const char* name : {"a", "b"}) s.subscribe(name, {"orders"}, called(name));
         s.subscribe("u", {"orders"}, {.max_events = 1, .max_in_flight = 5});
         s.publish("orders", 5);
@@ -134,7 +134,7 @@ void add_waiting_cases(StoreCases& add) {
 
 void add_moving_cases(StoreCases& add) {
     add("what is queued follows its subscriber from a URL to a callback and back", [](Scenario& s) {
-        const Wishes by_url{.max_events = 2, .max_in_flight = 3};
+        const SubscriberSettings by_url{.max_events = 2, .max_in_flight = 3};
         auto by_call = called("audit");
         by_call.max_events = 2;
         by_call.max_in_flight = 3;
@@ -240,9 +240,7 @@ void add_waking_cases(StoreCases& add) {
             acquire(s, urls);
         });
         const auto leases = take(s, {"audit"});
-        expect_woken("a delivery that is given back", [&] {
-            s.perform(NackJob{leases[0], s.now()});
-        });
+        expect_woken("a delivery that is nacked", [&] { s.perform(NackJob{leases[0], s.now()}); });
     });
 }
 

@@ -34,7 +34,7 @@ void add_lease_cases(StoreCases& add) {
         for (const auto& lease : leases) expect_lost(s, lease);
     });
 
-    add("a lease that was never given is lost", [](Scenario& s) {
+    add("a lease that was never granted is lost", [](Scenario& s) {
         s.push("a");
         s.push("b");
         const auto lease = s.take_work();
@@ -150,23 +150,23 @@ void add_worker_cases(StoreCases& add) {
 
     add("released jobs come back in the order they were acquired", [](Scenario& s) {
         for (const char* job : {"a", "b", "c"}) s.push(job);
-        const auto held = s.acquire({.worker = 1, .limit = 3, .queue = work_queue}).leases;
+        const auto leased = s.acquire({.worker = 1, .limit = 3, .queue = work_queue}).leases;
         s.perform(RetireWorker{Scenario::worker(1)});
-        for (const auto& lease : held) {
+        for (const auto& lease : leased) {
             expect_equal(s.take_work(2).job, lease.job, "the job acquired next");
         }
     });
 
     add("a worker with very many jobs releases them in parts", [](Scenario& s) {
-        const auto hold = [&](unsigned worker) {
+        const auto lease_all = [&](unsigned worker) {
             for (std::uint64_t i = 0; i < released_max + 2; ++i) s.push(std::to_string(i));
-            std::size_t held = 0;
-            while (held < released_max + 2) {
-                held += s.acquire({.worker = worker, .limit = 1'000, .queue = work_queue})
-                            .leases.size();
+            std::size_t leased = 0;
+            while (leased < released_max + 2) {
+                leased += s.acquire({.worker = worker, .limit = 1'000, .queue = work_queue})
+                              .leases.size();
             }
         };
-        hold(1);
+        lease_all(1);
         const RetireWorker retire{Scenario::worker(1)};
         expect_equal(s.perform(retire), Count{released_max}, "jobs released");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = released_max, .pending = 2}, "jobs");
@@ -176,7 +176,7 @@ void add_worker_cases(StoreCases& add) {
             expect_equal(s.perform(AckJob{s.take_work(2)}), Settlement::settled, "ack");
         }
 
-        hold(3);
+        lease_all(3);
         s.advance(Duration{30'000});
         const ScrubWorkers scrub{Duration{30'000}};
         expect_equal(s.perform(scrub), Count{released_max}, "jobs released");

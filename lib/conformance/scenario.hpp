@@ -36,7 +36,7 @@ struct Publication {
 };
 
 /// How a case subscribes.
-struct Wishes {
+struct SubscriberSettings {
     std::string callback{};  ///< Empty: a URL of its own.
     std::string uuid{};
     std::optional<Duration> timeout{};
@@ -165,19 +165,20 @@ public:
 
     /// Subscribes, which must succeed.
     void subscribe(const std::string& token, const std::vector<std::string>& topics,
-                   const Wishes& wishes = {}, Where at = Where::here()) {
+                   const SubscriberSettings& settings = {}, Where at = Where::here()) {
         const auto own = "https://" + token + ".example/events";
-        perform(Subscribe{.token = token,
-                          .topics = topics,
-                          .options = {.callback = wishes.callback.empty() ? own : wishes.callback,
-                                      .uuid = wishes.uuid,
-                                      .timeout = wishes.timeout,
-                                      .max_events = wishes.max_events,
-                                      .max_in_flight = wishes.max_in_flight,
-                                      .attempts_max = wishes.attempts_max,
-                                      .age_max = wishes.age_max,
-                                      .dead_max = wishes.dead_max}},
-                at);
+        perform(
+            Subscribe{.token = token,
+                      .topics = topics,
+                      .options = {.callback = settings.callback.empty() ? own : settings.callback,
+                                  .uuid = settings.uuid,
+                                  .timeout = settings.timeout,
+                                  .max_events = settings.max_events,
+                                  .max_in_flight = settings.max_in_flight,
+                                  .attempts_max = settings.attempts_max,
+                                  .age_max = settings.age_max,
+                                  .dead_max = settings.dead_max}},
+            at);
         subscribers_.insert(token);
     }
 

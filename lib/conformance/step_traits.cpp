@@ -12,7 +12,7 @@ namespace {
 constexpr Duration silence{10'000};
 
 /// A store in which a step of each kind has something to do: a token, topics, batches that wait,
-/// are under way and DEAD, jobs that wait and are held. Two workers hold one job each.
+/// are under way and DEAD, jobs that wait and are PENDING. Two workers have leased one job each.
 struct BusyStore {
     explicit BusyStore(Scenario& scenario) : s{scenario} {
         s.perform(PutToken{"shop", "shop"});
@@ -23,7 +23,7 @@ struct BusyStore {
         s.publish("orders");
         delivery = s.take();
         s.publish("refunds");
-        s.push("held");
+        s.push("leased");
         work = s.take_work(2);
         s.push("first");
         s.push("second");
@@ -80,7 +80,7 @@ struct BusyStore {
     Uid dead;        ///< A batch of audit.
 };
 
-/// How many things a store holds. Counters of its own are few, and come with what is counted.
+/// How many things are in a store. Counters of its own are few, and come with what is counted.
 std::uint64_t things_in(const Snapshot& all) {
     std::uint64_t things = all.topics.size() + all.tokens.size();
     for (const auto& subscriber : all.subscribers) things += 1 + subscriber.topics.size();

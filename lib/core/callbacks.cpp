@@ -65,7 +65,7 @@ void Callbacks::wait_since(TimePoint now) {
 void Callbacks::warn() const {
     if (!log_) return;
     log_(LogLevel::warning,
-         "nothing calls the callbacks of this program, and their events wait and take room: "
+         "nothing calls the callbacks of this program, and their events wait and take space: "
          "construct a DeliveryWorker, and keep it for as long as they are wanted");
 }
 

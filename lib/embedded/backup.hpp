@@ -14,7 +14,7 @@ namespace routemaster::embedded {
 
 /// Copies all rows that the journal has now, and syncs the copy before renaming it to `target`:
 /// that file is complete or not there. Until then it is `TARGET.part`, which overwrites one that a
-/// killed process left. The journal's lock is only held to read from it, so a slow target delays no
+/// killed process left. The journal is only locked to read from it, so a slow target delays no
 /// commit; meanwhile the journal forgets no row that was not copied.
 ///
 /// `invalid` when `target` exists; `unavailable` when it cannot be written, or another process is

@@ -135,14 +135,14 @@ private:
         if (!file_) throw Failure{cannot_ask(path_, errno)};
         if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
         // The previous asking process may have removed it meanwhile.
-        struct stat held {};
+        struct stat locked {};
         struct stat found {};
-        if (::fstat(file_.get(), &held) != 0 || ::stat(path_.c_str(), &found) != 0 ||
-            held.st_ino != found.st_ino) {
+        if (::fstat(file_.get(), &locked) != 0 || ::stat(path_.c_str(), &found) != 0 ||
+            locked.st_ino != found.st_ino) {
             return false;
         }
         // The path may name something else by now, which must not be overwritten.
-        if (!S_ISREG(held.st_mode) || held.st_nlink != 1) return false;
+        if (!S_ISREG(locked.st_mode) || locked.st_nlink != 1) return false;
         if (::ftruncate(file_.get(), 0) != 0) throw Failure{cannot_ask(path_, errno)};
         return true;
     }

@@ -36,8 +36,8 @@ constexpr int brought_by_commit = 256;
 /// At this length, 48 MiB, commits wait until the log starts over.
 constexpr int log_pages_max = 3 * gathered_pages;
 
-/// Creates a missing file readable by its owner alone: it holds tokens, which are passwords. SQLite
-/// gives the files that it creates beside it the same mode. When this fails, SQLite reports why.
+/// Creates a missing file readable by its owner alone: it contains tokens, which are passwords.
+/// SQLite creates the files beside it with the same mode. When this fails, SQLite reports why.
 void make_private(const std::filesystem::path& path) {
     const FileDescriptor made{
         ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};

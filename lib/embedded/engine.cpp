@@ -53,11 +53,11 @@ constexpr auto memory_wanting = "out of memory";
 }  // namespace
 
 bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
-    const auto before = std::exchange(last_now_, now);
+    last_now_ = now;
     try {
         make_place(waiting_, 1);
         make_place(in_flight_, waiting_.size() + 1);
-        if (std::exchange(fresh_, false)) state_->machine.seal_begun(std::max(now, before));
+        if (std::exchange(fresh_, false)) state_->machine.seal_due(now);
         const auto [row, hurried] = perform(steps, now, reply.outcomes);
         if (options_.durability == Durability::relaxed || row <= committed_row_) return true;
         auto& waiters = row <= in_flight_row_ ? in_flight_ : waiting_;
@@ -173,9 +173,11 @@ void Engine::fail_all(std::vector<PendingReply>& replies) const {
 
 /// Without memory for them none: their jobs run again, as after a crash.
 std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
-                                          const std::vector<PendingReply>& refused) const {
+                                          const std::vector<PendingReply>& refused) {
     try {
-        return known_leases(ended, refused);
+        auto leases = known_leases(ended, refused);
+        begun_ = state_->machine.begun(leases);
+        return leases;
     } catch (const std::bad_alloc&) {
         return {};
     }
@@ -205,7 +207,7 @@ std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
 void Engine::reload(std::vector<Lease> leases) {
     const auto fence = state_->machine.jobs().fence();
     stale_ = true;
-    fresh_ = true;
+    fresh_ = false;
     kept_leases_ = std::move(leases);
     // Both states at once might not fit in memory.
     state_ = std::make_unique<State>(options_, journal_);
@@ -221,6 +223,7 @@ void Engine::reload(std::vector<Lease> leases) {
     stale_ = false;
     state_->machine.jobs().skip_fences(fence);
     for (const auto& lease : std::exchange(kept_leases_, {})) reinstate(lease);
+    state_->machine.seal(std::exchange(begun_, {}));
     committed_row_ = journal_.last_row();
     in_flight_row_ = 0;
 }
@@ -229,7 +232,7 @@ void Engine::reinstate(const Lease& lease) {
     try {
         state_->machine.jobs().reinstate(lease, last_now_);
     } catch (const Failure& failure) {
-        // The job runs again, and its worker is told that the lease is lost.
+        // The job runs again, and its worker gets the reply that the lease is lost.
         log_error("cannot read a job: ", failure.error());
     }
 }
@@ -238,7 +241,7 @@ bool Engine::heal(const Result<void>& probed) {
     if (probed && stale_) reload(std::move(kept_leases_));
     if (!probed || stale_) return false;
     failure_.reset();
-    log(LogLevel::info, "the journal can be written again");
+    log(LogLevel::info, "the store works again: steps are accepted");
     return true;
 }
 

@@ -24,6 +24,7 @@
 #include "routemaster/store.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
 
 namespace routemaster::embedded {
 
@@ -80,8 +81,8 @@ public:
                                                    const Error& error);
 
     /// Memory ran out in the middle of a step, or while the row was closed. What the step changed
-    /// so far cannot be told from the rest of the open row, so none of that row is written: steps
-    /// are refused until `heal` has made the state anew from the journal.
+    /// so far cannot be separated from the rest of the open row, so none of that row is written:
+    /// steps are refused until `heal` has made the state anew from the journal.
     void out_of_memory() noexcept;
 
     /// Whom to refuse because the open row is lost. To be called before `heal`.
@@ -123,7 +124,7 @@ private:
     void refuse_with(const Error& error) noexcept;
     void fail_all(std::vector<PendingReply>& replies) const;
     [[nodiscard]] std::vector<Lease> leases_to_keep(const std::vector<Lease>& ended,
-                                                    const std::vector<PendingReply>& refused) const;
+                                                    const std::vector<PendingReply>& refused);
     void reload(std::vector<Lease> leases);
     void reinstate(const Lease& lease);
     [[nodiscard]] Result<std::unique_ptr<State>> load();
@@ -140,10 +141,11 @@ private:
     std::uint64_t committed_row_ = 0;
     std::optional<Error> failure_;
     bool hurried_ = false;      // One of those that wait for the open row is in a hurry.
-    bool fresh_ = true;         // Nothing was performed upon the state yet.
+    bool fresh_ = true;         // Nothing was performed yet upon what an earlier process left.
     bool stale_ = false;        // The state must be read again.
-    bool row_spoiled_ = false;  // The open row holds a part of a step: it must not be written.
+    bool row_spoiled_ = false;  // The open row contains a part of a step: it must not be written.
     std::vector<Lease> kept_leases_;
+    std::vector<Uid> begun_;  // Batches that are being delivered under those.
     TimePoint last_now_{};
 };
 

@@ -538,7 +538,7 @@ Result<void> JournalFile::append_copies(const Rows& rows) {
     return done;
 }
 
-// --- Room ---------------------------------------------------------------------------------------
+// --- Space --------------------------------------------------------------------------------------
 
 Result<bool> JournalFile::shrink() {
     const std::lock_guard lock{mutex_};

@@ -13,10 +13,10 @@
 
 namespace routemaster::embedded {
 
-/// Applies the changes of one row to a machine that is being restored, and tells the writer which
-/// row each entity is in. `corrupted` when a change is not one that a writer writes. Skips changes
-/// of unknown batches and jobs: their first rows were forgotten, because a later row has their full
-/// record or their end.
+/// Applies the changes of one row to a machine that is being restored, and reports to the writer
+/// which row each entity is in. `corrupted` when a change is not one that a writer writes. Skips
+/// changes of unknown batches and jobs: their first rows were forgotten, because a later row has
+/// their full record or their end.
 Result<void> replay(std::string_view changes, std::uint64_t row, detail::Machine& machine,
                     JournalWriter& writer);
 

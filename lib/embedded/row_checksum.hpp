@@ -19,7 +19,7 @@ inline std::int64_t row_checksum(std::uint64_t row, std::string_view changes) {
         number[i] = static_cast<unsigned char>(row >> (8U * i));
     }
     auto sum = libdeflate_crc32(0, number.data(), number.size());
-    // Given no address, which is what SQLite tells of an empty or missing value, it answers 0.
+    // Without an address, which SQLite returns for an empty or missing value, it returns 0.
     if (!changes.empty()) sum = libdeflate_crc32(sum, changes.data(), changes.size());
     return static_cast<std::int64_t>(sum);
 }

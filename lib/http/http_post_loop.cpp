@@ -73,7 +73,7 @@ void HttpPostLoop::submit(PostRequest request) {
     {
         const std::lock_guard lock{mutex_};
         if (!stopping_) {
-            inbox_.push_back(std::move(request));
+            submitted_.push_back(std::move(request));
             wake();
             return;
         }
@@ -98,7 +98,7 @@ std::optional<std::string> HttpPostLoop::trouble() const {
 }
 
 void HttpPostLoop::run() {
-    while (take_inbox()) {
+    while (take_submitted()) {
         end_overdue();
         start_waiting();
         posts_->advance();
@@ -109,13 +109,13 @@ void HttpPostLoop::run() {
 }
 
 /// Admits the submitted requests. False when the loop must end.
-bool HttpPostLoop::take_inbox() {
+bool HttpPostLoop::take_submitted() {
     std::vector<Found> found_names;
     bool stopping = false;
     {
         const std::lock_guard lock{mutex_};
         sleeping_ = false;
-        taken_.swap(inbox_);
+        taken_.swap(submitted_);
         found_names.swap(found_);
         stopping = stopping_ || posts_ == nullptr;
     }
@@ -200,7 +200,7 @@ int HttpPostLoop::timeout() {
     if (const auto overdue = nameless_.due()) due = due ? std::min(*due, *overdue) : overdue;
     if (can_start() || (due && *due <= now)) return 0;
     const std::lock_guard lock{mutex_};
-    if (!inbox_.empty() || !found_.empty() || stopping_) return 0;
+    if (!submitted_.empty() || !found_.empty() || stopping_) return 0;
     sleeping_ = true;
     if (!due) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now).count();

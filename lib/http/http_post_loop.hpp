@@ -55,7 +55,7 @@ private:
     using Found = std::pair<std::string, Result<Addresses>>;
 
     void run();
-    bool take_inbox();
+    bool take_submitted();
     void wake();
     void admit(PostRequest request);
     [[nodiscard]] const Result<Target>& target(const std::string& url);
@@ -76,11 +76,11 @@ private:
     NameQueue nameless_;
     std::deque<PostRequest> waiting_;  ///< Beyond `connections_max`. Callers bound it.
     Clock::time_point begun_at_{};     ///< When `posts_` was made.
-    std::vector<PostRequest> taken_;   ///< The emptied inbox; keeps its memory.
+    std::vector<PostRequest> taken_;   ///< Swapped with `submitted_`; keeps its memory.
 
     mutable std::mutex mutex_;  ///< Guards what follows, up to the resolver.
     std::condition_variable stop_;
-    std::vector<PostRequest> inbox_;
+    std::vector<PostRequest> submitted_;
     std::vector<Found> found_;
     bool sleeping_ = false;
     bool stopping_ = false;

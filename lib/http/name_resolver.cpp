@@ -69,7 +69,7 @@ struct NameResolver::Shared {
     const NameResolverOptions options;
     const Done done;
 
-    std::mutex mutex;  ///< Guards what follows, and calls of `told`.
+    std::mutex mutex;  ///< Guards what follows, and calls of `Done`.
     std::condition_variable changed;
     std::map<std::string, Name> names;
     std::deque<std::string> fresh;       ///< Wait for a thread.
@@ -103,8 +103,8 @@ struct NameResolver::Shared {
         return known.is_asked;
     }
 
-    /// Makes room for a name. False when all known names are being looked up.
-    bool make_room() {
+    /// Frees a place for a name. False when all known names are being looked up.
+    bool make_place() {
         if (names.size() < options.names_max) return true;
         const auto older = [](const auto& a, const auto& b) {
             return std::pair{a.second.is_asked, a.second.asked_at} <
@@ -178,7 +178,7 @@ NameResolver::~NameResolver() {
 
 std::optional<Result<Addresses>> NameResolver::look_up(const std::string& name) {
     const std::lock_guard lock{shared_->mutex};
-    if (!shared_->names.contains(name) && !shared_->make_room()) {
+    if (!shared_->names.contains(name) && !shared_->make_place()) {
         return Error{Errc::unavailable, "cannot resolve " + name + ": too many names wait for it"};
     }
     Shared::Name& known = shared_->names[name];

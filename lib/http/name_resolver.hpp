@@ -32,7 +32,7 @@ struct NameResolverOptions {
 /// looks a name up once for all transfers, and names that hang delay others only when they occupy
 /// all threads, and never names that were found before.
 ///
-/// Thread safety: all members from one thread; `told` is called by others.
+/// Thread safety: all members from one thread; `Done` is called by others.
 class NameResolver {
 public:
     /// Gets the result of a lookup. Called under a lock: it must not call back. Not called after
@@ -48,7 +48,7 @@ public:
     NameResolver& operator=(const NameResolver&) = delete;
 
     /// The addresses of `name`, or why there are none; nothing when it is being looked up. Then
-    /// `told` will be called, unless the name waits too long for a thread.
+    /// `Done` will be called, unless the name waits too long for a thread.
     [[nodiscard]] std::optional<Result<Addresses>> look_up(const std::string& name);
 
 private:

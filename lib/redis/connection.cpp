@@ -14,7 +14,7 @@ void Connection::lose(Error reason) {
 
 void Connection::watch(PollSet& polled) const {
     if (dial_) return dial_->watch(polled);
-    if (!lost_) polled.add(stream_->descriptor(), stream_->wish(blocked_));
+    if (!lost_) polled.add(stream_->descriptor(), stream_->poll_events(blocked_));
 }
 
 void Connection::dial(const PollSet& polled, Instant now) {

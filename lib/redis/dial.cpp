@@ -23,7 +23,7 @@ Dial::Dial(RedisAddress address, const DialOptions& options, Instant now)
       lookup_{std::in_place, address_, options_.waker} {}
 
 void Dial::watch(PollSet& polled) const {
-    if (stream_) polled.add(stream_->descriptor(), stream_->wish(false));
+    if (stream_) polled.add(stream_->descriptor(), stream_->poll_events(false));
     if (socket_) polled.add(socket_->descriptor(), POLLOUT);
 }
 

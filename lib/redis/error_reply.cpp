@@ -17,12 +17,12 @@ constexpr std::array<std::string_view, 11> passing{
     "OOM",        "BUSY",   "CLUSTERDOWN", "TRYAGAIN",  "NOREPLICAS", "MISCONF",
     "UNKILLABLE", "NOPERM", "EXECABORT",   "WRONGPASS", "DENIED"};
 
-/// Those that a new connection, or another server, need not give.
+/// Errors that may end with a new connection, or another server.
 constexpr std::array<std::string_view, 4> wrong_server{"READONLY", "LOADING", "MASTERDOWN",
                                                        "NOAUTH"};
 
 template <class Words>
-bool holds(const Words& words, std::string_view word) {
+bool contains(const Words& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -60,10 +60,10 @@ ErrorReply parse_error_reply(std::string_view text, const RedisAddress& server) 
     // ASK is for commands on one key. A script uses keys that may not have moved yet: where ASK
     // sends it, it would find them absent. Our scripts reply MOVING when a key they need has moved.
     if (word == "ASK" || word == "MOVING") return {Kind::slot_moving, {Errc::unavailable, all}};
-    if (holds(wrong_server, word)) return {Kind::reconnect, {Errc::unavailable, all}};
+    if (contains(wrong_server, word)) return {Kind::reconnect, {Errc::unavailable, all}};
     // A missing permission in the middle of a script leaves the script half done.
     const bool is_inside = word == "NOPERM" && text.find(" script: ") != std::string_view::npos;
-    const bool passes = (holds(passing, word) && !is_inside) ||
+    const bool passes = (contains(passing, word) && !is_inside) ||
                         text.starts_with("ERR max number of clients") ||
                         text.find("Script killed by user") != std::string_view::npos;
     return {Kind::report, {passes ? Errc::unavailable : Errc::corrupted, all}};

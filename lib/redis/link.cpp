@@ -71,7 +71,8 @@ void Link::send(std::span<Call> calls) {
             accepted = std::min(calls.size(), context_.options.waiting_max - unanswered_);
             unanswered_ += accepted;
             const auto begin = std::make_move_iterator(calls.begin());
-            inbox_.insert(inbox_.end(), begin, begin + static_cast<std::ptrdiff_t>(accepted));
+            submitted_.insert(submitted_.end(), begin,
+                              begin + static_cast<std::ptrdiff_t>(accepted));
             wake = std::exchange(sleeping_, false);
         }
     }
@@ -93,7 +94,7 @@ Result<void> Link::wait_until_connected(Duration timeout) {
 void Link::run() {
     const CompletionThread marked;
     auto now = Steady::now();
-    while (take_inbox(now)) {
+    while (take_submitted(now)) {
         flush(now);
         report_results();
         polled_.clear();
@@ -114,12 +115,12 @@ void Link::run() {
 }
 
 /// Moves new calls to those that wait for a connection. False when the loop must end.
-bool Link::take_inbox(Instant now) {
+bool Link::take_submitted(Instant now) {
     bool stopping = false;
     {
         const std::lock_guard lock{mutex_};
         sleeping_ = false;
-        taken_.swap(inbox_);
+        taken_.swap(submitted_);
         stopping = stopping_;
     }
     const auto deadline = now + context_.options.timeout;
@@ -248,7 +249,7 @@ void Link::work_listener(Instant now) {
     }
 }
 
-/// Calls the callbacks of finished calls, without holding a lock.
+/// Calls the callbacks of finished calls, without a lock.
 void Link::report_results() {
     if (finished_.empty()) return;
     {
@@ -280,7 +281,7 @@ int Link::poll_timeout(Instant now) {
     }
     if (due <= now) return 0;
     const std::lock_guard lock{mutex_};
-    if (!inbox_.empty() || stopping_) return 0;
+    if (!submitted_.empty() || stopping_) return 0;
     sleeping_ = true;
     if (due == no_instant) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - now).count();

@@ -37,8 +37,8 @@ namespace routemaster::redis {
 /// Runs scripts on the server that the options name, over one pipelined connection, and listens to
 /// one channel over another. It reconnects by itself after any failure.
 ///
-///     send ──► inbox_ ──► waiting_ ──► connection_ ──► finished_ ──► done
-///              any thread │ the link's thread from here on
+///     send ──► submitted_ ──► waiting_ ──► connection_ ──► finished_ ──► done
+///                  any thread │ the link's thread from here on
 ///
 /// Calls are sent in the order of `send`, all that are waiting together. A call that was not yet
 /// sent when the connection broke waits for the next connection until its timeout (`unavailable`);
@@ -80,7 +80,7 @@ private:
     void work(Instant now);
     void work_connection(Instant now);
     void work_listener(Instant now);
-    bool take_inbox(Instant now);
+    bool take_submitted(Instant now);
     void flush(Instant now);
     void collect(CommandConnection::Output& output, Instant now);
     void connected(std::unique_ptr<CommandConnection> connection, Instant now);
@@ -94,7 +94,7 @@ private:
 
     LinkContext context_;
     Channel channel_;
-    std::uint64_t calls_ = 0;          ///< How many were taken from the inbox.
+    std::uint64_t calls_ = 0;          ///< How many were taken from `submitted_`.
     std::deque<PendingCall> retries_;  ///< Sent before; to be sent first, in their order.
     std::deque<PendingCall> waiting_;  ///< Not sent yet; with `retries_` bounded by `waiting_max`.
     bool slot_moving_ = false;  ///< Then one call at a time is sent, to find out when it has moved.
@@ -110,11 +110,11 @@ private:
     std::optional<Error> listen_error_;  ///< The last listening error that was logged.
     std::optional<Instant> lost_at_;     ///< When the last connection was lost.
     PollSet polled_;
-    std::vector<Call> taken_;  ///< Swapped with the inbox; keeps its memory.
+    std::vector<Call> taken_;  ///< Swapped with `submitted_`; keeps its memory.
 
     std::mutex mutex_;  ///< Guards what follows, up to the thread.
     std::condition_variable status_changed_;
-    std::vector<Call> inbox_;
+    std::vector<Call> submitted_;
     std::size_t unanswered_ = 0;  ///< Calls without a result yet.
     bool sleeping_ = false;
     bool stopping_ = false;

@@ -14,29 +14,29 @@ namespace routemaster::redis {
 class PollSet {
 public:
     /// Begins the next turn.
-    void clear() { wishes_.clear(); }
+    void clear() { descriptors_.clear(); }
 
     void add(int descriptor, short events) {
-        wishes_.push_back({.fd = descriptor, .events = events, .revents = 0});
+        descriptors_.push_back({.fd = descriptor, .events = events, .revents = 0});
     }
 
     /// Sleeps until something happens or `milliseconds` are over (-1: never).
     void wait(int milliseconds) {
         // An interrupted wait counts as one without events.
-        if (::poll(wishes_.data(), wishes_.size(), milliseconds) < 0) clear();
+        if (::poll(descriptors_.data(), descriptors_.size(), milliseconds) < 0) clear();
     }
 
     /// The events of the descriptor; 0 when there were none or it was not waited for. They may
     /// belong to another descriptor that had the same number at the time.
     [[nodiscard]] short ready(int descriptor) const {
-        for (const auto& wish : wishes_) {
-            if (wish.fd == descriptor) return wish.revents;
+        for (const auto& polled : descriptors_) {
+            if (polled.fd == descriptor) return polled.revents;
         }
         return 0;
     }
 
 private:
-    std::vector<pollfd> wishes_;
+    std::vector<pollfd> descriptors_;
 };
 
 }  // namespace routemaster::redis

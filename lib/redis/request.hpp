@@ -28,7 +28,7 @@ struct RequestContext {
     TimePoint now;                   ///< In the caller's time.
 };
 
-/// The argument that tells scripts of the fleet: 1 when it is mixed, 2 for a prefix with a hash
+/// The argument by which scripts know the fleet: 1 when it is mixed, 2 for a prefix with a hash
 /// tag, which may be in a cluster, 3 for both, else 0.
 [[nodiscard]] constexpr int fleet_kind(std::string_view prefix, bool mixed_fleet) noexcept {
     return (mixed_fleet ? 1 : 0) + (prefix.find('{') != std::string_view::npos ? 2 : 0);

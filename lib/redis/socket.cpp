@@ -49,7 +49,7 @@ Result<bool> Socket::is_connected() const {
     const auto any = [](SocketAddress& a) { return reinterpret_cast<sockaddr*>(&a.storage); };
     if (::getpeername(descriptor(), any(there), &there.size) != 0) return false;
     // A connection to a port of this machine where nobody listens may connect the socket to itself,
-    // when the kernel happens to give it that port.
+    // when the kernel happens to choose that port for it.
     if (::getsockname(descriptor(), any(here), &here.size) == 0 && same(here, there)) {
         return Error{Errc::unavailable, errno_text(ECONNREFUSED)};
     }

@@ -26,7 +26,7 @@ public:
         return moved(::send(socket_.descriptor(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
     }
 
-    [[nodiscard]] short wish(bool writing) const override {
+    [[nodiscard]] short poll_events(bool writing) const override {
         return writing ? POLLIN | POLLOUT : POLLIN;
     }
 

@@ -14,7 +14,7 @@
 namespace routemaster::redis {
 
 /// A connected stream of bytes that never blocks. What cannot be done now is tried again when
-/// `poll` reports an event that `wish` returned. An error ends the stream.
+/// `poll` reports an event that `poll_events` returned. An error ends the stream.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
 class Stream {
@@ -33,7 +33,7 @@ public:
     [[nodiscard]] virtual Result<std::size_t> write(std::string_view bytes) = 0;
 
     /// The events to `poll` for; `writing` when there is something to write.
-    [[nodiscard]] virtual short wish(bool writing) const = 0;
+    [[nodiscard]] virtual short poll_events(bool writing) const = 0;
 
     [[nodiscard]] virtual int descriptor() const = 0;
 };

@@ -77,7 +77,7 @@ public:
         return std::size_t{0};
     }
 
-    [[nodiscard]] short wish(bool writing) const override {
+    [[nodiscard]] short poll_events(bool writing) const override {
         return static_cast<short>(read_waits_for_ | (writing ? write_waits_for_ : 0));
     }
 

@@ -10,7 +10,7 @@
 
 namespace routemaster::redis {
 
-/// The greatest whole number that a double holds exactly; stands for `never`.
+/// The greatest whole number that a double represents exactly; stands for `never`.
 inline constexpr std::int64_t wire_never = 9'007'199'254'740'991;
 
 /// An instant of the caller's clock, converted for the server and clamped to what it can store.

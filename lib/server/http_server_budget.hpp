@@ -23,11 +23,11 @@ public:
     [[nodiscard]] bool take(std::size_t bytes) noexcept {
         const auto before = used_.fetch_add(bytes, std::memory_order_relaxed);
         if (bytes <= bytes_max_ && before <= bytes_max_ - bytes) return true;
-        give(bytes);
+        release(bytes);
         return false;
     }
 
-    void give(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+    void release(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
 private:
     const std::size_t bytes_max_;

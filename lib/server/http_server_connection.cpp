@@ -230,7 +230,7 @@ bool Connection::keep(std::string_view data) {
         refuse_too_large(may_read_on());
         return false;
     }
-    if (!make_room(body.size() + data.size())) {
+    if (!make_space(body.size() + data.size())) {
         refuse(503, "too many bodies are being received");
         return false;
     }
@@ -240,16 +240,16 @@ bool Connection::keep(std::string_view data) {
 
 /// Charges memory before it is allocated, and allocates as bytes arrive, whatever the client
 /// announces.
-bool Connection::make_room(std::size_t size) {
+bool Connection::make_space(std::size_t size) {
     auto& body = request_.body;
     if (size <= body.capacity()) return true;
     const auto& head = head_.head();
     const auto most =
         static_cast<std::size_t>(head.content_length.value_or(service_->share.options.body_max));
-    const auto room = std::min(std::max(size, 2 * body.capacity()), most);
-    if (!service_->share.budget.take(room - charged_)) return false;
-    charged_ = room;
-    body.reserve(room);
+    const auto capacity = std::min(std::max(size, 2 * body.capacity()), most);
+    if (!service_->share.budget.take(capacity - charged_)) return false;
+    charged_ = capacity;
+    body.reserve(capacity);
     return true;
 }
 
@@ -261,7 +261,7 @@ bool Connection::may_read_on() const noexcept {
 
 void Connection::forget_body() noexcept {
     std::string{}.swap(request_.body);
-    if (charged_ > 0) service_->share.budget.give(std::exchange(charged_, 0));
+    if (charged_ > 0) service_->share.budget.release(std::exchange(charged_, 0));
 }
 
 void Connection::handle() {

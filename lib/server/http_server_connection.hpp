@@ -105,7 +105,7 @@ private:
     [[nodiscard]] Feeding feed();
     [[nodiscard]] Feeding feed_chunks();
     [[nodiscard]] bool keep(std::string_view data);
-    [[nodiscard]] bool make_room(std::size_t size);
+    [[nodiscard]] bool make_space(std::size_t size);
     [[nodiscard]] bool may_read_on() const noexcept;
     void forget_body() noexcept;
     [[nodiscard]] bool too_slow(std::uint64_t bytes) const;

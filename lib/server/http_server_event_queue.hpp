@@ -64,7 +64,7 @@ public:
     /// Takes the last events and discards later ones.
     void close(Events& events);
 
-    /// When the loop may close its first connection to make room for another client: one whose
+    /// When the loop may close its first connection in favour of another client: one whose
     /// request is incomplete, or that has been idle for long. The loop sets it.
     std::atomic<std::chrono::steady_clock::time_point> evictable_at{
         std::chrono::steady_clock::time_point::max()};

@@ -100,7 +100,7 @@ void Loop::turn(std::optional<milliseconds> wait) {
     for (int i = 0; i < count; ++i) {
         const auto& event = events[static_cast<std::size_t>(i)];
         if (event.data.u64 == about_events) {
-            read_mail();
+            read_events();
         } else if (event.data.u64 == about_listener) {
             accept_clients();
         } else {
@@ -140,18 +140,18 @@ void Loop::accept_clients() {
     if (stop_at_) return;
     for (int i = 0; i < accepts_per_turn; ++i) {
         const bool full = listener_.full();
-        const auto has_room = [&] {
+        const auto has_place = [&] {
             return std::any_of(queues_.begin(), queues_.end(), [&](const auto& each) {
                 return each->evictable_at.load(std::memory_order_relaxed) <= service_.now;
             });
         };
-        if (full && !has_room()) return listen_later(listen_pause);
+        if (full && !has_place()) return listen_later(listen_pause);
         auto client = listener_.accept();
         if (!client && !listener_.exhausted()) return;
-        const bool made_room = (full || listener_.exhausted()) && make_room();
-        if (!client) return listen_later(made_room ? eviction_pause : listen_pause);
+        const bool made_place = (full || listener_.exhausted()) && make_place();
+        if (!client) return listen_later(made_place ? eviction_pause : listen_pause);
         queues_[next_queue_++ % queues_.size()]->post(std::move(client));
-        if (made_room) return listen_later(eviction_pause);
+        if (made_place) return listen_later(eviction_pause);
     }
 }
 
@@ -169,7 +169,7 @@ void Loop::listen_again() {
 
 /// Makes some loop close the connection that has been evictable for longest. False when there is
 /// none.
-bool Loop::make_room() {
+bool Loop::make_place() {
     const auto at = [](const auto& queue) {
         return queue->evictable_at.load(std::memory_order_relaxed);
     };
@@ -183,7 +183,7 @@ bool Loop::make_room() {
     return true;
 }
 
-void Loop::read_mail() {
+void Loop::read_events() {
     queue()->take(events_);
     evictions_ += std::exchange(events_.evictions, 0);
     for (auto& client : events_.clients) adopt(std::move(client));

@@ -67,8 +67,8 @@ private:
     void accept_clients();
     void listen_later(std::chrono::milliseconds pause);
     void listen_again();
-    [[nodiscard]] bool make_room();
-    void read_mail();
+    [[nodiscard]] bool make_place();
+    void read_events();
     void adopt(FileDescriptor client);
     void stop(SteadyTime deadline);
 

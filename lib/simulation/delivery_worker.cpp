@@ -8,7 +8,7 @@ namespace {
 /// How long a delivery may take before it counts as failed.
 constexpr Duration timeout{4'000};
 
-/// Who a dispatcher of that seed is to the store.
+/// The id in the store of a dispatcher of that seed.
 Uid worker_of(std::uint64_t seed) {
     Random random{seed};
     const auto high = random.next();

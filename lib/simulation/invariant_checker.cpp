@@ -196,7 +196,7 @@ void InvariantChecker::send_bad_input() {
     }
     const Lease none{job_queue, "no job", nobody, 1};
     if (store_.ask(AckJob{none}, now) != Settlement::lease_lost) {
-        context_.fail("a lease that was never given was settled");
+        context_.fail("a lease that was never granted was settled");
     }
     if (!store_.idle() || inventory(now) != before) {
         context_.fail("steps that were refused have changed something");

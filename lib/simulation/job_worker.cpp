@@ -68,7 +68,7 @@ void JobWorker::end(Id id, const Lease& lease, const Attempt& attempt) {
 }
 
 void JobWorker::settle(Id id, bool done) {
-    if (under_way_.erase(id) == 0) return;  // Given back while the attempt went on.
+    if (under_way_.erase(id) == 0) return;  // Nacked while the attempt went on.
     if (done) {
         loop_.settle(id, AckJob{loop_.lease(id)});
     } else {

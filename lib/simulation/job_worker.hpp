@@ -42,7 +42,7 @@ private:
     void settled(Id id, Settlement settlement) override;
     void unfit(Id id, const Error& error) override;
 
-    /// Ends an attempt, whether its job is still held or not.
+    /// Ends an attempt, whether its job is still leased or not.
     void end(Id id, const Lease& lease, const Attempt& attempt);
     void settle(Id id, bool done);
     /// Lets something happen unless the process is dead by then; while it stalls it waits.

@@ -91,7 +91,7 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
 
 // --- What it answers ----------------------------------------------------------------------------
 
-void Oracle::told(std::uint64_t number, std::span<const Outcome> outcomes) {
+void Oracle::replied(std::uint64_t number, std::span<const Outcome> outcomes) {
     auto submission = submissions_.extract(number).mapped();
     if (outcomes.size() != submission.steps.size()) context_.fail("some steps were not answered");
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -108,28 +108,28 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
         if (const auto* event = std::get_if<PublishEvent>(&step)) {
             refused_.insert(number_of(event->message));
         } else if (const auto* acquire = std::get_if<AcquireJobs>(&step)) {
-            forget_untold(*acquire);
+            forget_unreported(*acquire);
         }
         return;
     }
     std::visit(
         [&](const auto& asked) {
             using S = std::decay_t<decltype(asked)>;
-            told(number, submission, asked, std::get<typename S::Reply>(*outcome));
+            replied(number, submission, asked, std::get<typename S::Reply>(*outcome));
         },
         step);
 }
 
 /// Leases that a worker does not know of, as their reply was lost, need not outlive the refusal to
-/// tell them again.
-void Oracle::forget_untold(const AcquireJobs& step) {
+/// report them again.
+void Oracle::forget_unreported(const AcquireJobs& step) {
     for (auto& [key, job] : jobs_) {
         if (!job.holder || job.holder->lease.worker != step.worker) continue;
         if (key.first == step.queue && job.holder->lease.fence > step.known) job.holder.reset();
     }
 }
 
-void Oracle::told(std::uint64_t number, const Submission&, const PublishEvent& step, Done) {
+void Oracle::replied(std::uint64_t number, const Submission&, const PublishEvent& step, Done) {
     const auto event = number_of(step.message);
     for (auto& [token, account] : subscribers_) {
         if (!account.current.contains(step.topic) || number <= account.changed) continue;
@@ -137,12 +137,12 @@ void Oracle::told(std::uint64_t number, const Submission&, const PublishEvent& s
     }
 }
 
-void Oracle::told(std::uint64_t number, const Submission&, const Subscribe& step, Done) {
+void Oracle::replied(std::uint64_t number, const Submission&, const Subscribe& step, Done) {
     auto& account = subscribers_[step.token];
     if (account.changed == number) account.current = {step.topics.begin(), step.topics.end()};
 }
 
-void Oracle::told(std::uint64_t, const Submission&, const PushJob& step, PushOutcome outcome) {
+void Oracle::replied(std::uint64_t, const Submission&, const PushJob& step, PushOutcome outcome) {
     auto& job = jobs_[{step.queue, step.job}];
     if (outcome == PushOutcome::duplicate) {
         if (job.existence == Existence::absent) {
@@ -156,14 +156,14 @@ void Oracle::told(std::uint64_t, const Submission&, const PushJob& step, PushOut
     job = {.existence = Existence::present, .not_before = step.run_at, .owed = true};
 }
 
-void Oracle::told(std::uint64_t number, const Submission& submission, const AcquireJobs&,
-                  const Acquired& acquired) {
+void Oracle::replied(std::uint64_t number, const Submission& submission, const AcquireJobs&,
+                     const Acquired& acquired) {
     for (const auto& lease : acquired.leases) {
         auto& job = account_of(lease);
         context_.note(std::string{lease.worker.text()} + " acquired " + name_of(lease));
         if (job.holder && job.holder->lease == lease) continue;
         if (job.holder) {
-            context_.fail("two hold " + name_of(lease) + ": " +
+            context_.fail("two have leased " + name_of(lease) + ": " +
                           std::string{job.holder->lease.worker.text()} + " and " +
                           std::string{lease.worker.text()});
         }
@@ -182,9 +182,9 @@ void Oracle::told(std::uint64_t number, const Submission& submission, const Acqu
 
 void Oracle::used(const Lease& lease, bool valid) {
     auto& job = account_of(lease);
-    const bool held = job.holder && job.holder->lease == lease;
-    if (valid && !held) context_.fail("a lost lease was used: " + name_of(lease));
-    if (!valid && held) context_.fail("a valid lease was refused: " + name_of(lease));
+    const bool leased = job.holder && job.holder->lease == lease;
+    if (valid && !leased) context_.fail("a lost lease was used: " + name_of(lease));
+    if (!valid && leased) context_.fail("a valid lease was refused: " + name_of(lease));
     if (valid) job.holder.reset();
 }
 
@@ -201,23 +201,24 @@ void Oracle::nacked(const Lease& lease, TimePoint run_at) {
     orphans_.erase({lease.queue, lease.job});
 }
 
-void Oracle::told(std::uint64_t, const Submission&, const AckJob& step, Settlement outcome) {
+void Oracle::replied(std::uint64_t, const Submission&, const AckJob& step, Settlement outcome) {
     used(step.lease, outcome == Settlement::settled);
     if (outcome == Settlement::settled) gone(step.lease);
 }
 
-void Oracle::told(std::uint64_t, const Submission&, const NackJob& step, Settlement outcome) {
+void Oracle::replied(std::uint64_t, const Submission&, const NackJob& step, Settlement outcome) {
     used(step.lease, outcome == Settlement::settled);
     if (outcome == Settlement::settled) nacked(step.lease, step.run_at);
 }
 
-void Oracle::told(std::uint64_t number, const Submission&, const RetireWorker& step, Count count) {
+void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker& step,
+                     Count count) {
     context_.note(std::string{step.worker.text()} + " gave back " + std::to_string(count.value));
     end_leases({step.worker}, number);
 }
 
-void Oracle::told(std::uint64_t number, const Submission& submission, const ScrubWorkers&,
-                  Count count) {
+void Oracle::replied(std::uint64_t number, const Submission& submission, const ScrubWorkers&,
+                     Count count) {
     for (const auto& worker : submission.silent) {
         context_.note(std::string{worker.text()} + " is taken for dead");
     }
@@ -233,8 +234,8 @@ void Oracle::end_leases(const std::set<Uid>& workers, std::uint64_t before) {
     }
 }
 
-void Oracle::told(std::uint64_t, const Submission&, const BeginDelivery& step,
-                  const DeliveryStart& start) {
+void Oracle::replied(std::uint64_t, const Submission&, const BeginDelivery& step,
+                     const DeliveryStart& start) {
     const auto holder = account_of(step.lease).holder;
     used(step.lease, start.verdict != Verdict::lease_lost);
     if (start.verdict == Verdict::vanished) return gone(step.lease);
@@ -255,8 +256,8 @@ void Oracle::told(std::uint64_t, const Submission&, const BeginDelivery& step,
     }
 }
 
-void Oracle::told(std::uint64_t, const Submission&, const SettleDelivery& step,
-                  Settlement outcome) {
+void Oracle::replied(std::uint64_t, const Submission&, const SettleDelivery& step,
+                     Settlement outcome) {
     used(step.lease, outcome != Settlement::lease_lost);
     if (outcome == Settlement::lease_lost) return;
     auto* batch = batch_of(step.lease);
@@ -295,7 +296,7 @@ void Oracle::may_be_dead(BatchAccount& batch) {
     for (const auto message : batch.messages) account.late.insert(number_of(message));
 }
 
-void Oracle::told(std::uint64_t, const Submission&, const RedeliverDeadBatches& step, Count) {
+void Oracle::replied(std::uint64_t, const Submission&, const RedeliverDeadBatches& step, Count) {
     may_be_redelivered(step);
 }
 
@@ -310,12 +311,12 @@ void Oracle::may_be_redelivered(const RedeliverDeadBatches& step) {
     }
 }
 
-void Oracle::told(std::uint64_t, const Submission&, const DropOldestBatches&, Dropped dropped) {
+void Oracle::replied(std::uint64_t, const Submission&, const DropOldestBatches&, Dropped dropped) {
     dropped_ += dropped.events;
     if (dropped.batches > 0) forgive_deliveries();
 }
 
-/// Some were dropped, and it is not told which: any delivery job may be gone.
+/// Some were dropped, and the reply does not say which: any delivery job may be gone.
 void Oracle::forgive_deliveries() {
     std::erase_if(orphans_,
                   [](const auto& orphan) { return orphan.first.first == delivery_queue; });

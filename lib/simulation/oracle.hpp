@@ -24,7 +24,7 @@ namespace routemaster::simulation {
 /// The number that an event of a world bears at the end of its URL.
 [[nodiscard]] std::uint64_t number_of(std::string_view message);
 
-/// Follows what the store was told to do and what it answered, in the order of the answers, and
+/// Follows what the store was asked to do and what it replied, in the order of the answers, and
 /// ends the world when an answer contradicts an earlier one, or what happened contradicts both. It
 /// knows nothing of the code of the store. What was performed and never answered, because power was
 /// lost, is in doubt: it may have happened or not. Not thread safe.
@@ -38,7 +38,7 @@ public:
     /// Steps are about to be performed. Returns their number. `refusing`: the disk fails.
     std::uint64_t submitted(std::span<const Step> steps, TimePoint now, bool refusing);
     /// They were answered.
-    void told(std::uint64_t number, std::span<const Outcome> outcomes);
+    void replied(std::uint64_t number, std::span<const Outcome> outcomes);
 
     /// Power was lost: leases have ended, and what was not answered is in doubt.
     void crashed();
@@ -55,7 +55,7 @@ public:
     void arrived(const std::string& subscriber, const Uid& batch, const MessageList& messages);
     /// A job was done.
     void ran(const std::string& job);
-    /// A worker was killed: what it holds must run again before long.
+    /// A worker was killed: what it has leased must run again before long.
     void killed(const Uid& worker);
 
     /// Ends the world when a job has waited too long since its worker died.
@@ -103,7 +103,7 @@ private:
     struct Submission {
         std::vector<Step> steps;
         TimePoint now;           // As the steps say: late when they are repeated.
-        TimePoint latest;        // That the store was told of by then: what was due once stays so.
+        TimePoint latest;        // The latest time of any step by then: what was due once stays so.
         std::set<Uid> silent{};  // Workers that it takes for dead.
     };
 
@@ -130,25 +130,26 @@ private:
     void saw(std::uint64_t number, const Submission& submission, Step& step,
              const Outcome& outcome);
 
-    void forget_untold(const AcquireJobs& step);
+    void forget_unreported(const AcquireJobs& step);
 
-    void told(std::uint64_t number, const Submission&, const PublishEvent&, Done);
-    void told(std::uint64_t number, const Submission&, const Subscribe&, Done);
-    void told(std::uint64_t number, const Submission&, const PushJob&, PushOutcome);
-    void told(std::uint64_t number, const Submission&, const AcquireJobs&, const Acquired&);
-    void told(std::uint64_t number, const Submission&, const AckJob&, Settlement);
-    void told(std::uint64_t number, const Submission&, const NackJob&, Settlement);
-    void told(std::uint64_t number, const Submission&, const RetireWorker&, Count);
-    void told(std::uint64_t number, const Submission&, const ScrubWorkers&, Count);
-    void told(std::uint64_t number, const Submission&, const BeginDelivery&, const DeliveryStart&);
-    void told(std::uint64_t number, const Submission&, const SettleDelivery&, Settlement);
-    void told(std::uint64_t number, const Submission&, const RedeliverDeadBatches&, Count);
-    void told(std::uint64_t number, const Submission&, const DropOldestBatches&, Dropped);
+    void replied(std::uint64_t number, const Submission&, const PublishEvent&, Done);
+    void replied(std::uint64_t number, const Submission&, const Subscribe&, Done);
+    void replied(std::uint64_t number, const Submission&, const PushJob&, PushOutcome);
+    void replied(std::uint64_t number, const Submission&, const AcquireJobs&, const Acquired&);
+    void replied(std::uint64_t number, const Submission&, const AckJob&, Settlement);
+    void replied(std::uint64_t number, const Submission&, const NackJob&, Settlement);
+    void replied(std::uint64_t number, const Submission&, const RetireWorker&, Count);
+    void replied(std::uint64_t number, const Submission&, const ScrubWorkers&, Count);
+    void replied(std::uint64_t number, const Submission&, const BeginDelivery&,
+                 const DeliveryStart&);
+    void replied(std::uint64_t number, const Submission&, const SettleDelivery&, Settlement);
+    void replied(std::uint64_t number, const Submission&, const RedeliverDeadBatches&, Count);
+    void replied(std::uint64_t number, const Submission&, const DropOldestBatches&, Dropped);
     template <class S, class R>
-    void told(std::uint64_t, const Submission&, const S&, const R&) {}
+    void replied(std::uint64_t, const Submission&, const S&, const R&) {}
 
     JobAccount& account_of(const Lease& lease) { return jobs_[{lease.queue, lease.job}]; }
-    /// The holder of a lease says that it used it, or that it found it lost.
+    /// The worker that has a lease says that it used it, or that it found it lost.
     void used(const Lease& lease, bool valid);
     void end_leases(const std::set<Uid>& workers, std::uint64_t before);
     void doubt(const Step& step);

@@ -29,10 +29,10 @@ public:
 
     // --- Time -----------------------------------------------------------------------------------
 
-    /// What the clock of the machine tells, which may be set.
+    /// The time of the machine's clock, which may be set.
     [[nodiscard]] TimePoint now() const { return clock.now(); }
 
-    /// What it would tell if nobody ever set it.
+    /// The time that it would have if nobody ever set it.
     [[nodiscard]] TimePoint moment() const noexcept { return moment_; }
 
     /// Lets something happen after a span, or now if that is negative. What happens at the same

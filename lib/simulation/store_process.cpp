@@ -90,15 +90,15 @@ void StoreProcess::submit(std::span<Step> steps, TimePoint now, Completion done)
     const auto number = oracle_.submitted(steps, now, engine_->failing());
     waiting_.emplace(number, Waiting{std::move(done), steps.size()});
     embedded::PendingReply reply{
-        [this, number](std::span<Outcome> outcomes) { told(number, outcomes); }};
+        [this, number](std::span<Outcome> outcomes) { replied(number, outcomes); }};
     const bool at_once = engine_->submit(steps, now, reply);
     watchers_.wake(engine_->take_woken());
     plan_commit();
     if (at_once) reply.send();
 }
 
-void StoreProcess::told(std::uint64_t number, std::span<Outcome> outcomes) {
-    oracle_.told(number, outcomes);
+void StoreProcess::replied(std::uint64_t number, std::span<Outcome> outcomes) {
+    oracle_.replied(number, outcomes);
     auto waiting = waiting_.extract(number);
     waiting.mapped().done(outcomes);
 }

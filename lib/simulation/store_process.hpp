@@ -38,7 +38,7 @@ public:
     /// Opens the journal. It must not be up.
     void start();
 
-    /// Power is lost. Whoever waits for an answer is told that it is in doubt.
+    /// Power is lost. What waits for a reply is in doubt.
     void crash();
 
     /// The disk works again, from now on.
@@ -71,7 +71,7 @@ private:
         std::size_t steps;
     };
 
-    void told(std::uint64_t number, std::span<Outcome> outcomes);
+    void replied(std::uint64_t number, std::span<Outcome> outcomes);
     void plan_commit();
     void begin_commit();
     void end_commit();

@@ -296,10 +296,10 @@ struct World::Impl {
                 case 0: return RemoveSubscriber{fickle};
                 case 1: return Unsubscribe{fickle, topic};
                 default: {
-                    auto wish = subscription(fickle, {topic}, {.attempts_max = 2});
+                    auto change = subscription(fickle, {topic}, {.attempts_max = 2});
                     // Always the same, so that no batch is more than full.
-                    wish.options.max_events = 5;
-                    return wish;
+                    change.options.max_events = 5;
+                    return change;
                 }
             }
         }();
@@ -364,8 +364,8 @@ struct World::Impl {
 
     void drain_queues() {
         const auto deadline = context.moment() + drain_max;
-        const auto all_told = context.moment() + replies_late_max;
-        while (context.moment() < all_told || !store.idle() || !invariant_checker.drained()) {
+        const auto all_replied = context.moment() + replies_late_max;
+        while (context.moment() < all_replied || !store.idle() || !invariant_checker.drained()) {
             if (context.moment() > deadline)
                 context.fail("there is work left long after all has healed");
             do {

@@ -96,7 +96,7 @@ Result<std::unique_ptr<Store>> open_redis(std::string_view url, Log log) {
     return construct<RedisStore>(*std::move(options));
 }
 #else
-/// Does not repeat the URL, which may hold a password.
+/// Does not repeat the URL, which may contain a password.
 Result<std::unique_ptr<Store>> open_redis(std::string_view, const Log&) {
     return Error{Errc::invalid, "store URL: this build has no Redis store"};
 }

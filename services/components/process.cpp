@@ -51,9 +51,9 @@ bool answers(Store& store) {
     return waiting.wait_for(timeout) == std::future_status::ready && waiting.get();
 }
 
-void tell_settings(const CLI::App& app, const Log& log) {
-    if (const auto told = setting_sources(app); !told.empty()) {
-        log(LogLevel::info, "settings: " + told);
+void log_settings(const CLI::App& app, const Log& log) {
+    if (const auto sources = setting_sources(app); !sources.empty()) {
+        log(LogLevel::info, "settings: " + sources);
     }
     for (const auto& file : exposed_files(app)) {
         log(LogLevel::warning,
@@ -89,7 +89,7 @@ Running start(const ProcessSettings& settings, const StopSignals& signals, const
 void run_parts(const ProcessSettings& settings, StopSignals& signals, const Log& log,
                const std::function<Components(Store&, const Log&)>& begin) {
     const auto [store, components] = start(settings, signals, log, begin);
-    tell_settings(*settings.app, log);
+    log_settings(*settings.app, log);
     log(LogLevel::info, "started on " + settings.store.shown_url());
     for (const auto& component : components) component->announce();
 

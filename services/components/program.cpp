@@ -49,7 +49,7 @@ void refuse_renamed(const std::vector<std::string>& words) {
         if (!word.starts_with("--")) continue;
         const auto before = word.substr(2, word.find('=') - 2);
         const auto now = name_now(before);
-        if (now) throw CLI::ParseError{told_renamed("--" + before, "--" + *now), usage_error};
+        if (now) throw CLI::ParseError{renamed_message("--" + before, "--" + *now), usage_error};
     }
 }
 

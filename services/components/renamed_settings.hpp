@@ -23,7 +23,8 @@ namespace routemaster::service {
 }
 
 /// The error for users of the old name.
-[[nodiscard]] inline std::string told_renamed(const std::string& before, const std::string& now) {
+[[nodiscard]] inline std::string renamed_message(const std::string& before,
+                                                 const std::string& now) {
     return "'" + before + "' was renamed to '" + now + "'; see --help for its meaning";
 }
 

@@ -61,26 +61,26 @@ bool others_may_read(const std::string& file) {
 
 std::string setting_sources(const CLI::App& app) {
     const auto* const sources = settings_file_of(app);
-    std::string told;
+    std::string text;
     for (const auto* option : app.get_options()) {
         const auto source = sources->source_of(*option);
         const auto value = value_of(*option);
         if (source.empty() || is_default(*option, value)) continue;
         const auto name = name_of(*option);
-        if (!told.empty()) told.append(", ");
-        told.append(name).append("=").append(is_secret(name) ? "***" : without_password(value));
-        told.append(" (").append(source).append(")");
+        if (!text.empty()) text.append(", ");
+        text.append(name).append("=").append(is_secret(name) ? "***" : without_password(value));
+        text.append(" (").append(source).append(")");
     }
-    return told;
+    return text;
 }
 
 std::vector<std::string> exposed_files(const CLI::App& app) {
     std::vector<std::string> files;
     const auto* const settings = settings_file_of(app);
-    const bool holds = std::any_of(secrets.begin(), secrets.end(), [&](std::string_view name) {
+    const bool secret = std::any_of(secrets.begin(), secrets.end(), [&](std::string_view name) {
         return settings->has(std::string{name});
     });
-    if (holds) files.push_back(settings->path());
+    if (secret) files.push_back(settings->path());
     const auto* const key = app.get_option_no_throw("--root-key-file");
     if (key != nullptr && !key->empty()) files.push_back(value_of(*key));
     std::erase_if(files, [](const std::string& file) { return !others_may_read(file); });

@@ -74,7 +74,7 @@ std::vector<CLI::ConfigItem> SettingsFile::from_config(std::istream& input) cons
                                         "name = value, with the name of its flag");
         }
         const auto* option = app_.get_option_no_throw("--" + name);
-        if (const auto now = name_now(name)) throw refusal(at(line), told_renamed(name, *now));
+        if (const auto now = name_now(name)) throw refusal(at(line), renamed_message(name, *now));
         if (option == nullptr || !option->get_configurable()) {
             throw refusal(at(line), "there is no setting '" + name + "'");
         }

@@ -40,9 +40,9 @@ int StopSignals::wait() {
     return signal;
 }
 
-EndAtOnce::EndAtOnce(const StopSignals& signals, std::function<void()> told)
+EndAtOnce::EndAtOnce(const StopSignals& signals, std::function<void()> signalled)
     : ending_{signals.ending_},
-      told_{std::move(told)},
+      signalled_{std::move(signalled)},
       signals_{signalfd(-1, &ending_, SFD_CLOEXEC)},
       over_{eventfd(0, EFD_CLOEXEC)},
       thread_{[this] { work(); }} {}
@@ -60,7 +60,7 @@ void EndAtOnce::work() const {
     }
     signalfd_siginfo got{};
     if (watched[1].revents != 0 || ::read(signals_, &got, sizeof got) != sizeof got) return;
-    told_();
+    signalled_();
     // Raise the signal again, unblocked, so that the sender sees that it ended the process.
     pthread_sigmask(SIG_UNBLOCK, &ending_, nullptr);
     ::kill(::getpid(), static_cast<int>(got.ssi_signo));

@@ -31,11 +31,11 @@ private:
     sigset_t ending_{};
 };
 
-/// While it lives, a signal calls `told` and ends the process at once: for the start of the
+/// While it lives, a signal calls `signalled` and ends the process at once: for the start of the
 /// process, which may take long.
 class EndAtOnce {
 public:
-    EndAtOnce(const StopSignals& signals, std::function<void()> told);
+    EndAtOnce(const StopSignals& signals, std::function<void()> signalled);
     ~EndAtOnce();
     EndAtOnce(const EndAtOnce&) = delete;
     EndAtOnce& operator=(const EndAtOnce&) = delete;
@@ -44,7 +44,7 @@ private:
     void work() const;
 
     sigset_t ending_;
-    std::function<void()> told_;
+    std::function<void()> signalled_;
     int signals_;
     int over_;
     std::thread thread_;

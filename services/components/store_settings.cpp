@@ -22,11 +22,11 @@ constexpr std::string_view damage_setting = "accept_damage=1";
 /// Routemaster's variable names instead.
 std::string store_variable() {
     constexpr auto ours = "ROUTEMASTER_STORE";
-    constexpr auto original = "ROUTEMASTER_REDIS_URL";
+    constexpr auto ruby = "ROUTEMASTER_REDIS_URL";
     if (is_set(ours)) return ours;
     const char* named = std::getenv("REDIS_ENV_KEY");
     if (named != nullptr && is_set(named)) return named;
-    return is_set(original) ? original : ours;
+    return is_set(ruby) ? ruby : ours;
 }
 
 bool is_redis(std::string_view url) {
@@ -73,7 +73,7 @@ std::string StoreSettings::shown_url() const { return without_password(effective
 
 bool StoreSettings::is_remote() const { return is_redis(effective_url()); }
 
-bool StoreSettings::shared_with_original() const {
+bool StoreSettings::shared_with_ruby() const {
     return effective_url().find(std::string{mixed_setting} + "yes") != std::string::npos;
 }
 

@@ -36,7 +36,7 @@ struct StoreSettings {
     /// Whether it is on a server, which may be out of reach.
     [[nodiscard]] bool is_remote() const;
     /// Whether the flag or the URL says that Ruby processes share the store.
-    [[nodiscard]] bool shared_with_original() const;
+    [[nodiscard]] bool shared_with_ruby() const;
 };
 
 /// Declares `--store` and `--mixed-fleet`, and the settings of a file for a process that is alone.

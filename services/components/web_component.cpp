@@ -125,7 +125,7 @@ void declare_access(CLI::App& app, WebSettings& settings) {
 
 /// In a mixed fleet the rules of Ruby Routemaster, whose workers crash at other events.
 EventRules event_rules(const ProcessSettings& process, const WebSettings& settings) {
-    const bool mixed = process.store.shared_with_original();
+    const bool mixed = process.store.shared_with_ruby();
     return {.topics = mixed || settings.topic_names == "ruby" ? TopicRule::ruby : TopicRule::any,
             .urls = settings.event_urls == "any" ? UrlRule::any : UrlRule::https};
 }
@@ -134,9 +134,8 @@ HttpApiOptions api_options(const ProcessSettings& process, const WebSettings& se
                            const Log& log, WebComponent::Trouble trouble) {
     return {.root_key = settings.root_key,
             .allow_http_callbacks = process.allow_http_callbacks,
-            .event_data_max = settings.event_data_max.value_or(process.store.shared_with_original()
-                                                                   ? event_data_max_original
-                                                                   : event_data_max_default),
+            .event_data_max = settings.event_data_max.value_or(
+                process.store.shared_with_ruby() ? event_data_max_ruby : event_data_max_default),
             .event_rules = event_rules(process, settings),
             .topics_max = settings.topics_max,
             .scaling_deadline = Duration{settings.scaling_deadline},
@@ -208,7 +207,7 @@ void declare_web(CLI::App& app, WebSettings& settings) {
 }
 
 void complete(WebSettings& settings, ProcessSettings& process) {
-    if (process.store.shared_with_original()) {
+    if (process.store.shared_with_ruby()) {
         process.store.event_data_max = settings.event_data_max;
         constexpr auto others = "any is not for --mixed-fleet: Ruby processes end at it";
         if (settings.topic_names == "any") throw CLI::ValidationError("--topic-names", others);

@@ -55,7 +55,7 @@ struct WebSettings {
 /// parsing.
 void declare_web(CLI::App& app, WebSettings& settings);
 
-/// Reads the root key from its file, if it is in one, and tells the store how large events may be.
+/// Reads the root key from its file, if it is in one, and sets how large the store lets events be.
 /// Throws `CLI::Error` when the settings make no sense.
 void complete(WebSettings& settings, ProcessSettings& process);
 

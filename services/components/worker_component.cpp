@@ -18,11 +18,11 @@ namespace {
 
 /// A Ruby worker sends a heartbeat with each delivery or every five seconds, and a delivery takes
 /// up to 22. Ruby processes wait this long.
-constexpr Duration silence_of_the_original{30'000};
+constexpr Duration ruby_worker_silence{30'000};
 
 /// Ruby web processes send no wake-ups. Ruby workers poll every 100 ms, and get some jobs without
 /// delay: an event must not wait longer for our workers.
-constexpr Duration poll_beside_the_original{20};
+constexpr Duration mixed_fleet_poll_interval{20};
 
 /// The word for an empty list of statuses, which an environment variable cannot express.
 constexpr std::string_view no_statuses = "none";
@@ -230,9 +230,9 @@ DeliveryWorkerOptions delivery_options(const ProcessSettings& process,
         .in_flight_max = settings.deliveries_max,
         .health = settings.health,
         .log = log};
-    if (process.store.shared_with_original()) {
-        options.worker_silence = silence_of_the_original;
-        options.poll_interval = poll_beside_the_original;
+    if (process.store.shared_with_ruby()) {
+        options.worker_silence = ruby_worker_silence;
+        options.poll_interval = mixed_fleet_poll_interval;
     }
     return options;
 }
@@ -266,7 +266,7 @@ MonitorOptions monitor_options(const ProcessSettings& process, const WorkerSetti
         .log = log};
     if (process.store.is_remote()) options.store_names.emplace_back("redis");
     // Ruby workers use this queue for housekeeping.
-    if (process.store.shared_with_original()) options.queues.emplace_back("aux");
+    if (process.store.shared_with_ruby()) options.queues.emplace_back("aux");
     return options;
 }
 

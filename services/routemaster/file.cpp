@@ -24,7 +24,7 @@ void repair(const std::string& file) {
 }
 
 /// Prints what the file contains, and whether it is damaged.
-int tell(const EmbeddedFileReport& report) {
+int print(const EmbeddedFileReport& report) {
     std::cout << report.rows << " rows, " << report.bytes << " bytes: " << report.topics
               << " topics, " << report.subscribers << " subscribers, " << report.tokens
               << " tokens, " << report.batches << " batches (" << report.dead << " DEAD), "
@@ -41,13 +41,13 @@ int check(const std::string& file, bool mend) {
         repair(file);
         report = check_embedded_file(file).value();
     }
-    return tell(report);
+    return print(report);
 }
 
 /// Reads the copy once more: a restore must not be the first to read it.
 int back_up(const std::string& file, const std::string& target) {
     backup_embedded_file(file, target).value();
-    return tell(check_embedded_file(target).value());
+    return print(check_embedded_file(target).value());
 }
 
 int write(const std::string& file) {

@@ -45,7 +45,7 @@ double seconds_since(SteadyClock::time_point began) {
 /// A progress line on a terminal. Prints nothing when standard error is not a terminal.
 class Progress {
 public:
-    void tell(const Publisher& publisher) {
+    void report(const Publisher& publisher) {
         if (!terminal_ || SteadyClock::now() < next_) return;
         next_ = SteadyClock::now() + std::chrono::milliseconds{200};
         const auto published = publisher.totals().published;
@@ -88,12 +88,12 @@ class Complaints {
 public:
     /// `all`: for each line, not only for the first few.
     explicit Complaints(bool all)
-        : told_max_{all ? std::numeric_limits<std::uint64_t>::max() : 20} {}
+        : shown_max_{all ? std::numeric_limits<std::uint64_t>::max() : 20} {}
 
-    void tell(Publisher& publisher, Progress& progress) {
+    void report(Publisher& publisher, Progress& progress) {
         for (const auto& line : publisher.take_failed()) {
-            if (told_ == told_max_) return;
-            ++told_;
+            if (shown_ == shown_max_) return;
+            ++shown_;
             progress.clear();
             complain(command_name, "line " + std::to_string(line.number) + ": " + line.why);
         }
@@ -101,15 +101,15 @@ public:
 
     /// Prints how many more lines failed.
     void conclude(std::uint64_t failed) const {
-        if (failed == told_) return;
-        const auto* const hint = told_ == told_max_ ? "; --verbose says why" : "";
+        if (failed == shown_) return;
+        const auto* const hint = shown_ == shown_max_ ? "; --verbose says why" : "";
         complain(command_name,
-                 std::to_string(failed - told_) + " more lines were not published" + hint);
+                 std::to_string(failed - shown_) + " more lines were not published" + hint);
     }
 
 private:
-    std::uint64_t told_max_;
-    std::uint64_t told_ = 0;
+    std::uint64_t shown_max_;
+    std::uint64_t shown_ = 0;
 };
 
 void publish_lines(std::istream& input, Publisher& publisher, Progress& progress,
@@ -124,8 +124,8 @@ void publish_lines(std::istream& input, Publisher& publisher, Progress& progress
         } else if (!publisher.publish(*std::move(line))) {
             return;
         }
-        complaints.tell(publisher, progress);
-        progress.tell(publisher);
+        complaints.report(publisher, progress);
+        progress.report(publisher);
     }
 }
 
@@ -142,7 +142,7 @@ int publish_many(const PublishSettings& settings) {
     const auto totals = publisher.finish();
     const auto seconds = progress.seconds();
     progress.clear();
-    complaints.tell(publisher, progress);
+    complaints.report(publisher, progress);
     complaints.conclude(totals.failed);
     std::printf("published %llu events in %.2f s (%.0f/s), %llu failed\n",
                 static_cast<unsigned long long>(totals.published), seconds,

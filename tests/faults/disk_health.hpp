@@ -19,7 +19,7 @@ public:
     [[nodiscard]] Log log() {
         return [this](LogLevel, std::string_view text) {
             if (text.find("cannot write the journal") != std::string::npos) failed_.raise();
-            if (text.find("the journal can be written again") != std::string::npos) healed_.raise();
+            if (text.find("the store works again") != std::string::npos) healed_.raise();
         };
     }
 

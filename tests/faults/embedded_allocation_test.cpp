@@ -13,6 +13,7 @@
 #include "failing_allocation.hpp"
 #include "file_scene.hpp"
 #include "routemaster/store/memory.hpp"
+#include "support/recorded_log.hpp"
 
 namespace routemaster::test {
 namespace {
@@ -31,7 +32,7 @@ struct Contents {
 };
 
 struct Scene : FileScene {
-    Scene() {
+    explicit Scene(const FileOptions& options = {}) : FileScene{options} {
         subscribe("billing", 2);
         subscribe("shipping", 2);
         for (int i = 0; i < 5; ++i) publish("event " + std::to_string(i));
@@ -58,7 +59,11 @@ struct Scene : FileScene {
 
     [[nodiscard]] std::vector<BatchStatus> batches(const std::string& subscriber) {
         auto listed = must(ListBatches{subscriber});
-        for (auto& each : listed) each.attempts = 0;
+        // Attempts under way are forgotten by a restart, which seals what is due.
+        for (auto& each : listed) {
+            each.attempts = 0;
+            each.current = false;
+        }
         return listed;
     }
 
@@ -170,7 +175,7 @@ TEST_CASE("a settlement that runs out of memory changes nothing") {
     CHECK(fail_each(step, Allocations::of_this_thread) > 0);
 }
 
-TEST_CASE("jobs that a worker was not told of, for lack of memory, are told again") {
+TEST_CASE("jobs whose acquisition was not reported, for lack of memory, are acquired again") {
     Scene scene;
     const Uid worker = scene.uids.next();
     const AcquireJobs acquire{
@@ -189,6 +194,17 @@ TEST_CASE("jobs that a worker was not told of, for lack of memory, are told agai
 
 TEST_CASE("a committer that runs out of memory loses nothing that was acknowledged") {
     CHECK(fail_each(publication, Allocations::of_other_threads) > 0);
+}
+
+TEST_CASE("a store that ran out of memory logs when it works again") {
+    const RecordedLog log;
+    Scene scene{FileOptions{.log = log.sink()}};
+    for (std::uint64_t n = 1; log.count(LogLevel::error, "out of memory") == 0; ++n) {
+        REQUIRE(scene.perform_without_memory(publication(scene), Allocations::of_this_thread, n)
+                    .has_value());
+        scene.await_health();
+    }
+    CHECK(log.count(LogLevel::info, "the store works again") == 1);
 }
 
 TEST_CASE("a store in memory stops when a step runs out of memory, and says why") {

@@ -22,7 +22,7 @@
 #include "routemaster/entropy.hpp"
 #include "routemaster/random.hpp"
 #include "support/seed.hpp"
-#include "support/told.hpp"
+#include "support/store_report.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;

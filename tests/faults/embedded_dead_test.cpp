@@ -252,11 +252,11 @@ TEST_CASE("DEAD batches are counted among those of a file, and exported with the
     CHECK(report.batches == 2);
     CHECK(report.dead == 1);
     CHECK(report.events == 2);
-    std::string told;
+    std::string exported;
     export_embedded_file(scene.file, [&](std::string_view line) {
-        if (line.find(uid.text()) != std::string_view::npos) told += line;
+        if (line.find(uid.text()) != std::string_view::npos) exported += line;
     }).value();
-    CHECK(told.find(R"("died_at":)") != std::string::npos);
-    CHECK(told.find(R"("error":"of )") != std::string::npos);
-    CHECK(told.find(R"("url":"https://a.example/1")") != std::string::npos);
+    CHECK(exported.find(R"("died_at":)") != std::string::npos);
+    CHECK(exported.find(R"("error":"of )") != std::string::npos);
+    CHECK(exported.find(R"("url":"https://a.example/1")") != std::string::npos);
 }

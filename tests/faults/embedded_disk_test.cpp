@@ -21,7 +21,7 @@
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/transport/local.hpp"
-#include "support/told.hpp"
+#include "support/store_report.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;

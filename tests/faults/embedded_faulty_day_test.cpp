@@ -12,7 +12,7 @@
 #include "disk.hpp"
 #include "disk_health.hpp"
 #include "file_scene.hpp"
-#include "support/told.hpp"
+#include "support/store_report.hpp"
 #include "twin.hpp"
 
 using namespace routemaster;
@@ -52,12 +52,12 @@ public:
     /// store in memory, before and after a restart.
     void check() {
         settle_all(true);
-        const auto before = tell_of(*scene_.store);
-        CHECK(before == tell_of(twin_.memory()));
+        const auto before = comparable(*scene_.store);
+        CHECK(before == comparable(twin_.memory()));
         check_gauges(*scene_.store, scene_.now);
         scene_.close();
         scene_.open();
-        CHECK(tell_of(*scene_.store) == before);
+        CHECK(comparable(*scene_.store) == before);
     }
 
     /// How often the store noticed that the disk failed.
@@ -65,12 +65,12 @@ public:
 
 private:
     /// Everything except what is counted by the number of an attempt.
-    Told tell_of(Store& store) const {
-        auto told = tell(store, {"billing"}, scene_.now);
-        std::erase_if(told.counters, [](const Counter& counter) {
+    StoreReport comparable(Store& store) const {
+        auto report = report_of(store, {"billing"}, scene_.now);
+        std::erase_if(report.counters, [](const Counter& counter) {
             return counter.key.name.starts_with("latency.batches");
         });
-        return told;
+        return report;
     }
 
     /// When jobs fall due: not at once, and each at an instant of its own, so that they are

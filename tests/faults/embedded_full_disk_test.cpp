@@ -157,7 +157,7 @@ TEST_CASE("a store without a reserve refuses all changes until there is space") 
     shop.subscribe("billing", 1);
     shop.disk.fill_up();
     shop.publish_until_full(1'000);
-    shop.disk.make_room();
+    shop.disk.make_space();
     shop.deliver_all();
     CHECK(shop.delivered == shop.published);
 }

@@ -9,7 +9,7 @@
 #include "file_scene.hpp"
 #include "support/random_steps.hpp"
 #include "support/seed.hpp"
-#include "support/told.hpp"
+#include "support/store_report.hpp"
 #include "twin.hpp"
 
 using namespace routemaster;
@@ -117,7 +117,7 @@ TEST_CASE("20,000 random steps with 20 restarts have the same results as in memo
             CHECK(perform(*scene.store, ListBatches{token}, now).value() ==
                   perform(twin.memory(), ListBatches{token}, now).value());
         }
-        REQUIRE(tell(*scene.store, tokens, now) == tell(twin.memory(), tokens, now));
+        REQUIRE(report_of(*scene.store, tokens, now) == report_of(twin.memory(), tokens, now));
         check_gauges(*scene.store, now);
         // Jobs blocked by their group are SCHEDULED in one store and READY in the other.
         for (const char* queue : {delivery_queue, "work"}) {

@@ -14,8 +14,8 @@
 #include "routemaster/store/memory.hpp"
 #include "support/random_steps.hpp"
 #include "support/seed.hpp"
+#include "support/store_report.hpp"
 #include "support/temporary_folder.hpp"
-#include "support/told.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
@@ -59,7 +59,7 @@ TEST_CASE("random steps have the same results in memory and in a file, also afte
         RandomSteps steps{number, in_order ? 1U : 5U};
         MemoryStore memory;
         auto now = epoch;
-        Told before;
+        StoreReport before;
         {
             EmbeddedStore embedded{file, options};
             for (int i = 0; i < 500; ++i) {
@@ -80,11 +80,11 @@ TEST_CASE("random steps have the same results in memory and in a file, also afte
                 CHECK(perform(embedded, RetireWorker{worker}, now).value() ==
                       perform(memory, RetireWorker{worker}, now).value());
             }
-            before = tell(embedded, tokens, now);
-            REQUIRE(before == tell(memory, tokens, now));
+            before = report_of(embedded, tokens, now);
+            REQUIRE(before == report_of(memory, tokens, now));
         }
         EmbeddedStore embedded{file, options};
-        REQUIRE(tell(embedded, tokens, now) == before);
+        REQUIRE(report_of(embedded, tokens, now) == before);
         check_gauges(embedded, now);
         // Long after, so that nothing is delayed or throttled any more.
         const auto later = now + Duration{1'000'000};

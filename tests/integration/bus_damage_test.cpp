@@ -68,9 +68,9 @@ TEST_CASE("a bus with a damaged log starts only after a repair or with a flag") 
     CHECK(refused.wait() == 1);
     CHECK(has(refused.errors(), "its log is damaged behind byte"));
     CHECK(has(refused.errors(), "accept_damage=1"));
-    const auto told = run({"check", damaged.file});
-    CHECK(told.status == 1);
-    CHECK(has(told.output, "damaged"));
+    const auto checked = run({"check", damaged.file});
+    CHECK(checked.status == 1);
+    CHECK(has(checked.output, "damaged"));
 
     SUBCASE("by repairing the file") {
         const auto repaired = run({"check", "--repair", damaged.file});
@@ -87,9 +87,9 @@ TEST_CASE("a bus with a damaged log starts only after a repair or with a flag") 
         accepted.signal(SIGTERM);
         CHECK(accepted.wait() == 0);
         const auto log = accepted.errors();
-        const auto told = log.find("its log is damaged behind byte");
-        REQUIRE(told != std::string::npos);
-        CHECK(has(log.substr(0, told), "WARN"));
+        const auto warned_at = log.find("its log is damaged behind byte");
+        REQUIRE(warned_at != std::string::npos);
+        CHECK(has(log.substr(0, warned_at), "WARN"));
         CHECK(has(log, "kept as " + damaged.file + "-wal.damaged\n"));
         damaged.bus.start();
     }

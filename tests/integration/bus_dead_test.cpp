@@ -113,7 +113,7 @@ TEST_CASE("a poison batch blocks no others, and arrives once its receiver is rep
     CHECK(dead(bus).empty());
 }
 
-TEST_CASE("without a setting, a poison batch is never given up") {
+TEST_CASE("without a setting, a poison batch is retried for ever") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path(), {"--max-backoff", "1"}};
     Receiver receiver{410};

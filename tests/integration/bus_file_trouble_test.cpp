@@ -88,13 +88,13 @@ TEST_CASE("a bus whose backlog fills the disk reports it, and goes on once it is
     }
     CHECK(acknowledged.size() > 50);
     // The reserve is freed within a moment, and events are still refused.
-    int told = 0;
+    int refused = 0;
     for (int sample = 0; sample < 60; ++sample) {
-        if (troubled(bus, "full")) ++told;
+        if (troubled(bus, "full")) ++refused;
         if (sample % 10 == 0) CHECK(publish() == 503);
         ::usleep(20'000);
     }
-    CHECK(told == 60);
+    CHECK(refused == 60);
     CHECK(troubled(bus, "the disk is full"));
     receiver.release();
     REQUIRE(receiver.await_event(acknowledged.back()));

@@ -82,10 +82,10 @@ TEST_CASE("a full disk refuses events with 503, keeps what was acknowledged, and
     CHECK(counts(bus, shop.acknowledged().size()));
     CHECK(bus.ask("GET", "/subscribers", test::root_key).body.find("audit") == std::string::npos);
 
-    SUBCASE("while it runs") { disk.make_room(); }
+    SUBCASE("while it runs") { disk.make_space(); }
     SUBCASE("after it was killed") {
         bus.kill();
-        disk.make_room();
+        disk.make_space();
         bus.start();
     }
     REQUIRE(heals(shop));

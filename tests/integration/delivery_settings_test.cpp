@@ -146,7 +146,7 @@ TEST_CASE("no more deliveries are under way than a setting allows") {
     CHECK(receiver.await_deliveries(2));
 }
 
-TEST_CASE("a receiver that cannot be connected to is given up in time") {
+TEST_CASE("connecting to a receiver times out") {
     using Seconds = std::chrono::duration<double>;
     const test::FullListener listener;
     const test::TemporaryFolder folder;

@@ -46,7 +46,7 @@ struct Program {
 
     RedisStore store;
     Bus bus{store};
-    std::atomic<std::uint32_t> attempts{0};  ///< The sum of those that the callbacks were told.
+    std::atomic<std::uint32_t> attempts{0};  ///< The sum of those that the callbacks saw.
 };
 
 /// What calls its callbacks.

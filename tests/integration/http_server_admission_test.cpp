@@ -115,15 +115,15 @@ TEST_CASE("a small body that comes with its head needs no admission") {
 }
 
 TEST_CASE("an admission may take its time, and the client may leave meanwhile") {
-    HttpInbox door;
-    rm::HttpServer server{{.threads = 1}, echo, door.handler()};
+    HttpRequestQueue requests;
+    rm::HttpServer server{{.threads = 1}, echo, requests.handler()};
     HttpClient patient{server.port()};
     patient.send(head_of("/in", 3));
-    auto first = door.take();
+    auto first = requests.take();
     {
         HttpClient leaving{server.port()};
         leaving.send(head_of("/in", 100'000));
-        auto second = door.take();
+        auto second = requests.take();
         leaving.send(std::string(50'000, 'x'));
         leaving.reset();
         second.respond({100, "", "", {}});
@@ -149,10 +149,10 @@ TEST_CASE("refused bodies take no memory") {
 
 TEST_CASE("all bodies together take no more than they may") {
     RecordedLog log;
-    HttpInbox inbox;
+    HttpRequestQueue requests;
     rm::HttpServer server{
         {.threads = 1, .body_max = 100'000, .buffered_bytes_max = 250'000, .log = log.sink()},
-        inbox.handler()};
+        requests.handler()};
     const std::string body(100'000, 'x');
     std::vector<std::unique_ptr<HttpClient>> senders;
     const auto send_nearly_all = [&] {
@@ -163,7 +163,7 @@ TEST_CASE("all bodies together take no more than they may") {
     // One that waits for its answer counts as well.
     HttpClient waits{server.port()};
     waits.send(head_of("/", body.size()) + body);
-    auto waiting = inbox.take();
+    auto waiting = requests.take();
 
     HttpClient refused{server.port()};
     refused.send(head_of("/", body.size()) + body.substr(1));
@@ -179,16 +179,16 @@ TEST_CASE("all bodies together take no more than they may") {
     for (int round = 0; round < 3; ++round) {
         HttpClient next{server.port()};
         next.send(head_of("/", body.size()) + body);
-        inbox.take().respond({204, "", "", {}});
+        requests.take().respond({204, "", "", {}});
         CHECK(next.receive().status == 204);
     }
     senders.clear();
     HttpClient first{server.port()};
     HttpClient second{server.port()};
     first.send(head_of("/", body.size()) + body);
-    auto one = inbox.take();
+    auto one = requests.take();
     second.send(head_of("/", body.size()) + body);
-    auto two = inbox.take();
+    auto two = requests.take();
     one.respond({204, "", "", {}});
     two.respond({204, "", "", {}});
     CHECK(first.receive().status == 204);

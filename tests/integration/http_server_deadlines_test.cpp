@@ -113,13 +113,13 @@ TEST_CASE("a body must come at a minimum rate, or is answered 408") {
 }
 
 TEST_CASE("a client must read an answer at a minimum rate, or its connection is closed") {
-    HttpInbox inbox;
+    HttpRequestQueue requests;
     // Bytes that the kernel accepts at once count as read, and add little at this rate.
     rm::HttpServer server{{.header_timeout = 200ms, .body_rate_min = 1'000'000'000},
-                          inbox.handler()};
+                          requests.handler()};
     HttpClient client{server.port()};
     client.request("GET", "/");
-    auto waiting = inbox.take();
+    auto waiting = requests.take();
     const auto files = open_files(::getpid());
     waiting.respond({200, std::string(50'000'000, 'x'), "", {}});
     CHECK(await([&] { return open_files(::getpid()) == files - 1; }));
@@ -172,8 +172,8 @@ TEST_CASE("a crowd of incomplete requests keeps nobody out") {
 }
 
 TEST_CASE("incomplete requests are answered 503 and do not delay a stop") {
-    HttpInbox inbox;
-    rm::HttpServer server{{}, inbox.handler()};
+    HttpRequestQueue requests;
+    rm::HttpServer server{{}, requests.handler()};
     std::vector<std::unique_ptr<HttpClient>> halves;
     for (int i = 0; i < 100; ++i) {
         halves.push_back(std::make_unique<HttpClient>(server.port()));
@@ -181,7 +181,7 @@ TEST_CASE("incomplete requests are answered 503 and do not delay a stop") {
     }
     HttpClient whole{server.port()};
     whole.request("GET", "/");
-    auto waiting = inbox.take();
+    auto waiting = requests.take();
     const auto began = std::chrono::steady_clock::now();
     std::thread stopping{[&] { server.stop(60s); }};
     for (auto& half : halves) {

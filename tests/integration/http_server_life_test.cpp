@@ -38,11 +38,11 @@ bool listens(std::uint16_t port) {
 }  // namespace
 
 TEST_CASE("stopping waits for the answer of a request in progress") {
-    HttpInbox inbox;
-    rm::HttpServer server{{.idle_timeout = 1ms}, inbox.handler()};
+    HttpRequestQueue requests;
+    rm::HttpServer server{{.idle_timeout = 1ms}, requests.handler()};
     HttpClient client{server.port()};
     client.request("GET", "/");
-    auto waiting = inbox.take();
+    auto waiting = requests.take();
     SUBCASE("soon") {}
     SUBCASE("late") { let_a_second_pass(server); }
     std::promise<void> stopped;
@@ -63,13 +63,13 @@ TEST_CASE("stopping waits for the answer of a request in progress") {
 }
 
 TEST_CASE("stopping answers 503 to requests that are not answered in time") {
-    HttpInbox inbox;
+    HttpRequestQueue requests;
     auto server = std::make_unique<rm::HttpServer>(rm::HttpServerOptions{.idle_timeout = 1ms},
-                                                   inbox.handler());
+                                                   requests.handler());
     const auto port = server->port();
     HttpClient client{port};
     client.request("GET", "/");
-    auto waiting = inbox.take();
+    auto waiting = requests.take();
     SUBCASE("soon") {}
     SUBCASE("late") { let_a_second_pass(*server); }
     HttpClient idle{port};
@@ -85,13 +85,13 @@ TEST_CASE("stopping answers 503 to requests that are not answered in time") {
 }
 
 TEST_CASE("a responder may outlive its server uncalled") {
-    HttpInbox inbox;
+    HttpRequestQueue requests;
     std::optional<WaitingRequest> waiting;
     {
-        rm::HttpServer server{{}, inbox.handler()};
+        rm::HttpServer server{{}, requests.handler()};
         HttpClient client{server.port()};
         client.request("GET", "/");
-        waiting = inbox.take();
+        waiting = requests.take();
     }
     waiting.reset();
     CHECK_FALSE(waiting.has_value());
@@ -156,12 +156,12 @@ TEST_CASE("a connection beyond the limit waits until another one ends") {
 }
 
 TEST_CASE("a silent connection is closed, one that waits for its answer is not") {
-    HttpInbox inbox;
-    rm::HttpServer server{{.idle_timeout = 1ms}, inbox.handler()};
+    HttpRequestQueue requests;
+    rm::HttpServer server{{.idle_timeout = 1ms}, requests.handler()};
     HttpClient waiting{server.port()};
     HttpClient silent{server.port()};
     waiting.request("GET", "/");
-    auto request = inbox.take();
+    auto request = requests.take();
     CHECK(silent.closed_by_peer());
     request.respond({204, "", "", {}});
     CHECK(waiting.receive().status == 204);
@@ -170,11 +170,11 @@ TEST_CASE("a silent connection is closed, one that waits for its answer is not")
 
 TEST_CASE("a server can be stopped under load, again and again") {
     for (int round = 0; round < 20; ++round) {
-        HttpInbox inbox;
-        rm::HttpServer server{{.threads = 2}, inbox.handler()};
+        HttpRequestQueue requests;
+        rm::HttpServer server{{.threads = 2}, requests.handler()};
         std::atomic<bool> done{false};
         std::thread answering{[&] {
-            for (auto waiting = inbox.take(); !done; waiting = inbox.take()) {
+            for (auto waiting = requests.take(); !done; waiting = requests.take()) {
                 waiting.respond({204, "", "", {}});
             }
         }};
@@ -199,7 +199,7 @@ TEST_CASE("a server can be stopped under load, again and again") {
         for (auto& client : clients) client.join();
         CHECK(ended == 4);
         done = true;
-        inbox.handler()({}, [](const rm::HttpResponse&) {});
+        requests.handler()({}, [](const rm::HttpResponse&) {});
         answering.join();
     }
 }

@@ -57,24 +57,24 @@ TEST_CASE("an empty authorization is distinguished from an absent one") {
 }
 
 TEST_CASE("an answer may come later and from another thread") {
-    HttpInbox inbox;
-    rm::HttpServer server{{}, inbox.handler()};
+    HttpRequestQueue requests;
+    rm::HttpServer server{{}, requests.handler()};
     HttpClient client{server.port()};
     client.request("POST", "/later", "body");
-    auto waiting = inbox.take();
+    auto waiting = requests.take();
     CHECK(waiting.request.body == "body");
     std::thread{[&] { waiting.respond({202, "done", "text/plain", {}}); }}.join();
     const auto reply = client.receive();
     CHECK(reply.status == 202);
     CHECK(reply.body == "done");
     client.request("GET", "/again");
-    inbox.take().respond({204, "", "", {}});
+    requests.take().respond({204, "", "", {}});
     CHECK(client.receive().status == 204);
 }
 
 TEST_CASE("a waiting request occupies no thread") {
-    HttpInbox inbox;
-    auto park = inbox.handler();
+    HttpRequestQueue requests;
+    auto park = requests.handler();
     rm::HttpServer server{{.threads = 1}, [&](rm::HttpRequest request, rm::HttpResponder respond) {
                               if (request.path == "/park") {
                                   park(std::move(request), std::move(respond));
@@ -87,7 +87,7 @@ TEST_CASE("a waiting request occupies no thread") {
     for (int i = 0; i < 20; ++i) {
         patient.push_back(std::make_unique<HttpClient>(server.port()));
         patient.back()->request("GET", "/park");
-        waiting.push_back(inbox.take());
+        waiting.push_back(requests.take());
     }
     HttpClient brisk{server.port()};
     CHECK(brisk.ask("GET", "/now").status == 204);
@@ -112,14 +112,14 @@ TEST_CASE("requests pipelined on one connection are answered in order") {
     };
     SUBCASE("answered at once") { pipeline(echo); }
     SUBCASE("answered by another thread") {
-        HttpInbox inbox;
+        HttpRequestQueue requests;
         std::thread answering{[&] {
             for (int i = 0; i < 200; ++i) {
-                auto waiting = inbox.take();
+                auto waiting = requests.take();
                 echo(std::move(waiting.request), waiting.respond);
             }
         }};
-        pipeline(inbox.handler());
+        pipeline(requests.handler());
         answering.join();
     }
 }
@@ -134,11 +134,11 @@ TEST_CASE("a responder that nobody calls answers 500") {
         CHECK(client.ask("GET", "/").status == 500);
     }
     SUBCASE("dropped later") {
-        HttpInbox inbox;
-        rm::HttpServer server{{.log = log.sink()}, inbox.handler()};
+        HttpRequestQueue requests;
+        rm::HttpServer server{{.log = log.sink()}, requests.handler()};
         HttpClient client{server.port()};
         client.request("GET", "/");
-        inbox.take();
+        requests.take();
         CHECK(client.receive().status == 500);
     }
     CHECK(log.count(rm::LogLevel::error, "http: a request was dropped") > 0);
@@ -177,17 +177,17 @@ TEST_CASE("a handler that throws answers 500 and the server lives on") {
 
 TEST_CASE("a client that leaves while its request waits does no harm") {
     std::signal(SIGPIPE, SIG_DFL);
-    HttpInbox inbox;
+    HttpRequestQueue requests;
     // Only two connections: two clients get in once the ones before are closed.
     rm::HttpServer server{{.threads = 1, .connections_max = 2, .idle_timeout = 1ms},
-                          inbox.handler()};
+                          requests.handler()};
     for (const bool late : {false, true}) {
         for (const bool abruptly : {true, false}) {
             CAPTURE(late);
             CAPTURE(abruptly);
             HttpClient leaving{server.port()};
             leaving.request("POST", "/", "body");
-            auto waiting = inbox.take();
+            auto waiting = requests.take();
             if (late) let_a_second_pass(server);
             if (abruptly) {
                 leaving.reset();
@@ -196,7 +196,7 @@ TEST_CASE("a client that leaves while its request waits does no harm") {
             }
             HttpClient other{server.port()};
             other.request("GET", "/");
-            inbox.take().respond({204, "", "", {}});
+            requests.take().respond({204, "", "", {}});
             CHECK(other.receive().status == 204);
             waiting.respond({200, std::string(1'000'000, 'x'), "", {}});
         }
@@ -205,29 +205,29 @@ TEST_CASE("a client that leaves while its request waits does no harm") {
     HttpClient second{server.port()};
     first.request("GET", "/");
     second.request("GET", "/");
-    inbox.take().respond({204, "", "", {}});
-    inbox.take().respond({204, "", "", {}});
+    requests.take().respond({204, "", "", {}});
+    requests.take().respond({204, "", "", {}});
     CHECK(first.receive().status == 204);
     CHECK(second.receive().status == 204);
     std::signal(SIGPIPE, SIG_IGN);
 }
 
-TEST_CASE("a client may be gone before its answer is given") {
-    HttpInbox inbox;
-    rm::HttpServer server{{.threads = 1}, inbox.handler()};
+TEST_CASE("a client may be gone before its answer is there") {
+    HttpRequestQueue requests;
+    rm::HttpServer server{{.threads = 1}, requests.handler()};
     HttpClient staying{server.port()};
     std::vector<WaitingRequest> late;
     for (int round = 0; round < 30; ++round) {
         HttpClient leaving{server.port()};
         leaving.request("GET", "/");
-        inbox.take().respond({204, "", "", {}});
+        requests.take().respond({204, "", "", {}});
         REQUIRE(leaving.receive().status == 204);
         leaving.request("GET", "/");
-        auto waiting = inbox.take();
+        auto waiting = requests.take();
         leaving.reset();
         // Its loop sees the client leave before it serves the next request.
         staying.request("GET", "/");
-        inbox.take().respond({200, "still here", "", {}});
+        requests.take().respond({200, "still here", "", {}});
         REQUIRE(staying.receive().body == "still here");
         if (round % 3 == 0) waiting.respond({200, "for nobody", "", {}});
         if (round % 3 == 1) late.push_back(std::move(waiting));
@@ -238,15 +238,15 @@ TEST_CASE("a client may be gone before its answer is given") {
 }
 
 TEST_CASE("answers may take their time, and many requests may wait") {
-    HttpInbox inbox;
-    rm::HttpServer server{{.threads = 1, .idle_timeout = 1ms}, inbox.handler()};
+    HttpRequestQueue requests;
+    rm::HttpServer server{{.threads = 1, .idle_timeout = 1ms}, requests.handler()};
     std::vector<std::unique_ptr<HttpClient>> clients;
     std::vector<WaitingRequest> waiting;
     for (int i = 0; i < 400; ++i) {
         clients.push_back(std::make_unique<HttpClient>(server.port()));
         clients.back()->request("POST", "/", std::to_string(i));
     }
-    for (int i = 0; i < 400; ++i) waiting.push_back(inbox.take());
+    for (int i = 0; i < 400; ++i) waiting.push_back(requests.take());
     SUBCASE("answered soon") {}
     SUBCASE("answered late") { let_a_second_pass(server); }
     for (auto& each : waiting) echo(std::move(each.request), each.respond);
@@ -257,9 +257,9 @@ TEST_CASE("answers may take their time, and many requests may wait") {
 
 TEST_CASE("many clients and many answering threads do not mix anything up") {
     constexpr int clients = 8;
-    constexpr int requests = 250;
-    HttpInbox inbox;
-    auto later = inbox.handler();
+    constexpr int per_client = 250;
+    HttpRequestQueue requests;
+    auto later = requests.handler();
     rm::HttpServer server{{.threads = 3}, [&](rm::HttpRequest request, rm::HttpResponder respond) {
                               if (request.body.back() % 3 == 0) {
                                   echo(std::move(request), respond);
@@ -272,7 +272,7 @@ TEST_CASE("many clients and many answering threads do not mix anything up") {
     for (int number = 0; number < clients; ++number) {
         threads.emplace_back([&, number] {
             HttpClient client{server.port()};
-            for (int i = 0; i < requests; ++i) {
+            for (int i = 0; i < per_client; ++i) {
                 const auto body = std::to_string(number) + '-' + std::to_string(i);
                 if (client.ask("POST", "/", body).body == "POST / " + body) ++correct;
             }
@@ -281,7 +281,7 @@ TEST_CASE("many clients and many answering threads do not mix anything up") {
     std::atomic<bool> done{false};
     for (int i = 0; i < 2; ++i) {
         threads.emplace_back([&] {
-            for (auto waiting = inbox.take(); !done; waiting = inbox.take()) {
+            for (auto waiting = requests.take(); !done; waiting = requests.take()) {
                 echo(std::move(waiting.request), waiting.respond);
             }
         });
@@ -290,5 +290,5 @@ TEST_CASE("many clients and many answering threads do not mix anything up") {
     done = true;
     for (int i = 0; i < 2; ++i) later({}, [](const rm::HttpResponse&) {});
     for (std::size_t i = clients; i < threads.size(); ++i) threads[i].join();
-    CHECK(correct == clients * requests);
+    CHECK(correct == clients * per_client);
 }

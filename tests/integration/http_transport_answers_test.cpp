@@ -60,7 +60,7 @@ const std::vector<Endless> endless_answers{
 
 }  // namespace
 
-TEST_CASE("an endless answer is given up early, whichever of its parts is endless") {
+TEST_CASE("an endless answer is cut off early, whichever of its parts is endless") {
     HttpTransport transport{{.allow_http = true, .allow_loopback = true}};
     std::size_t most = 0;
     for (const auto& [what, beginning, part] : endless_answers) {

@@ -91,9 +91,9 @@ TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and 
         CAPTURE(round);
         REQUIRE(deliver(transport, delivery(receiver.url())).outcome);
         CHECK_FALSE(transport.trouble());
-        DeliveryReports held;
+        DeliveryReports cancelled;
         for (int i = 0; i < 5; ++i) {
-            transport.deliver(delivery(receiver.url("/silent")), held.keep());
+            transport.deliver(delivery(receiver.url("/silent")), cancelled.keep());
         }
         REQUIRE(test::await([&] { return silent_requests(receiver) == 5 * (round + 1); }));
         for (const int each : epoll_sets()) {
@@ -102,7 +102,7 @@ TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and 
         // Wakes it, and is delivered after the restart, or fails with the rest.
         DeliveryReports first;
         transport.deliver(delivery(receiver.url()), first.keep());
-        for (const auto& report : held.wait_for(5)) {
+        for (const auto& report : cancelled.wait_for(5)) {
             REQUIRE_FALSE(report.outcome);
             CHECK(report.outcome.error().code() == Errc::unavailable);
             CHECK(report.outcome.error().context().find("epoll") != std::string::npos);

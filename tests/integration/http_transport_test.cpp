@@ -419,12 +419,12 @@ TEST_CASE("two thousand deliveries to a silent receiver do not slow down another
     raise_descriptor_limit();
     ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
     ScriptedReceiver prompt{[](const ReceivedRequest&) { return status(204); }};
-    DeliveryReports held;
+    DeliveryReports cancelled;
     {
         HttpTransportOptions options = local_within(120s);
         options.connections_max = 2'100;
         HttpTransport transport{options};
-        for (int i = 0; i < 2'000; ++i) transport.deliver(delivery(silent.url()), held.keep());
+        for (int i = 0; i < 2'000; ++i) transport.deliver(delivery(silent.url()), cancelled.keep());
         silent.wait_for_requests(2'000);
         std::vector<std::chrono::steady_clock::duration> times;
         for (int i = 0; i < 50; ++i) {
@@ -435,9 +435,9 @@ TEST_CASE("two thousand deliveries to a silent receiver do not slow down another
         std::sort(times.begin(), times.end());
         CHECK(times[25] < 50ms);
         CHECK(prompt.connections() == 1);
-        CHECK(held.all().empty());
+        CHECK(cancelled.all().empty());
     }
-    CHECK(held.all().size() == 2'000);
+    CHECK(cancelled.all().size() == 2'000);
 }
 
 TEST_CASE("many threads deliver at once, and every delivery ends once") {

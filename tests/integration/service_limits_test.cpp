@@ -67,11 +67,11 @@ TEST_CASE("a body may be as large as the setting says") {
 TEST_CASE("no more connections are open than the setting allows") {
     const test::TemporaryFolder folder;
     std::vector<std::string> flags;
-    std::size_t held = 3;
+    std::size_t limit = 3;
     SUBCASE("many by default") {}
     SUBCASE("as set") {
         flags = {"--connections-max", "2"};
-        held = 2;
+        limit = 2;
     }
     const RunningBus bus{folder.path(), flags};
     std::vector<std::unique_ptr<test::HttpClient>> clients;
@@ -82,7 +82,7 @@ TEST_CASE("no more connections are open than the setting allows") {
         static_cast<void>(answers(*clients.back()));
     }
     for (auto& client : clients) served += answers(*client) ? 1U : 0U;
-    CHECK(served == held);
+    CHECK(served == limit);
 }
 
 TEST_CASE("the data of an event may be as large as the setting says") {

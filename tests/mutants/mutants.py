@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants bugs, one at a time, and tells which test finds each.
+"""Plants bugs, one at a time, and reports which test finds each.
 
     tests/mutants/mutants.py [--only WORDS] [--suite NAME] [--list | --check]
 
@@ -160,7 +160,7 @@ def plant(mutant, path):
 
 
 def check(mutants):
-    """Tells which mutants cannot be planted; the exit status."""
+    """Prints which mutants cannot be planted; the exit status."""
     complaints = 0
     with tempfile.TemporaryDirectory() as folder:
         for mutant in mutants:
@@ -199,7 +199,7 @@ def suite_of(mutant):
     return mutant.get("suite", "conformance")
 
 
-def told(found):
+def verdict_of(found):
     """The text of a verdict on a mutant that these cases kill."""
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     return True, found[0] + more
@@ -215,18 +215,18 @@ def verdict(mutant, builder, programs):
         if complaint := programs.build(mutant["file"], path):
             return False, "DOES NOT COMPILE: " + complaint.strip().splitlines()[0]
         found = programs.killers(mutant["tests"])
-        return told(found) if found else (False, "SURVIVED")
+        return verdict_of(found) if found else (False, "SURVIVED")
     for sources in PROGRAMS[suite_of(mutant)]:
         program, complaint = builder.build(sources, str(path))
         if program is None:
             return False, "DOES NOT COMPILE: " + complaint.strip().splitlines()[0]
         if found := killers(program):
-            return told(found)
+            return verdict_of(found)
     return False, "SURVIVED"
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Plants bugs and tells which test finds each.")
+    parser = argparse.ArgumentParser(description="Plants bugs and reports which test finds each.")
     parser.add_argument("--only", default="", help="only mutants whose name contains this")
     parser.add_argument("--suite", choices=[*PROGRAMS, "services"],
                         help="only mutants for this suite")

@@ -32,7 +32,7 @@ std::vector<Lease> acquire(RedisScene& s, std::vector<std::string> destinations)
 }
 
 /// Whether there is anything where Ruby Routemaster looks for work.
-bool original_sees(RedisScene& s) {
+bool ruby_sees(RedisScene& s) {
     for (const std::string& key :
          {std::string{"jobs:scheduled:main"}, std::string{"jobs:instant:main"},
           "jobs:pending:main:" + std::string{s.worker.text()}}) {
@@ -47,27 +47,27 @@ TEST_CASE("redis: Ruby Routemaster never sees what is for a callback in a proces
     RedisScene s{true};
     subscribe(s);
     s.publish(first);
-    CHECK_FALSE(original_sees(s));  // SCHEDULED
+    CHECK_FALSE(ruby_sees(s));  // SCHEDULED
     s.publish(second);
-    CHECK_FALSE(original_sees(s));  // READY
+    CHECK_FALSE(ruby_sees(s));  // READY
     CHECK(acquire(s, {""}).empty());
     auto leases = acquire(s, {"audit"});
     REQUIRE(leases.size() == 1);
-    CHECK_FALSE(original_sees(s));  // PENDING
+    CHECK_FALSE(ruby_sees(s));  // PENDING
     CHECK(s.begin(leases[0]).verdict == Verdict::deliver);
     CHECK(s.settle(leases[0], false) == Settlement::settled);
-    CHECK_FALSE(original_sees(s));  // SCHEDULED again
+    CHECK_FALSE(ruby_sees(s));  // SCHEDULED again
     s.now += Duration{100};
     CHECK(acquire(s, {""}).empty());
     leases = acquire(s, {"audit"});
     REQUIRE(leases.size() == 1);
     CHECK(s.perform(RetireWorker{s.worker}) == Count{1});
-    CHECK_FALSE(original_sees(s));
+    CHECK_FALSE(ruby_sees(s));
     leases = acquire(s, {"audit"});
     REQUIRE(leases.size() == 1);
     CHECK(s.perform(BeginDelivery{leases[0], Duration{0}, 0}).verdict == Verdict::deliver);
     CHECK(s.settle(leases[0]) == Settlement::settled);
-    CHECK_FALSE(original_sees(s));
+    CHECK_FALSE(ruby_sees(s));
     CHECK(s.perform(CountJobs{"main"}) == QueueStatus{});
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("redis: what Ruby Routemaster made READY for a callback goes there") {
     // One of its processes changes the subscriber, and knows nothing of our keys.
     s.other({"HSET", "subscriber:audit", "callback", "local:audit"});
     CHECK(acquire(s, {""}).empty());
-    CHECK_FALSE(original_sees(s));
+    CHECK_FALSE(ruby_sees(s));
     CHECK(acquire(s, {"audit"}).size() == 1);
 }
 

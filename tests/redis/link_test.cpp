@@ -172,7 +172,7 @@ TEST_CASE("link: beyond waiting_max a call is refused at once, and only then") {
     server.resume();
     for (auto& answer : taken) CHECK(LinkScene::end(std::move(answer)) == "x");
     CHECK(await([&] { return answered == 5; }));
-    CHECK(scene.ask_echo("room again") == "room again");
+    CHECK(scene.ask_echo("space again") == "space again");
 }
 
 TEST_CASE("link: messages arrive, after a notice that some may have been missed") {

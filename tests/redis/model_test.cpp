@@ -51,7 +51,7 @@ private:
 /// The machine's state as keys, and the keys there are, without those that no step reads.
 std::string differences(detail::Machine& machine, const test::RedisServer& server) {
     const std::vector<std::string> tokens{RandomSteps::tokens.begin(), RandomSteps::tokens.end()};
-    return test::keys_of(server).told().differences(test::ExpectedKeys{machine, tokens}.all());
+    return test::keys_of(server).actual().differences(test::ExpectedKeys{machine, tokens}.all());
 }
 
 /// Steps under way at once: enough to keep the server busy, few enough to learn of leases soon.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Finds clocks, sleeps, randomness and printing in the public headers and in lib/core.
 
-The core is told the time and carries its own seeded randomness, so that every run can be replayed.
+Steps bring the time with them, and randomness is seeded, so that every run can be replayed.
 The exceptions are the files made for the purpose; the other folders of lib/ are not checked.
 """
 
@@ -20,7 +20,7 @@ BANNED = [
     (r"#\s*include\s*<random>", "is for entropy.cpp alone", {"entropy.cpp"}),
     (r"\bstd::(cout|cerr|clog)\b", "prints", set()),
     (r"\bv?printf\s*\(|\bputs\s*\(", "prints", set()),
-    # An assertion that fails has nobody else to tell.
+    # An assertion that fails has nobody else to report to.
     (r"\bv?fprintf\s*\(", "prints", {"detail/assert.cpp"}),
 ]
 

@@ -4,7 +4,7 @@
 Every public header is in the table below. A header includes its own layer and lower ones; L0
 includes nothing but itself and the standard library. Third-party headers are for lib/ alone. A
 driver includes no other driver and nothing of L3. Nothing but tests includes testing/.
-In lib/, a folder is a driver, and the same holds for it; lib/server/api, the routes, stands on the
+In lib/, a folder is a driver, and the same applies to it; lib/server/api, the routes, stands on the
 facades of L3; lib/stores opens all drivers, and
 lib/conformance and lib/simulation are what testing/ is: they include whatever they put to the test.
 lib/core is the machinery behind the headers: a source there has the layer of its header, and what

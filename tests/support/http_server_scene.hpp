@@ -24,7 +24,7 @@ struct WaitingRequest {
 };
 
 /// A handler that queues requests for the test to answer.
-class HttpInbox {
+class HttpRequestQueue {
 public:
     HttpHandler handler() {
         return [this](HttpRequest request, HttpResponder respond) {

@@ -23,7 +23,7 @@ inline bool is_mapped(const void* address) {
     return ::mincore(reinterpret_cast<void*>(begin), 1, &resident) == 0;
 }
 
-/// Whether this system gives huge pages on request.
+/// Whether this system has huge pages on request.
 inline bool has_huge_pages() {
     return std::filesystem::exists("/sys/kernel/mm/transparent_hugepage");
 }

@@ -39,7 +39,7 @@ public:
 
     /// Only what steps return: without who waits, heartbeats of workers, which queues there are,
     /// and values that mean the same as their absence.
-    [[nodiscard]] RedisKeys told() const {
+    [[nodiscard]] RedisKeys actual() const {
         RedisKeys all;
         for (const auto& [key, entry] : keys_) {
             if (key == "workers" || key == "routemaster:queues" ||

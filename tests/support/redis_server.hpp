@@ -17,7 +17,7 @@
 
 namespace routemaster::test {
 
-/// A port of this machine on which nobody listens, below those that the kernel gives to connecting
+/// A port of this machine on which nobody listens, below those that the kernel picks for connecting
 /// sockets.
 [[nodiscard]] std::uint16_t free_port();
 

@@ -48,7 +48,7 @@ public:
     }
 
     /// Frees that space.
-    void make_room() const { std::filesystem::remove(ballast()); }
+    void make_space() const { std::filesystem::remove(ballast()); }
 
     /// Makes the file system read-only. No file may be open for writing.
     [[nodiscard]] bool make_read_only() const {

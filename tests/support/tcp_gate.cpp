@@ -152,7 +152,7 @@ void TcpGate::run() {
         for (const auto& pair : pairs_) {
             // Bytes that cannot be passed on fast enough wait at their source.
             const auto events = [&](const Way& in) -> short {
-                return in.ended || (delay_.count() == 0 && in.held.size() > 1) ? 0 : POLLIN;
+                return in.ended || (delay_.count() == 0 && in.delayed.size() > 1) ? 0 : POLLIN;
             };
             polled.push_back({pair.client, events(pair.there), 0});
             polled.push_back({pair.server, events(pair.back), 0});
@@ -202,8 +202,8 @@ void TcpGate::take(Pair& pair, bool from_client, bool from_server) {
     auto there = from_client ? receive(pair.client, pair.there) : std::string{};
     auto back = from_server ? receive(pair.server, pair.back) : std::string{};
     if (falsify_) falsify_(back);
-    if (!there.empty()) pair.there.held.push_back({Clock::now(), std::move(there)});
-    if (!back.empty()) pair.back.held.push_back({Clock::now(), std::move(back)});
+    if (!there.empty()) pair.there.delayed.push_back({Clock::now(), std::move(there)});
+    if (!back.empty()) pair.back.delayed.push_back({Clock::now(), std::move(back)});
 }
 
 void TcpGate::pass_on(Pair& pair) {
@@ -214,8 +214,8 @@ void TcpGate::pass_on(Pair& pair) {
 
 bool TcpGate::pass_on(Way& way, int to, std::optional<std::size_t>& allowance, Pair& pair,
                       bool reset) {
-    while (!way.held.empty() && way.held.front().at + delay_ <= Clock::now()) {
-        auto& bytes = way.held.front().bytes;
+    while (!way.delayed.empty() && way.delayed.front().at + delay_ <= Clock::now()) {
+        auto& bytes = way.delayed.front().bytes;
         auto size = allowance ? std::min(*allowance, bytes.size()) : bytes.size();
         const bool is_held = to == pair.client && reply_hold_;
         if (is_held) size = std::min(size, *reply_hold_);
@@ -236,9 +236,9 @@ bool TcpGate::pass_on(Way& way, int to, std::optional<std::size_t>& allowance, P
         if (is_held) *reply_hold_ -= gone;
         bytes.erase(0, gone);
         if (!bytes.empty()) return true;
-        way.held.pop_front();
+        way.delayed.pop_front();
     }
-    if (way.ended && way.held.empty()) {
+    if (way.ended && way.delayed.empty()) {
         close(pair, false);
         return false;
     }
@@ -261,7 +261,7 @@ int TcpGate::timeout() const {
     if (silent_) return -1;
     for (const auto& pair : pairs_) {
         if (pair.silent) continue;
-        if (!pair.there.held.empty() || !pair.back.held.empty()) return 1;
+        if (!pair.there.delayed.empty() || !pair.back.delayed.empty()) return 1;
     }
     return -1;
 }

@@ -69,7 +69,7 @@ private:
             Clock::time_point at;  ///< When the bytes came.
             std::string bytes;
         };
-        std::list<Chunk> held;
+        std::list<Chunk> delayed;
         bool ended = false;  ///< Whether its source has ended.
     };
     struct Pair {

@@ -78,17 +78,17 @@ TEST_CASE("a call about tokens is repeated when its reply is lost") {
 
 TEST_CASE("every call about tokens has a form with a completion") {
     Office office;
-    int told = 0;
+    int replied = 0;
     office.tokens.put({"shop--key", "shop"},
-                      [&](const Result<void>& reply) { told += reply ? 1 : 0; });
-    office.tokens.put({"", ""}, [&](const Result<void>& reply) { told += reply ? 0 : 1; });
+                      [&](const Result<void>& reply) { replied += reply ? 1 : 0; });
+    office.tokens.put({"", ""}, [&](const Result<void>& reply) { replied += reply ? 0 : 1; });
     office.tokens.find("shop--key",
-                       [&](Result<Name> reply) { told += reply.value() == "shop" ? 1 : 0; });
+                       [&](Result<Name> reply) { replied += reply.value() == "shop" ? 1 : 0; });
     office.tokens.list({}, [&](Result<std::vector<ApiToken>> reply) {
-        told += reply.value().size() == 1 ? 1 : 0;
+        replied += reply.value().size() == 1 ? 1 : 0;
     });
     office.tokens.remove("shop--key", [&](Result<Removal> reply) {
-        told += reply.value() == Removal::removed ? 1 : 0;
+        replied += reply.value() == Removal::removed ? 1 : 0;
     });
-    CHECK(told == 5);
+    CHECK(replied == 5);
 }

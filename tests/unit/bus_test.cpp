@@ -143,11 +143,11 @@ TEST_CASE("publishing many accepts no events, or only invalid ones, too") {
     CHECK(shop.bus.publish_many({}).empty());
     const std::vector<Event> events{broken, broken};
     CHECK(shop.bus.publish_many(events).size() == 2);
-    std::size_t told = 0;
-    shop.bus.publish_many(events, [&](const auto& replies) { told = replies.size(); });
-    CHECK(told == 2);
-    shop.bus.publish_many({}, [&](const auto& replies) { told = replies.size(); });
-    CHECK(told == 0);
+    std::size_t replied = 0;
+    shop.bus.publish_many(events, [&](const auto& replies) { replied = replies.size(); });
+    CHECK(replied == 2);
+    shop.bus.publish_many({}, [&](const auto& replies) { replied = replies.size(); });
+    CHECK(replied == 0);
 }
 
 TEST_CASE("publishing many returns forbidden for each event that is") {
@@ -224,37 +224,37 @@ TEST_CASE("a probe returns the error of the store, and changes nothing") {
     faulty.script({Fault::lost_request, Fault::lost_reply, Fault::lost_request});
     CHECK(bus.probe().error().code() == Errc::unavailable);
     CHECK(bus.probe().error().code() == Errc::timed_out);
-    std::optional<Errc> told;
+    std::optional<Errc> replied;
     bus.probe([&](const Result<void>& reply) {
-        if (reply.error().code() == Errc::unavailable) told = Errc::unavailable;
+        if (reply.error().code() == Errc::unavailable) replied = Errc::unavailable;
     });
-    CHECK(told == Errc::unavailable);
+    CHECK(replied == Errc::unavailable);
 }
 
 TEST_CASE("every call of a bus has a form with a completion") {
     Shop shop;
     shop.subscribe("billing");
-    int told = 0;
-    shop.bus.publish(order(1), [&](const Result<void>& reply) { told += reply ? 1 : 0; });
+    int replied = 0;
+    shop.bus.publish(order(1), [&](const Result<void>& reply) { replied += reply ? 1 : 0; });
     shop.bus.publish(broken, [&](const Result<void>& reply) {
-        told += reply.error().code() == Errc::invalid ? 1 : 0;
+        replied += reply.error().code() == Errc::invalid ? 1 : 0;
     });
     shop.bus.topics({}, [&](Result<std::vector<Topic>> reply) {
-        told += reply.value().at(0).name == "orders" ? 1 : 0;
+        replied += reply.value().at(0).name == "orders" ? 1 : 0;
     });
     shop.bus.subscribers({}, [&](Result<std::vector<SubscriberStatus>> reply) {
-        told += reply.value().at(0).events_queued == 1 ? 1 : 0;
+        replied += reply.value().at(0).events_queued == 1 ? 1 : 0;
     });
     shop.bus.counters(
-        {}, [&](Result<std::vector<Counter>> reply) { told += reply.value().empty() ? 0 : 1; });
+        {}, [&](Result<std::vector<Counter>> reply) { replied += reply.value().empty() ? 0 : 1; });
     shop.bus.deliveries(Duration{0}, [&](Result<QueueStatus> reply) {
-        told += reply.value() == QueueStatus{1, 0, 0} ? 1 : 0;
+        replied += reply.value() == QueueStatus{1, 0, 0} ? 1 : 0;
     });
-    shop.bus.probe([&](const Result<void>& reply) { told += reply ? 1 : 0; });
+    shop.bus.probe([&](const Result<void>& reply) { replied += reply ? 1 : 0; });
     shop.bus.remove_topic("orders", [&](Result<Removal> reply) {
-        told += reply.value() == Removal::removed ? 1 : 0;
+        replied += reply.value() == Removal::removed ? 1 : 0;
     });
-    CHECK(told == 8);
+    CHECK(replied == 8);
 }
 
 TEST_CASE("threads publish through one bus at the same time") {

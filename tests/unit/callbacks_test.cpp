@@ -43,7 +43,7 @@ struct Program {
 
 }  // namespace
 
-TEST_CASE("callbacks that nothing calls are told once, when events have waited for 10 s") {
+TEST_CASE("callbacks that nothing calls are warned of once, when events have waited for 10 s") {
     Program program;
     program.clock.advance(Duration{60'000});
     program.publish();
@@ -60,7 +60,7 @@ TEST_CASE("callbacks that nothing calls are told once, when events have waited f
     CHECK(program.warnings() == 1);
 }
 
-TEST_CASE("callbacks that nothing has called are told of at the end of the bus") {
+TEST_CASE("callbacks that nothing has called are warned of at the end of the bus") {
     Program program;
     program.bus.reset();
     CHECK(program.warnings() == 1);
@@ -86,7 +86,7 @@ TEST_CASE("callbacks whose dispatcher is polled are nothing to warn of") {
     CHECK(program.warnings() == 0);
 }
 
-TEST_CASE("callbacks whose dispatcher is never polled are told of") {
+TEST_CASE("callbacks whose dispatcher is never polled are warned of") {
     Program program;
     {
         LocalTransport transport{program.bus->callbacks(), {.threads = 0}};
@@ -103,7 +103,7 @@ TEST_CASE("a worker of a bus calls its callbacks, and there is nothing to warn o
     CHECK(program.warnings() == 0);
 }
 
-TEST_CASE("a program without callbacks is not told of any") {
+TEST_CASE("a program without callbacks gets no warning") {
     Program program;
     program.publish();
     program.bus->subscriber("billing").remove().value();

@@ -85,7 +85,7 @@ TEST_CASE("a store, a bus and a worker are all that a callback needs") {
     CHECK(wait(arrived) == order.url);
 }
 
-TEST_CASE("a worker delivers to callbacks and by the transports that it is given") {
+TEST_CASE("a worker delivers to callbacks and by the transports of its options") {
     MemoryStore store;
     Bus bus{store};
     std::promise<void> arrived;
@@ -192,7 +192,7 @@ TEST_CASE("a worker goes by the clock of its bus") {
     wait(arrived);
 }
 
-TEST_CASE("a worker tells the trouble of its transports, and that it was stopped") {
+TEST_CASE("a worker reports the trouble of its transports, and that it was stopped") {
     MemoryStore store;
     Bus bus{store};
     DeliveryWorker idle{bus};

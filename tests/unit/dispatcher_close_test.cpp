@@ -175,7 +175,7 @@ TEST_CASE("nothing begins after the deadline") {
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("a beginning that is told at the deadline is not delivered any more") {
+TEST_CASE("a delivery that begins at the deadline is not made any more") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.disturbed.hold<BeginDelivery>();
@@ -258,7 +258,7 @@ TEST_CASE("a dispatcher closes even if the store cannot release its jobs") {
     scene.disturbed.refuse<RetireWorker>(1);
     scene.close(scene.clock.now());
     CHECK(scene.dispatcher.closed());
-    CHECK(scene.log.count(LogLevel::warning, "could not give back what was under way") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 1);
 }
 
 TEST_CASE("a report that comes after the dispatcher is destroyed is ignored") {

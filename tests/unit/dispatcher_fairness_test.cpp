@@ -142,7 +142,8 @@ TEST_CASE("the unhealthy never have the reserve, and go on once one of them ends
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a dispatcher of few deliveries has no reserve and gives all of them to one subscriber") {
+TEST_CASE(
+    "a dispatcher of few deliveries has no reserve, and one subscriber may have all of them") {
     for (const std::uint32_t few : {1U, 2U, 4U, 7U}) {
         DeliveryScene scene{{.in_flight_max = few}};
         scene.subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});

@@ -240,7 +240,7 @@ TEST_CASE("a callback in a process waits for whoever can call it, and harms nobo
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("with room for one delivery, callbacks and URLs take turns") {
+TEST_CASE("with one delivery at a time, callbacks and URLs take turns") {
     Callbacks callbacks;
     std::string served;
     for (const char* name : {"a", "b"}) {
@@ -293,7 +293,8 @@ TEST_CASE("a job in the delivery queue that is not a delivery job is logged, and
     scene.publish();
     scene.run_for(Duration{1'000});
     CHECK(scene.delivered_to("billing") == "1");
-    CHECK(scene.log.count(LogLevel::error, "a job of the delivery queue is none") == 1);
+    CHECK(scene.log.count(LogLevel::error, "queue 'main' holds a job that is not a delivery job") ==
+          1);
     CHECK(scene.queue() == QueueStatus{1, 0, 1});
 }
 

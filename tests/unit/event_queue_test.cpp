@@ -14,9 +14,9 @@ TEST_CASE("items are taken once, in the order they came") {
     event_queue.put(1);
     event_queue.put(2);
     CHECK(!event_queue.empty());
-    const auto mail = event_queue.take();
-    CHECK(mail.events == std::vector<int>{1, 2});
-    CHECK(!mail.woken);
+    const auto taken = event_queue.take();
+    CHECK(taken.events == std::vector<int>{1, 2});
+    CHECK(!taken.woken);
     CHECK(event_queue.empty());
     CHECK(event_queue.take().events.empty());
 }
@@ -48,9 +48,9 @@ TEST_CASE("every item wakes the reader while it is subscribed") {
 TEST_CASE("items that cannot be copied are moved") {
     EventQueue<std::unique_ptr<int>> event_queue;
     event_queue.put(std::make_unique<int>(7));
-    const auto mail = event_queue.take();
-    REQUIRE(mail.events.size() == 1);
-    CHECK(*mail.events.front() == 7);
+    const auto taken = event_queue.take();
+    REQUIRE(taken.events.size() == 1);
+    CHECK(*taken.events.front() == 7);
 }
 
 TEST_CASE("items from several threads all arrive, those of one thread in order") {

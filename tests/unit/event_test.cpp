@@ -83,22 +83,22 @@ TEST_CASE("an event needs no URL if it has data and any URL is allowed") {
 }
 
 TEST_CASE("data that JSON cannot carry is refused at any depth") {
-    const auto holding = [](Value value) {
+    const auto with_data = [](Value value) {
         auto event = an_event();
         event.data = Value{Value::Map{{"a", Value::Array{1, Value::Map{{"b", std::move(value)}}}}}};
         return refusal(event);
     };
     for (const char* text : {"\xff", "caf\xe9", "\xc0\xaf", "\xed\xa0\x80", "\xe2\x82"}) {
-        CHECK(holding(text) == "data: contains text that is not UTF-8");
-        CHECK(holding(Value::Map{{text, 1}}) == "data: contains a key that is not UTF-8");
+        CHECK(with_data(text) == "data: contains text that is not UTF-8");
+        CHECK(with_data(Value::Map{{text, 1}}) == "data: contains a key that is not UTF-8");
     }
-    CHECK(holding("caf\xc3\xa9 \xf0\x9f\x98\x80").empty());
-    CHECK(holding(Value::Map{{"\xc3\xa9", 1}}).empty());
-    CHECK(holding(std::numeric_limits<double>::infinity()) ==
+    CHECK(with_data("caf\xc3\xa9 \xf0\x9f\x98\x80").empty());
+    CHECK(with_data(Value::Map{{"\xc3\xa9", 1}}).empty());
+    CHECK(with_data(std::numeric_limits<double>::infinity()) ==
           "data: contains a number that is not finite");
-    CHECK(holding(std::numeric_limits<double>::quiet_NaN()) ==
+    CHECK(with_data(std::numeric_limits<double>::quiet_NaN()) ==
           "data: contains a number that is not finite");
-    CHECK(holding(1e300).empty());
+    CHECK(with_data(1e300).empty());
 
     auto event = an_event();
     Value deep{Value::Map{}};
@@ -112,21 +112,21 @@ TEST_CASE("data that JSON cannot carry is refused at any depth") {
 }
 
 TEST_CASE("data with the same key twice is refused at any depth, and the error names the key") {
-    const auto holding = [](Value::Map map) {
+    const auto with_data = [](Value::Map map) {
         auto event = an_event();
         event.data = Value{Value::Map{{"a", Value::Array{1, Value{std::move(map)}}}, {"b", 2}}};
         return refusal(event);
     };
-    CHECK(holding({{"a", 1}, {"b", 2}, {"", 3}}).empty());
-    CHECK(holding({{"x", 1}, {"id", 2}, {"id", 2}}) ==
+    CHECK(with_data({{"a", 1}, {"b", 2}, {"", 3}}).empty());
+    CHECK(with_data({{"x", 1}, {"id", 2}, {"id", 2}}) ==
           "data: contains the key \"id\" more than once");
-    CHECK(holding({{"", 1}, {"", 2}}) == "data: contains the key \"\" more than once");
+    CHECK(with_data({{"", 1}, {"", 2}}) == "data: contains the key \"\" more than once");
     Value::Map many;
     for (int i = 0; i < 1'000; ++i) many.emplace_back(std::to_string(i), i);
-    CHECK(holding(many).empty());
+    CHECK(with_data(many).empty());
     many.emplace_back("7", 0);
-    CHECK(holding(many) == "data: contains the key \"7\" more than once");
-    CHECK(holding({{std::string(100, 'k'), 1}, {std::string(100, 'k'), 2}}) ==
+    CHECK(with_data(many) == "data: contains the key \"7\" more than once");
+    CHECK(with_data({{std::string(100, 'k'), 1}, {std::string(100, 'k'), 2}}) ==
           "data: contains the key \"" + std::string(64, 'k') + "\" more than once");
     auto event = an_event();
     event.data = Value{Value::Map{{"id", 1}, {"id", 2}}};

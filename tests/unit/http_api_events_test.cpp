@@ -124,10 +124,10 @@ TEST_CASE("http api: data may be null, empty, and 64 KiB of MessagePack") {
     CHECK(!bus.event(with(R"("data":null)")).data);
     CHECK(bus.event(with(R"("data":{})")).data == rm::Value{rm::Value::Map{}});
     // One byte for the map, two for the key, three for the length of the text.
-    const auto held = 65'536U - 6U;
-    CHECK(bus.event(with(R"("data":{"a":")" + std::string(held, 'x') + R"("})")).data);
+    const auto text_max = 65'536U - 6U;
+    CHECK(bus.event(with(R"("data":{"a":")" + std::string(text_max, 'x') + R"("})")).data);
     const auto refusal =
-        bus.publish(with(R"("data":{"a":")" + std::string(held + 1, 'x') + R"("})"));
+        bus.publish(with(R"("data":{"a":")" + std::string(text_max + 1, 'x') + R"("})"));
     CHECK(refusal.status == 400);
     CHECK(refusal.body == "bad event: data: takes 65537 bytes of MessagePack, more than 65536");
 }

@@ -98,9 +98,9 @@ TEST_CASE("http api: whatever is sent, the answer is clear, and a refusal change
         const auto answer = bus->ask(asking);
         seen.insert(answer.status);
         const bool accepted = answer.status < 300;
-        const bool told = answer.status == 404 || !answer.body.empty();
+        const bool explained = answer.status == 404 || !answer.body.empty();
         const bool unchanged = holdings(bus->store) == before;
-        if ((accepted || (told && unchanged)) && answer.status < 500) continue;
+        if ((accepted || (explained && unchanged)) && answer.status < 500) continue;
         FAIL_CHECK(asking.method << " " << asking.path << " " << asking.body << " -> "
                                  << answer.status << " " << answer.body);
     }

@@ -119,9 +119,9 @@ TEST_CASE("http api: a list comes in pages of a thousand, each with a link to th
         const auto first = bus.get("/topics", root);
         CHECK(names(first, "name").size() == std::min<std::size_t>(count, 1000));
         CHECK(next_of(first).empty() == (count <= 1000));
-        const auto told = followed(asking(bus, root), "/topics", "name", 1000);
-        REQUIRE(told.size() == count);
-        for (std::size_t i = 0; i < count; ++i) REQUIRE(told[i] == topic_name(i));
+        const auto listed = followed(asking(bus, root), "/topics", "name", 1000);
+        REQUIRE(listed.size() == count);
+        for (std::size_t i = 0; i < count; ++i) REQUIRE(listed[i] == topic_name(i));
     }
 }
 
@@ -187,13 +187,13 @@ TEST_CASE("http api: a client learns no token from pages, and misses nobody") {
     const auto expected = topics_of(bus.get("/subscribers", shop));
     for (const unsigned limit : {1U, 2U, 3U, 5U, 13U, 14U}) {
         CAPTURE(limit);
-        std::string told;
+        std::string listed;
         std::string target = "/subscribers?limit=" + std::to_string(limit);
         for (int parts = 0; !target.empty(); ++parts) {
             REQUIRE(parts < 20);
             const auto answer = bus.get(target, shop);
             REQUIRE(answer.status == 200);
-            told += topics_of(answer);
+            listed += topics_of(answer);
             target = next_of(answer);
             for (const auto& token : tokens) {
                 const auto secret = token.find("--") == std::string::npos
@@ -202,7 +202,7 @@ TEST_CASE("http api: a client learns no token from pages, and misses nobody") {
                 if (secret.size() > 5) CHECK(target.find(secret) == std::string::npos);
             }
         }
-        CHECK(told == expected);
+        CHECK(listed == expected);
     }
     // Nobody finds a token by requesting what comes after it.
     CHECK(bus.get("/subscribers?after=shop--alpha1&limit=1", shop).body ==

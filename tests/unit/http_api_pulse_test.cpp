@@ -48,20 +48,20 @@ TEST_CASE(
     const auto push = [&](const char* job, rm::Duration wait) {
         done(bus.store, rm::PushJob{rm::delivery_queue, job, noon + wait});
     };
-    const auto told = [&](const char* due, const char* busy) {
+    const auto expect_pulse = [&](const char* due, const char* busy) {
         const auto answer = bus.get("/pulse/scaling", shop);
         CHECK(answer.status == 204);
         CHECK(answer.body.empty());
         CHECK(header(answer, "Routemaster-Jobs-Due") == due);
         CHECK(header(answer, "Routemaster-Busy") == busy);
     };
-    told("0", "false");
+    expect_pulse("0", "false");
     push("ready", rm::Duration{0});
     push("due in a second", rm::Duration{1000});
     push("due later", rm::Duration{1001});
-    told("2", "false");
+    expect_pulse("2", "false");
     push("ready too", rm::Duration{-5});
-    told("3", "true");
+    expect_pulse("3", "true");
     // Looking ahead promotes nothing.
     CHECK(done(bus.store, rm::CountJobs{rm::delivery_queue}) == rm::QueueStatus{2, 2, 0});
 }

@@ -4,7 +4,7 @@ using namespace http_api_test;
 
 namespace {
 
-std::string wish_for(const std::string& callback) {
+std::string payload_for(const std::string& callback) {
     return R"({"topics":["orders"],"uuid":"password","callback":")" + callback + R"("})";
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("http api: a token without a public part is hidden") {
 TEST_CASE("http api: only the subscriber and root see its credentials in full") {
     Scenario bus;
     const auto* const callback = "https://user:pass@b.example:8443/in/key";
-    CHECK(bus.post("/subscription", billing, wish_for(callback)).status == 204);
+    CHECK(bus.post("/subscription", billing, payload_for(callback)).status == 204);
     for (const auto& user : {std::string{billing}, std::string{root}}) {
         const auto entry = first(bus.get("/subscribers", user));
         CHECK(*entry.find("subscriber") == text(billing));

@@ -87,13 +87,13 @@ struct Behind {
 /// A request for every route that uses the store beyond authorization.
 std::vector<rm::HttpRequest> every_request() {
     const std::string event = R"({"type":"update","url":"https://shop.example/1"})";
-    const std::string wish = R"({"topics":["orders"],"callback":"https://b.example"})";
+    const std::string payload = R"({"topics":["orders"],"callback":"https://b.example"})";
     return {
         request("POST", "/topics/orders", shop, event),
         request("GET", "/topics", shop),
         request("DELETE", "/topics/orders", root),
-        request("POST", "/subscription", shop, wish),
-        request("POST", "/subscriber", shop, wish),
+        request("POST", "/subscription", shop, payload),
+        request("POST", "/subscriber", shop, payload),
         request("GET", "/subscriptions", root),
         request("GET", "/subscribers", shop),
         request("DELETE", "/subscriber", shop),

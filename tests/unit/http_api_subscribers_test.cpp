@@ -6,7 +6,7 @@ using namespace http_api_test;
 
 namespace {
 
-std::string wish(const std::string& more = {}) {
+std::string payload_with(const std::string& more = {}) {
     return R"({"topics":["orders"],"callback":"https://b.example/in")" +
            (more.empty() ? "" : "," + more) + "}";
 }
@@ -46,7 +46,7 @@ TEST_CASE("http api: subscribing accepts all settings, under both names of the r
 
 TEST_CASE("http api: settings that are left out begin with their defaults") {
     Scenario bus;
-    CHECK(bus.post("/subscription", billing, wish()).status == 204);
+    CHECK(bus.post("/subscription", billing, payload_with()).status == 204);
     CHECK(subscription(bus) ==
           rm::Subscription{.token = billing, .callback = "https://b.example/in", .uuid = ""});
 }
@@ -60,9 +60,9 @@ TEST_CASE("http api: numbers that are left out keep their value, the uuid is emp
                              R"("uuid":null,"timeout":null,"max":null,"max_in_flight":null,)"
                              R"("attempts_max":null,"age_max":null,"dead_max":null)",
                              R"("timeout":false,"max":false,"max_in_flight":false)"}) {
-        CHECK(bus.post("/subscription", billing, wish(all)).status == 204);
+        CHECK(bus.post("/subscription", billing, payload_with(all)).status == 204);
         CHECK(subscription(bus).uuid == "u");
-        CHECK(bus.post("/subscription", billing, wish(more)).status == 204);
+        CHECK(bus.post("/subscription", billing, payload_with(more)).status == 204);
         const auto kept = subscription(bus);
         CHECK(kept.uuid.empty());
         CHECK(kept.timeout == rm::Duration{3'600'000});
@@ -92,10 +92,10 @@ TEST_CASE("http api: a bad subscription says which field is wrong, and leaves no
         refused(bus, request("POST", "/subscription", billing, body), 400, text);
     };
     SUBCASE("an unknown field") {
-        bad(wish(R"("colour":"red")"), R"(bad data in payload: unknown field "colour")");
-        bad(wish(R"("\u0000\u001b\"":1)"),
+        bad(payload_with(R"("colour":"red")"), R"(bad data in payload: unknown field "colour")");
+        bad(payload_with(R"("\u0000\u001b\"":1)"),
             R"(bad data in payload: unknown field "\u0000\u001b\"")");
-        bad(wish("\"" + std::string(300, 'k') + "\":1"),
+        bad(payload_with("\"" + std::string(300, 'k') + "\":1"),
             "bad data in payload: unknown field \"" + std::string(64, 'k') + "\"");
     }
     SUBCASE("topics") {
@@ -124,18 +124,18 @@ TEST_CASE("http api: a bad subscription says which field is wrong, and leaves no
         bad_callback(R"(,"callback":"https://b.example/?a")", "URL has query string");
     }
     SUBCASE("uuid") {
-        bad(wish(R"("uuid":7)"), "uuid: requires a string");
-        bad(wish(R"("uuid":false)"), "uuid: requires a string");
-        bad(wish(R"("uuid":"a\u0007")"), "uuid: contains control characters");
-        bad(wish(R"("uuid":"a\r\nb")"), "uuid: contains control characters");
-        bad(wish(R"("uuid":"\u007f")"), "uuid: contains control characters");
-        bad(wish(R"("uuid":")" + std::string(1025, 'u') + "\""),
+        bad(payload_with(R"("uuid":7)"), "uuid: requires a string");
+        bad(payload_with(R"("uuid":false)"), "uuid: requires a string");
+        bad(payload_with(R"("uuid":"a\u0007")"), "uuid: contains control characters");
+        bad(payload_with(R"("uuid":"a\r\nb")"), "uuid: contains control characters");
+        bad(payload_with(R"("uuid":"\u007f")"), "uuid: contains control characters");
+        bad(payload_with(R"("uuid":")" + std::string(1025, 'u') + "\""),
             "uuid: must be at most 1024 bytes");
     }
     SUBCASE("timeout") {
         for (const char* number :
              {"-1", "3600001", "500.0", R"("500")", "true", "[]", "18446744073709551615"}) {
-            bad(wish(R"("timeout":)" + std::string{number}),
+            bad(payload_with(R"("timeout":)" + std::string{number}),
                 "timeout: must be an integer from 0 to 3600000");
         }
     }
@@ -144,11 +144,12 @@ TEST_CASE("http api: a bad subscription says which field is wrong, and leaves no
                                                            {"max_in_flight", "1000"}};
         for (const auto& [field, most] : fields) {
             for (const char* number : {"0", "-1", "1.5", "4294967296", R"("1")", "true"}) {
-                bad(wish("\"" + field + "\":" + number),
+                bad(payload_with("\"" + field + "\":" + number),
                     field + ": must be an integer from 1 to " + most);
             }
         }
-        bad(wish(R"("max_in_flight":1001)"), "max_in_flight: must be an integer from 1 to 1000");
+        bad(payload_with(R"("max_in_flight":1001)"),
+            "max_in_flight: must be an integer from 1 to 1000");
     }
     SUBCASE("attempts_max, age_max and dead_max") {
         const std::array<std::string, 3> fields[]{{"attempts_max", "0", "1000000"},
@@ -159,11 +160,11 @@ TEST_CASE("http api: a bad subscription says which field is wrong, and leaves no
             for (const std::string& number :
                  {std::string{"-1"}, std::string{"1.5"}, beyond, std::string{R"("1")"},
                   std::string{"true"}, std::string{"[]"}}) {
-                bad(wish("\"" + field + "\":" + number),
+                bad(payload_with("\"" + field + "\":" + number),
                     field + ": must be an integer from " + least + " to " + most);
             }
         }
-        bad(wish(R"("dead_max":0)"), "dead_max: must be an integer from 1 to 10000");
+        bad(payload_with(R"("dead_max":0)"), "dead_max: must be an integer from 1 to 10000");
     }
 }
 
@@ -185,8 +186,8 @@ TEST_CASE("http api: subscribers are listed by token, under both names of the ro
     CHECK(
         bus.post("/subscription", shop, R"({"topics":[],"callback":"https://s.example"})").status ==
         204);
-    CHECK(bus.post("/subscription", billing, wish(R"("uuid":"u","timeout":7,"max":9)")).status ==
-          204);
+    CHECK(bus.post("/subscription", billing, payload_with(R"("uuid":"u","timeout":7,"max":9)"))
+              .status == 204);
     const std::string event = R"({"type":"noop","url":"https://shop.example"})";
     CHECK(bus.post("/topics/orders", shop, event).status == 200);
     for (const char* path : {"/subscribers", "/subscriptions"}) {
@@ -207,7 +208,9 @@ TEST_CASE("http api: subscribers are listed by token, under both names of the ro
 
 TEST_CASE("http api: whatever a callback's user name contains, the list is JSON") {
     Scenario bus;
-    CHECK(bus.post("/subscription", billing, wish(R"("uuid":"\"\\ \u00e9 \u2028")")).status == 204);
+    CHECK(
+        bus.post("/subscription", billing, payload_with(R"("uuid":"\"\\ \u00e9 \u2028")")).status ==
+        204);
     const auto list = rm::parse_json(bus.get("/subscribers", billing).body);
     REQUIRE(list);
     const auto& entry = list->get_if<rm::Value::Array>()->front();
@@ -235,7 +238,7 @@ TEST_CASE("http api: a client ends one of its subscriptions") {
 TEST_CASE("http api: a client removes itself as a subscriber, and nobody else") {
     Scenario bus;
     refused(bus, request("DELETE", "/subscriber", billing), 404, "subscriber not found");
-    CHECK(bus.post("/subscription", billing, wish()).status == 204);
+    CHECK(bus.post("/subscription", billing, payload_with()).status == 204);
     refused(bus, request("DELETE", "/subscriber", shop), 404, "subscriber not found");
     refused(bus, request("DELETE", "/subscriber", root), 404, "subscriber not found");
     CHECK(bus.remove("/subscriber", billing).status == 204);

@@ -32,7 +32,7 @@ TEST_CASE("http api: without tokens the list is empty") {
     CHECK(answer.body == "[]");
 }
 
-TEST_CASE("http api: a token is made valid, and may be given another name") {
+TEST_CASE("http api: a token is made valid, and may get another name") {
     Scenario bus;
     for (const char* name : {"audit", "log"}) {
         const auto answer =

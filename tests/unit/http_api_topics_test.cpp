@@ -73,8 +73,8 @@ TEST_CASE("http api: a topic that nobody published in goes with its last subscri
 TEST_CASE("http api: deleting a topic unsubscribes from it, and breaks nobody") {
     Scenario bus;
     CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
-    const std::string wish = R"({"topics":["orders","refunds"],"callback":"https://b.example"})";
-    CHECK(bus.post("/subscription", billing, wish).status == 204);
+    const std::string payload = R"({"topics":["orders","refunds"],"callback":"https://b.example"})";
+    CHECK(bus.post("/subscription", billing, payload).status == 204);
     CHECK(bus.remove("/topics/orders", shop).status == 204);
 
     CHECK(bus.get("/subscribers", billing).body.find(R"("topics":["refunds"])") !=
@@ -83,7 +83,7 @@ TEST_CASE("http api: deleting a topic unsubscribes from it, and breaks nobody") 
     // Publishing in it again does not restore old subscriptions.
     CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     CHECK(holdings(bus.store).batches.empty());
-    CHECK(bus.post("/subscription", billing, wish).status == 204);
+    CHECK(bus.post("/subscription", billing, payload).status == 204);
     CHECK(bus.remove("/subscriber", billing).status == 204);
     CHECK(bus.remove(std::string{"/api_tokens/"} + billing, root).status == 204);
 }

@@ -104,10 +104,10 @@ TEST_CASE("the queue of deliveries is the bus's own") {
     for (const auto& reply : deliveries.push_many(std::vector{resize, resize})) {
         CHECK(refused(reply));
     }
-    int told = 0;
-    deliveries.push(resize, {}, [&](const auto& reply) { told += refused(reply) ? 1 : 0; });
-    deliveries.status([&](const auto& reply) { told += refused(reply) ? 1 : 0; });
-    CHECK(told == 2);
+    int replied = 0;
+    deliveries.push(resize, {}, [&](const auto& reply) { replied += refused(reply) ? 1 : 0; });
+    deliveries.status([&](const auto& reply) { replied += refused(reply) ? 1 : 0; });
+    CHECK(replied == 2);
     CHECK(perform(queue.store, CountJobs{delivery_queue}, queue.clock.now()).value() ==
           QueueStatus{});
 }
@@ -176,7 +176,7 @@ TEST_CASE("many jobs can be pushed for later, and none at all") {
     CHECK(queue.jobs.push_many(jobs, {.delay = Duration{10}}).size() == 2);
     CHECK(queue.jobs.status().value() == QueueStatus{2, 0, 0});
     CHECK(queue.jobs.push_many({}).empty());
-    std::size_t told = 7;
-    queue.jobs.push_many({}, {}, [&](const auto& replies) { told = replies.size(); });
-    CHECK(told == 0);
+    std::size_t replied = 7;
+    queue.jobs.push_many({}, {}, [&](const auto& replies) { replied = replies.size(); });
+    CHECK(replied == 0);
 }

@@ -26,7 +26,7 @@ namespace {
 
 using Id = LeaseLoop::Id;
 
-/// Notes what it is told, and does nothing by itself.
+/// Notes its calls, and does nothing by itself.
 struct Notes final : LeaseLoop::Owner {
     void acquired(Id id, const Lease& lease) override { under_way[id] = lease.job; }
     void begun(Id id, Outcome outcome) override { beginnings.emplace_back(id, outcome); }
@@ -155,7 +155,7 @@ public:
 
 // --- Acquisition --------------------------------------------------------------------------------
 
-TEST_CASE("a worker takes a job that is pushed, and is told when it is settled") {
+TEST_CASE("a worker takes a job that is pushed, and learns when it is settled") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -233,7 +233,7 @@ TEST_CASE("a store that refuses jobs is asked again after growing waits") {
     CHECK(scene.log.count(LogLevel::warning, "cannot acquire jobs: ") == 1);
 }
 
-TEST_CASE("a store that has refused jobs for 5 s is trouble until it gives some") {
+TEST_CASE("a store that has refused jobs for 5 s is trouble until it returns some") {
     LeaseScene scene;
     scene.disturbed.refuse<AcquireJobs>(9);
     scene.run_for(Duration{4'999});
@@ -287,7 +287,7 @@ TEST_CASE("a worker that has all it can do is not taken for dead") {
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("what a dead worker held is done by another") {
+TEST_CASE("what a dead worker had leased is done by another") {
     LeaseScene scene{2'000};
     Worker dead{scene.store, scene.now, scene.complete({}), 2'000};
     scene.push_many(1'500);
@@ -295,7 +295,7 @@ TEST_CASE("what a dead worker held is done by another") {
     REQUIRE(dead.loop.held() == 1'500);
     scene.run_for(Duration{3'000});
     CHECK(scene.jobs().empty());
-    // More than one step gives back: the rest follows at once.
+    // More than one step releases: the rest follows at once.
     scene.run_for(Duration{1'500});
     CHECK(scene.jobs().size() == 1'500);
 }
@@ -330,7 +330,7 @@ TEST_CASE("a settlement that the store refuses is repeated until it is done") {
     CHECK(scene.log.count(LogLevel::warning, "the store failed") == 1);
 }
 
-TEST_CASE("a settlement whose reply was lost is settled, and its refusal tells so") {
+TEST_CASE("a settlement whose reply was lost is settled, and its refusal says so") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -380,7 +380,7 @@ TEST_CASE("a beginning that the store refuses is asked for again after growing w
     CHECK(scene.worker.loop.refusals(1) == 2);
 }
 
-TEST_CASE("a job that the store calls invalid is told, and can be given back") {
+TEST_CASE("a job that the store calls invalid is reported, and can be nacked") {
     LeaseScene scene;
     scene.push("no delivery");
     scene.run();
@@ -400,7 +400,7 @@ TEST_CASE("a job that the store calls invalid is told, and can be given back") {
 
 // --- The end ------------------------------------------------------------------------------------
 
-TEST_CASE("a worker that holds nothing retires at once, and is forgotten") {
+TEST_CASE("a worker without leases retires at once, and is forgotten") {
     LeaseScene scene;
     scene.run();
     CHECK(!scene.worker.loop.retired());
@@ -431,7 +431,7 @@ TEST_CASE("a worker that closes takes nothing new, and ends what it has") {
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("what is given back at the end goes back in one step, however much it is") {
+TEST_CASE("what is nacked at the end is released in one step, however much it is") {
     LeaseScene scene{2'000};
     scene.push_many(1'500);
     for (int i = 0; i < 10; ++i) scene.worker.poll();
@@ -466,7 +466,7 @@ TEST_CASE("jobs that arrive after the deadline go back unseen") {
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("settlements are awaited for 5 s beyond the deadline, and then given up") {
+TEST_CASE("settlements are awaited for 5 s beyond the deadline, and no longer") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -487,7 +487,7 @@ TEST_CASE("a store that cannot retire a worker does not keep it from ending") {
     scene.disturbed.refuse<RetireWorker>(1);
     scene.worker.close(scene.now);
     CHECK(scene.worker.loop.retired());
-    CHECK(scene.log.count(LogLevel::warning, "could not give back what was under way") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 1);
 }
 
 TEST_CASE("a reply that comes after the worker is gone reaches nobody") {

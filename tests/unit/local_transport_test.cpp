@@ -427,15 +427,15 @@ TEST_CASE("deliveries that have not begun are cancelled at the end") {
     std::jthread ending{[&] { transport.reset(); }};
     go_on.count_down();
     ending.join();
-    int told = 0;
+    int replied = 0;
     for (const auto& report : reports.wait_for(4)) {
         // The callback may have returned before the end began: then nothing else is reported first.
-        told +=
+        replied +=
             report.unnamed || (!report.outcome && report.outcome.error().code() == Errc::cancelled)
                 ? 1
                 : 0;
     }
-    CHECK(told == 3);
+    CHECK(replied == 3);
 }
 
 TEST_CASE("a callback in the process gets published events in order") {

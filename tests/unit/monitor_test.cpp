@@ -157,12 +157,13 @@ TEST_CASE("every counter of the store is reported, with the tags of Ruby Routema
     scene.run();
     const auto counters = scene.lines("counter:");
     CHECK(counters.size() == scene.bus.counters().value().size());
-    const auto told = [&](const std::string& line) {
+    const auto reports = [&](const std::string& line) {
         return std::count(counters.begin(), counters.end(), line) == 1;
     };
-    CHECK(told("counter:events.published:3 (app:bus,env:test,publisher:pub,topic:cats)"));
-    CHECK(told("counter:events.added:3 (app:bus,env:test,queue:bill…)"));
-    CHECK_MESSAGE(told("counter:events.removed:4 (app:bus,env:test,queue:)"), "an unknown queue");
+    CHECK(reports("counter:events.published:3 (app:bus,env:test,publisher:pub,topic:cats)"));
+    CHECK(reports("counter:events.added:3 (app:bus,env:test,queue:bill…)"));
+    CHECK_MESSAGE(reports("counter:events.removed:4 (app:bus,env:test,queue:)"),
+                  "an unknown queue");
     CHECK(scene.lines("gauge:store.bytes_used").front().ends_with(" (app:bus,env:test)"));
 }
 
@@ -216,7 +217,7 @@ TEST_CASE("the gauges of the store are reported under each of its names") {
     }
 }
 
-TEST_CASE("more subscribers than a page holds are all reported, each once") {
+TEST_CASE("more subscribers than fit on a page are all reported, each once") {
     Scene scene;
     constexpr int count = 2'000;
     for (int i = 0; i < count; ++i) scene.subscribe("s" + std::to_string(i) + "--x", {"orders"});
@@ -261,11 +262,11 @@ TEST_CASE("one poll makes one submission at most") {
 TEST_CASE("numbers too large for a measurement are reported as the greatest") {
     MemoryStore memory;
     HugeStore store{memory};
-    std::vector<Measurement> told;
-    Monitor monitor{store, {.report = [&](auto report) { told = std::move(report); }}};
-    while (told.empty()) static_cast<void>(monitor.poll(from_milliseconds(1)));
+    std::vector<Measurement> measurements;
+    Monitor monitor{store, {.report = [&](auto all) { measurements = std::move(all); }}};
+    while (measurements.empty()) static_cast<void>(monitor.poll(from_milliseconds(1)));
     const auto value = [&](const std::string& name) {
-        const auto found = std::find_if(told.begin(), told.end(),
+        const auto found = std::find_if(measurements.begin(), measurements.end(),
                                         [&](const auto& each) { return each.name == name; });
         return found->value;
     };

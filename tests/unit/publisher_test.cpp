@@ -105,18 +105,18 @@ TEST_CASE("a publication whose reply is lost is in doubt, and is not repeated") 
 
 TEST_CASE("every call of a publisher has a form with a completion") {
     Market market;
-    int told = 0;
+    int replied = 0;
     market.shop.publish(event_in("orders"),
-                        [&](const Result<void>& reply) { told += reply ? 1 : 0; });
+                        [&](const Result<void>& reply) { replied += reply ? 1 : 0; });
     market.shop.publish(event_in("no topic"), [&](const Result<void>& reply) {
-        told += reply.error().code() == Errc::invalid ? 1 : 0;
+        replied += reply.error().code() == Errc::invalid ? 1 : 0;
     });
     const auto stranger = market.bus.publisher("stranger", {.authenticate = true});
     stranger.publish(event_in("orders"), [&](const Result<void>& reply) {
-        told += reply.error().code() == Errc::unauthenticated ? 1 : 0;
+        replied += reply.error().code() == Errc::unauthenticated ? 1 : 0;
     });
     market.shop.remove_topic("orders", [&](Result<Removal> reply) {
-        told += reply.value() == Removal::removed ? 1 : 0;
+        replied += reply.value() == Removal::removed ? 1 : 0;
     });
-    CHECK(told == 4);
+    CHECK(replied == 4);
 }

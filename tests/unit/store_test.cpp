@@ -37,9 +37,9 @@ std::uint64_t ready(Store& store) { return perform(store, CountJobs{"q"}, now).v
 TEST_CASE("one step can be performed with a completion or waited for") {
     MemoryStore store;
     CHECK(push(store, "a").value() == PushOutcome::pushed);
-    std::optional<QueueStatus> told;
-    submit(store, CountJobs{"q"}, now, [&](Result<QueueStatus> reply) { told = reply.value(); });
-    CHECK(told == QueueStatus{.ready = 1});
+    std::optional<QueueStatus> replied;
+    submit(store, CountJobs{"q"}, now, [&](Result<QueueStatus> reply) { replied = reply.value(); });
+    CHECK(replied == QueueStatus{.ready = 1});
     const auto refused = push(store, "");
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code() == Errc::invalid);
@@ -119,10 +119,11 @@ TEST_CASE("a step in doubt is repeated when that does no harm") {
     CHECK(push(store, "a").value() == PushOutcome::duplicate);
     CHECK(store.count(Fault::lost_reply) == 2);
     store.script({Fault::lost_reply});
-    bool told = false;
-    submit(store, PushJob{"q", "b", now}, now,
-           [&](Result<PushOutcome> outcome) { told = outcome.value() == PushOutcome::duplicate; });
-    CHECK(told);
+    bool replied = false;
+    submit(store, PushJob{"q", "b", now}, now, [&](Result<PushOutcome> outcome) {
+        replied = outcome.value() == PushOutcome::duplicate;
+    });
+    CHECK(replied);
     CHECK(ready(memory) == 2);
 }
 
@@ -131,10 +132,10 @@ TEST_CASE("a step that stays in doubt is not repeated for ever") {
     FaultyStore store{memory, {.lost_replies = 1}};
     CHECK(push(store, "a").error().code() == Errc::timed_out);
     CHECK(store.count(Fault::lost_reply) == repeats_max + 1);
-    std::optional<std::error_code> told;
+    std::optional<std::error_code> replied;
     submit(store, PushJob{"q", "b", now}, now,
-           [&](const Result<PushOutcome>& outcome) { told = outcome.error().code(); });
-    CHECK(told == Errc::timed_out);
+           [&](const Result<PushOutcome>& outcome) { replied = outcome.error().code(); });
+    CHECK(replied == Errc::timed_out);
     CHECK(store.count(Fault::lost_reply) == 2 * (repeats_max + 1));
 }
 
@@ -215,9 +216,9 @@ TEST_CASE("on a thread that calls completions, blocking calls are refused and no
         CHECK(is_refused(billing.status()));
         CHECK(is_refused(jobs.push({"resize", {}})));
         CHECK(is_refused(jobs.push_many(std::vector<Job>(2, {"resize", {}})).at(1)));
-        int told = 0;
-        bus.publish(event, [&](const Result<void>& reply) { told += reply ? 1 : 0; });
-        CHECK(told == 1);
+        int replied = 0;
+        bus.publish(event, [&](const Result<void>& reply) { replied += reply ? 1 : 0; });
+        CHECK(replied == 1);
     }}.join();
     CHECK(bus.topics().value().at(0).events == 1);
     CHECK(!billing.status().value());

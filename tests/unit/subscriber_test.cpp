@@ -126,19 +126,19 @@ TEST_CASE("a subscription that is refused leaves the callback in the process as 
     CHECK(!subscribe('c', 0));
     billing.call("billing");
     CHECK(calls == "b");
-    Result<void> told;
+    Result<void> replied;
     billing.subscriber.subscribe(
         {"No Topic"}, [&](const Batch&) { calls += 'd'; }, {},
-        [&](Result<void> reply) { told = std::move(reply); });
-    CHECK(!told);
+        [&](Result<void> reply) { replied = std::move(reply); });
+    CHECK(!replied);
     billing.call("billing");
     CHECK(calls == "bb");
     const auto empty = billing.subscriber.subscribe({"orders"}, BatchHandler{});
     REQUIRE_FALSE(empty);
     CHECK(empty.error().context() == "handler: is empty");
     billing.subscriber.subscribe({"orders"}, BatchHandler{}, {},
-                                 [&](Result<void> reply) { told = std::move(reply); });
-    CHECK(told.error().code() == Errc::invalid);
+                                 [&](Result<void> reply) { replied = std::move(reply); });
+    CHECK(replied.error().code() == Errc::invalid);
     billing.call("billing");
     CHECK(calls == "bbb");
 }
@@ -269,29 +269,29 @@ TEST_CASE("more DEAD batches than one step moves are redelivered, or dropped, as
 TEST_CASE("every call about DEAD batches has a form with a completion") {
     Billing billing;
     const auto dead = three_dead(billing);
-    int told = 0;
+    int replied = 0;
     auto& subscriber = billing.subscriber;
     subscriber.dead_batches(10, std::nullopt, [&](Result<std::vector<DeadBatchStatus>> reply) {
-        told += reply.value() == dead ? 1 : 0;
+        replied += reply.value() == dead ? 1 : 0;
     });
     subscriber.dead_batch(dead[0].uid, [&](Result<std::optional<DeadBatch>> reply) {
-        told += reply.value()->events.at(0).url == orders[0] ? 1 : 0;
+        replied += reply.value()->events.at(0).url == orders[0] ? 1 : 0;
     });
     subscriber.dead_batch(
-        Uid{}, [&](Result<std::optional<DeadBatch>> reply) { told += reply.value() ? 0 : 1; });
+        Uid{}, [&](Result<std::optional<DeadBatch>> reply) { replied += reply.value() ? 0 : 1; });
     subscriber.dead_messages(dead[0].uid, [&](Result<std::optional<DeadMessages>> reply) {
-        told += reply.value()->messages.size() == 1 ? 1 : 0;
+        replied += reply.value()->messages.size() == 1 ? 1 : 0;
     });
-    subscriber.redeliver(dead[0].uid,
-                         [&](Result<Count> reply) { told += reply.value() == Count{1} ? 1 : 0; });
+    subscriber.redeliver(
+        dead[0].uid, [&](Result<Count> reply) { replied += reply.value() == Count{1} ? 1 : 0; });
     subscriber.drop_dead(dead[1].uid, [&](Result<Dropped> reply) {
-        told += reply.value() == Dropped{1, 1} ? 1 : 0;
+        replied += reply.value() == Dropped{1, 1} ? 1 : 0;
     });
     subscriber.redeliver_all(
-        [&](Result<Count> reply) { told += reply.value() == Count{1} ? 1 : 0; });
+        [&](Result<Count> reply) { replied += reply.value() == Count{1} ? 1 : 0; });
     subscriber.drop_all_dead(
-        [&](Result<Dropped> reply) { told += reply.value() == Dropped{} ? 1 : 0; });
-    CHECK(told == 8);
+        [&](Result<Dropped> reply) { replied += reply.value() == Dropped{} ? 1 : 0; });
+    CHECK(replied == 8);
 }
 
 TEST_CASE("copies of a handle are the same subscriber") {
@@ -303,22 +303,22 @@ TEST_CASE("copies of a handle are the same subscriber") {
 
 TEST_CASE("every call of a subscriber has a form with a completion") {
     Billing billing;
-    int told = 0;
+    int replied = 0;
     billing.subscriber.subscribe({"orders"}, {.callback = url},
-                                 [&](const Result<void>& reply) { told += reply ? 1 : 0; });
+                                 [&](const Result<void>& reply) { replied += reply ? 1 : 0; });
     billing.subscriber.subscribe({"orders"}, {.callback = "nowhere"},
-                                 [&](const Result<void>& reply) { told += reply ? 0 : 1; });
+                                 [&](const Result<void>& reply) { replied += reply ? 0 : 1; });
     billing.subscriber.subscribe(
         {"orders", "refunds"}, [](const Batch&) {}, {},
-        [&](const Result<void>& reply) { told += reply ? 1 : 0; });
+        [&](const Result<void>& reply) { replied += reply ? 1 : 0; });
     billing.subscriber.status([&](Result<std::optional<SubscriberStatus>> reply) {
-        told += reply.value()->subscription.callback == "local:billing" ? 1 : 0;
+        replied += reply.value()->subscription.callback == "local:billing" ? 1 : 0;
     });
     billing.subscriber.unsubscribe("refunds", [&](Result<Unsubscription> reply) {
-        told += reply.value() == Unsubscription::unsubscribed ? 1 : 0;
+        replied += reply.value() == Unsubscription::unsubscribed ? 1 : 0;
     });
     billing.subscriber.remove(
-        [&](Result<Removal> reply) { told += reply.value() == Removal::removed ? 1 : 0; });
-    CHECK(told == 6);
+        [&](Result<Removal> reply) { replied += reply.value() == Removal::removed ? 1 : 0; });
+    CHECK(replied == 6);
     CHECK(billing.bus.callbacks().find("billing") == nullptr);
 }

@@ -73,7 +73,7 @@ TEST_CASE("a source returns the same ids for the same seeds and others for other
 TEST_CASE("a source returns each id only once, over all threads") {
     UidSource source{7, 9};
     std::mutex mutex;
-    std::unordered_set<Uid> told;
+    std::unordered_set<Uid> uids;
     {
         std::vector<std::jthread> threads;
         for (int t = 0; t < 4; ++t) {
@@ -81,10 +81,10 @@ TEST_CASE("a source returns each id only once, over all threads") {
                 for (int i = 0; i < 2'000; ++i) {
                     const auto uid = source.next();
                     const std::lock_guard lock{mutex};
-                    told.insert(uid);
+                    uids.insert(uid);
                 }
             });
         }
     }
-    CHECK(told.size() == 8'000);
+    CHECK(uids.size() == 8'000);
 }

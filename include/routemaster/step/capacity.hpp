@@ -18,7 +18,7 @@ struct StoreUse {
     friend bool operator==(StoreUse, StoreUse) = default;
 };
 
-/// Tells how much space the store takes.
+/// Measures how much space the store takes.
 struct MeasureUse {
     using Reply = StoreUse;
     static constexpr StepTraits traits{.name = "measure_use",
@@ -28,8 +28,8 @@ struct MeasureUse {
     [[nodiscard]] Result<void> check() const { return {}; }
 };
 
-/// Ends the oldest batches, whoever they are for, and their delivery jobs with them: the last
-/// resort when there is no space left. First the DEAD ones, in the order they died; batches under
+/// Ends the oldest batches of all subscribers, and their delivery jobs with them: the last resort
+/// when there is no space left. First the DEAD ones, in the order they died; batches under
 /// delivery are passed over.
 /// Counts `events.autodropped` for each subscriber, and `events.removed`, or `events.dead_dropped`
 /// of those that were DEAD. Repeating it drops more.
@@ -45,6 +45,6 @@ struct DropOldestBatches {
 };
 
 /// The steps about the space that a store takes.
-using RoomSteps = StepList<MeasureUse, DropOldestBatches>;
+using CapacitySteps = StepList<MeasureUse, DropOldestBatches>;
 
 }  // namespace routemaster

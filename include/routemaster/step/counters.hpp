@@ -25,7 +25,7 @@ struct AddToCounters {
     std::vector<Counter> increments;
 };
 
-/// Tells the counters, in the order of the bytes of `encode_counter_key`, which makes up the page's
+/// Lists the counters, in the order of the bytes of `encode_counter_key`, which makes up the page's
 /// `after`.
 struct ListCounters {
     using Reply = std::vector<Counter>;

@@ -20,7 +20,7 @@ namespace routemaster {
 /// DEAD batches that one step redelivers or drops at most.
 inline constexpr std::uint32_t dead_moved_max = 1'000;
 
-/// Tells the DEAD batches of a subscriber, those that died first at the front, at most `limit`.
+/// Lists the DEAD batches of a subscriber, those that died first at the front, at most `limit`.
 struct ListDeadBatches {
     using Reply = std::vector<DeadBatchStatus>;
     static constexpr StepTraits traits{.name = "list_dead_batches",
@@ -35,7 +35,7 @@ struct ListDeadBatches {
     std::optional<Uid> after{};
 };
 
-/// Tells a DEAD batch of a subscriber whole; nothing when it has none of that id.
+/// Finds a DEAD batch of a subscriber, with its messages; nothing when it has none of that id.
 struct FindDeadBatch {
     using Reply = std::optional<DeadMessages>;
     static constexpr StepTraits traits{.name = "find_dead_batch",

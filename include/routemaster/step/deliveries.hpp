@@ -27,7 +27,7 @@ inline constexpr const char* callback_watch = "main:callbacks";
 /// What to do about a delivery job.
 enum class Verdict {
     deliver,    ///< Hand the batch over, then `SettleDelivery`.
-    throttled,  ///< The subscriber is being spared; the job was given back.
+    throttled,  ///< The subscriber is being spared; the job was nacked.
     at_limit,  ///< The subscriber has its share of deliveries; the job waits in its ordering group.
     vanished,  ///< Batch or subscriber are gone; the batch was removed and the job is done.
     lease_lost,  ///< The job was handed on; nothing was changed.
@@ -48,16 +48,16 @@ struct DeliveryStart {
 /// Begins the delivery of the batch that a leased delivery job names.
 ///
 /// A subscriber whose health is below its maximum is throttled when its last attempt is less than
-/// `health_backoff` ago: the job is then given back for that wait, lengthened by `jitter`, the
-/// attempt counts as throttled, and a CURRENT batch goes on taking events. Else, an ordering group
-/// of which more than `concurrency_max` jobs may be under way is narrowed to `concurrency_max`. A
-/// batch that is not among the first of its ordering group any more is not begun: its job is given
-/// back and waits for those before it, and a CURRENT batch goes on taking events. Settlements widen
-/// the ordering group again. Whatever `concurrency_max`, the first of an ordering group may begin.
-/// A store that is shared with workers of Ruby Routemaster, who know no ordering groups, narrows
-/// none. Every ordering group begins with 16 at most. Otherwise seals the batch when it is CURRENT,
-/// counts an attempt, and notes `now` as the subscriber's last one. Repeating it counts one attempt
-/// more. A job that is no delivery job answers `invalid`.
+/// `health_backoff` ago: the job is then nacked for that wait, lengthened by `jitter`, the attempt
+/// counts as throttled, and a CURRENT batch goes on taking events. Else, the concurrency limit of
+/// the ordering group is lowered to `concurrency_max` if it is greater. A batch that is not within
+/// the limit any more is not begun: its job is released and waits for those before it, and a
+/// CURRENT batch goes on taking events. Settlements raise the limit again. Whatever
+/// `concurrency_max`, the first of an ordering group may begin. A store that is shared with workers
+/// of Ruby Routemaster, who know no ordering groups, lowers no limit. The limit of every ordering
+/// group begins at 16 at most. Otherwise seals the batch when it is CURRENT, counts an attempt, and
+/// notes `now` as the subscriber's last one. Repeating it counts one attempt more. A job that is
+/// not a delivery job is `invalid`.
 ///
 /// What it replies is durable, and so is the attempt when attempts are limited. After a crash, a
 /// CURRENT batch that was due takes no more events, as its delivery may have begun.
@@ -80,18 +80,17 @@ struct BeginDelivery {
 
 /// Ends a delivery, in one step with its job.
 ///
-/// Success removes the batch and acknowledges the job; failure gives the job back until `retry_at`.
+/// Success removes the batch and acknowledges the job; failure nacks the job until `retry_at`.
 /// A failure is the last one of its batch when the subscriber still exists, `dead_letters()`, and
 /// either the failure is permanent, or the batch has come to `attempts_max` or `age_max`: the batch
 /// is then DEAD, its job gone, and the next of the ordering group goes out. It keeps its messages,
 /// counts `batches.dead`, `events.dead` and `events.removed`, and those that died first are dropped
 /// beyond `dead_max`, at most `dead_moved_max` in one step, which counts `events.dead_dropped`.
 /// Either changes the health of the subscriber by `health_change`, if it still exists, and counts
-/// `delivery.events`, `.batches`, `.time`, `.time2`, and `latency.batches.*`. Success makes an
-/// ordering group one wider, up to what its subscriber asked; failure two narrower, down to 16, or
-/// one wider below
-/// 16. It becomes no wider than `concurrency_max`, and one that is wider is narrowed to that.
-/// Repeating one that succeeded answers `lease_lost`.
+/// `delivery.events`, `.batches`, `.time`, `.time2`, and `latency.batches.*`. Success raises the
+/// concurrency limit of the ordering group by one, up to what its subscriber asked; failure lowers
+/// it by two, down to 16, or raises it by one below 16. It never exceeds `concurrency_max`: a
+/// greater limit is lowered to that. Repeating one that succeeded answers `lease_lost`.
 ///
 /// A store may write it together with what comes next, so its reply may take up to 50 ms; it comes
 /// at once when the next batch of the subscriber is acquired meanwhile.

@@ -8,7 +8,7 @@
 
 namespace routemaster {
 
-/// The step was done; there is nothing else to tell.
+/// The step was done; there is nothing else to report.
 struct Done {
     friend bool operator==(Done, Done) = default;
 };
@@ -39,7 +39,7 @@ struct Dropped {
     friend bool operator==(Dropped, Dropped) = default;
 };
 
-/// Which part of a long list to tell: entries whose key is greater than `after`, at most `limit`.
+/// Which part of a long list to return: entries whose key is greater than `after`, at most `limit`.
 struct Page {
     std::string after{};          ///< Empty: from the beginning.
     std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.

@@ -70,7 +70,7 @@ struct RemoveSubscriber {
     std::string token;
 };
 
-/// Tells the subscribers, by token.
+/// Lists the subscribers, by token.
 struct ListSubscribers {
     using Reply = std::vector<SubscriberStatus>;
     static constexpr StepTraits traits{.name = "list_subscribers",
@@ -82,7 +82,7 @@ struct ListSubscribers {
     Page page{};
 };
 
-/// Tells one subscriber; nothing when there is none of that token.
+/// Finds one subscriber; nothing when there is none of that token.
 struct FindSubscriber {
     using Reply = std::optional<SubscriberStatus>;
     static constexpr StepTraits traits{.name = "find_subscriber",
@@ -94,7 +94,7 @@ struct FindSubscriber {
     std::string token;
 };
 
-/// Tells the batches that are queued for a subscriber, whether or not it still exists, in delivery
+/// Lists the batches that are queued for a subscriber, whether or not it still exists, in delivery
 /// order, at most `limit`.
 struct ListBatches {
     using Reply = std::vector<BatchStatus>;

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about who may ask.
+/// Steps about API tokens, the credentials of publishers and subscribers.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace routemaster {
 
-/// A credential and whom it was given to.
+/// A credential and the name of its owner.
 struct ApiToken {
     std::string token;
     std::string name;
@@ -50,7 +50,7 @@ struct RemoveToken {
     std::string token;
 };
 
-/// Tells the name that a token was given to; nothing when it is not valid.
+/// Finds the name of the owner of a token; nothing when the token is not valid.
 struct FindToken {
     using Reply = std::optional<std::string>;
     static constexpr StepTraits traits{.name = "find_token",
@@ -62,7 +62,7 @@ struct FindToken {
     std::string token;
 };
 
-/// Tells the valid tokens, by token.
+/// Lists the valid tokens, by token.
 struct ListTokens {
     using Reply = std::vector<ApiToken>;
     static constexpr StepTraits traits{.name = "list_tokens",

@@ -65,7 +65,7 @@ struct RemoveTopic {
     std::optional<std::string> publisher;  ///< Who asks; nobody stands for the operator.
 };
 
-/// Tells the topics, by name.
+/// Lists the topics, by name.
 struct ListTopics {
     using Reply = std::vector<Topic>;
     static constexpr StepTraits traits{.name = "list_topics",

@@ -10,7 +10,7 @@
 ///
 /// Nothing of it has a default: a struct that leaves a part out is no `StepKind`, and a `StepList`
 /// of it does not compile. Stores and façades ask the step, so nobody else lists which steps may be
-/// repeated, only read, or need room.
+/// repeated, only read, or need space.
 
 #pragma once
 

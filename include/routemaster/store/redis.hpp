@@ -45,8 +45,8 @@ struct RedisOptions {
     /// the grammar of URLs. Ruby processes send no wake-ups: let a `Dispatcher` poll often.
     bool mixed_fleet = false;
     /// Bytes of MessagePack that the data of an event may take in a mixed fleet; more is `invalid`.
-    std::size_t event_data_max = event_data_max_original;
-    /// How long a step may wait for its answer. A server that is silent for so long is given up.
+    std::size_t event_data_max = event_data_max_ruby;
+    /// How long a step may wait for its reply. A server that is silent for longer counts as lost.
     Duration timeout{5'000};
     /// Steps that may wait for a reply; further ones are `unavailable` at once.
     std::size_t waiting_max = 100'000;

@@ -38,7 +38,7 @@ public:
         try {
             made = new (cell->bytes.data()) T(std::forward<Arguments>(arguments)...);
         } catch (...) {
-            block.give(cell);
+            block.release(cell);
             throw;
         }
         if (block.is_full()) open_.remove(block);
@@ -51,7 +51,7 @@ public:
         auto* cell = reinterpret_cast<Cell*>(&thing);
         auto& block = block_of(cell);
         if (block.is_full()) open_.push_back(block);
-        block.give(cell);
+        block.release(cell);
         // One empty block stays: else an object that comes and goes would allocate and free a
         // block.
         if (block.is_empty() && open_.size() > 1) remove(block);
@@ -77,14 +77,14 @@ private:
 
         [[nodiscard]] bool is_full() const noexcept { return used == size; }
         [[nodiscard]] bool is_empty() const noexcept { return used == 0; }
-        [[nodiscard]] bool holds(const Cell* cell) const noexcept {
+        [[nodiscard]] bool contains(const Cell* cell) const noexcept {
             return !std::less<>{}(cell, cells) && std::less<>{}(cell, cells + size);
         }
         Cell* take() noexcept {
             ++used;
             return free != nullptr ? std::exchange(free, free->next) : &cells[fresh++];
         }
-        void give(Cell* cell) noexcept {
+        void release(Cell* cell) noexcept {
             --used;
             cell->next = free;
             free = cell;
@@ -126,7 +126,7 @@ private:
     /// Objects are often destroyed in the order they were created, so the last block is tried
     /// first.
     [[nodiscard]] Block& block_of(const Cell* cell) noexcept {
-        if (latest_ == nullptr || !latest_->holds(cell)) latest_ = std::prev(after(cell))->get();
+        if (latest_ == nullptr || !latest_->contains(cell)) latest_ = std::prev(after(cell))->get();
         return *latest_;
     }
 

@@ -14,8 +14,8 @@ namespace routemaster::detail {
 
 /// Anything whose current state a journal can record. The fields belong to the journal.
 struct Entity {
-    /// The number of the change that tells it whole, as docs/file-format.md lists them. Those that
-    /// have a name have theirs in their `Record`.
+    /// The number of its full record, as docs/file-format.md lists them. Entities that have a name
+    /// have theirs in their `Record`.
     enum class Kind : std::uint8_t { batch = 7, job = 11, counter = 13 };
 
     explicit Entity(Kind what) noexcept : kind{what} {}
@@ -52,7 +52,7 @@ public:
     virtual void redelivered(BatchState& batch) = 0;
     /// A message was appended to each of `batches`.
     virtual void appended(std::string_view message, std::span<BatchState* const> batches) = 0;
-    /// A number of an entity grew. Told often: what matters is the value in the end.
+    /// A number of an entity grew. Called often: only the last value matters.
     virtual void counted(Entity& entity) = 0;
 
     /// Of an entity that has a name.

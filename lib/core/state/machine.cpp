@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "core/store/delivery_job.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
@@ -24,14 +25,31 @@ Outcome Machine::perform(Step& step, TimePoint now) {
             try {
                 return perform_in(DomainOf<std::remove_reference_t<decltype(any)>>{}, step);
             } catch (const Failure& failure) {
-                // What was let go of memory cannot be read. Steps read before they change.
+                // An evicted payload cannot be read. Steps read before they change.
                 return failure.error();
             }
         },
         step);
 }
 
-void Machine::seal_begun(TimePoint now) { subscriber_queues_.seal_begun(now); }
+void Machine::seal_due(TimePoint now) { subscriber_queues_.seal_due(now); }
+
+std::vector<Uid> Machine::begun(const std::vector<Lease>& leases) const {
+    std::vector<Uid> begun;
+    for (const auto& lease : leases) {
+        const auto uid = lease.queue == delivery_queue ? batch_of(lease.job) : std::nullopt;
+        const auto* batch = uid ? subscriber_queues_.find(*uid) : nullptr;
+        if (batch != nullptr && !batch->current) begun.push_back(*uid);
+    }
+    return begun;
+}
+
+void Machine::seal(const std::vector<Uid>& begun) {
+    for (const auto& uid : begun) {
+        auto* batch = subscriber_queues_.find(uid);
+        if (batch != nullptr && batch->current) subscriber_queues_.seal(*batch);
+    }
+}
 
 void Machine::settle_restored() {
     registry_.settle_restored(jobs_);

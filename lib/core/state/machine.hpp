@@ -34,8 +34,8 @@ public:
 
     Outcome perform(Step& step, TimePoint now);
 
-    /// The newest journal row that the last outcome tells anything of. What it depends on beyond
-    /// what it changed must be durable before it may be told.
+    /// The newest journal row that the last outcome depends on, apart from the row of what the step
+    /// changed. It must be durable before the outcome is reported.
     [[nodiscard]] std::uint64_t depends_on_row() const noexcept { return depends_on_row_; }
     /// Whether anybody waits for the last outcome to be on disk. If not, it may be written together
     /// with what comes next.
@@ -48,10 +48,15 @@ public:
     /// The tables of all entities that have a name.
     [[nodiscard]] auto named_tables() noexcept { return registry_.tables(); }
 
-    /// Seals the restored batches whose delivery may have begun although they are CURRENT, as a
-    /// crash undid that. Called once, before the first step. They take no more events, or
-    /// receivers would get two different batches with one id.
-    void seal_begun(TimePoint now);
+    // --- After a crash --------------------------------------------------------------------------
+    // A delivery may have begun although the seal of its batch was lost. Such a batch takes no more
+    // events, or receivers would get two different batches with one id.
+
+    /// Seals the batches that are due: any of them may have begun in an earlier process.
+    void seal_due(TimePoint now);
+    /// The batches with such leases whose deliveries have begun.
+    [[nodiscard]] std::vector<Uid> begun(const std::vector<Lease>& leases) const;
+    void seal(const std::vector<Uid>& begun);
 
     /// Connects everything that was restored part by part.
     void settle_restored();
@@ -75,7 +80,7 @@ private:
     Outcome perform_in(JobSteps, Step& step);
     Outcome perform_in(DeliverySteps, Step& step);
     Outcome perform_in(DeadBatchSteps, Step& step);
-    Outcome perform_in(RoomSteps, Step& step);
+    Outcome perform_in(CapacitySteps, Step& step);
     Outcome perform_in(CounterSteps, Step& step);
 
     // --- Topics and events ----------------------------------------------------------------------
@@ -113,7 +118,7 @@ private:
     [[nodiscard]] bool dies(const BatchState& batch, const Subscription& wants,
                             const SettleDelivery& step) const;
 
-    /// A failure is told even when there is no health left to lose: when it was attempted counts.
+    /// Records a failure even when there is no health left to lose: the time of the attempt counts.
     void change_health(SubscriberState& subscriber, const SettleDelivery& step);
 
     void count_attempt(const BatchState& batch, const SettleDelivery& step);

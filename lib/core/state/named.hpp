@@ -24,7 +24,7 @@
 
 namespace routemaster::detail {
 
-/// How a journal tells of a kind of entity: the numbers of the changes, as docs/file-format.md
+/// How a journal records a kind of entity: the numbers of the changes, as docs/file-format.md
 /// lists them. `whole` has all fields, `gone` the name alone.
 struct Record {
     std::uint8_t whole;

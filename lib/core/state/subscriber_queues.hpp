@@ -343,7 +343,7 @@ public:
     }
 
     /// Seals the CURRENT batches that are due.
-    void seal_begun(TimePoint now) {
+    void seal_due(TimePoint now) {
         for (auto& [token, subscriber_queue] : subscriber_queues_) {
             auto* batch = subscriber_queue.current;
             if (batch == nullptr || batch->job->run_at > now) continue;

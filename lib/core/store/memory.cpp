@@ -12,16 +12,15 @@ namespace routemaster {
 
 struct MemoryStore::Impl {
     void perform(std::span<Step> steps, TimePoint now, std::vector<Outcome>& outcomes) {
-        try {
-            for (auto& step : steps) {
-                if (stopped) throw std::bad_alloc{};
-                outcomes.push_back(machine.perform(step, now));
+        if (!stopped) {
+            try {
+                for (auto& step : steps) outcomes.push_back(machine.perform(step, now));
+            } catch (const std::bad_alloc&) {
+                stopped = true;
             }
-        } catch (const std::bad_alloc&) {
-            stopped = true;
-            // Short enough to be copied without memory.
-            outcomes.resize(steps.size(), Error{Errc::unavailable, "out of memory"});
         }
+        // Short enough to be copied without memory.
+        if (stopped) outcomes.resize(steps.size(), Error{Errc::unavailable, "out of memory"});
     }
 
     std::mutex mutex;  // Guards the machine, and `stopped`.

@@ -25,8 +25,8 @@ namespace routemaster::detail {
 /// store could not answer before, and after an interval in any case, as a wake-up may be lost.
 ///
 /// Where many workers share a queue, each job wakes all of them, and those that are hardly ever the
-/// first need not come each time. Who was woken in vain several times in a row follows no wake-up
-/// for a grace.
+/// first need not come each time. A worker that was woken for nothing several times in a row
+/// ignores wake-ups for a grace.
 ///
 /// Thread safety: none.
 class AcquireSchedule {
@@ -61,15 +61,15 @@ public:
         return refusals_ == 1;
     }
 
-    /// The store gave jobs, or none, and said when the next falls due.
+    /// The store replied with jobs, or none, and with when the next falls due.
     void answered(TimePoint now, bool jobs, TimePoint next_due) noexcept {
         asking_ = false;
         refusals_ = 0;
         unanswered_since_.reset();
-        // In vain: another worker was faster, or what woke this one it had seen itself.
+        // For nothing: another worker was faster, or this one had seen the job before it was woken.
         if (!only_woken_ || jobs || next_due < next_due_) {
-            woken_in_vain_ = 0;
-        } else if (++woken_in_vain_ >= woken_in_vain_max) {
+            woken_for_nothing_ = 0;
+        } else if (++woken_for_nothing_ >= woken_for_nothing_max) {
             rested_at_ = now + wake_grace_;
         }
         next_due_ = next_due;
@@ -101,7 +101,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t woken_in_vain_max = 4;
+    static constexpr std::uint32_t woken_for_nothing_max = 4;
     static constexpr Duration trouble_after{5'000};
 
     Duration interval_;
@@ -109,12 +109,12 @@ private:
     bool asking_ = false;
     bool woken_ = false;  // Since the last question was sent.
     TimePoint next_{};
-    TimePoint next_due_{};             // As the last answer told.
-    bool only_woken_ = false;          // The last question was not due by itself.
-    std::uint32_t woken_in_vain_ = 0;  // One time after the other.
-    TimePoint rested_at_{};            // When a wake-up is followed again.
-    std::uint32_t refusals_ = 0;       // One after the other.
-    std::string refusal_;              // The last of them.
+    TimePoint next_due_{};                 // From the last reply.
+    bool only_woken_ = false;              // The last question was not due by itself.
+    std::uint32_t woken_for_nothing_ = 0;  // In a row.
+    TimePoint rested_at_{};                // When wake-ups count again.
+    std::uint32_t refusals_ = 0;           // In a row.
+    std::string refusal_;                  // The last of them.
     std::optional<TimePoint> unanswered_since_;
 };
 

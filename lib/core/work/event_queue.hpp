@@ -1,5 +1,5 @@
 /// @file
-/// Where an active object finds what other threads have for it.
+/// What other threads have for an active object, until it is polled.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace routemaster::detail {
 
-/// Events from other threads, and the wish to be polled. Thread safe. Shared with those who will
-/// write, so it may outlive its reader.
+/// Events from other threads, and their wake-ups. Thread safe. Shared with those who will write, so
+/// it may outlive its reader.
 template <class Event>
 class EventQueue {
 public:
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    mutable std::mutex mutex_;  // Guards the two below; held while waking, so no wake comes late.
+    mutable std::mutex mutex_;  // Guards the two below; locked while waking, so no wake comes late.
     Events events_;
     std::function<void()> wake_;
 };

@@ -202,7 +202,7 @@ void LeaseLoop::wind_up() {
     retiring_ = true;
     held_.clear();
     retries_.clear();
-    // What is to run at once the retirement gives back in one step, however much it is.
+    // The retirement releases what is to run at once, in one step, however much it is.
     std::erase_if(returns_, [this](const NackJob& nack) { return nack.run_at <= now_; });
 }
 
@@ -221,11 +221,11 @@ void LeaseLoop::retire() {
 void LeaseLoop::on(Retired& retired) {
     if (retired.jobs && retired.jobs->value == released_max) return retire();
     // When the store cannot do it, others will find the worker silent.
-    if (!retired.jobs) warn("could not give back what was under way");
+    if (!retired.jobs) warn("could not release what was under way");
     retired_ = true;
 }
 
-// --- HttpPost ------------------------------------------------------------------------------------
+// --- Sending -------------------------------------------------------------------------------------
 
 template <class Back>
 void LeaseLoop::post(Outgoing& outgoing) {

@@ -1,13 +1,13 @@
 /// @file
-/// What every worker does about its leases, whatever its jobs are: it acquires jobs and says that
-/// it is alive, settles what is done, and gives back the rest when it ends.
+/// What every worker does about its leases, whatever its jobs are: it acquires jobs, sends
+/// heartbeats, settles what is done, and releases the rest when it ends.
 ///
 ///     AcquireJobs ──► acquired ──► begin ──► begun ──► settle ──► settled
 ///          ▲                         └─ refused: begin_again       └─ refused: sent again
 ///          │
 ///     due, woken, or after an interval           nack: the job runs again, elsewhere perhaps
 ///
-///     each heartbeat_interval: Heartbeat, ScrubWorkers          close, nothing held: RetireWorker
+///     each heartbeat_interval: Heartbeat, ScrubWorkers          close, no lease left: RetireWorker
 
 #pragma once
 
@@ -40,7 +40,7 @@ namespace routemaster::detail {
 struct LeaseLoopOptions {
     std::string queue{};                         ///< Whose jobs it acquires.
     std::vector<std::string> further_watches{};  ///< What wakes it besides (`Store::watch`).
-    Uid worker{};  ///< Who it is to the store. No two live workers have the same.
+    Uid worker{};  ///< Its id in the store. No two live workers have the same.
     Duration heartbeat_interval{1'000};  ///< How often it says that it is alive.
     Duration worker_silence{3'500};      ///< Workers silent for so long are taken for dead.
     Duration poll_interval{1'000};       ///< A look at the queue even when nobody woke it.
@@ -50,19 +50,19 @@ struct LeaseLoopOptions {
 
 /// A worker's leases. Its owner does the jobs.
 ///
-/// The owner polls it in two halves, with its own work between them: `receive` tells the owner what
-/// came from the store, `send` sends what the loop and its owner have for the store and says when
+/// The owner polls it in two halves, with its own work between them: `receive` passes on what came
+/// from the store, `send` sends what the loop and its owner have for the store and says when
 /// to poll next. Steps about many jobs leave together.
 ///
-/// It holds no more leases than the owner had slots for. Whatever it holds at its end is given
-/// back, and the store forgets the worker. A step about a lease that the store refuses is repeated,
+/// It has no more leases than the owner had slots for. Those that are left at its end are released,
+/// and the store forgets the worker. A step about a lease that the store refuses is repeated,
 /// after growing waits, until the store does it.
 ///
 /// Thread safety: `trouble` from any thread, the rest from one at a time. It has no thread and no
 /// clock. Replies and wake-ups may come from any thread, and after its end they reach nobody.
 class LeaseLoop {
 public:
-    /// A lease that it holds, in its own counting. Never given twice.
+    /// The number of a lease in this loop. Never used twice.
     using Id = std::uint64_t;
 
     /// Does the jobs. Called inside `receive` alone, where it may call all that is about leases.
@@ -73,7 +73,7 @@ public:
             return std::nullopt;
         }
 
-        /// A job has come; it is held until it is settled or given back.
+        /// A job was acquired. Its lease lasts until the job is settled or nacked.
         virtual void acquired(Id id, const Lease& lease) = 0;
 
         /// The store has done the step of `begin`.
@@ -87,11 +87,11 @@ public:
 
         /// The store has done the step of `settle`. `lease_lost`: the worker was taken for dead and
         /// the job handed on, or, if there were `refusals`, an earlier try had settled it though
-        /// its reply was lost. The lease is not held any more once this returns.
+        /// its reply was lost. The lease is forgotten once this returns.
         virtual void settled(Id id, Settlement settlement) = 0;
 
         /// A step about it is `invalid`: the queue holds a job that is not for this kind of worker.
-        /// It is still held: give it back.
+        /// Its lease lasts: `nack` it.
         virtual void unfit(Id id, const Error& error) = 0;
 
     protected:
@@ -125,17 +125,17 @@ public:
     /// store has done it. Once.
     void settle(Id id, Step step);
 
-    /// Gives a job back that was not done, to run again at once or at `run_at`. Not held any more.
+    /// Ends the lease of a job that was not done, to run again at once or at `run_at`.
     void nack(Id id) { nack(id, now_); }
     void nack(Id id, TimePoint run_at);
 
-    /// Holds a lease no more that the store has ended by itself, as the reply of `begin` tells.
+    /// Forgets a lease that the store has ended by itself, as the reply of `begin` says.
     void forget(Id id) { held_.erase(id); }
 
     /// Sends a step that is about no lease, and whose reply does not matter.
     void fire_and_forget(Step step) { others_.push_back(std::move(step)); }
 
-    /// How many leases it holds.
+    /// How many leases it has.
     [[nodiscard]] std::size_t held() const noexcept { return held_.size(); }
 
     [[nodiscard]] const Lease& lease(Id id) const { return held_.at(id).lease; }
@@ -146,15 +146,15 @@ public:
 
     // --- The end --------------------------------------------------------------------------------
 
-    /// Acquires nothing any more. What arrives after `deadline` goes back unseen; what is held then
-    /// is for the owner to give back. The worker retires once it holds nothing, or when after the
-    /// deadline only settlements are left, and the store does none of them for 5 s.
+    /// Acquires nothing any more. A job that arrives after `deadline` is nacked unseen; those whose
+    /// leases are left then are for the owner to nack. The worker retires once it has no lease, or
+    /// when after the deadline only settlements are left, and the store does none of them for 5 s.
     void close(TimePoint deadline);
 
     [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
     /// Whether the deadline is past.
     [[nodiscard]] bool over(TimePoint now) const noexcept { return closing() && now >= *close_at_; }
-    /// Whether it holds nothing and never will again.
+    /// Whether it has no lease and never will again.
     [[nodiscard]] bool retiring() const noexcept { return retiring_; }
     /// Whether the store has forgotten the worker.
     [[nodiscard]] bool retired() const noexcept { return retired_; }
@@ -213,9 +213,9 @@ private:
     void send_settlement(Id id);
 
     void stay_alive();
-    /// Lets go of what is left, before the worker retires.
+    /// Forgets the leases that are left, before the worker retires.
     void wind_up();
-    /// Whether the end waits for anything that is held.
+    /// Whether the end waits for a lease.
     [[nodiscard]] bool awaiting() const;
     void retire();
 

@@ -1,4 +1,4 @@
--- ListCounters: tells the counters, by their encoded keys.
+-- ListCounters: lists the counters, by their encoded keys.
 -- KEYS  1 counters
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
 -- Reply: field, value, and so on; or 0 when the index is behind.

@@ -26,6 +26,11 @@ std::string_view text_of(const std::optional<Uid>& uid) {
     return uid ? uid->text() : std::string_view{};
 }
 
+/// Names one DEAD batch of a subscriber, or the first `dead_moved_max` of them.
+void add_dead(Request& request, const std::string& token, const std::optional<Uid>& batch) {
+    request.on("routemaster:dead:", token).add(token).add(text_of(batch)).add(dead_moved_max);
+}
+
 }  // namespace
 
 template <>
@@ -70,10 +75,7 @@ struct StepProtocol<RedeliverDeadBatches> {
                        redeliver_dead_batches);
     }
     static void request(Request& request, const RedeliverDeadBatches& step) {
-        request.on("routemaster:dead:", step.token)
-            .add(step.token)
-            .add(text_of(step.batch))
-            .add(dead_moved_max);
+        add_dead(request, step.token, step.batch);
     }
     static Count reply(const ScriptReply& reply) { return count(reply.value); }
 };
@@ -86,10 +88,7 @@ struct StepProtocol<DropDeadBatches> {
                        drop_dead_batches);
     }
     static void request(Request& request, const DropDeadBatches& step) {
-        request.on("routemaster:dead:", step.token)
-            .add(step.token)
-            .add(text_of(step.batch))
-            .add(dead_moved_max);
+        add_dead(request, step.token, step.batch);
     }
     static Dropped reply(const ScriptReply& reply) { return dropped(reply.value); }
 };

@@ -17,7 +17,7 @@ namespace {
 
 SubscriberStatus status(const redisReply& part, const ScriptReply& reply) {
     const auto parts = items(part, 15);
-    SubscriberStatus told{
+    SubscriberStatus found{
         .subscription = subscription({parts[0], parts[1], parts[2], parts[3], parts[4], parts[5],
                                       parts[11], parts[12], parts[13]}),
         .topics = list<std::string>(*parts[10],
@@ -27,9 +27,9 @@ SubscriberStatus status(const redisReply& part, const ScriptReply& reply) {
         .health_points = within<int>(*parts[6], 100),
         .last_attempted_at = std::nullopt,
         .batches_dead = static_cast<std::uint64_t>(number_or(*parts[14], 0))};
-    if (!absent(*parts[7])) told.last_attempted_at = reply.time(*parts[7]);
-    std::sort(told.topics.begin(), told.topics.end());
-    return told;
+    if (!absent(*parts[7])) found.last_attempted_at = reply.time(*parts[7]);
+    std::sort(found.topics.begin(), found.topics.end());
+    return found;
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace {
 // --- The subscription that a subscriber asks for ------------------------------------------------
 
 /// The topics, in alphabetical order and each once, and the settings.
-struct Wish {
+struct SubscriptionRequest {
     std::vector<std::string> topics{};
     SubscribeOptions options{};
 };
@@ -126,13 +126,14 @@ bool take(Result<T> read, T& place, std::optional<Error>& problem) {
 
 /// The subscription that the payload, a JSON object, asks for. `invalid`, naming the field, when
 /// something is wrong.
-Result<Wish> wish_of(const Value& payload, const HttpApiOptions& limits) {
+Result<SubscriptionRequest> subscription_request(const Value& payload,
+                                                 const HttpApiOptions& limits) {
     if (auto checked = check_fields(payload); !checked) return checked.error();
-    Wish wish;
-    auto& options = wish.options;
+    SubscriptionRequest wanted;
+    auto& options = wanted.options;
     std::optional<Error> problem;
     const bool good =
-        take(topics_of(payload, limits), wish.topics, problem) &&
+        take(topics_of(payload, limits), wanted.topics, problem) &&
         take(callback_of(payload, limits.allow_http_callbacks), options.callback, problem) &&
         take(uuid_of(payload), options.uuid, problem) &&
         take(span_of(payload, "timeout", subscription_timeout_max), options.timeout, problem) &&
@@ -145,7 +146,7 @@ Result<Wish> wish_of(const Value& payload, const HttpApiOptions& limits) {
         take(span_of(payload, "age_max", subscription_age_max), options.age_max, problem) &&
         take(count_of(payload, "dead_max", subscription_dead_max), options.dead_max, problem);
     if (!good) return *problem;
-    return wish;
+    return wanted;
 }
 
 // --- Subscribers as they are listed -------------------------------------------------------------
@@ -200,9 +201,9 @@ Subscriber subscriber_of(const Exchange& exchange) {
 void subscribe(Exchange& exchange) {
     const auto payload = json_object(exchange.request().body);
     if (!payload) return exchange.refuse(payload.error());
-    auto wish = wish_of(*payload, exchange.options());
-    if (!wish) return exchange.refuse(wish.error());
-    subscriber_of(exchange).subscribe(std::move(wish->topics), std::move(wish->options),
+    auto wanted = subscription_request(*payload, exchange.options());
+    if (!wanted) return exchange.refuse(wanted.error());
+    subscriber_of(exchange).subscribe(std::move(wanted->topics), std::move(wanted->options),
                                       exchange.then([](Exchange& done) { done.answer(204); }));
 }
 

@@ -20,7 +20,7 @@ namespace {
 /// Random bytes in a token.
 constexpr std::size_t token_random_bytes = 16;
 
-/// The longest name that `fresh_token` leaves room for.
+/// The longest name that `fresh_token` leaves space for.
 constexpr std::size_t token_owner_length_max = name_length_max - 2 - 2 * token_random_bytes;
 
 /// A token for `owner` that nobody can guess: `OWNER--` and 32 hexadecimal digits. `unavailable`

@@ -18,6 +18,6 @@ Result<DropOldestBatches::Reply> Machine::apply(DropOldestBatches& step) {
     });
 }
 
-Outcome Machine::perform_in(RoomSteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome Machine::perform_in(CapacitySteps steps, Step& step) { return apply_one_of(steps, step); }
 
 }  // namespace routemaster::detail

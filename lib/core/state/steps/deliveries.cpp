@@ -67,9 +67,9 @@ DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, Mes
             .messages = std::move(messages)};
 }
 
-/// What is not told is not awaited. A journal tells of the attempt with the seal; that is missing
-/// when the batch was full, and then the first attempt is worth a commit only if they are limited
-/// or if an earlier process may have made one.
+/// The reply waits for a commit only if this logs a change. A seal records the attempt with it; a
+/// batch that was full is sealed already, and then the first attempt is worth a commit only if they
+/// are limited or if an earlier process may have made one.
 void Machine::count_begun(BatchState& batch, const Subscription& wants) {
     ++batch.attempts;
     const bool first = batch.attempts == 1 && batch.sealed_here;

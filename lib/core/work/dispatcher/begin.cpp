@@ -42,7 +42,7 @@ void Dispatcher::Impl::begun(Id id, Outcome outcome) {
 }
 
 void Dispatcher::Impl::unfit(Id id, const Error& error) {
-    log(LogLevel::error, "a job of the delivery queue is none: " + error.message());
+    log(LogLevel::error, "queue 'main' holds a job that is not a delivery job: " + error.message());
     loop_.nack(id, now_ + options_.health.backoff_max);
     end(id);
 }

@@ -111,7 +111,7 @@ void Dispatcher::Impl::log_unnamed(const std::string& subscriber) {
     if (unnamed_.size() >= unnamed_max) unnamed_.clear();
     if (!unnamed_.insert(subscriber).second) return;
     warn("nobody has named the callback of '" + public_part(subscriber) +
-         "' in this process, and its events wait and take room: subscribe again with the "
+         "' in this process, and its events wait and take space: subscribe again with the "
          "callback, or remove the subscriber");
 }
 

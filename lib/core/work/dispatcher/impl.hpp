@@ -87,7 +87,7 @@ private:
                                                                const Uid& worker);
 
     /// All that the transports reach now. Each comes first in turn, or those behind it would
-    /// starve while there is room for few.
+    /// starve while few deliveries are free.
     [[nodiscard]] std::optional<std::vector<std::string>> destinations() override;
 
     // --- Begin ----------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ private:
     /// so that the one of a callback that has just returned is among them.
     std::vector<Id> take_back();
 
-    /// Gives back those of the flights that have not returned.
+    /// Nacks those of the flights that have not returned.
     void nack(const std::vector<Id>& ids);
 
     void end(Id id);

@@ -9,7 +9,7 @@
 local function callback_key(name) return P .. 'routemaster:callback:' .. name end
 
 -- The callback that batches of a subscriber go to: its name, or '' when the subscriber is gone; nil
--- for a URL, and for what cannot be read, of which whoever begins the delivery is told.
+-- for a URL, and for what cannot be read: that fails when the delivery begins.
 local function callback_of(token)
     local known = redis.pcall('HMGET', P .. 'subscriber:' .. token, 'callback', 'uuid')
     if known.err then return nil end

@@ -3,7 +3,7 @@
 local delivery_prefix = '\146\165batch\145\180'
 
 -- The queue in which deliveries to callbacks in processes are SCHEDULED, and in a mixed fleet
--- PENDING; see callback.lua. Leases that are told of say `main`.
+-- PENDING; see callback.lua. The leases in replies say `main`.
 local to_callbacks = 'main:callbacks'
 
 -- The batch that a job of a queue is to deliver; nil for any other job.

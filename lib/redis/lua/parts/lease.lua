@@ -1,5 +1,5 @@
 -- Leases: `routemaster:leases:{worker}` maps a fence to queue NUL job, and `newest` to the last
--- fence the worker was given. The job itself is in Ruby Routemaster's `jobs:pending:{q}:{worker}`,
+-- fence of the worker. The job itself is in Ruby Routemaster's `jobs:pending:{q}:{worker}`,
 -- from which the scrub of any process may take it.
 
 -- The queue in which a job is PENDING under a lease of `q`; nil when the lease is lost.

@@ -49,8 +49,8 @@ local function indexed_page(key, index, is_hash, head, counts)
     return wanted
 end
 
--- The page of names that the listing asks for; nil when the index is behind. Names that `counts`,
--- if given, refuses are none: a page without them is as long as any.
+-- The page of names that the listing asks for; nil when the index is behind. Names for
+-- which `counts`, if passed, is false are skipped, and do not shorten the page.
 local function page(key, is_hash, head, counts)
     counts = counts or function() return true end
     local size = redis.call(is_hash and 'HLEN' or 'SCARD', P .. key)

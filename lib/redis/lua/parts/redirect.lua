@@ -1,6 +1,6 @@
 -- Moves what is READY of a subscriber whose batches went to the callback `before`, as `callback_of`
--- tells it. That is among the first `concurrency` places of its group; in a mixed fleet there is no
--- group, and what was for a URL is met where it is.
+-- returns it. That is among the first `concurrency` places of its group; in a mixed fleet there is
+-- no group, and what was for a URL is found where it is.
 local function redirect(token, before, concurrency)
     if callback_of(token) == before then return end
     local jobs = {}

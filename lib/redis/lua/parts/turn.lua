@@ -3,10 +3,10 @@
 -- that began first goes first. `routemaster:turns:{token}` maps the fence of each to its worker.
 
 -- How many more may be under way. Turns of a worker that is gone, or lost the lease, are removed.
-local function room_of(token)
+local function free_places(token)
     local key = P .. 'routemaster:turns:' .. token
-    local room = concurrency_of(token) - redis.call('HLEN', key)
-    if room > 0 then return room end
+    local free = concurrency_of(token) - redis.call('HLEN', key)
+    if free > 0 then return free end
     local turns = redis.call('HGETALL', key)
     for i = 1, #turns, 2 do
         local fence, worker = turns[i], turns[i + 1]
@@ -14,10 +14,10 @@ local function room_of(token)
         if seen + 30000 <= now or
             redis.call('HEXISTS', P .. 'routemaster:leases:' .. worker, fence) == 0 then
             redis.call('HDEL', key, fence)
-            room = room + 1
+            free = free + 1
         end
     end
-    return room
+    return free
 end
 
 -- Records that the delivery of a job is under way. Turns that cannot be read block nobody.
@@ -68,21 +68,21 @@ local function take_turns(wanted)
     local jobs = {}
     for i = #looked, 1, -1 do jobs[#jobs + 1] = looked[i] end
     local token_at = in_order(jobs)
-    local room, taken, left, full = {}, {}, {}, false
+    local free, taken, left, full = {}, {}, {}, false
     local name_of, called = {}, {}
     for place, job in ipairs(jobs) do
         local token = token_at[place]
         if token and name_of[token] == nil then name_of[token] = callback_of(token) or false end
-        if token and not room[token] then
-            local read, places = pcall(room_of, token)
-            room[token] = read and places or 1
+        if token and not free[token] then
+            local read, places = pcall(free_places, token)
+            free[token] = read and places or 1
         end
         full = full or #taken == wanted
         if token and name_of[token] then
             called[#called + 1] = {job, token}
-        elseif not full and (not token or room[token] > 0) then
+        elseif not full and (not token or free[token] > 0) then
             taken[#taken + 1] = job
-            if token then room[token] = room[token] - 1 end
+            if token then free[token] = free[token] - 1 end
         else
             left[#left + 1] = job
         end
@@ -107,18 +107,18 @@ end
 -- longest. Returns them.
 local function take_called(name, wanted)
     local looked = redis.pcall('LRANGE', callback_key(name), -1000, -1)
-    local room, taken = {}, {}
+    local free, taken = {}, {}
     for i = #looked, 1, -1 do
         local job = looked[i]
         local uid = batch_of('main', job)
         local token = uid and subscriber_of(uid)
-        if token and not room[token] then
-            local read, places = pcall(room_of, token)
-            room[token] = read and places or 1
+        if token and not free[token] then
+            local read, places = pcall(free_places, token)
+            free[token] = read and places or 1
         end
-        if #taken < wanted and (not token or room[token] > 0) and withdraw(job, name) then
+        if #taken < wanted and (not token or free[token] > 0) and withdraw(job, name) then
             taken[#taken + 1] = job
-            if token then room[token] = room[token] - 1 end
+            if token then free[token] = free[token] - 1 end
         end
     end
     return taken

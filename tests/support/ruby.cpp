@@ -1,4 +1,4 @@
-#include "support/original.hpp"
+#include "support/ruby.hpp"
 
 #include <chrono>
 #include <cstdlib>
@@ -99,8 +99,8 @@ RedisReply script(RedisClient& redis, const char* text, const std::vector<std::s
 
 std::map<std::string, std::string> hash(RedisClient& redis, const std::string& key) {
     std::map<std::string, std::string> all;
-    const auto told = redis.command({"HGETALL", key}).list;
-    for (std::size_t i = 0; i + 1 < told.size(); i += 2) all[told[i].text] = told[i + 1].text;
+    const auto fields = redis.command({"HGETALL", key}).list;
+    for (std::size_t i = 0; i + 1 < fields.size(); i += 2) all[fields[i].text] = fields[i + 1].text;
     return all;
 }
 
@@ -124,15 +124,14 @@ bool post(const std::string& callback, const std::string& body) {
 
 }  // namespace
 
-OriginalWeb::OriginalWeb(const RedisAddress& address, std::uint64_t seed)
-    : redis_{address}, uids_{seed} {}
+RubyWeb::RubyWeb(const RedisAddress& address, std::uint64_t seed) : redis_{address}, uids_{seed} {}
 
-std::string OriginalWeb::fresh_uid() {
+std::string RubyWeb::fresh_uid() {
     Random random{++uids_ * 0x9e3779b97f4a7c15U};
     return std::string{Uid{random.next(), random.next()}.text()};
 }
 
-void OriginalWeb::publish(const std::string& topic, const std::string& url) {
+void RubyWeb::publish(const std::string& topic, const std::string& url) {
     const auto at = system_clock().now();
     const auto message =
         encode_message({.topic = topic, .type = EventType::update, .url = url}, at);
@@ -142,19 +141,19 @@ void OriginalWeb::publish(const std::string& topic, const std::string& url) {
         const auto known = hash(redis_, "subscriber:" + token);
         const auto current = "batches:current:" + token;
         const auto max = setting(known, "max_events", "100");
-        const auto told = script(redis_, batch_ingest, {current},
-                                 {redis_.command({"SRANDMEMBER", current}).text, fresh_uid(),
-                                  message, token, "3", max, std::to_string(to_milliseconds(at))})
-                              .list;
-        const auto job = detail::delivery_job(*Uid::parse(told.at(0).text));
+        const auto reply = script(redis_, batch_ingest, {current},
+                                  {redis_.command({"SRANDMEMBER", current}).text, fresh_uid(),
+                                   message, token, "3", max, std::to_string(to_milliseconds(at))})
+                               .list;
+        const auto job = detail::delivery_job(*Uid::parse(reply.at(0).text));
         const auto due = to_milliseconds(at) + std::stoll(setting(known, "timeout", "500"));
         script(redis_, queue_push_scheduled, {}, {job, std::to_string(due)});
-        if (told.at(1).number >= std::stoll(max)) script(redis_, queue_promote, {}, {job});
+        if (reply.at(1).number >= std::stoll(max)) script(redis_, queue_promote, {}, {job});
     }
     redis_.command({"HINCRBY", "topic:" + topic, "counter", "1"});
 }
 
-OriginalWorker::OriginalWorker(RedisAddress address, int threads, std::uint64_t seed)
+RubyWorker::RubyWorker(RedisAddress address, int threads, std::uint64_t seed)
     : address_{std::move(address)} {
     Random random{seed};
     threads_.emplace_back([this] { schedule(); });
@@ -165,24 +164,24 @@ OriginalWorker::OriginalWorker(RedisAddress address, int threads, std::uint64_t 
     }
 }
 
-OriginalWorker::~OriginalWorker() { stop(); }
+RubyWorker::~RubyWorker() { stop(); }
 
-void OriginalWorker::stop() {
+void RubyWorker::stop() {
     stopping_ = true;
     end();
 }
 
-void OriginalWorker::kill() {
+void RubyWorker::kill() {
     killed_ = true;
     stop();
 }
 
-void OriginalWorker::end() {
+void RubyWorker::end() {
     for (auto& thread : threads_) thread.join();
     threads_.clear();
 }
 
-void OriginalWorker::schedule() {
+void RubyWorker::schedule() {
     RedisClient redis{address_};
     while (!stopping_) {
         script(redis, queue_schedule, {}, {now_text(), "100"});
@@ -190,7 +189,7 @@ void OriginalWorker::schedule() {
     }
 }
 
-void OriginalWorker::scrub() {
+void RubyWorker::scrub() {
     RedisClient redis{address_};
     for (auto next = now() + 1'000; !stopping_; std::this_thread::sleep_for(milliseconds{10})) {
         if (now() < next) continue;
@@ -204,7 +203,7 @@ void OriginalWorker::scrub() {
     }
 }
 
-void OriginalWorker::work(const std::string& id) {
+void RubyWorker::work(const std::string& id) {
     RedisClient redis{address_};
     while (!stopping_) {
         redis.command({"HSET", "workers", id, now_text()});
@@ -216,7 +215,7 @@ void OriginalWorker::work(const std::string& id) {
     if (!killed_) redis.command({"HDEL", "workers", id});
 }
 
-void OriginalWorker::run(RedisClient& redis, const std::string& id, const std::string& job) {
+void RubyWorker::run(RedisClient& redis, const std::string& id, const std::string& job) {
     const auto pending = "jobs:pending:main:" + id;
     const auto uid = std::string{detail::batch_of(job)->text()};
     const auto list = "batches:" + uid;

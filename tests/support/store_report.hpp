@@ -17,7 +17,7 @@
 namespace routemaster::test {
 
 /// The lists of a store.
-struct Told {
+struct StoreReport {
     std::vector<Topic> topics;
     std::vector<SubscriberStatus> subscribers;
     std::vector<ApiToken> tokens;
@@ -25,28 +25,28 @@ struct Told {
     std::vector<std::vector<DeadBatchStatus>> dead;
     std::vector<QueueStatus> queues;
     std::vector<Counter> counters;
-    friend bool operator==(const Told&, const Told&) = default;
+    friend bool operator==(const StoreReport&, const StoreReport&) = default;
 };
 
 /// Lists a store. `tokens` are the subscribers whose batches are listed. Unfinished attempts are
 /// left out: a restart forgets them.
-inline Told tell(Store& store, const std::vector<std::string>& tokens, TimePoint now) {
-    Told told{.topics = perform(store, ListTopics{}, now).value(),
-              .subscribers = perform(store, ListSubscribers{}, now).value(),
-              .tokens = perform(store, ListTokens{}, now).value(),
-              .batches = {},
-              .dead = {},
-              .queues = {perform(store, CountJobs{"work"}, now).value(),
-                         perform(store, CountJobs{delivery_queue}, now).value()},
-              .counters = perform(store, ListCounters{}, now).value()};
-    for (auto& subscriber : told.subscribers) subscriber.last_attempted_at.reset();
+inline StoreReport report_of(Store& store, const std::vector<std::string>& tokens, TimePoint now) {
+    StoreReport report{.topics = perform(store, ListTopics{}, now).value(),
+                       .subscribers = perform(store, ListSubscribers{}, now).value(),
+                       .tokens = perform(store, ListTokens{}, now).value(),
+                       .batches = {},
+                       .dead = {},
+                       .queues = {perform(store, CountJobs{"work"}, now).value(),
+                                  perform(store, CountJobs{delivery_queue}, now).value()},
+                       .counters = perform(store, ListCounters{}, now).value()};
+    for (auto& subscriber : report.subscribers) subscriber.last_attempted_at.reset();
     for (const auto& token : tokens) {
         auto& batches =
-            told.batches.emplace_back(perform(store, ListBatches{token, 100'000}, now).value());
+            report.batches.emplace_back(perform(store, ListBatches{token, 100'000}, now).value());
         for (auto& batch : batches) batch.attempts = 0;
-        told.dead.push_back(perform(store, ListDeadBatches{token}, now).value());
+        report.dead.push_back(perform(store, ListDeadBatches{token}, now).value());
     }
-    return told;
+    return report;
 }
 
 /// Checks that gauges equal a recount over the batches, with at most one CURRENT batch for each

@@ -24,6 +24,6 @@ struct StepProtocol<DropOldestBatches> {
     static Dropped reply(const ScriptReply& reply) { return dropped(reply.value); }
 };
 
-template struct Protocols<RoomSteps>;
+template struct Protocols<CapacitySteps>;
 
 }  // namespace routemaster::redis

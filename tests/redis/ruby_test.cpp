@@ -54,7 +54,7 @@ void worker_scrubs(RedisScene& s, const Uid& worker) {
 
 }  // namespace
 
-TEST_CASE("original: a batch that its web process began is delivered") {
+TEST_CASE("ruby: a batch that its web process began is delivered") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, a, s.now);
@@ -69,7 +69,7 @@ TEST_CASE("original: a batch that its web process began is delivered") {
     CHECK(s.perform(CountJobs{"main"}) == QueueStatus{});
 }
 
-TEST_CASE("original: our events are appended to the batch that its web process began") {
+TEST_CASE("ruby: our events are appended to the batch that its web process began") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, a, s.now);
@@ -80,7 +80,7 @@ TEST_CASE("original: our events are appended to the batch that its web process b
     CHECK(start.messages.size() == 2);
 }
 
-TEST_CASE("original: its web process publishes into a batch of ours") {
+TEST_CASE("ruby: its web process publishes into a batch of ours") {
     RedisScene s;
     s.subscribe();
     s.publish(a);
@@ -94,7 +94,7 @@ TEST_CASE("original: its web process publishes into a batch of ours") {
     CHECK(s.perform(FindSubscriber{"billing"})->events_queued == 0);
 }
 
-TEST_CASE("original: batches of both are delivered one after the other") {
+TEST_CASE("ruby: batches of both are delivered one after the other") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, a, s.now);
@@ -108,7 +108,7 @@ TEST_CASE("original: batches of both are delivered one after the other") {
     CHECK(s.begin(s.acquire()).batch.text() == b);
 }
 
-TEST_CASE("original: a batch that its worker delivered blocks nobody") {
+TEST_CASE("ruby: a batch that its worker delivered blocks nobody") {
     RedisScene s;
     s.subscribe();
     s.publish(a);
@@ -125,7 +125,7 @@ TEST_CASE("original: a batch that its worker delivered blocks nobody") {
     CHECK(s.begin(leases[0]).verdict == Verdict::deliver);
 }
 
-TEST_CASE("original: a batch whose job was lost gets one with the next event") {
+TEST_CASE("ruby: a batch whose job was lost gets one with the next event") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, a, s.now);
@@ -136,7 +136,7 @@ TEST_CASE("original: a batch whose job was lost gets one with the next event") {
     CHECK(s.begin(s.acquire()).messages.size() == 2);
 }
 
-TEST_CASE("original: a CURRENT batch that is gone is not appended to") {
+TEST_CASE("ruby: a CURRENT batch that is gone is not appended to") {
     RedisScene s;
     s.subscribe();
     s.other({"SADD", "batches:current:billing", a});
@@ -147,7 +147,7 @@ TEST_CASE("original: a CURRENT batch that is gone is not appended to") {
     CHECK(s.begin(s.acquire()).batch.text().substr(0, 17) == b.substr(0, 17));
 }
 
-TEST_CASE("original: a job that its scrub took from our worker is not settled by it") {
+TEST_CASE("ruby: a job that its scrub took from our worker is not settled by it") {
     RedisScene s;
     s.subscribe();
     s.publish(a);
@@ -163,7 +163,7 @@ TEST_CASE("original: a job that its scrub took from our worker is not settled by
     CHECK(s.settle(heir) == Settlement::settled);
 }
 
-TEST_CASE("original: with its workers in the fleet, no job is blocked from them") {
+TEST_CASE("ruby: with its workers in the fleet, no job is blocked from them") {
     RedisScene s{true};
     s.subscribe();
     for (const auto& uid : {a, a, b, b}) s.publish(uid);
@@ -173,7 +173,7 @@ TEST_CASE("original: with its workers in the fleet, no job is blocked from them"
     CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 1);
 }
 
-TEST_CASE("original: blocked jobs come back when its workers join the fleet") {
+TEST_CASE("ruby: blocked jobs come back when its workers join the fleet") {
     RedisScene s;
     s.subscribe();
     for (const auto& uid : {a, a, b, b}) s.publish(uid);
@@ -184,7 +184,7 @@ TEST_CASE("original: blocked jobs come back when its workers join the fleet") {
     CHECK(s.other({"ZCARD", "jobs:scheduled:main"}).number == 1);
 }
 
-TEST_CASE("original: with its workers in the fleet, no other job comes into their queues") {
+TEST_CASE("ruby: with its workers in the fleet, no other job comes into their queues") {
     RedisScene s{true};
     for (const auto* queue : {"main", "aux"}) {
         const auto refused = s.try_to(PushJob{queue, encode_job({"resize"}), s.now});
@@ -195,7 +195,7 @@ TEST_CASE("original: with its workers in the fleet, no other job comes into thei
     CHECK(s.perform(PushJob{"main", RedisScene::job(a), s.now}) == PushOutcome::pushed);
 }
 
-TEST_CASE("original: with its workers in the fleet, what would crash them is refused") {
+TEST_CASE("ruby: with its workers in the fleet, what would crash them is refused") {
     RedisScene s{true};
     const auto refusal = [&](auto step) {
         const auto keys = s.keys();
@@ -253,7 +253,7 @@ TEST_CASE("original: with its workers in the fleet, what would crash them is ref
     CHECK(perform(ours, with_data(200), s.now));
 }
 
-TEST_CASE("original: a batch that our worker made DEAD is in none of its keys") {
+TEST_CASE("ruby: a batch that our worker made DEAD is in none of its keys") {
     RedisScene s{true};
     s.perform(Subscribe{.token = "billing",
                         .topics = {"cats"},
@@ -285,7 +285,7 @@ TEST_CASE("original: a batch that our worker made DEAD is in none of its keys") 
     CHECK(s.perform(FindSubscriber{"billing"})->batches_queued == 0);
 }
 
-TEST_CASE("original: health and settings are shared") {
+TEST_CASE("ruby: health and settings are shared") {
     RedisScene s;
     s.subscribe();
     s.other({"HSET", "subscriber:billing", "health_points", "42", "last_attempted_at", "17"});
@@ -298,7 +298,7 @@ TEST_CASE("original: health and settings are shared") {
     CHECK(status->subscription.max_events == 100);
 }
 
-TEST_CASE("original: the remains of a late write are not a subscriber") {
+TEST_CASE("ruby: the remains of a late write are not a subscriber") {
     RedisScene s;
     s.other({"HSET", "subscriber:billing", "health_points", "100"});
     s.other({"SADD", "subscribers:cats", "billing"});
@@ -307,7 +307,7 @@ TEST_CASE("original: the remains of a late write are not a subscriber") {
     CHECK(!s.perform(FindSubscriber{"billing"}));
 }
 
-TEST_CASE("original: a key of another type is reported, and nothing is half done") {
+TEST_CASE("ruby: a key of another type is reported, and nothing is half done") {
     RedisScene s;
     s.subscribe();
     s.other({"SET", "jobs:index:main", "nonsense"});

@@ -19,9 +19,9 @@ namespace routemaster::test {
 /// A web process, as Redis sees its publications.
 ///
 /// Thread safety: none.
-class OriginalWeb {
+class RubyWeb {
 public:
-    explicit OriginalWeb(const RedisAddress& address, std::uint64_t seed = 1);
+    explicit RubyWeb(const RedisAddress& address, std::uint64_t seed = 1);
 
     /// Publishes one event with that URL, which happens now. The subscribers exist already.
     void publish(const std::string& topic, const std::string& url);
@@ -36,13 +36,13 @@ private:
 /// A worker process: a scheduler, a thread that scrubs, and threads that deliver over HTTP. Some
 /// waits are shorter, to save test time: a worker is scrubbed after 3 s of silence instead of 30,
 /// which is checked every second, and a failed batch waits for 100 ms.
-class OriginalWorker {
+class RubyWorker {
 public:
-    explicit OriginalWorker(RedisAddress address, int threads = 5, std::uint64_t seed = 1);
+    explicit RubyWorker(RedisAddress address, int threads = 5, std::uint64_t seed = 1);
     /// Stops as `stop` does.
-    ~OriginalWorker();
-    OriginalWorker(const OriginalWorker&) = delete;
-    OriginalWorker& operator=(const OriginalWorker&) = delete;
+    ~RubyWorker();
+    RubyWorker(const RubyWorker&) = delete;
+    RubyWorker& operator=(const RubyWorker&) = delete;
 
     /// Lets deliveries under way end, and removes itself from `workers`.
     void stop();

@@ -89,7 +89,7 @@ std::vector<std::string> acquired(RedisScene& s, std::uint32_t limit = 100) {
 
 }  // namespace
 
-TEST_CASE("original: 100,000 batches that its workers ended delay ours for less than a second") {
+TEST_CASE("ruby: 100,000 batches that its workers ended delay ours for less than a second") {
     RedisScene s;
     subscribe(s, "billing");
     leave_ended(s, "billing", 100'000);
@@ -108,7 +108,7 @@ TEST_CASE("original: 100,000 batches that its workers ended delay ours for less 
     CHECK(s.other({"EXISTS", "routemaster:untidy"}).number == 0);
 }
 
-TEST_CASE("original: batches that its workers ended behind one under way are skipped") {
+TEST_CASE("ruby: batches that its workers ended behind one under way are skipped") {
     RedisScene s;
     subscribe(s, "billing");
     publish(s, 2'502);
@@ -126,14 +126,14 @@ TEST_CASE("original: batches that its workers ended behind one under way are ski
     CHECK(calls <= 4);
 }
 
-TEST_CASE("original: with its workers in the fleet, no batch joins a group") {
+TEST_CASE("ruby: with its workers in the fleet, no batch joins a group") {
     RedisScene s{true};
     subscribe(s, "billing");
     publish(s, 3);
     CHECK(group_length(s) == 0);
 }
 
-TEST_CASE("original: batches that its workers ended are removed with the subscriber") {
+TEST_CASE("ruby: batches that its workers ended are removed with the subscriber") {
     RedisScene s;
     subscribe(s, "billing");
     leave_ended(s, "billing", 2'500);
@@ -143,7 +143,7 @@ TEST_CASE("original: batches that its workers ended are removed with the subscri
     CHECK(group_length(s) == 0);
 }
 
-TEST_CASE("original: blocked jobs come back for its workers, 1,000 with each step") {
+TEST_CASE("ruby: blocked jobs come back for its workers, 1,000 with each step") {
     RedisScene s;
     subscribe(s, "billing");
     publish(s, 2'501);
@@ -174,7 +174,7 @@ TEST_CASE("original: blocked jobs come back for its workers, 1,000 with each ste
                   "all of it is due");
 }
 
-TEST_CASE("original: blocked jobs come back in their order") {
+TEST_CASE("ruby: blocked jobs come back in their order") {
     RedisScene s;
     subscribe(s, "billing");
     for (int number = 1; number <= 1'500; ++number) {
@@ -194,7 +194,7 @@ TEST_CASE("original: blocked jobs come back in their order") {
     }
 }
 
-TEST_CASE("original: jobs of its worker that exited because of an error are released") {
+TEST_CASE("ruby: jobs of its worker that exited because of an error are released") {
     for (const bool mixed : {false, true}) {
         CAPTURE(mixed);
         RedisScene s{mixed};
@@ -215,7 +215,7 @@ TEST_CASE("original: jobs of its worker that exited because of an error are rele
     }
 }
 
-TEST_CASE("original: a batch that its web process began before ours is delivered first") {
+TEST_CASE("ruby: a batch that its web process began before ours is delivered first") {
     RedisScene s;
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -230,7 +230,7 @@ TEST_CASE("original: a batch that its web process began before ours is delivered
 
 // --- Turns, in a mixed fleet ---------------------------------------------------------------------
 
-TEST_CASE("original: in a mixed fleet, batches acquired together are delivered in order") {
+TEST_CASE("ruby: in a mixed fleet, batches acquired together are delivered in order") {
     RedisScene s{true};
     subscribe(s, "billing");
     subscribe(s, "audit", 2);
@@ -253,7 +253,7 @@ TEST_CASE("original: in a mixed fleet, batches acquired together are delivered i
     CHECK(s.other({"EXISTS", "routemaster:blocked:main"}).number == 0);
 }
 
-TEST_CASE("original: in a mixed fleet, no batch waits for the turn of a worker that is gone") {
+TEST_CASE("ruby: in a mixed fleet, no batch waits for the turn of a worker that is gone") {
     RedisScene s{true};
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -284,7 +284,7 @@ TEST_CASE("original: in a mixed fleet, no batch waits for the turn of a worker t
     }
 }
 
-TEST_CASE("original: in a mixed fleet, 1,000 batches that wait for their turn delay no others") {
+TEST_CASE("ruby: in a mixed fleet, 1,000 batches that wait for their turn delay no others") {
     RedisScene s{true};
     subscribe(s, "billing");
     subscribe(s, "audit");
@@ -297,7 +297,7 @@ TEST_CASE("original: in a mixed fleet, 1,000 batches that wait for their turn de
     CHECK(reached);
 }
 
-TEST_CASE("original: in a mixed fleet, a worker sleeps while batches only wait for their turn") {
+TEST_CASE("ruby: in a mixed fleet, a worker sleeps while batches only wait for their turn") {
     RedisScene s{true};
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -307,7 +307,7 @@ TEST_CASE("original: in a mixed fleet, a worker sleeps while batches only wait f
     CHECK(s.perform(step).next_due == never);
 }
 
-TEST_CASE("original: in a mixed fleet, turns that cannot be read block nobody") {
+TEST_CASE("ruby: in a mixed fleet, turns that cannot be read block nobody") {
     RedisScene s{true};
     subscribe(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -319,7 +319,7 @@ TEST_CASE("original: in a mixed fleet, turns that cannot be read block nobody") 
     CHECK(acquired(s) == std::vector{b});
 }
 
-TEST_CASE("original: in a mixed fleet, the batches of a subscriber are listed") {
+TEST_CASE("ruby: in a mixed fleet, the batches of a subscriber are listed") {
     RedisScene s{true};
     subscribe(s, "billing");
     subscribe(s, "audit");

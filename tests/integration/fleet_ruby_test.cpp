@@ -18,15 +18,15 @@
 #include "routemaster/random.hpp"
 #include "support/await.hpp"
 #include "support/batch_receiver.hpp"
-#include "support/original.hpp"
 #include "support/redis_server.hpp"
+#include "support/ruby.hpp"
 #include "support/running_fleet.hpp"
 
 using namespace routemaster;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using test::OriginalWeb;
-using test::OriginalWorker;
+using test::RubyWeb;
+using test::RubyWorker;
 using test::RunningWeb;
 using test::RunningWorker;
 
@@ -59,7 +59,7 @@ std::size_t late(const std::vector<int>& numbers) {
     return count;
 }
 
-std::int64_t held(const test::RedisServer& redis) {
+std::int64_t blocked(const test::RedisServer& redis) {
     return redis.command({"SCARD", "routemaster:blocked:main"}).number;
 }
 
@@ -67,13 +67,13 @@ std::int64_t held(const test::RedisServer& redis) {
 /// counts the orders answered 200.
 class Shop {
 public:
-    explicit Shop(const test::RedisServer& redis) : original_{redis.address(), 7} {
+    explicit Shop(const test::RedisServer& redis) : ruby_web_{redis.address(), 7} {
         thread_ = std::thread{[this] {
             while (!over_) {
                 const auto web = current();
                 const int number = published_ + 1;
                 if (!web) {
-                    original_.publish("orders", order(number));
+                    ruby_web_.publish("orders", order(number));
                 } else if (web->publish("orders", order(number)).status != 200) {
                     continue;
                 }
@@ -104,7 +104,7 @@ private:
         return web_;
     }
 
-    OriginalWeb original_;
+    RubyWeb ruby_web_;
     std::mutex mutex_;  // Guards the pointer.
     std::shared_ptr<RunningWeb> web_;
     std::atomic<bool> over_{false};
@@ -147,15 +147,15 @@ TEST_CASE("back to Ruby Routemaster: its workers deliver a backlog of ours") {
     for (int number = 1; number <= count; ++number) {
         REQUIRE(web.publish("orders", order(number)).status == 200);
     }
-    CHECK(held(redis) > 300);
+    CHECK(blocked(redis) > 300);
     CHECK(worker->stop() == 0);
     worker = std::make_unique<RunningWorker>(redis.url(), mixed);
-    CHECK_MESSAGE(test::await([&] { return held(redis) == 0; }, seconds{1}), "the gate opens");
+    CHECK_MESSAGE(test::await([&] { return blocked(redis) == 0; }, seconds{1}), "the gate opens");
     SUBCASE("its worker ends in an orderly way") { CHECK(worker->stop() == 0); }
     SUBCASE("its worker is killed") { worker->kill(); }
-    CHECK(held(redis) == 0);
+    CHECK(blocked(redis) == 0);
     receiver.dawdle(milliseconds{0});
-    const OriginalWorker original{redis.address()};
+    const RubyWorker ruby{redis.address()};
     CHECK(await_orders(receiver, count));
     check_drained(redis);
 }
@@ -168,10 +168,10 @@ TEST_CASE("a worker that stops at once in a mixed fleet leaves no job blocked") 
     for (int number = 1; number <= 50; ++number) {
         REQUIRE(web.publish("orders", order(number)).status == 200);
     }
-    REQUIRE(held(redis) == 49);
+    REQUIRE(blocked(redis) == 49);
     RunningWorker worker{redis.url(), mixed};
     CHECK(worker.stop() == 0);
-    CHECK(held(redis) == 0);
+    CHECK(blocked(redis) == 0);
 }
 
 TEST_CASE("to ours: batches that Ruby workers delivered delay nobody") {
@@ -189,9 +189,9 @@ TEST_CASE("to ours: batches that Ruby workers delivered delay nobody") {
         CHECK(between.stop() == 0);
     }
     {
-        OriginalWorker original{redis.address()};
+        RubyWorker ruby{redis.address()};
         CHECK(await_orders(receiver, backlog));
-        original.stop();
+        ruby.stop();
     }
     RunningWorker ours{redis.url()};
     const auto began = std::chrono::steady_clock::now();
@@ -208,14 +208,14 @@ TEST_CASE("beside Ruby Routemaster's web, events are prompt and in order") {
     const RunningWorker worker{redis.url(), mixed};
     REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("timeout":0)").status ==
             204);
-    OriginalWeb original{redis.address()};
+    RubyWeb ruby{redis.address()};
     constexpr int count = 200;
     Random random{1};
     std::vector<double> waits;
     for (int number = 1; number <= count; ++number) {
         std::this_thread::sleep_for(milliseconds{random.below(20)});
         const auto began = std::chrono::steady_clock::now();
-        original.publish("orders", order(number));
+        ruby.publish("orders", order(number));
         if (number % 2 == 1) continue;  // The next does not wait for this one.
         REQUIRE(receiver.await_event(order(number)));
         waits.push_back(
@@ -239,7 +239,7 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
     web.reset();
     constexpr int rounds = 2;
     Shop shop{redis};
-    auto theirs = std::make_unique<OriginalWorker>(redis.address(), 3, 100);
+    auto theirs = std::make_unique<RubyWorker>(redis.address(), 3, 100);
     for (int round = 1; round <= rounds; ++round) {
         CAPTURE(round);
         // To ours: both, then ours with the flag, then without.
@@ -267,9 +267,9 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
         CHECK(second->stop() == 0);
         ours = std::make_unique<RunningWorker>(redis.url(), mixed);
         shop.use(std::make_shared<RunningWeb>(redis.url(), mixed));
-        CHECK(test::await([&] { return held(redis) == 0; }, seconds{2}));
-        theirs = std::make_unique<OriginalWorker>(redis.address(), 3,
-                                                  100 + static_cast<std::uint64_t>(round));
+        CHECK(test::await([&] { return blocked(redis) == 0; }, seconds{2}));
+        theirs = std::make_unique<RubyWorker>(redis.address(), 3,
+                                              100 + static_cast<std::uint64_t>(round));
         shop.use(nullptr);
         std::this_thread::sleep_for(milliseconds{200});
         if (round % 2 == 0) {
