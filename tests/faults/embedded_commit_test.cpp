@@ -139,8 +139,9 @@ TEST_CASE("the end of a delivery is written with what comes next, and before the
     scene.must(BeginDelivery{lease, Duration{1}});
     scene.must(scene.job("so that a commit has just ended"));
     SuspendedSyncs suspended{disk};
-    Submission settle{scene,
-                      SettleDelivery{.lease = lease, .delivered = true, .begun_at = scene.now}};
+    Submission settle{
+        scene,
+        SettleDelivery{.lease = lease, .delivered = true, .begun_at = scene.now, .patient = true}};
     SUBCASE("the delivery of the next batch") {
         Submission next{scene, AcquireJobs{delivery_queue, scene.worker, 9}};
         suspended.wait();

@@ -91,9 +91,6 @@ struct BeginDelivery {
 /// concurrency limit of the ordering group by one, up to what its subscriber asked; failure lowers
 /// it by two, down to 16, or raises it by one below 16. It never exceeds `concurrency_max`: a
 /// greater limit is lowered to that. Repeating one that succeeded answers `lease_lost`.
-///
-/// A store may write it together with what comes next, so its reply may take up to 50 ms; it comes
-/// at once when the next batch of the subscriber is acquired meanwhile.
 struct SettleDelivery {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "settle_delivery",
@@ -111,6 +108,9 @@ struct SettleDelivery {
     bool permanent = false;  ///< Read when it was not delivered: no further attempt will succeed.
     /// Likewise: why not. A DEAD batch keeps the first `dead_error_max` bytes.
     std::string error{};
+    /// The reply may take 50 ms longer, so that the end is written together with what comes next.
+    /// It comes at once when the next batch of the subscriber is acquired meanwhile.
+    bool patient = false;
 };
 
 /// The steps of a delivery.

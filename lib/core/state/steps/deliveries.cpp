@@ -103,7 +103,7 @@ void Machine::end_vanished(JobState& job, BatchState* batch, bool subscriber_exi
 
 template <>
 Result<SettleDelivery::Reply> Machine::apply(SettleDelivery& step) {
-    hurried_ = false;
+    hurried_ = !step.patient;
     auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return Settlement::lease_lost;
     auto* batch = delivered_by(*job);
