@@ -6,6 +6,7 @@
 #include <mutex>
 #include <stop_token>
 #include <thread>
+#include <utility>
 
 namespace routemaster {
 
@@ -45,8 +46,10 @@ private:
     static constexpr Duration sleep_max{1'000};
 
     void wake() {
-        const std::lock_guard lock{mutex_};
-        woken_ = true;
+        {
+            const std::lock_guard lock{mutex_};
+            if (std::exchange(woken_, true)) return;
+        }
         changed_.notify_one();
     }
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,8 +27,9 @@ using embedded::JournalFile;
 using embedded::JournalWriter;
 using embedded::PendingReply;
 
-/// How long `relaxed` may delay writing changes to disk.
-constexpr std::chrono::milliseconds relaxed_sync{50};
+/// How long changes may be in memory alone when no reply that waits for them is in a hurry. Most
+/// are written sooner, with those of another step.
+constexpr std::chrono::milliseconds unhurried_sync{50};
 
 /// Wait before the first probe of a disk that failed; it doubles up to the maximum.
 constexpr std::chrono::milliseconds probe_wait_min{10};
@@ -43,13 +45,19 @@ constexpr std::chrono::milliseconds look_wait{500};
 constexpr std::uint64_t space_at_once = 16;
 constexpr std::uint64_t space_later = 1;
 
+/// What wakes the thread that commits.
+enum class Sleep {
+    none,           ///< It is awake, or about to be.
+    until_hurried,  ///< A reply that is in a hurry.
+    until_work,     ///< Anything to be written.
+};
+
 }  // namespace
 
 /// The thread, the lock and the waiting around an `Engine`.
 struct EmbeddedStore::Impl {
     Impl(const std::filesystem::path& path, EmbeddedStoreOptions options)
-        : relaxed{options.durability == Durability::relaxed},
-          file{path, options.accept_damage ? DamagedLog::accepted : DamagedLog::refused,
+        : file{path, options.accept_damage ? DamagedLog::accepted : DamagedLog::refused,
                options.reserve, options.log},
           requests{file.path(),
                    [this](const auto& target, const auto& stop) { return backup(target, stop); },
@@ -87,12 +95,17 @@ struct EmbeddedStore::Impl {
         reply.outcomes.reserve(steps.size());
         std::vector<std::string> woken;
         bool at_once = false;
+        bool rouse = false;
         {
             const std::lock_guard lock{mutex};
             at_once = engine.submit(steps, now, reply);
-            woken = engine.take_woken();
-            if (committer_idle && (engine.has_work() || engine.failing())) changed.notify_one();
+            // Workers who came sooner would wait for the row, too, and wake twice.
+            if (at_once) woken = engine.take_woken();
+            rouse = (sleep != Sleep::none && (engine.hurried() || engine.failing())) ||
+                    (sleep == Sleep::until_work && engine.has_work());
+            if (rouse) sleep = Sleep::none;
         }
+        if (rouse) changed.notify_one();
         watchers.wake(woken);
         if (at_once) reply.send();
     }
@@ -103,20 +116,13 @@ struct EmbeddedStore::Impl {
         const CompletionThread marked;
         std::unique_lock lock{mutex};
         while (true) {
-            committer_idle = true;
             if (engine.failing()) {
                 changed.wait_for(lock, probe_wait, [this] { return stopping; });
             } else if (space_to_release && !stopping && !engine.has_work()) {
                 shrink(lock);
             } else {
-                changed.wait_until(lock, next_look, [this] {
-                    return stopping || engine.has_work() || engine.failing();
-                });
-                if (relaxed && engine.has_work() && !stopping) {
-                    changed.wait_for(lock, relaxed_sync, [this] { return stopping; });
-                }
+                await_work(lock);
             }
-            committer_idle = false;
             if (engine.failing()) {
                 send(lock, engine.take_refused());
                 if (stopping) return;
@@ -131,6 +137,28 @@ struct EmbeddedStore::Impl {
         }
     }
 
+    /// Sleeps until a row is to be written, or the files are to be looked at. Soon after a commit,
+    /// changes without hurry wake nobody: the next commit, or the end of `unhurried_sync`, finds
+    /// them.
+    void await_work(std::unique_lock<std::mutex>& lock) {
+        sleep_until(lock, std::min(next_look, committed_at + unhurried_sync), Sleep::until_hurried);
+        if (!engine.has_work()) {
+            sleep_until(lock, next_look, Sleep::until_work);
+            const auto now = std::chrono::steady_clock::now();
+            if (engine.has_work()) sleep_until(lock, now + unhurried_sync, Sleep::until_hurried);
+        }
+    }
+
+    void sleep_until(std::unique_lock<std::mutex>& lock,
+                     std::chrono::steady_clock::time_point until, Sleep what) {
+        sleep = what;
+        changed.wait_until(lock, until, [&] {
+            return stopping || engine.failing() || engine.hurried() ||
+                   (what == Sleep::until_work && engine.has_work());
+        });
+        sleep = Sleep::none;
+    }
+
     void commit(std::unique_lock<std::mutex>& lock) {
         const auto row = close_row();
         if (!row) return;
@@ -138,15 +166,22 @@ struct EmbeddedStore::Impl {
         const auto written = file.append(row->changes, row->needed, row->needs_compaction);
         lock.lock();
         space_to_release = true;
+        committed_at = std::chrono::steady_clock::now();
         conclude(lock, *row, written);
     }
 
-    /// Nothing when there is no memory for it.
     std::optional<JournalWriter::Row> close_row() {
+        auto row = if_memory([this] { return engine.close_row(); });
+        if (!row) engine.out_of_memory();
+        return row;
+    }
+
+    /// What `work` returns; nothing when there is no memory for it, and it is to be done later.
+    template <class Work>
+    static std::optional<std::invoke_result_t<Work>> if_memory(Work work) {
         try {
-            return engine.close_row();
+            return work();
         } catch (const std::bad_alloc&) {
-            engine.out_of_memory();
             return std::nullopt;
         }
     }
@@ -157,9 +192,12 @@ struct EmbeddedStore::Impl {
         send(lock, written ? engine.committed(row) : engine.failed(row, written.error()));
     }
 
-    static void send(std::unique_lock<std::mutex>& lock, std::vector<PendingReply> replies) {
-        if (replies.empty()) return;
+    /// Sends replies, and wakes those for whom there is something now.
+    void send(std::unique_lock<std::mutex>& lock, std::vector<PendingReply> replies) {
+        const auto woken = engine.take_woken();
+        if (replies.empty() && woken.empty()) return;
         lock.unlock();
+        watchers.wake(woken);
         for (auto& reply : replies) reply.send();
         replies.clear();
         lock.lock();
@@ -171,12 +209,15 @@ struct EmbeddedStore::Impl {
         if (now < next_look) return true;
         next_look = now + look_wait;
         lock.unlock();
-        const auto there = file.look_for_files();
-        if (there && file.full()) (void)file.take_reserve(space_later);
-        if (there) requests.look();
+        const auto there = if_memory([&] {
+            auto found = file.look_for_files();
+            if (found && file.full()) (void)file.take_reserve(space_later);
+            if (found) requests.look();
+            return found;
+        });
         lock.lock();
-        if (!there) {
-            conclude(lock, engine.close_row(), there);
+        if (there && !*there) {
+            if (const auto row = close_row()) conclude(lock, *row, *there);
             return false;
         }
         log_whether_full();
@@ -191,17 +232,20 @@ struct EmbeddedStore::Impl {
     /// Runs while there is nothing else to do. What fails here may be tried again after a commit.
     void shrink(std::unique_lock<std::mutex>& lock) {
         lock.unlock();
-        const auto more = file.shrink();
+        const auto more = if_memory([this] { return file.shrink(); });
         lock.lock();
-        space_to_release = more && *more;
+        space_to_release = more && *more && **more;
     }
 
     void try_to_heal(std::unique_lock<std::mutex>& lock) {
         lock.unlock();
-        const auto probed = file.probe();
-        if (probed && file.full()) (void)file.take_reserve(space_at_once);
+        const auto probed = if_memory([this] {
+            auto taken = file.probe();
+            if (taken && file.full()) (void)file.take_reserve(space_at_once);
+            return taken;
+        });
         lock.lock();
-        if (!heal(probed)) {
+        if (!probed || !if_memory([&] { return engine.heal(*probed); }).value_or(false)) {
             probe_wait = std::min(2 * probe_wait, probe_wait_max);
             return;
         }
@@ -212,15 +256,6 @@ struct EmbeddedStore::Impl {
         lock.lock();
     }
 
-    bool heal(const Result<void>& probed) {
-        try {
-            return engine.heal(probed);
-        } catch (const std::bad_alloc&) {
-            return false;
-        }
-    }
-
-    const bool relaxed;
     detail::Watchers watchers;
     JournalFile file;  // Read by the engine; changed by the committer alone, without the lock.
     std::mutex backing_up;
@@ -231,7 +266,8 @@ struct EmbeddedStore::Impl {
     Engine engine;
     std::chrono::milliseconds probe_wait{probe_wait_min};
     std::chrono::steady_clock::time_point next_look{};
-    bool committer_idle = false;
+    std::chrono::steady_clock::time_point committed_at{};
+    Sleep sleep = Sleep::none;
     bool space_to_release = false;
     bool stopping = false;
     std::thread committer;

@@ -16,7 +16,10 @@ namespace {
 constexpr std::uint64_t logged_each = 256U << 20U;
 
 /// Whether a step is answered even while the disk fails: nothing of it would be written.
-bool needs_no_disk(const Step& step) { return Changes{traits_of(step).changes} != Changes::state; }
+bool needs_no_disk(const Step& step) {
+    const Changes changes = traits_of(step).changes;
+    return changes == Changes::nothing || changes == Changes::liveness;
+}
 
 /// Whether a step is refused while the disk is full. To add to no counter asks whether the store
 /// takes changes, and it does not take all of them; counters themselves take no further space, as
@@ -54,10 +57,12 @@ bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
     try {
         make_place(waiting_, 1);
         make_place(in_flight_, waiting_.size() + 1);
-        const auto row = perform(steps, now, reply.outcomes);
+        if (std::exchange(fresh_, false)) state_->machine.seal_due(now);
+        const auto [row, hurried] = perform(steps, now, reply.outcomes);
         if (options_.durability == Durability::relaxed || row <= committed_row_) return true;
         auto& waiters = row <= in_flight_row_ ? in_flight_ : waiting_;
         waiters.push_back(std::move(reply));
+        hurried_ = hurried_ || (row > in_flight_row_ && hurried);
         return false;
     } catch (const std::bad_alloc&) {
         out_of_memory();
@@ -66,11 +71,10 @@ bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
     }
 }
 
-/// Performs the steps and returns the newest row that their outcomes depend on.
-std::uint64_t Engine::perform(std::span<Step> steps, TimePoint now,
-                              std::vector<Outcome>& outcomes) {
+Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now,
+                                std::vector<Outcome>& outcomes) {
     auto& writer = state_->writer;
-    std::uint64_t row = 0;
+    Awaited awaited;
     for (auto& step : steps) {
         if (failure_ && (stale_ || !needs_no_disk(step))) {
             outcomes.emplace_back(*failure_);
@@ -80,14 +84,20 @@ std::uint64_t Engine::perform(std::span<Step> steps, TimePoint now,
             outcomes.emplace_back(Error{Errc::unavailable, "the disk is full"});
             continue;
         }
+        const bool progress = Changes{traits_of(step).changes} == Changes::progress;
         const auto encoded = writer.encoded();
+        const auto ended = writer.ended().size();
         outcomes.push_back(state_->machine.perform(step, now));
         const auto newest = writer.open_row() - (writer.has_changes() ? 0 : 1);
-        const bool changed_something = writer.encoded() != encoded;
-        row = std::max(
-            row, changed_something ? newest : std::min(state_->machine.depends_on_row(), newest));
+        const bool awaits_changes = !progress && writer.encoded() != encoded;
+        const auto needed =
+            awaits_changes ? newest : std::min(state_->machine.depends_on_row(), newest);
+        awaited.row = std::max(awaited.row, needed);
+        awaited.hurried = awaited.hurried || state_->machine.hurried();
+        // Its client does not consider these leases valid any more, whatever the disk does.
+        if (progress) writer.keep_ended(ended);
     }
-    return row;
+    return awaited;
 }
 
 std::vector<std::string> Engine::take_woken() { return state_->machine.jobs().take_woken(); }
@@ -99,6 +109,7 @@ JournalWriter::Row Engine::close_row() {
     if (row.unread) log(LogLevel::error, "cannot compact the journal: " + row.unread->message());
     in_flight_row_ = row.number;
     in_flight_.swap(waiting_);
+    hurried_ = false;
     return row;
 }
 
@@ -162,9 +173,11 @@ void Engine::fail_all(std::vector<PendingReply>& replies) const {
 
 /// Without memory for them none: their jobs run again, as after a crash.
 std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
-                                          const std::vector<PendingReply>& refused) const {
+                                          const std::vector<PendingReply>& refused) {
     try {
-        return known_leases(ended, refused);
+        auto leases = known_leases(ended, refused);
+        begun_ = state_->machine.begun(leases);
+        return leases;
     } catch (const std::bad_alloc&) {
         return {};
     }
@@ -194,6 +207,7 @@ std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
 void Engine::reload(std::vector<Lease> leases) {
     const auto fence = state_->machine.jobs().fence();
     stale_ = true;
+    fresh_ = false;
     kept_leases_ = std::move(leases);
     // Both states at once might not fit in memory.
     state_ = std::make_unique<State>(options_, journal_);
@@ -209,6 +223,7 @@ void Engine::reload(std::vector<Lease> leases) {
     stale_ = false;
     state_->machine.jobs().skip_fences(fence);
     for (const auto& lease : std::exchange(kept_leases_, {})) reinstate(lease);
+    state_->machine.seal(std::exchange(begun_, {}));
     committed_row_ = journal_.last_row();
     in_flight_row_ = 0;
 }
@@ -271,17 +286,18 @@ Result<std::unique_ptr<Engine::State>> Engine::load() {
     return loaded;
 }
 
-void Engine::log(LogLevel level, const std::string& text) const {
-    if (options_.log) options_.log(level, text);
-}
-
 /// Nothing is logged when there is no memory for it.
-void Engine::log_error(std::string_view what, const Error& error) const {
+void Engine::log(LogLevel level, std::string_view text, std::string_view detail) const {
+    if (!options_.log) return;
     try {
-        log(LogLevel::error, std::string{what} + error.message());
+        options_.log(level, std::string{text} + std::string{detail});
     } catch (const std::bad_alloc&) {
         return;
     }
+}
+
+void Engine::log_error(std::string_view what, const Error& error) const {
+    log(LogLevel::error, what, error.message());
 }
 
 }  // namespace routemaster::embedded

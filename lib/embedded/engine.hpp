@@ -24,6 +24,7 @@
 #include "routemaster/store.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
 
 namespace routemaster::embedded {
 
@@ -63,6 +64,10 @@ public:
         return state_->writer.has_changes() || !waiting_.empty();
     }
 
+    /// Whether the row that changes go into is to be written at once, because of a reply that is in
+    /// a hurry, or of many that are not. Else it may wait for more changes.
+    [[nodiscard]] bool hurried() const { return hurried_ || waiting_.size() >= unhurried_max; }
+
     /// Ends the row that changes go into. The driver must write it, and report it to `committed` or
     /// `failed`, before it closes the next one.
     [[nodiscard]] JournalWriter::Row close_row();
@@ -95,6 +100,8 @@ public:
     void run_full(std::optional<std::uint64_t> slack);
 
 private:
+    static constexpr std::size_t unhurried_max = 64;
+
     /// The state, and the writer that follows it.
     struct State {
         State(const EmbeddedStoreOptions& options, Journal& journal)
@@ -105,17 +112,23 @@ private:
         detail::Machine machine;
     };
 
-    std::uint64_t perform(std::span<Step> steps, TimePoint now, std::vector<Outcome>& outcomes);
+    /// What a reply waits for.
+    struct Awaited {
+        std::uint64_t row = 0;  ///< The newest that its outcomes depend on.
+        bool hurried = false;   ///< Whether that is to be written at once.
+    };
+
+    Awaited perform(std::span<Step> steps, TimePoint now, std::vector<Outcome>& outcomes);
     [[nodiscard]] std::vector<Lease> known_leases(const std::vector<Lease>& ended,
                                                   const std::vector<PendingReply>& refused) const;
     void refuse_with(const Error& error) noexcept;
     void fail_all(std::vector<PendingReply>& replies) const;
     [[nodiscard]] std::vector<Lease> leases_to_keep(const std::vector<Lease>& ended,
-                                                    const std::vector<PendingReply>& refused) const;
+                                                    const std::vector<PendingReply>& refused);
     void reload(std::vector<Lease> leases);
     void reinstate(const Lease& lease);
     [[nodiscard]] Result<std::unique_ptr<State>> load();
-    void log(LogLevel level, const std::string& text) const;
+    void log(LogLevel level, std::string_view text, std::string_view detail = {}) const;
     void log_error(std::string_view what, const Error& error) const;
 
     Journal& journal_;
@@ -127,9 +140,12 @@ private:
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
     std::optional<Error> failure_;
+    bool hurried_ = false;      // One of those that wait for the open row is in a hurry.
+    bool fresh_ = true;         // Nothing was performed yet upon what an earlier process left.
     bool stale_ = false;        // The state must be read again.
     bool row_spoiled_ = false;  // The open row contains a part of a step: it must not be written.
     std::vector<Lease> kept_leases_;
+    std::vector<Uid> begun_;  // Batches that are being delivered under those.
     TimePoint last_now_{};
 };
 

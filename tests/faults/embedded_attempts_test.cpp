@@ -32,8 +32,9 @@ DeliveryStart begin(FileScene& scene) {
     return scene.must(BeginDelivery{lease, Duration{0}});
 }
 
-/// Opens what a crash at this moment would leave.
+/// Opens what a crash would leave once another step was awaited.
 void crash(FileScene& scene) {
+    scene.must(AddToCounters{{{{"written", {}}, 1}}});
     const auto copy = scene.folder.path() / "copy";
     fs::copy_file(scene.file, copy);
     fs::copy_file(scene.file.string() + "-wal", copy.string() + "-wal");

@@ -58,11 +58,14 @@ struct DeliveryStart {
 /// group begins at 16 at most. Otherwise seals the batch when it is CURRENT, counts an attempt, and
 /// notes `now` as the subscriber's last one. Repeating it counts one attempt more. A job that is
 /// not a delivery job is `invalid`.
+///
+/// What it replies is durable, and so is the attempt when attempts are limited. After a crash, a
+/// CURRENT batch that was due takes no more events, as its delivery may have begun.
 struct BeginDelivery {
     using Reply = DeliveryStart;
     static constexpr StepTraits traits{.name = "begin_delivery",
                                        .repeatable = true,
-                                       .changes = Changes::state,
+                                       .changes = Changes::progress,
                                        .needs = CapacityNeed::none};
     [[nodiscard]] Result<void> check() const { return check_queue(lease.queue); }
 
@@ -105,6 +108,9 @@ struct SettleDelivery {
     bool permanent = false;  ///< Read when it was not delivered: no further attempt will succeed.
     /// Likewise: why not. A DEAD batch keeps the first `dead_error_max` bytes.
     std::string error{};
+    /// The reply may take 50 ms longer, so that the end is written together with what comes next.
+    /// It comes at once when the next batch of the subscriber is acquired meanwhile.
+    bool patient = false;
 };
 
 /// The steps of a delivery.

@@ -28,7 +28,9 @@ namespace routemaster {
 enum class Changes : std::uint8_t {
     nothing,   ///< It only reads: answered also while a store cannot write.
     liveness,  ///< Only when a worker was last heard of, which no restart keeps. Likewise.
-    state,     ///< What a store keeps.
+    /// How far work has come, replied before it is on disk: what a crash undoes happens once more.
+    progress,
+    state,  ///< What a store keeps: replied once it is as durable as the store promises.
 };
 
 /// What a step needs of the capacity of a store.

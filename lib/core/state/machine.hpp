@@ -38,6 +38,9 @@ public:
     /// The newest journal row that the last outcome depends on, apart from the row of what the step
     /// changed. It must be durable before the outcome is reported.
     [[nodiscard]] std::uint64_t depends_on_row() const noexcept { return depends_on_row_; }
+    /// Whether anybody waits for the last outcome to be on disk. If not, it may be written together
+    /// with what comes next.
+    [[nodiscard]] bool hurried() const noexcept { return hurried_; }
 
     [[nodiscard]] CounterTable& counters() noexcept { return counters_; }
     [[nodiscard]] JobTable& jobs() noexcept { return jobs_; }
@@ -47,6 +50,16 @@ public:
     [[nodiscard]] auto named_tables() noexcept {
         return std::tuple_cat(registry_.tables(), std::tie(jobs_.sequences()));
     }
+
+    // --- After a crash --------------------------------------------------------------------------
+    // A delivery may have begun although the seal of its batch was lost. Such a batch takes no more
+    // events, or receivers would get two different batches with one id.
+
+    /// Seals the batches that are due: any of them may have begun in an earlier process.
+    void seal_due(TimePoint now);
+    /// The batches with such leases whose deliveries have begun.
+    [[nodiscard]] std::vector<Uid> begun(const std::vector<Lease>& leases) const;
+    void seal(const std::vector<Uid>& begun);
 
     /// Connects everything that was restored part by part.
     void settle_restored();
@@ -145,6 +158,7 @@ private:
     Registry registry_;
     TimePoint now_{};
     std::uint64_t depends_on_row_ = 0;
+    bool hurried_ = true;
 };
 
 /// References to the tables of all kinds of entities that have a name.

@@ -72,7 +72,9 @@ void Dispatcher::Impl::on(Delivered& delivered) {
         .delivered = outcome.has_value(),
         .health_change = outcome ? options_.health.heal_rate : options_.health.damage_rate,
         .begun_at = flight.begun_at,
-        .concurrency_max = concurrency_max()};
+        .concurrency_max = concurrency_max(),
+        // Nobody waits for it but the end of the dispatcher.
+        .patient = !loop_.closing()};
     if (!outcome) {
         const auto points = changed_health(flight.health_points, step.health_change);
         step.retry_at =
