@@ -12,6 +12,7 @@
 
 #include <routemaster/open_store.hpp>
 #include <routemaster/routemaster.hpp>
+#include <routemaster/worker_pool.hpp>
 
 namespace rm = routemaster;
 

@@ -57,7 +57,6 @@ bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
     try {
         make_place(waiting_, 1);
         make_place(in_flight_, waiting_.size() + 1);
-        if (std::exchange(fresh_, false)) state_->machine.seal_due(now);
         const auto [row, hurried] = perform(steps, now, reply.outcomes);
         if (options_.durability == Durability::relaxed || row <= committed_row_) return true;
         auto& waiters = row <= in_flight_row_ ? in_flight_ : waiting_;
@@ -86,7 +85,6 @@ Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now,
         }
         const bool progress = Changes{traits_of(step).changes} == Changes::progress;
         const auto encoded = writer.encoded();
-        const auto ended = writer.ended().size();
         outcomes.push_back(state_->machine.perform(step, now));
         const auto newest = writer.open_row() - (writer.has_changes() ? 0 : 1);
         const bool awaits_changes = !progress && writer.encoded() != encoded;
@@ -94,8 +92,6 @@ Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now,
             awaits_changes ? newest : std::min(state_->machine.depends_on_row(), newest);
         awaited.row = std::max(awaited.row, needed);
         awaited.hurried = awaited.hurried || state_->machine.hurried();
-        // Its client does not consider these leases valid any more, whatever the disk does.
-        if (progress) writer.keep_ended(ended);
     }
     return awaited;
 }
@@ -173,11 +169,9 @@ void Engine::fail_all(std::vector<PendingReply>& replies) const {
 
 /// Without memory for them none: their jobs run again, as after a crash.
 std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
-                                          const std::vector<PendingReply>& refused) {
+                                          const std::vector<PendingReply>& refused) const {
     try {
-        auto leases = known_leases(ended, refused);
-        begun_ = state_->machine.begun(leases);
-        return leases;
+        return known_leases(ended, refused);
     } catch (const std::bad_alloc&) {
         return {};
     }
@@ -207,7 +201,6 @@ std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
 void Engine::reload(std::vector<Lease> leases) {
     const auto fence = state_->machine.jobs().fence();
     stale_ = true;
-    fresh_ = false;
     kept_leases_ = std::move(leases);
     // Both states at once might not fit in memory.
     state_ = std::make_unique<State>(options_, journal_);
@@ -223,7 +216,6 @@ void Engine::reload(std::vector<Lease> leases) {
     stale_ = false;
     state_->machine.jobs().skip_fences(fence);
     for (const auto& lease : std::exchange(kept_leases_, {})) reinstate(lease);
-    state_->machine.seal(std::exchange(begun_, {}));
     committed_row_ = journal_.last_row();
     in_flight_row_ = 0;
 }

@@ -24,7 +24,6 @@
 #include "routemaster/store.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "routemaster/time.hpp"
-#include "routemaster/uid.hpp"
 
 namespace routemaster::embedded {
 
@@ -124,7 +123,7 @@ private:
     void refuse_with(const Error& error) noexcept;
     void fail_all(std::vector<PendingReply>& replies) const;
     [[nodiscard]] std::vector<Lease> leases_to_keep(const std::vector<Lease>& ended,
-                                                    const std::vector<PendingReply>& refused);
+                                                    const std::vector<PendingReply>& refused) const;
     void reload(std::vector<Lease> leases);
     void reinstate(const Lease& lease);
     [[nodiscard]] Result<std::unique_ptr<State>> load();
@@ -141,11 +140,9 @@ private:
     std::uint64_t committed_row_ = 0;
     std::optional<Error> failure_;
     bool hurried_ = false;      // One of those that wait for the open row is in a hurry.
-    bool fresh_ = true;         // Nothing was performed yet upon what an earlier process left.
     bool stale_ = false;        // The state must be read again.
     bool row_spoiled_ = false;  // The open row contains a part of a step: it must not be written.
     std::vector<Lease> kept_leases_;
-    std::vector<Uid> begun_;  // Batches that are being delivered under those.
     TimePoint last_now_{};
 };
 

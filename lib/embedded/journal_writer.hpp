@@ -56,8 +56,6 @@ public:
 
     /// Leases that ended in the open row.
     [[nodiscard]] const std::vector<Lease>& ended() const noexcept { return ended_; }
-    /// Forgets all but the first `count` of them.
-    void keep_ended(std::size_t count) { ended_.resize(count); }
 
     /// Total of bytes encoded, which grows with every change.
     [[nodiscard]] std::uint64_t encoded() const noexcept { return encoded_; }
@@ -95,7 +93,7 @@ public:
     void gone(detail::Entity& entity) override;
     void gone(detail::JobState& job) override;
     void gone(detail::BatchState& batch) override;
-    void advanced(detail::OrderingGroup& group) override { group.advanced_row = open_row_; }
+    void skipped(detail::OrderingGroup& group) override { group.skipped_row = open_row_; }
     bool same(const detail::JobState& job, std::string_view bytes) override;
     std::string read(const detail::JobState& job) override;
     void load(detail::JobState& job) override;

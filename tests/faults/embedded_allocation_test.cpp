@@ -59,11 +59,7 @@ struct Scene : FileScene {
 
     [[nodiscard]] std::vector<BatchStatus> batches(const std::string& subscriber) {
         auto listed = must(ListBatches{subscriber});
-        // Attempts under way are forgotten by a restart, which seals what is due.
-        for (auto& each : listed) {
-            each.attempts = 0;
-            each.current = false;
-        }
+        for (auto& each : listed) each.attempts = 0;
         return listed;
     }
 

@@ -33,7 +33,7 @@ DeliveryStart begin(FileScene& scene) {
 }
 
 /// Opens what a crash at this moment would leave.
-void crash_at_once(FileScene& scene) {
+void crash(FileScene& scene) {
     const auto copy = scene.folder.path() / "copy";
     fs::copy_file(scene.file, copy);
     fs::copy_file(scene.file.string() + "-wal", copy.string() + "-wal");
@@ -41,12 +41,6 @@ void crash_at_once(FileScene& scene) {
     fs::rename(copy, scene.file);
     fs::rename(copy.string() + "-wal", scene.file.string() + "-wal");
     scene.open();
-}
-
-/// Opens what a crash would leave once another step was awaited.
-void crash(FileScene& scene) {
-    scene.must(AddToCounters{{{{"written", {}}, 1}}});
-    crash_at_once(scene);
 }
 
 void subscribe(FileScene& scene, std::uint32_t max_events, std::uint32_t attempts_max) {
@@ -109,29 +103,6 @@ TEST_CASE("an attempt that ended in a crash counts") {
     scene.close();
     scene.open();
     CHECK_MESSAGE(begin(scene).attempt == 5, "an orderly end forgets none either");
-}
-
-TEST_CASE("a batch whose delivery began before a crash takes no more events") {
-    FileScene scene;
-    subscribe(scene, 100, 0);
-    scene.publish("1");
-    const auto before = begin(scene);
-    crash_at_once(scene);
-    scene.publish("2");
-    const auto again = begin(scene);
-    CHECK(again.batch == before.batch);
-    CHECK(again.messages == before.messages);
-    CHECK(scene.status("billing").batches_queued == 2);
-}
-
-TEST_CASE("a batch that was not due before a crash takes more events") {
-    FileScene scene;
-    scene.must(Subscribe{
-        "billing", {"orders"}, {.callback = "https://b.example/", .timeout = Duration{1'000}}});
-    scene.publish("1");
-    crash_at_once(scene);
-    scene.publish("2");
-    CHECK(scene.status("billing").batches_queued == 1);
 }
 
 TEST_CASE("an attempt at a full batch counts when attempts are limited") {

@@ -89,36 +89,10 @@ TEST_CASE("nothing is acknowledged or listed before it is synced") {
     CHECK(!counters.wait().empty());
 }
 
-TEST_CASE("a delivery begins when its events are on disk, and waits for nothing else") {
+TEST_CASE("a delivery does not begin before the seal of its batch is on disk") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing");
-    scene.publish("1");
-    const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
-    SuspendedSyncs suspended{disk};
-    SUBCASE("all of them are") {
-        Submission begin{scene, BeginDelivery{lease, Duration{1}}};
-        CHECK(begin.answered());
-        suspended.wait();
-        CHECK(begin.wait().verdict == Verdict::deliver);
-    }
-    SUBCASE("one is not") {
-        Submission publication{scene, scene.event("2")};
-        Submission begin{scene, BeginDelivery{lease, Duration{1}}};
-        suspended.wait();
-        CHECK(!begin.answered());
-        suspended.release();
-        CHECK(begin.wait().messages.size() == 2);
-    }
-}
-
-TEST_CASE("an attempt that is limited does not begin before it is counted on disk") {
-    Disk disk;
-    FileScene scene;
-    scene.must(Subscribe{
-        "billing",
-        {"orders"},
-        {.callback = "https://billing.example/", .timeout = Duration{0}, .attempts_max = 3}});
     scene.publish("1");
     const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
     SuspendedSyncs suspended{disk};
@@ -129,28 +103,26 @@ TEST_CASE("an attempt that is limited does not begin before it is counted on dis
     CHECK(begin.wait().verdict == Verdict::deliver);
 }
 
-TEST_CASE("the end of a delivery is written with what comes next, and before the next begins") {
+TEST_CASE("the patient end of a delivery is written with what comes next, or soon") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
-    scene.publish("2");
     const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 9}).leases.at(0);
     scene.must(BeginDelivery{lease, Duration{1}});
-    scene.must(scene.job("so that a commit has just ended"));
     SuspendedSyncs suspended{disk};
     Submission settle{
         scene,
         SettleDelivery{.lease = lease, .delivered = true, .begun_at = scene.now, .patient = true}};
-    SUBCASE("the delivery of the next batch") {
-        Submission next{scene, AcquireJobs{delivery_queue, scene.worker, 9}};
+    SUBCASE("with a push") {
+        Submission push{scene, scene.job("a")};
         suspended.wait();
-        CHECK(!next.answered());
+        CHECK(!push.answered());
         CHECK(!settle.answered());
         suspended.release();
-        CHECK(next.wait().leases.size() == 1);
+        CHECK(push.wait() == PushOutcome::pushed);
     }
-    SUBCASE("nothing, for a while") {
+    SUBCASE("alone") {
         suspended.wait();
         CHECK(!settle.answered());
         suspended.release();

@@ -116,27 +116,6 @@ TEST_CASE("a lease acknowledged before the disk failed can be settled after it h
     CHECK(scene.drain().empty());
 }
 
-TEST_CASE("a batch that is being delivered while the disk fails takes no more events") {
-    Disk disk;
-    DiskHealth health;
-    FileScene scene;
-    scene.close();
-    scene.open({.log = health.log()});
-    scene.subscribe("billing");
-    scene.publish("1");
-    const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
-    disk.fail_changes(1, true);
-    const auto begun = scene.must(BeginDelivery{lease, Duration{1}});
-    REQUIRE(begun.verdict == Verdict::deliver);
-    CHECK(scene.perform(scene.event("2")).error().code() == Errc::unavailable);
-    disk.heal();
-    health.wait_until_healed();
-    scene.publish("3");
-    const SettleDelivery settle{.lease = lease, .delivered = true, .begun_at = scene.now};
-    CHECK(scene.must(settle) == Settlement::settled);
-    CHECK_MESSAGE(joined(scene.drain()) == "3", "nothing is lost with the batch that was settled");
-}
-
 TEST_CASE("a file that cannot be created is refused, and can be created later") {
     for (std::uint64_t nth = 1;; ++nth) {
         CAPTURE(nth);

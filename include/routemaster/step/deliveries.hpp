@@ -59,8 +59,8 @@ struct DeliveryStart {
 /// notes `now` as the subscriber's last one. Repeating it counts one attempt more. A job that is
 /// not a delivery job is `invalid`.
 ///
-/// What it replies is durable, and so is the attempt when attempts are limited. After a crash, a
-/// CURRENT batch that was due takes no more events, as its delivery may have begun.
+/// The reply waits until the seal, the attempt that it counts, and the events are on disk: one
+/// batch id never names two different batches, whatever crashes.
 struct BeginDelivery {
     using Reply = DeliveryStart;
     static constexpr StepTraits traits{.name = "begin_delivery",

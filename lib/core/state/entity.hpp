@@ -62,9 +62,8 @@ public:
     virtual void gone(Entity& entity) = 0;
     virtual void gone(JobState& job) = 0;
     virtual void gone(BatchState& batch) = 0;
-    /// Jobs of a group were removed, and nobody waits for that to be on disk before those behind
-    /// them run.
-    virtual void advanced(OrderingGroup& group) = 0;
+    /// Jobs of a group were removed without being done.
+    virtual void skipped(OrderingGroup& group) = 0;
 
     // A journal may evict payloads from memory. These throw `Failure` when it cannot read one.
 
@@ -93,7 +92,7 @@ public:
     void gone(Entity&) override {}
     void gone(JobState&) override {}
     void gone(BatchState&) override {}
-    void advanced(OrderingGroup&) override {}
+    void skipped(OrderingGroup&) override {}
     bool same(const JobState&, std::string_view) override { return false; }
     std::string read(const JobState&) override { return {}; }
     void load(JobState&) override {}

@@ -106,9 +106,9 @@ struct OrderingGroup {
     std::uint32_t window = start;
     std::size_t eligible = 0;
     GroupedJob* first_blocked = nullptr;  ///< The first job that is not eligible.
-    /// The row of the journal in which jobs before the first one were last removed; 0: none. Until
-    /// it is on disk they may come back, and must then come before what stands behind them.
-    std::uint64_t advanced_row = 0;
+    /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk they
+    /// may come back, and must then come before what stands behind them.
+    std::uint64_t skipped_row = 0;
     IntrusiveList<GroupedJob, &GroupedJob::in_group> jobs;
     /// Where its jobs are READY; null: among those of their queue, for all who can reach a URL.
     ReadyJobs* ready = nullptr;

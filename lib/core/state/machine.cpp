@@ -3,7 +3,6 @@
 #include <type_traits>
 #include <variant>
 
-#include "core/store/delivery_job.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
@@ -30,25 +29,6 @@ Outcome Machine::perform(Step& step, TimePoint now) {
             }
         },
         step);
-}
-
-void Machine::seal_due(TimePoint now) { subscriber_queues_.seal_due(now); }
-
-std::vector<Uid> Machine::begun(const std::vector<Lease>& leases) const {
-    std::vector<Uid> begun;
-    for (const auto& lease : leases) {
-        const auto uid = lease.queue == delivery_queue ? batch_of(lease.job) : std::nullopt;
-        const auto* batch = uid ? subscriber_queues_.find(*uid) : nullptr;
-        if (batch != nullptr && !batch->current) begun.push_back(*uid);
-    }
-    return begun;
-}
-
-void Machine::seal(const std::vector<Uid>& begun) {
-    for (const auto& uid : begun) {
-        auto* batch = subscriber_queues_.find(uid);
-        if (batch != nullptr && batch->current) subscriber_queues_.seal(*batch);
-    }
 }
 
 void Machine::settle_restored() {

@@ -51,16 +51,6 @@ public:
         return std::tuple_cat(registry_.tables(), std::tie(jobs_.sequences()));
     }
 
-    // --- After a crash --------------------------------------------------------------------------
-    // A delivery may have begun although the seal of its batch was lost. Such a batch takes no more
-    // events, or receivers would get two different batches with one id.
-
-    /// Seals the batches that are due: any of them may have begun in an earlier process.
-    void seal_due(TimePoint now);
-    /// The batches with such leases whose deliveries have begun.
-    [[nodiscard]] std::vector<Uid> begun(const std::vector<Lease>& leases) const;
-    void seal(const std::vector<Uid>& begun);
-
     /// Connects everything that was restored part by part.
     void settle_restored();
 

@@ -194,7 +194,7 @@ public:
     void bury(BatchState& batch, std::string_view error, std::uint32_t dead_max, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
         // A crash could restore its job, which must then run before the jobs behind it.
-        changes_.advanced(subscriber_queue.group);
+        changes_.skipped(subscriber_queue.group);
         dequeue(batch);
         batch.current = false;
         batch.death = std::make_unique<Death>(Death{now, std::string{kept_error(error)}});
@@ -273,7 +273,7 @@ public:
             dropped.events += events;
             count(oldest.subscriber_queue, SubscriberQueueCounter::autodropped,
                   static_cast<std::int64_t>(events));
-            changes_.advanced(oldest.subscriber_queue.group);
+            changes_.skipped(oldest.subscriber_queue.group);
             remove(oldest, exists(oldest.subscriber_queue.group.name));
         }
         return dropped;
@@ -339,16 +339,6 @@ public:
                 batch->job = &jobs_.restore(queue, delivery_job(batch->uid), batch->created_at,
                                             batch->order, &subscriber_queue.group);
             }
-        }
-    }
-
-    /// Seals the CURRENT batches that are due.
-    void seal_due(TimePoint now) {
-        for (auto& [token, subscriber_queue] : subscriber_queues_) {
-            auto* batch = subscriber_queue.current;
-            if (batch == nullptr || batch->job->run_at > now) continue;
-            seal(*batch);
-            batch->sealed_here = false;
         }
     }
 

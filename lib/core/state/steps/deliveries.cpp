@@ -14,7 +14,6 @@ namespace routemaster::detail {
 
 template <>
 Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
-    depends_on_row_ = 0;
     auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return DeliveryStart{};
     const auto uid = batch_of(job->payload.text());
@@ -52,12 +51,11 @@ BatchState* Machine::delivered_by(const JobState& job) const {
 }
 
 DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, MessageList messages) {
+    count_begun(batch, subscriber.subscription);
+    subscriber.last_attempted_at = now_;
+    depends_on_row_ = 0;
     depend_on(batch);
     depend_on(subscriber);
-    count_begun(batch, subscriber.subscription);
-    // A batch that kills its process comes to its last attempt only if each is counted for good.
-    if (subscriber.subscription.attempts_max > 0) depend_on(batch);
-    subscriber.last_attempted_at = now_;
     return {.verdict = Verdict::deliver,
             .subscription = subscriber.subscription,
             .health_points = subscriber.health_points,
@@ -113,8 +111,6 @@ Result<SettleDelivery::Reply> Machine::apply(SettleDelivery& step) {
     if (subscriber != nullptr) change_health(*subscriber, step);
     const bool dead = subscriber != nullptr && dies(*batch, subscriber->subscription, step);
     if (step.delivered) {
-        // A crash could restore its job, which must then run before the jobs behind it.
-        if (auto* group = job->group(); group->concurrency == 1) changes_.advanced(*group);
         subscriber_queues_.remove(*batch, subscriber != nullptr);
     } else if (dead) {
         subscriber_queues_.bury(*batch, step.error, subscriber->subscription.dead_max, now_);

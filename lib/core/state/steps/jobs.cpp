@@ -31,7 +31,7 @@ Result<AcquireJobs::Reply> Machine::apply(AcquireJobs& step) {
     }
     return jobs_.acquire(*queue, step, now_, [this](const JobState& job) {
         depend_on(job);
-        if (job.in_order) depends_on_row_ = std::max(depends_on_row_, job.group()->advanced_row);
+        if (job.in_order) depends_on_row_ = std::max(depends_on_row_, job.group()->skipped_row);
     });
 }
 
