@@ -184,7 +184,10 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
 
 void Oracle::count_attempt(JobAccount& job, const Lease& lease) {
     if (lease.id == 0 || job.last == lease) return;
-    if (job.last.id != lease.id) job.attempts = 0;
+    if (job.last.id != lease.id) {
+        job.attempts = 0;
+        job.written = false;
+    }
     job.last = lease;
     if (lease.attempt <= job.attempts) {
         context_.fail("an attempt was forgotten: " + std::to_string(lease.attempt) + " of " +
@@ -232,7 +235,9 @@ void Oracle::replied(std::uint64_t, const Submission&, const AckJob& step, Settl
 
 void Oracle::replied(std::uint64_t, const Submission&, const NackJob& step, Settlement outcome) {
     used(step.lease, outcome == Settlement::settled);
-    if (outcome == Settlement::settled) nacked(step.lease, step.run_at);
+    if (outcome != Settlement::settled) return;
+    nacked(step.lease, step.run_at);
+    account_of(step.lease).written = true;
 }
 
 void Oracle::replied(std::uint64_t, const Submission&, const ReleaseJob& step, Settlement outcome) {
@@ -247,7 +252,9 @@ void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Sett
     if (outcome == Settlement::buried)
         context_.fail("BURIED for no reason: " + name_of(step.lease));
     used(step.lease, outcome == Settlement::settled);
-    if (outcome == Settlement::settled) nacked(step.lease, step.run_at);
+    if (outcome != Settlement::settled) return;
+    nacked(step.lease, step.run_at);
+    account_of(step.lease).written = true;
 }
 
 void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker& step,
@@ -369,7 +376,10 @@ void Oracle::crashed() {
     for (const auto& [number, submission] : std::exchange(submissions_, {})) {
         for (const auto& step : submission.steps) doubt(step);
     }
-    for (auto& [key, job] : jobs_) job.holder.reset();
+    for (auto& [key, job] : jobs_) {
+        if (job.attempts == 1 && !job.written) job.attempts = 0;
+        job.holder.reset();
+    }
     seen_.clear();
 }
 

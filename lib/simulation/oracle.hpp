@@ -99,6 +99,7 @@ private:
         TimePoint not_before = TimePoint::min();
         bool owed = false;
         std::uint32_t attempts = 0;  // That the store must know of.
+        bool written = false;        // One of them has ended, so a crash forgets none.
         Lease last{};                // The last lease, though it may be lost.
     };
 

@@ -76,8 +76,9 @@ TEST_CASE("compaction keeps all live data, and goes on after reopening") {
     }
     CHECK(scene.must(FindToken{"key"}) == "shop");
     CHECK(scene.queue("later").scheduled == 1);
-    CHECK(scene.status("billing").batches_queued == 15);
-    CHECK(scene.status("audit").batches_queued == 34);
+    // The last batch of each life is not full.
+    CHECK(scene.status("billing").batches_queued == 4 * 4);
+    CHECK(scene.status("audit").batches_queued == 4 * 9);
     CHECK(scene.must(ListTopics{}).at(0).events == 100);
     auto messages = scene.drain();
     std::vector<std::string> expected;

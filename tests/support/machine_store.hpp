@@ -25,11 +25,7 @@ public:
     [[nodiscard]] Watch watch(const std::string&, std::function<void()>) override { return {}; }
 
     /// From now on its batches are as if they came from a journal.
-    void restored() {
-        auto& queues = machine_.subscriber_queues();
-        queues.each(
-            [&](const detail::BatchState& batch) { queues.find(batch.uid)->restored = true; });
-    }
+    void restored() { machine_.mark_restored(); }
 
 private:
     detail::NoChangeLog changes_;

@@ -55,8 +55,9 @@ struct DeliveryStart {
 /// not a delivery job is `invalid`.
 ///
 /// The reply waits until the events are on disk, and so is the attempt that it counts, unless that
-/// is the first and attempts are not limited. One batch id never names two different batches, whatever crashes: a batch that is
-/// CURRENT when an embedded store starts takes no more events.
+/// is the first, attempts are not limited, and the subscriber's timeout is less than a second. One
+/// batch id never names two different batches, whatever crashes: a CURRENT batch of such a
+/// subscriber takes no more events once an embedded store has started again.
 struct BeginDelivery {
     using Reply = DeliveryStart;
     static constexpr StepTraits traits{.name = "begin_delivery",

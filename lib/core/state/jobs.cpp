@@ -452,7 +452,7 @@ void JobTable::reinstate(const Lease& lease, TimePoint seen) {
     holder.seen = seen;
     if (queue->has_ids) {
         auto& details = job->detailed();
-        details.attempts = std::max(details.attempts, lease.attempt);
+        details.attempts = std::max({details.attempts, lease.attempt, 1U});
         job->counted = true;
     }
     leases_.grant(*job, holder, lease.fence);

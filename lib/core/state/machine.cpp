@@ -34,6 +34,7 @@ Outcome Machine::perform(Step& step, TimePoint now) {
 void Machine::settle_restored() {
     registry_.settle_restored(jobs_);
     subscriber_queues_.settle_restored();
+    mark_restored();
     jobs_.settle_restored();
     subscriber_queues_.prune(
         [this](const std::string& token) { return registry_.subscriber(token) != nullptr; });

@@ -53,6 +53,8 @@ public:
 
     /// Connects everything that was restored part by part.
     void settle_restored();
+    /// Notes that the batches come from a journal.
+    void mark_restored();
 
 private:
     static Error invalid(const char* text) { return {Errc::invalid, text}; }
@@ -97,6 +99,7 @@ private:
     /// The batch that ends with a job; null for other jobs, a copy in another queue among them.
     [[nodiscard]] BatchState* delivered_by(const JobState& job) const;
 
+    [[nodiscard]] static bool awaits_seal(const Subscription& wants);
     DeliveryStart begin(BatchState& batch, SubscriberState& subscriber, MessageList messages);
     void count_begun(BatchState& batch, const Subscription& wants);
 

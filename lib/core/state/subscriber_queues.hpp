@@ -50,9 +50,8 @@ struct BatchState : Entity {
     std::uint64_t order;  ///< That of its delivery job.
     std::uint32_t attempts = 0;
     bool current = true;
-    /// It comes from a journal. If it is CURRENT, an attempt may have begun whose seal was lost, so
-    /// it takes no more events.
-    bool restored = false;
+    bool restored = false;         ///< It comes from a journal: an attempt may have been made.
+    bool closed = false;           ///< CURRENT, but an attempt may have begun whose seal was lost.
     bool sealed_here = false;      ///< Since this state was created: no attempt was made before.
     JobState* job = nullptr;       ///< Null when it is DEAD.
     std::unique_ptr<Death> death;  ///< Null unless it is DEAD.
@@ -252,6 +251,12 @@ public:
         }
     }
 
+    /// Calls `visit` with each batch, in no order.
+    template <class Visit>
+    void each_of_all(Visit visit) {
+        for (const auto& [uid, batch] : batches_) visit(*batch);
+    }
+
     /// Bytes of all messages in all batches, including DEAD ones.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
@@ -322,10 +327,7 @@ public:
     /// gets one.
     void settle_restored() {
         std::vector<BatchState*> all;
-        for (const auto& [uid, batch] : batches_) {
-            batch->restored = true;
-            all.push_back(batch.get());
-        }
+        for (const auto& [uid, batch] : batches_) all.push_back(batch.get());
         std::sort(all.begin(), all.end(),
                   [](const BatchState* a, const BatchState* b) { return a->order < b->order; });
         auto& queue = jobs_.deliveries();

@@ -44,6 +44,20 @@ Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
     return begin(*batch, *subscriber, std::move(messages));
 }
 
+/// Whether the first attempt waits until the seal of its batch is on disk. If not, a batch that is
+/// CURRENT after a crash takes no more events: one that was to wait long would go out half empty.
+bool Machine::awaits_seal(const Subscription& wants) {
+    return wants.attempts_max > 0 || wants.timeout >= Duration{1'000};
+}
+
+void Machine::mark_restored() {
+    subscriber_queues_.each_of_all([this](BatchState& batch) {
+        batch.restored = true;
+        const auto* subscriber = registry_.subscriber(token_of(batch));
+        batch.closed = subscriber == nullptr || !awaits_seal(subscriber->subscription);
+    });
+}
+
 BatchState* Machine::delivered_by(const JobState& job) const {
     const auto uid = batch_of(job.payload.text());
     auto* batch = uid ? subscriber_queues_.find(*uid) : nullptr;
@@ -55,9 +69,8 @@ DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, Mes
     depend_on(batch);
     depend_on(subscriber);
     count_begun(batch, subscriber.subscription);
-    // The seal need not be on disk: a batch that is CURRENT after a crash takes no more events.
     const bool first = batch.attempts == 1 && !batch.restored;
-    if (!first || subscriber.subscription.attempts_max > 0) depend_on(batch);
+    if (!first || awaits_seal(subscriber.subscription)) depend_on(batch);
     subscriber.last_attempted_at = now_;
     return {.verdict = Verdict::deliver,
             .subscription = subscriber.subscription,

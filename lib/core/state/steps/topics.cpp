@@ -40,7 +40,7 @@ void Machine::fan_out(const TopicState& topic, const PublishEvent& step) {
     std::uint32_t sibling = 0;
     for (const auto* subscriber : topic.subscribers) {
         auto& subscriber_queue = *subscriber->subscriber_queue;
-        if (subscriber_queue.current != nullptr && subscriber_queue.current->restored) {
+        if (subscriber_queue.current != nullptr && subscriber_queue.current->closed) {
             subscriber_queues_.seal(*subscriber_queue.current);
         }
         if (subscriber_queue.current == nullptr) {
