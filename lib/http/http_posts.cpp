@@ -37,7 +37,8 @@ HttpPosts::HttpPosts(const HttpTransportOptions& options, ThisMachine& machine)
     require_libcurl();
     multi_.reset(curl_multi_init());
     if (!multi_) throw Failure{libcurl_error("out of memory")};
-    const auto kept = static_cast<long>(std::min<std::size_t>(options_.connections_max, INT_MAX));
+    const auto kept =
+        static_cast<long>(std::min<std::size_t>(options_.connections_kept_max, INT_MAX));
     require(curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, kept));
     require(curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &HttpPosts::watch_socket));
     require(curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this));
