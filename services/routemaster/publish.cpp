@@ -179,6 +179,7 @@ int publish(const PublishSettings& settings) {
 Run declare_publish(CLI::App& app) {
     const auto settings = std::make_shared<PublishSettings>();
     declare_bus(app, settings->bus);
+    declare_client_token(app, settings->bus)->required();
 
     auto* const topic = app.add_option("topic", settings->topic,
                                        "The topic of one event; without it, lines of JSON are read "

@@ -49,6 +49,7 @@ int subscribe(const SubscribeSettings& settings) {
 Run declare_subscribe(CLI::App& app) {
     const auto settings = std::make_shared<SubscribeSettings>();
     declare_bus(app, settings->bus);
+    declare_client_token(app, settings->bus)->required();
     app.add_option("topics", settings->topics, "The topics, in place of those subscribed to before")
         ->required();
     app.add_option("--callback", settings->callback, "The URL to deliver batches to")

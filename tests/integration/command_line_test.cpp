@@ -66,6 +66,11 @@ TEST_CASE("tokens are added, listed and removed from the command line") {
     CHECK(is_one_line(refused.errors));
     CHECK(refused.errors.find("the bus answered 400") != std::string::npos);
     CHECK(run({"token", "list", "--root-key", "wrong", "--bus", bus.url()}).status == 1);
+    const auto file = (folder.path() / "root-key").string();
+    std::ofstream{file} << test::root_key << '\n';
+    CHECK(run({"token", "list", "--root-key-file", file, "--bus", bus.url()}).output ==
+          run({"token", "list"}, root).output);
+    CHECK(run({"token", "list", "--bus", bus.url()}).status == 2);
     CHECK(run({"token"}, root).status == 2);
     CHECK(run({"token", "add"}, root).status == 2);
 }
