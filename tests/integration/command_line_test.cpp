@@ -158,6 +158,21 @@ TEST_CASE("the error names a line that cannot be published, and the others are p
           std::string::npos);
 }
 
+TEST_CASE("a line that is JSON but no object is not blamed on its topic") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    for (const std::string line : {"[1]", "[]", "7", "null", "\"orders\""}) {
+        CAPTURE(line);
+        const auto ran = run({"publish"}, as(bus, "shop"), line + "\n");
+        CHECK(ran.status == 1);
+        CHECK(ran.errors ==
+              "routemaster publish: line 1: is not an event, which is an object: "
+              "{\"topic\":…}\n");
+    }
+    const auto nameless = run({"publish"}, as(bus, "shop"), "{\"type\":\"noop\"}\n");
+    CHECK(nameless.errors.starts_with("routemaster publish: line 1: topic: must be a text of "));
+}
+
 TEST_CASE("of many bad lines the first 20 are explained, and all with --verbose") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
