@@ -16,6 +16,9 @@
 
 namespace routemaster {
 
+/// The scheme of the callback of a subscriber in the process; its token follows.
+inline constexpr std::string_view local_scheme = "local:";
+
 /// The settings that a subscriber asks for. Those left out keep their value, or begin with their
 /// default; only `uuid` becomes empty, as in Ruby Routemaster.
 struct SubscribeOptions {
