@@ -64,7 +64,8 @@ struct HttpTransportOptions {
 ///
 /// It looks names up as the machine does, on up to 32 threads, and uses the addresses for a minute,
 /// and for nine more while it looks them up again. Deliveries that need no lookup never wait for
-/// one.
+/// one. It tries the addresses of a host one after another, IPv4 and IPv6 side by side, the first
+/// for half of `connect_timeout`, the next for half of what is left.
 ///
 /// Each POST carries `Routemaster-Batch`, `Routemaster-Attempt` and `Routemaster-Age` (milliseconds
 /// since the batch's first event was accepted), so that a receiver can recognise a repetition.
