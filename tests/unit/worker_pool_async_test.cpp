@@ -206,7 +206,7 @@ TEST_CASE("jobs that arrive while a pool closes go back at once") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle("a", [](JobContext&) { FAIL("begun"); });
-    scene.store.hold<AcquireJobs>();
+    scene.store.delay<AcquireJobs>();
     const auto id = scene.push("a");
     pool.run();
     pool.close(Duration{60'000});
