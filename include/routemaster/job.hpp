@@ -51,6 +51,24 @@ struct JobOptions {
     friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
 
+/// What became of a push.
+enum class PushOutcome {
+    pushed,
+    duplicate,  ///< An equal job is in the queue, in whatever state; nothing was changed.
+};
+
+/// What became of a push, and of which job.
+struct Pushed {
+    PushOutcome outcome = PushOutcome::pushed;
+    JobId id = 0;  ///< Of the job that is there now; 0 in a queue of Ruby Routemaster.
+
+    friend bool operator==(const Pushed&, const Pushed&) = default;
+    /// Compares the outcome alone.
+    friend bool operator==(const Pushed& pushed, PushOutcome expected) {
+        return pushed.outcome == expected;
+    }
+};
+
 /// The right of one worker to do one job, until it settles the job or is taken for dead.
 struct Lease {
     std::string queue;        ///< See `is_queue_name`; steps refuse any other as `invalid`.

@@ -65,4 +65,11 @@ struct JobPage {
     friend bool operator==(const JobPage&, const JobPage&) = default;
 };
 
+/// What became of the deletion of a job.
+enum class Deletion {
+    deleted,
+    unknown,  ///< The queue has no job of that id; nothing was changed.
+    pending,  ///< A worker has leased it; nothing was changed.
+};
+
 }  // namespace routemaster

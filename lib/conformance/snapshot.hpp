@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "expect.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/names.hpp"
+#include "routemaster/perform.hpp"
 
 namespace routemaster {
 

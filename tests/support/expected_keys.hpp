@@ -156,17 +156,17 @@ private:
             keys_.set("routemaster:burials:" + queue,
                       std::string(16 - id.size(), '0') + id + "@" + text(*job.details->buried_at));
         }
-        if (job.details == nullptr) return;
-        const auto& details = *job.details;
+        static const detail::JobDetails none;
+        const auto& details = job.details == nullptr ? none : *job.details;
         Value::Array record{
-            details.attempts,
+            job.attempts(),
             job.worker == nullptr ? std::string{} : std::string{job.worker->uid.text()},
             details.options.attempts_max,
             details.options.timeout.count(),
             wire(details.options.expires_at),
             details.buried_at ? wire(*details.buried_at) : -1};
         // What says no more than the defaults is not kept.
-        const bool plain = details.attempts == 0 && job.worker == nullptr &&
+        const bool plain = job.attempts() == 0 && job.worker == nullptr &&
                            details.options == JobOptions{} && !details.buried_at;
         if (plain && details.errors.empty()) return;
         for (const auto& error : details.errors) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "conformance/snapshot.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "support/random_steps.hpp"

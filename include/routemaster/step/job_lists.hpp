@@ -83,13 +83,6 @@ struct KickJobs {
     std::uint32_t limit = 1'000;  ///< From 1 to `jobs_looked_at_max`, else `invalid`.
 };
 
-/// What became of the deletion of a job.
-enum class Deletion {
-    deleted,
-    unknown,  ///< The queue has no job of that id; nothing was changed.
-    pending,  ///< A worker has leased it; nothing was changed.
-};
-
 /// Deletes a job that is SCHEDULED, READY or BURIED. Repeating it answers `unknown`.
 struct DeleteJob {
     using Reply = Deletion;

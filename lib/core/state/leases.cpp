@@ -29,6 +29,7 @@ void LeaseTable::end(JobState& job) {
     leased_.remove(mark(job.fence), job);
     job.worker->jobs.remove(job);
     job.worker = nullptr;
+    job.counted = false;
     job.fence = 0;
 }
 
