@@ -119,6 +119,11 @@ struct DeadBatchStatus {
     friend bool operator==(const DeadBatchStatus&, const DeadBatchStatus&) = default;
 };
 
+/// Bytes of encoded events that fill a batch, however few they are: a batch exceeds it by its last
+/// event at most. The Redis store counts the memory that they take, so a batch is full up to a
+/// third sooner there, and looks at it every 64 events if they are small.
+inline constexpr std::size_t batch_bytes_max = 1U << 20U;
+
 /// Bytes that are kept of the error of a batch's last attempt.
 inline constexpr std::size_t dead_error_max = 500;
 

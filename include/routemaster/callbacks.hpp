@@ -28,9 +28,6 @@ using BatchHandler = std::function<void(const Batch&)>;
 template <class Handler>
 concept HandlesBatches = std::is_invocable_v<Handler&, const Batch&>;
 
-/// The scheme of the callback of a subscriber in the process; its token follows.
-inline constexpr std::string_view local_scheme = "local:";
-
 /// The callbacks of a process, by the token of their subscriber. They live as long as the process:
 /// after a restart the program registers them again, and gets the batches that waited.
 ///

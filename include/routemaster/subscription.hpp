@@ -16,6 +16,9 @@
 
 namespace routemaster {
 
+/// The scheme of the callback of a subscriber in the process; its token follows.
+inline constexpr std::string_view local_scheme = "local:";
+
 /// The settings that a subscriber asks for. Those left out keep their value, or begin with their
 /// default; only `uuid` becomes empty, as in Ruby Routemaster.
 struct SubscribeOptions {
@@ -37,7 +40,8 @@ struct Subscription {
     std::string callback;
     std::string uuid;
     Duration timeout{500};            ///< From an event's publication to its batch falling due.
-    std::uint32_t max_events = 100;   ///< A batch of so many is full, and due at once.
+    /// A batch of so many, or of `batch_bytes_max` bytes, is full, and due at once.
+    std::uint32_t max_events = 100;
     std::uint32_t max_in_flight = 1;  ///< 1 keeps the batches in order.
 
     // When a batch becomes DEAD: it no longer blocks those behind it, and is kept for a person to

@@ -181,6 +181,37 @@ void add_sealing_cases(StoreCases& add) {
             expect_equal(start.messages.size(), 100U, "events delivered");
         });
 
+    add("a batch of batch_bytes_max is full and READY at once, whatever max_events says",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"}, {.max_events = 1'000'000});
+            std::vector<std::string> messages;
+            const auto publish = [&](std::size_t bytes) {
+                messages.emplace_back(bytes, static_cast<char>('a' + messages.size()));
+                s.publish_message("orders", messages.back());
+                s.advance(Duration{1});  // Batches that begin together may have no order.
+            };
+            // Large ones: a store may count up to a third more than there is.
+            while (messages.size() < 7) publish(100'000);
+            expect_equal(s.batches("billing").size(), 1U, "batches of 700,000 bytes");
+            expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT");
+            while (messages.size() < 11) publish(100'000);
+            const auto first = s.batches("billing").at(0);
+            expect_equal(first.current, false, "whether it is CURRENT at 1,100,000 bytes");
+            expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs");
+            publish(batch_bytes_max);
+            s.advance(Duration{500});
+            const auto [lease, start] = s.begin_next();
+            expect_equal(start.messages.size(), first.events, "events delivered");
+            s.settle(lease);
+            std::vector<std::string> others{
+                messages.begin() + static_cast<std::ptrdiff_t>(first.events), messages.end()};
+            s.expect_delivered("billing", {others});
+
+            // And small ones.
+            for (int i = 0; i < 1'200; ++i) s.publish_message("orders", std::string(1'000, 'x'));
+            expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs at 1,200,000 bytes");
+        });
+
     add("the event after a full batch begins the next one with its own timeout", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 2});
         s.publish("orders", 2);

@@ -226,16 +226,8 @@ public:
     }
 
     /// All jobs of `work_queue` in a state, by their ids.
-    [[nodiscard]] std::vector<JobStatus> jobs(JobStatus::State state,
-                                              Where at = Where::here()) const {
-        std::vector<JobStatus> all;
-        ListJobs step{.queue = work_queue, .state = state, .limit = jobs_looked_at_max};
-        do {
-            auto page = perform(step, at);
-            all.insert(all.end(), page.jobs.begin(), page.jobs.end());
-            step.after = page.next;
-        } while (step.after != 0);
-        return all;
+    [[nodiscard]] std::vector<JobStatus> jobs(JobStatus::State state) const {
+        return jobs_of(store_, work_queue, state, now_);
     }
 
     /// Acquires the next job of `work_queue`, and fails it for good. Returns its id.
@@ -376,24 +368,8 @@ public:
 
     /// All that can be listed.
     [[nodiscard]] Snapshot snapshot() const {
-        Snapshot all{.topics = topics(),
-                     .subscribers = perform(ListSubscribers{}),
-                     .tokens = perform(ListTokens{}),
-                     .batches = {},
-                     .dead = {},
-                     .queues = {},
-                     .jobs = {},
-                     .counters = counters()};
-        for (const auto& token : subscribers_) {
-            all.batches[token] = batches(token);
-            all.dead[token] = dead(token);
-        }
-        for (const auto* name : {delivery_queue, work_queue}) all.queues[name] = queue(name);
-        using State = JobStatus::State;
-        for (const auto state : {State::scheduled, State::ready, State::pending, State::buried}) {
-            all.jobs.push_back(jobs(state));
-        }
-        return all;
+        if (traits_.flush_counters) traits_.flush_counters(store_);
+        return snapshot_of(store_, subscribers_, work_queue, now_);
     }
 
 private:

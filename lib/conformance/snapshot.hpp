@@ -1,14 +1,17 @@
 /// @file
-/// Everything that a store lists, to prove that a step changed nothing.
+/// Everything that a store lists, to compare two stores, or two states of one.
 
 #pragma once
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "expect.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/step.hpp"
+#include "routemaster/store.hpp"
 
 namespace routemaster::testing {
 
@@ -24,6 +27,46 @@ struct Snapshot {
     std::vector<Counter> counters;
     friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
+
+/// All jobs of a queue in a state, by their ids. Throws `Failure` when the store fails.
+inline std::vector<JobStatus> jobs_of(Store& store, const std::string& queue,
+                                      JobStatus::State state, TimePoint now) {
+    std::vector<JobStatus> all;
+    ListJobs step{.queue = queue, .state = state, .limit = jobs_looked_at_max};
+    do {
+        auto page = perform(store, step, now).value();
+        all.insert(all.end(), page.jobs.begin(), page.jobs.end());
+        step.after = page.next;
+    } while (step.after != 0);
+    return all;
+}
+
+/// Lists a store: of the subscribers `tokens`, their batches, and the jobs of `queue`. Throws
+/// `Failure` when the store fails.
+template <class Tokens>
+Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queue, TimePoint now) {
+    const auto get = [&](auto step) { return perform(store, std::move(step), now).value(); };
+    Snapshot all{.topics = get(ListTopics{}),
+                 .subscribers = get(ListSubscribers{}),
+                 .tokens = get(ListTokens{}),
+                 .batches = {},
+                 .dead = {},
+                 .queues = {},
+                 .jobs = {},
+                 .counters = get(ListCounters{})};
+    for (const auto& token : tokens) {
+        all.batches[token] = get(ListBatches{.token = token, .limit = 100'000});
+        all.dead[token] = get(ListDeadBatches{.token = token, .limit = subscription_dead_max});
+    }
+    for (const auto& name : {std::string{delivery_queue}, queue}) {
+        all.queues[name] = get(CountJobs{name});
+    }
+    using State = JobStatus::State;
+    for (const auto state : {State::scheduled, State::ready, State::pending, State::buried}) {
+        all.jobs.push_back(jobs_of(store, queue, state, now));
+    }
+    return all;
+}
 
 /// Ends the case at the first difference.
 inline void expect_unchanged(const Snapshot& now, const Snapshot& before,

@@ -113,6 +113,7 @@ void add_subscription_cases(StoreCases& add) {
         refused("topics", "fresh", {"dogs", ""}, good);
         refused("timeout", "billing", {"cats"}, {.callback = "x", .timeout = Duration{-1}});
         refused("timeout", "billing", {"cats"}, {.callback = "x", .timeout = Duration{3'600'001}});
+        refused("callback", "fresh", {"cats"}, {.callback = "local:"});
         refused("max", "fresh", {"cats"}, {.callback = "x", .max_events = 0});
         refused("max_in_flight", "billing", {"cats"}, {.callback = "x", .max_in_flight = 0});
         s.subscribe("a-z_0:9", {}, {.timeout = Duration{3'600'000}, .max_events = 4'000'000'000});

@@ -53,6 +53,9 @@ Result<void> check(std::string_view token, const std::vector<std::string>& topic
         return Error{Errc::invalid, "subscriber: must be 1 to 64 of a-z, 0-9, :, _ and -"};
     }
     if (options.callback.empty()) return Error{Errc::invalid, "callback: URL is missing"};
+    if (options.callback == local_scheme) {
+        return Error{Errc::invalid, "callback: local: is followed by no name"};
+    }
     if (auto checked = check(options); !checked) return checked;
     for (const auto& name : topics) {
         if (!is_topic_name(name, rule)) {

@@ -136,6 +136,20 @@ Result<void> HttpPost::outcome(CURLcode code) const {
     return Error{Errc::unavailable, "HTTP " + std::to_string(status)};
 }
 
+bool HttpPost::is_connecting() const {
+    if (!is_busy() || !tried_) return false;
+    curl_off_t connected_after = 0;
+    curl_easy_getinfo(handle(), CURLINFO_CONNECT_TIME_T, &connected_after);
+    return connected_after == 0;
+}
+
+/// The end of a pause is what libcurl works on at once. It refuses both for a transfer that has
+/// ended, which is fine.
+void HttpPost::nudge() const {
+    curl_easy_pause(handle(), CURLPAUSE_RECV);
+    curl_easy_pause(handle(), CURLPAUSE_CONT);
+}
+
 bool HttpPost::permanent() const {
     long status = 0;
     curl_easy_getinfo(handle(), CURLINFO_RESPONSE_CODE, &status);

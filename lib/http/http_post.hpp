@@ -62,6 +62,11 @@ public:
     /// Whether it has a request that `take` has not returned yet.
     [[nodiscard]] bool is_busy() const noexcept { return request_.done != nullptr; }
 
+    /// Whether it has begun to connect, and is not connected yet.
+    [[nodiscard]] bool is_connecting() const;
+    /// Has libcurl work on it with the next call, although it has no socket.
+    void nudge() const;
+
     /// Notes the socket that libcurl uses for it.
     void goes_over(curl_socket_t socket) noexcept { socket_ = socket; }
 

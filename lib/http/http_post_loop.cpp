@@ -179,7 +179,7 @@ void HttpPostLoop::end_overdue() {
 }
 
 bool HttpPostLoop::can_start() const {
-    return !waiting_.empty() && posts_->size() < options_.connections_max;
+    return !waiting_.empty() && posts_->size() < options_.in_flight_max;
 }
 
 /// Starts few at a time: to open many connections in one turn would delay answers that have

@@ -27,8 +27,8 @@
 
 namespace routemaster::detail {
 
-/// Accepts requests, finds the addresses of their hosts, and posts them as soon as a connection is
-/// free. Sleeps while nothing happens. Replaces its `HttpPosts` when they break.
+/// Accepts requests, finds the addresses of their hosts, and posts them as soon as few enough are
+/// under way. Sleeps while nothing happens. Replaces its `HttpPosts` when they break.
 ///
 /// Thread safety: `submit` and `trouble` from any thread; `submit` wakes the loop only when the
 /// loop sleeps.
@@ -74,7 +74,7 @@ private:
     std::optional<Target> proxy_;
     std::unordered_map<std::string, Result<Target>> targets_;  ///< By callback.
     NameQueue nameless_;
-    std::deque<PostRequest> waiting_;  ///< Beyond `connections_max`. Callers bound it.
+    std::deque<PostRequest> waiting_;  ///< Beyond `in_flight_max`. Callers bound it.
     Clock::time_point begun_at_{};     ///< When `posts_` was made.
     std::vector<PostRequest> taken_;   ///< Swapped with `submitted_`; keeps its memory.
 

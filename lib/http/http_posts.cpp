@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <system_error>
+#include <utility>
 
 namespace routemaster::detail {
 
@@ -37,7 +38,8 @@ HttpPosts::HttpPosts(const HttpTransportOptions& options, ThisMachine& machine)
     require_libcurl();
     multi_.reset(curl_multi_init());
     if (!multi_) throw Failure{libcurl_error("out of memory")};
-    const auto kept = static_cast<long>(std::min<std::size_t>(options_.connections_max, INT_MAX));
+    const auto kept =
+        static_cast<long>(std::min<std::size_t>(options_.connections_kept_max, INT_MAX));
     require(curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, kept));
     require(curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &HttpPosts::watch_socket));
     require(curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this));
@@ -85,6 +87,12 @@ void HttpPosts::act(curl_socket_t socket, int events) {
 
 /// Reads all messages first: removing a handle makes libcurl search the unread ones.
 void HttpPosts::advance() {
+    // When one address of a host has refused, or has taken its part of the time, libcurl 7.88
+    // closes the socket, and connects to the next address when it is called again. But it asks to
+    // be called only when that one's time is over.
+    for (const auto* post : std::exchange(without_socket_, {})) {
+        if (post->is_connecting()) post->nudge();
+    }
     if (timer_ && *timer_ <= Clock::now()) {
         timer_.reset();
         act(CURL_SOCKET_TIMEOUT, 0);
@@ -137,6 +145,9 @@ int HttpPosts::watch_socket(CURL* handle, curl_socket_t socket, int what, void* 
     HttpPost* post = nullptr;  // Null when libcurl uses a handle of its own to close a connection.
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &post);
     if (post != nullptr && events != 0) post->goes_over(socket);
+    if (post != nullptr && what == CURL_POLL_REMOVE && post->is_connecting()) {
+        posts.without_socket_.push_back(post);
+    }
     const auto refused = posts.watch_.want(socket, events);
     if (refused && post != nullptr) {
         posts.unwatched_.emplace_back(

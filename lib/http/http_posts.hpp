@@ -53,7 +53,8 @@ public:
 
     /// When to call `advance`, if nothing happens before.
     [[nodiscard]] std::optional<Clock::time_point> due() const {
-        return unwatched_.empty() ? timer_ : Clock::time_point::min();
+        const bool now = !unwatched_.empty() || !without_socket_.empty();
+        return now ? Clock::time_point::min() : timer_;
     }
 
     /// Sleeps until something happens, `wake` is called, or `milliseconds` have passed (-1: no
@@ -89,6 +90,7 @@ private:
     std::vector<HttpPost*> idle_;                 ///< Those of them that are free.
     std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Being reported by `advance`.
     std::vector<std::pair<HttpPost*, Error>> unwatched_;     ///< Whose sockets cannot be watched.
+    std::vector<HttpPost*> without_socket_;  ///< Whose address failed: they may have others.
     std::optional<Error> trouble_;
 };
 

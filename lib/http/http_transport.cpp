@@ -50,7 +50,8 @@ Result<void> check(const HttpTransportOptions& options) {
     if (options.total_timeout <= Duration::zero()) {
         return invalid("total_timeout: must be positive");
     }
-    if (options.connections_max == 0) return invalid("connections_max: must not be 0");
+    if (options.in_flight_max == 0) return invalid("in_flight_max: must not be 0");
+    if (options.connections_kept_max == 0) return invalid("connections_kept_max: must not be 0");
     for (const int status : options.permanent_statuses) {
         if (status < 300 || status > 599) {
             return invalid("permanent_statuses: each must be 300 to 599");

@@ -25,6 +25,9 @@ public:
     [[nodiscard]] Progress read(std::string_view bytes, std::size_t& consumed,
                                 std::string_view& data);
 
+    /// Bytes that the chunk which has begun still announces.
+    [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
+
     /// Why the body was refused.
     [[nodiscard]] const RequestError& refusal() const noexcept { return refusal_; }
 

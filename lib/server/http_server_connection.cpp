@@ -212,8 +212,17 @@ Connection::Feeding Connection::feed_chunks() {
             return Feeding::complete;
         }
         if (consumed == 0) return Feeding::incomplete;
-        if (!keep(data)) return Feeding::refused;
+        if (!keep(data) || !accepts_chunk()) return Feeding::refused;
     }
+}
+
+/// Refuses the request, and returns false, when the chunk that has begun exceeds the limit: what
+/// it announces need not come.
+bool Connection::accepts_chunk() {
+    const auto left = chunks_.left();
+    if (discarding_ || left <= service_->share.options.body_max - request_.body.size()) return true;
+    refuse_too_large(may_read_on() && left <= discard_max);
+    return false;
 }
 
 /// Appends `data` to the body, or refuses the request and returns false.

@@ -104,6 +104,7 @@ private:
     bool read_body();
     [[nodiscard]] Feeding feed();
     [[nodiscard]] Feeding feed_chunks();
+    [[nodiscard]] bool accepts_chunk();
     [[nodiscard]] bool keep(std::string_view data);
     [[nodiscard]] bool make_space(std::size_t size);
     [[nodiscard]] bool may_read_on() const noexcept;

@@ -34,7 +34,7 @@ TimePoint JobWorker::poll(TimePoint now) {
     if (loop_.over(now)) {
         for (const auto id : std::exchange(under_way_, {})) loop_.release(id);
     }
-    return loop_.send(slots - std::min(slots, loop_.held()));
+    return loop_.send(slots - std::min(slots, loop_.leased()));
 }
 
 void JobWorker::wake_with(std::function<void()> wake) {

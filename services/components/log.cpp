@@ -1,9 +1,11 @@
 #include "components/log.hpp"
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <spdlog/details/file_helper.h>
@@ -72,7 +74,14 @@ protected:
 private:
     using File = std::unique_ptr<spdlog::details::file_helper>;
 
+    /// spdlog would create a folder that is missing, with the rights of this process: a typing
+    /// error would go unnoticed, and rotation would find nothing.
     [[nodiscard]] File open() const {
+        const auto folder = std::filesystem::path{path_}.parent_path();
+        std::error_code unreadable;
+        if (!folder.empty() && !std::filesystem::is_directory(folder, unreadable)) {
+            throw spdlog::spdlog_ex{"there is no folder " + folder.string()};
+        }
         auto file = std::make_unique<spdlog::details::file_helper>();
         file->open(path_);
         return file;

@@ -1,9 +1,6 @@
 #include "components/web_component.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include "components/bytes.hpp"
@@ -105,17 +102,7 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
 }
 
 void declare_access(CLI::App& app, WebSettings& settings) {
-    app.add_option("--root-key", settings.root_key, "The operator's token")
-        ->type_name("TOKEN")
-        ->check([](const std::string& key) { return key.empty() ? "must not be empty" : ""; })
-        ->envname("ROUTEMASTER_ROOT_KEY")
-        ->group("Access");
-    app.add_option("--root-key-file", settings.root_key_file,
-                   "A file whose first line is the operator's token, instead of --root-key")
-        ->type_name("FILE")
-        ->excludes("--root-key")
-        ->envname("ROUTEMASTER_ROOT_KEY_FILE")
-        ->group("Access");
+    declare_root_key(app, settings.root_key);
     app.add_option("--clients", settings.clients,
                    "Tokens to make valid, separated by commas; the part before -- is the name")
         ->type_name("TOKEN,...")
@@ -133,7 +120,7 @@ EventRules event_rules(const ProcessSettings& process, const WebSettings& settin
 
 HttpApiOptions api_options(const ProcessSettings& process, const WebSettings& settings,
                            const Log& log, WebComponent::Trouble trouble) {
-    return {.root_key = settings.root_key,
+    return {.root_key = settings.root_key.key,
             .allow_http_callbacks = process.allow_http_callbacks,
             .event_data_max = settings.event_data_max.value_or(
                 process.store.shared_with_ruby() ? event_data_max_ruby : event_data_max_default),
@@ -161,22 +148,6 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
 AdmissionControlOptions guard_options(std::uint64_t refuse_above, const Log& log) {
     const auto free = refuse_above / 10;
     return {.capacity = {.bytes_max = refuse_above + free, .bytes_free_min = free}, .log = log};
-}
-
-/// The first line of a file, which must not be empty.
-std::string read_key(const std::string& file) {
-    const auto wrong = [&file](const std::string& why) {
-        return CLI::ValidationError("--root-key-file", file + ": " + why);
-    };
-    errno = 0;
-    std::ifstream stream{file};
-    std::string line;
-    if (!std::getline(stream, line) && errno != 0) {
-        throw wrong(std::generic_category().message(errno));
-    }
-    if (line.ends_with('\r')) line.pop_back();
-    if (line.empty()) throw wrong("its first line is empty");
-    return line;
 }
 
 /// Does not store a token again: a store without space refuses it, but can still deliver.
@@ -214,9 +185,8 @@ void complete(WebSettings& settings, ProcessSettings& process) {
         if (settings.topic_names == "any") throw CLI::ValidationError("--topic-names", others);
         if (settings.event_urls == "any") throw CLI::ValidationError("--event-urls", others);
     }
-    if (!settings.root_key_file.empty()) settings.root_key = read_key(settings.root_key_file);
-    if (settings.root_key.empty()) throw CLI::RequiredError("--root-key or --root-key-file");
-    if (settings.root_key.find(':') != std::string::npos) {
+    settings.root_key.key = require_root_key(settings.root_key);
+    if (settings.root_key.key.find(':') != std::string::npos) {
         throw CLI::ValidationError("--root-key", "must not contain ':', which ends a user name");
     }
     for (const auto& token : settings.clients) {

@@ -14,6 +14,7 @@
 
 #include "components/listen_settings.hpp"
 #include "components/process.hpp"
+#include "components/root_key.hpp"
 #include "routemaster/admission_control.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/publication.hpp"
@@ -35,8 +36,7 @@ struct WebSettings {
     std::uint64_t body_rate_min = 10'000;
     double idle_timeout = 60;  ///< Seconds.
 
-    std::string root_key{};
-    std::string root_key_file{};  ///< The file with the key, unless empty.
+    RootKeySettings root_key{};
     std::vector<std::string> clients{};
 
     std::optional<std::size_t> event_data_max{};  ///< Absent: as the fleet needs.

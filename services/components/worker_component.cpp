@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -218,7 +220,9 @@ HttpTransportOptions transport_options(const ProcessSettings& process,
             .allow_loopback = process.allow_http_callbacks,
             .proxy = settings.proxy,
             .user_agent = settings.user_agent,
-            .connections_max = settings.deliveries_max,
+            // The dispatcher limits them, and keeps the order of those that wait.
+            .in_flight_max = std::numeric_limits<std::size_t>::max(),
+            .connections_kept_max = settings.deliveries_max,
             .permanent_statuses = settings.permanent_statuses,
             .log = log};
 }

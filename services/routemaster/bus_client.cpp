@@ -42,16 +42,17 @@ std::string next_of(std::string_view link) {
 
 }  // namespace
 
-void declare_bus(CLI::App& app, BusSettings& settings, const std::string& token_flag,
-                 const std::string& token_variable) {
+void declare_bus(CLI::App& app, BusSettings& settings) {
     app.add_option("--bus", settings.bus, "The bus")
         ->type_name("URL")
         ->envname("ROUTEMASTER_BUS")
         ->capture_default_str();
-    app.add_option(token_flag, settings.token, "The token to present")
-        ->required()
+}
+
+CLI::Option* declare_client_token(CLI::App& app, BusSettings& settings) {
+    return app.add_option("--token", settings.token, "The token to present")
         ->type_name("TOKEN")
-        ->envname(token_variable);
+        ->envname("ROUTEMASTER_TOKEN");
 }
 
 std::string BusClient::Answer::refusal() const {

@@ -13,15 +13,17 @@
 
 namespace routemaster::service {
 
-/// The URL of a bus, and the token to present.
+/// The URL of a bus, and the token to present to it.
 struct BusSettings {
     std::string bus = "http://127.0.0.1:17890";
     std::string token;
 };
 
-/// Declares `--bus` and the flag of the token. `settings` must outlive the parsing.
-void declare_bus(CLI::App& app, BusSettings& settings, const std::string& token_flag = "--token",
-                 const std::string& token_variable = "ROUTEMASTER_TOKEN");
+/// Declares `--bus`. `settings` must outlive the parsing; so below.
+void declare_bus(CLI::App& app, BusSettings& settings);
+
+/// Declares `--token`, and returns the option.
+CLI::Option* declare_client_token(CLI::App& app, BusSettings& settings);
 
 /// One kept-alive connection to a bus.
 ///

@@ -8,6 +8,7 @@
 
 #include "bus_client.hpp"
 #include "command.hpp"
+#include "components/root_key.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/time.hpp"
 
@@ -16,10 +17,21 @@ namespace {
 
 struct DeadSettings {
     BusSettings bus{};
+    RootKeySettings root_key{};
     std::string subscriber;
     std::string batch;
     bool all = false;
 };
+
+/// The token to present: a client's own, or the root key for the batches of a subscriber, which
+/// may also be given as the token.
+std::string token_of(const DeadSettings& settings) {
+    const bool root = !settings.subscriber.empty();
+    auto token = root ? find_root_key(settings.root_key) : std::string{};
+    if (token.empty()) token = settings.bus.token;
+    if (!token.empty()) return token;
+    throw CLI::RequiredError(root ? "--root-key or --root-key-file" : "--token");
+}
 
 /// The path of the DEAD batches: the client's own, or those that root manages.
 std::string path_of(const DeadSettings& settings) {
@@ -108,16 +120,22 @@ Run declare_dead(CLI::App& app) {
     const auto settings = std::make_shared<DeadSettings>();
     const auto run = std::make_shared<Run>();
     declare_bus(app, settings->bus);
+    declare_client_token(app, settings->bus);
+    declare_root_key(app, settings->root_key);
     app.add_option("--subscriber", settings->subscriber,
-                   "The token of the subscriber, if --token is the root key [that of --token]")
+                   "The token of the subscriber, for the operator [that of --token]")
         ->type_name("TOKEN");
     app.require_subcommand(1);
     app.fallthrough();
     const auto declare = [&](const char* name, const char* summary,
                              int (*work)(const DeadSettings&)) {
         auto* const action = app.add_subcommand(name, summary);
-        action->callback(
-            [settings, run, work] { *run = [settings, work] { return work(*settings); }; });
+        action->callback([settings, run, work] {
+            *run = [settings, work] {
+                settings->bus.token = token_of(*settings);
+                return work(*settings);
+            };
+        });
         return action;
     };
     const auto declare_batch = [&](CLI::App& action) {

@@ -74,6 +74,9 @@ private:
 Result<Line> parse_line(std::string text, std::uint64_t number) {
     const auto event = parse_json(text);
     if (!event) return event.error();
+    if (event->get_if<Value::Map>() == nullptr) {
+        return Error{Errc::invalid, "is not an event, which is an object: {\"topic\":…}"};
+    }
     const auto* name = event->find("topic");
     const auto* topic = name == nullptr ? nullptr : name->get_if<std::string>();
     if (topic == nullptr || !is_topic_name(*topic)) {
@@ -179,6 +182,7 @@ int publish(const PublishSettings& settings) {
 Run declare_publish(CLI::App& app) {
     const auto settings = std::make_shared<PublishSettings>();
     declare_bus(app, settings->bus);
+    declare_client_token(app, settings->bus)->required();
 
     auto* const topic = app.add_option("topic", settings->topic,
                                        "The topic of one event; without it, lines of JSON are read "

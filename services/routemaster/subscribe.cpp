@@ -49,12 +49,14 @@ int subscribe(const SubscribeSettings& settings) {
 Run declare_subscribe(CLI::App& app) {
     const auto settings = std::make_shared<SubscribeSettings>();
     declare_bus(app, settings->bus);
+    declare_client_token(app, settings->bus)->required();
     app.add_option("topics", settings->topics, "The topics, in place of those subscribed to before")
         ->required();
     app.add_option("--callback", settings->callback, "The URL to deliver batches to")
         ->required()
         ->type_name("URL");
-    app.add_option("--uuid", settings->uuid, "The user name that deliveries present")
+    app.add_option("--uuid", settings->uuid,
+                   "The user name that deliveries present; without it none, even if there was one")
         ->type_name("NAME");
     app.add_option("--timeout", settings->timeout, "Milliseconds that a batch waits to fill")
         ->type_name("MS");

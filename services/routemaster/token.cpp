@@ -7,6 +7,7 @@
 
 #include "bus_client.hpp"
 #include "command.hpp"
+#include "components/root_key.hpp"
 #include "routemaster/codec/json.hpp"
 
 namespace routemaster::service {
@@ -14,6 +15,7 @@ namespace {
 
 struct TokenSettings {
     BusSettings bus{};
+    RootKeySettings root_key{};
     std::string name;
     std::string token;
 };
@@ -63,14 +65,19 @@ int remove(const TokenSettings& settings) {
 Run declare_token(CLI::App& app) {
     const auto settings = std::make_shared<TokenSettings>();
     const auto run = std::make_shared<Run>();
-    declare_bus(app, settings->bus, "--root-key", "ROUTEMASTER_ROOT_KEY");
+    declare_bus(app, settings->bus);
+    declare_root_key(app, settings->root_key);
     app.require_subcommand(1);
     app.fallthrough();
     const auto declare = [&](const char* name, const char* summary,
                              int (*work)(const TokenSettings&)) {
         auto* const action = app.add_subcommand(name, summary);
-        action->callback(
-            [settings, run, work] { *run = [settings, work] { return work(*settings); }; });
+        action->callback([settings, run, work] {
+            *run = [settings, work] {
+                settings->bus.token = require_root_key(settings->root_key);
+                return work(*settings);
+            };
+        });
         return action;
     };
 

@@ -65,7 +65,7 @@ public:
 
 private:
     /// Everything except what is counted by the number of an attempt.
-    StoreReport comparable(Store& store) const {
+    testing::Snapshot comparable(Store& store) const {
         auto report = report_of(store, {"billing"}, scene_.now);
         std::erase_if(report.counters, [](const Counter& counter) {
             return counter.key.name.starts_with("latency.batches");

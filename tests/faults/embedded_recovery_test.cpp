@@ -46,7 +46,7 @@ TEST_CASE("random steps have the same results in memory and in a file, also afte
         RandomSteps steps{number, in_order ? 1U : 5U};
         MemoryStore memory;
         auto now = epoch;
-        StoreReport before;
+        testing::Snapshot before;
         {
             EmbeddedStore embedded{file, options};
             for (int i = 0; i < 500; ++i) {

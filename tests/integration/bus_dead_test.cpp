@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -169,6 +170,8 @@ TEST_CASE("the command line manages DEAD batches") {
     CHECK(line.starts_with(uid + " died_at="));
     CHECK(line.ends_with(" attempts=1 events=1 error=\"HTTP 500: unavailable\"\n"));
     CHECK(output_of(bus, {"dead", "list", "--subscriber", "billing"}, test::root_key) == line);
+    CHECK(output_of(bus, {"dead", "list", "--subscriber", "billing", "--root-key", test::root_key},
+                    "shop") == line);
     const auto shown = output_of(bus, {"dead", "show", "--", uid});
     CHECK(parse_json(shown).value().find("events") != nullptr);
     CHECK(shown.find(poison_url(3)) != std::string::npos);
@@ -203,4 +206,36 @@ TEST_CASE("the command line manages DEAD batches") {
     CHECK(refused({"show"}, 2).find("batch") != std::string::npos);
     CHECK(refused({"show", "--", uid}, 1).find("dead batch not found") != std::string::npos);
     CHECK(refused({"list", "--subscriber", "billing"}, 1).find("401") != std::string::npos);
+}
+
+TEST_CASE("the root key for DEAD batches is given as to the other commands") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    Receiver receiver{410};
+    publish_five(bus, receiver, R"("attempts_max":1)");
+    REQUIRE(test::await([&] { return dead(bus).size() == 1; }));
+    const auto file = (folder.path() / "root-key").string();
+    std::ofstream{file} << test::root_key << '\n';
+    const auto ran = [&](test::Process::Environment environment, std::vector<std::string> flags) {
+        std::vector<std::string> command{test::routemaster_binary, "dead", "list", "--bus",
+                                         bus.url()};
+        command.insert(command.end(), flags.begin(), flags.end());
+        test::Process process{command, environment};
+        const auto status = process.wait();
+        return status == 0 ? process.output() : std::to_string(status) + ": " + process.errors();
+    };
+    using Environment = test::Process::Environment;
+    const Environment key{{"ROUTEMASTER_ROOT_KEY", test::root_key}};
+    const auto uid = text_of(dead(bus).front(), "uid");
+    CHECK(ran(key, {"--subscriber", "billing"}).starts_with(uid));
+    CHECK(ran({}, {"--subscriber", "billing", "--root-key", test::root_key}).starts_with(uid));
+    CHECK(ran({}, {"--subscriber", "billing", "--root-key-file", file}).starts_with(uid));
+    CHECK(ran({{"ROUTEMASTER_ROOT_KEY_FILE", file}}, {"--subscriber", "billing"}).starts_with(uid));
+    // The token is another client's, or the subscriber's own.
+    CHECK(ran(key, {"--subscriber", "billing", "--token", "shop"}).starts_with(uid));
+    CHECK(ran(key, {"--token", "billing"}).starts_with(uid));
+    CHECK(ran({}, {"--subscriber", "billing"}).find("--root-key") != std::string::npos);
+    CHECK(ran({}, {"--subscriber", "billing"}).starts_with("2: "));
+    CHECK(ran(key, {}).find("--token") != std::string::npos);
+    CHECK(ran(key, {}).starts_with("2: "));
 }

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -193,7 +194,12 @@ TEST_CASE("an invalid setting is refused with its names") {
         refuses_store("file:x?sync=1", "durability=");
         refuses_store("rediss://127.0.0.1:1/?ca_file=/no/such", "'/no/such'");
         CHECK(mentions(complaint_about({"--log-file", "/proc/no/such"}, root),
-                       "--log-file (ROUTEMASTER_LOG_FILE): "));
+                       "--log-file (ROUTEMASTER_LOG_FILE): there is no folder /proc/no"));
+        const auto missing = folder.path() / "logs";
+        CHECK(
+            mentions(complaint_about({"--log-file", (missing / "bus.log").string()}, root),
+                     "--log-file (ROUTEMASTER_LOG_FILE): there is no folder " + missing.string()));
+        CHECK_FALSE(std::filesystem::exists(missing));
         CHECK(mentions(complaint_about({"--drop-oldest-free", "10"}, root),
                        "--drop-oldest-free (ROUTEMASTER_DROP_OLDEST_FREE) requires"));
         CHECK(mentions(

@@ -119,6 +119,19 @@ TEST_CASE("SIGHUP reopens the log file, and ends nothing") {
         }));
         CHECK(other.stop() == 0);
     }
+    SUBCASE("a folder that is gone leaves the old one, and is not made") {
+        const auto place = folder.path() / "logs";
+        std::filesystem::create_directory(place);
+        RunningBus other{folder.path(), {"--log-file", (place / "bus.log").string()}};
+        std::filesystem::rename(place, folder.path() / "moved");
+        other.process().signal(SIGHUP);
+        CHECK(test::await([&] {
+            return lines(folder.path() / "moved" / "bus.log").find("there is no folder") !=
+                   std::string::npos;
+        }));
+        CHECK(other.stop() == 0);
+        CHECK_FALSE(std::filesystem::exists(place));
+    }
 }
 
 TEST_CASE("a second signal ends the bus at once, and nothing is lost") {

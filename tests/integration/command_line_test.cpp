@@ -53,6 +53,11 @@ TEST_CASE("tokens are added, listed and removed from the command line") {
     CHECK(is_one_line(refused.errors));
     CHECK(refused.errors.find("the bus answered 400") != std::string::npos);
     CHECK(run({"token", "list", "--root-key", "wrong", "--bus", bus.url()}).status == 1);
+    const auto file = (folder.path() / "root-key").string();
+    std::ofstream{file} << test::root_key << '\n';
+    CHECK(run({"token", "list", "--root-key-file", file, "--bus", bus.url()}).output ==
+          run({"token", "list"}, root).output);
+    CHECK(run({"token", "list", "--bus", bus.url()}).status == 2);
     CHECK(run({"token"}, root).status == 2);
     CHECK(run({"token", "add"}, root).status == 2);
 }
@@ -138,6 +143,21 @@ TEST_CASE("the error names a line that cannot be published, and the others are p
     CHECK(std::count(ran.errors.begin(), ran.errors.end(), '\n') == 2);
     CHECK(bus.ask("GET", "/topics", test::root_key).body.find(R"("events":3)") !=
           std::string::npos);
+}
+
+TEST_CASE("a line that is JSON but no object is not blamed on its topic") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    for (const std::string line : {"[1]", "[]", "7", "null", "\"orders\""}) {
+        CAPTURE(line);
+        const auto ran = run({"publish"}, as(bus, "shop"), line + "\n");
+        CHECK(ran.status == 1);
+        CHECK(ran.errors ==
+              "routemaster publish: line 1: is not an event, which is an object: "
+              "{\"topic\":…}\n");
+    }
+    const auto nameless = run({"publish"}, as(bus, "shop"), "{\"type\":\"noop\"}\n");
+    CHECK(nameless.errors.starts_with("routemaster publish: line 1: topic: must be a text of "));
 }
 
 TEST_CASE("of many bad lines the first 20 are explained, and all with --verbose") {

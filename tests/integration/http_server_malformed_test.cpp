@@ -45,6 +45,8 @@ const std::vector<Malformed> malformed{
     {"an empty chunk size", chunked + "\r\nhello\r\n0\r\n\r\n", 400},
     {"a chunk size that ends with LF", chunked + "5\nhello\r\n0\r\n\r\n", 400},
     {"a chunk extension with a LF inside", chunked + "5;a\nb\r\nhello\r\n0\r\n\r\n", 400},
+    {"a chunk that exceeds the limit", chunked + "ffffffffffffffff\r\n", 413},
+    {"chunks that exceed the limit", chunked + "5\r\nhello\r\n40000000\r\n", 413},
     {"a chunk size that overflows", chunked + "fffffffffffffffff\r\n", 413},
     {"a chunk that is longer than its size", chunked + "5\r\nhello!\r\n0\r\n\r\n", 400},
     {"a chunk that ends with LF", chunked + "5\r\nhello\n0\r\n\r\n", 400},

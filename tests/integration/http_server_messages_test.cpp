@@ -95,6 +95,14 @@ TEST_CASE("a body over the limit is refused with 413") {
         CHECK(client.ask("POST", "/", "short").body == "5");
         --handled;
     }
+    SUBCASE("when a chunk announces little more than the limit, and the connection goes on") {
+        client.request("POST", "/", {}, chunked_header);
+        client.send("3e9\r\n");
+        CHECK(client.receive().status == 413);
+        client.send(std::string(1001, 'x') + "\r\n0\r\n\r\n");
+        CHECK(client.ask("POST", "/", "short").body == "5");
+        --handled;
+    }
     SUBCASE("when a chunked one does not end, by closing") {
         client.request("POST", "/", {}, chunked_header);
         const std::string chunk = "3e8\r\n" + std::string(1000, 'x') + "\r\n";

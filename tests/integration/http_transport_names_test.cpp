@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -16,6 +17,7 @@
 
 #include "routemaster/transport/http.hpp"
 #include "support/deliveries.hpp"
+#include "support/full_listener.hpp"
 #include "support/private_network.hpp"
 #include "support/scripted_receiver.hpp"
 
@@ -190,6 +192,27 @@ TEST_CASE("a transport whose lookups hang is destroyed at once") {
         for (const auto& report : reports.all()) {
             REQUIRE_FALSE(report.outcome);
             CHECK(report.outcome.error().code() == Errc::cancelled);
+        }
+    });
+}
+
+TEST_CASE("of two addresses that a name has, one that drops packets fails no delivery") {
+    PrivateNetwork::run([](PrivateNetwork& network) {
+        network.replace("/etc/nsswitch.conf", "hosts: files\n");
+        network.replace("/etc/hosts", "127.0.0.2 twin.test\n127.0.0.3 twin.test\n");
+        constexpr std::uint32_t second = INADDR_LOOPBACK + 1;
+        constexpr std::uint32_t third = INADDR_LOOPBACK + 2;
+        for (const auto alive : {second, third}) {
+            const auto dead = alive == second ? third : second;
+            CAPTURE(dead);
+            ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }, alive};
+            const test::FullListener silent{dead, receiver.port()};
+            const auto url = "http://twin.test:" + std::to_string(receiver.port()) + "/events";
+            HttpTransportOptions options = local_names;
+            options.connect_timeout = 2'000ms;
+            HttpTransport transport{options};
+            for (int i = 0; i < 2; ++i) CHECK(deliver(transport, delivery(url)).outcome);
+            CHECK(receiver.connections() == 1);
         }
     });
 }

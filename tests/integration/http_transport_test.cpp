@@ -101,7 +101,7 @@ TEST_CASE("a delivery carries the age of its batch when it is sent") {
         return request.number == 0 ? silence() : status(204);
     }};
     HttpTransportOptions options = local_within(300ms);
-    options.connections_max = 1;
+    options.in_flight_max = 1;
     HttpTransport transport{options};
     DeliveryReports reports;
     for (int i = 0; i < 2; ++i) {
@@ -116,7 +116,7 @@ TEST_CASE("a delivery carries the age of its batch when it is sent") {
     };
     CHECK(age_of(0) >= 5'000);
     CHECK(age_of(0) < 5'300);
-    CHECK(age_of(1) >= 5'270);  // It had to wait for the connection.
+    CHECK(age_of(1) >= 5'270);  // It had to wait for its turn.
     CHECK(age_of(1) < 10'000);
 }
 
@@ -372,7 +372,7 @@ TEST_CASE("a transport that is destroyed cancels its deliveries, each once") {
     DeliveryReports reports;
     {
         HttpTransportOptions options = local;
-        options.connections_max = 10;
+        options.in_flight_max = 10;
         HttpTransport transport{options};
         for (int i = 0; i < 30; ++i) transport.deliver(delivery(receiver.url()), reports.keep());
         receiver.wait_for_requests(10);
@@ -399,12 +399,12 @@ TEST_CASE("a delivery begun while the transport is destroyed is cancelled at onc
     CHECK(reports.all().front().outcome.error().code() == Errc::cancelled);
 }
 
-TEST_CASE("deliveries beyond the bound on connections wait for their turn, untimed") {
+TEST_CASE("deliveries beyond the bound on those under way wait for their turn, untimed") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.number == 0 ? silence() : status(204);
     }};
     HttpTransportOptions options = local_within(300ms);
-    options.connections_max = 1;
+    options.in_flight_max = 1;
     HttpTransport transport{options};
     DeliveryReports reports;
     for (int i = 0; i < 4; ++i) transport.deliver(delivery(receiver.url()), reports.keep());
@@ -415,6 +415,35 @@ TEST_CASE("deliveries beyond the bound on connections wait for their turn, untim
     CHECK(all[3].outcome);
 }
 
+TEST_CASE("deliveries under way and kept connections are bounded apart from each other") {
+    ScriptedReceiver one{[](const ReceivedRequest&) { return status(204); }};
+    ScriptedReceiver other{[](const ReceivedRequest&) { return status(204); }};
+    const auto connections_to_one = [&](std::size_t kept) {
+        const auto before = one.connections();
+        HttpTransportOptions options = local;
+        options.in_flight_max = 1;
+        options.connections_kept_max = kept;
+        HttpTransport transport{options};
+        for (const auto* receiver : {&one, &other, &one}) {
+            CHECK(deliver(transport, delivery(receiver->url())).outcome);
+            std::this_thread::sleep_for(5ms);  // libcurl compares milliseconds.
+        }
+        return one.connections() - before;
+    };
+    CHECK(connections_to_one(2) == 1);
+    CHECK(connections_to_one(1) == 2);
+
+    ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
+    DeliveryReports cancelled;
+    HttpTransportOptions options = local;
+    options.in_flight_max = 20;
+    options.connections_kept_max = 1;
+    HttpTransport transport{options};
+    for (int i = 0; i < 20; ++i) transport.deliver(delivery(silent.url()), cancelled.keep());
+    silent.wait_for_requests(20);
+    CHECK(cancelled.all().empty());
+}
+
 TEST_CASE("two thousand deliveries to a silent receiver do not slow down another") {
     raise_descriptor_limit();
     ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
@@ -422,7 +451,8 @@ TEST_CASE("two thousand deliveries to a silent receiver do not slow down another
     DeliveryReports cancelled;
     {
         HttpTransportOptions options = local_within(120s);
-        options.connections_max = 2'100;
+        options.in_flight_max = 2'100;
+        options.connections_kept_max = 2'100;
         HttpTransport transport{options};
         for (int i = 0; i < 2'000; ++i) transport.deliver(delivery(silent.url()), cancelled.keep());
         silent.wait_for_requests(2'000);
@@ -514,7 +544,8 @@ TEST_CASE("invalid options are refused by name") {
     };
     CHECK(refused({.connect_timeout = 0ms}) == "connect_timeout: must be positive");
     CHECK(refused({.total_timeout = -1ms}) == "total_timeout: must be positive");
-    CHECK(refused({.connections_max = 0}) == "connections_max: must not be 0");
+    CHECK(refused({.in_flight_max = 0}) == "in_flight_max: must not be 0");
+    CHECK(refused({.connections_kept_max = 0}) == "connections_kept_max: must not be 0");
     CHECK(refused({.proxy = "http://"}).starts_with("proxy: "));
     CHECK(refused({.proxy = "proxy.example:8080"}).starts_with("proxy: "));
     CHECK(refused({.proxy = "socks4://proxy.example:8080"}) ==

@@ -57,6 +57,7 @@ LIBRARIES = ["-luriparser", "-lsqlite3", "-ldeflate"]
 PROGRAMS = {
     "conformance": [
         ["tests/conformance/memory_test.cpp", *sources_of("conformance")],
+        ["tests/unit/counted_tree_test.cpp"],
         ["tests/unit/counters_test.cpp"],
         ["tests/unit/health_test.cpp"],
         ["tests/unit/job_table_test.cpp"],

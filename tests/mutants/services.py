@@ -52,7 +52,7 @@ class Programs:
     def build(self, source, copy):
         """Compiles `copy` in place of `source`, and links. Returns a complaint, or None."""
         folder, name = source.rsplit("/", 1)
-        target = {"parts": "routemaster_parts", "routemaster": "routemaster",
+        target = {"components": "routemaster_parts", "routemaster": "routemaster",
                   "web": "routemaster-web", "worker": "routemaster-worker"}[folder.split("/")[1]]
         built = f"{folder}/CMakeFiles/{target}.dir/{name}.o"
         mutant = self.folder / "mutant.o"

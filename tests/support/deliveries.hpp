@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -25,9 +26,11 @@ inline Delivery delivery(std::string url) {
 
 /// Delivers and waits for the end.
 inline DeliveryReport deliver(Transport& transport, Delivery delivery) {
-    DeliveryReports reports;
-    transport.deliver(std::move(delivery), reports.keep());
-    return reports.wait_for(1).front();
+    // They must outlive a wait that throws, for the transport still has the callback.
+    const auto reports = std::make_shared<DeliveryReports>();
+    transport.deliver(std::move(delivery), [reports, keep = reports->keep()](
+                                               DeliveryReport report) { keep(std::move(report)); });
+    return reports->wait_for(1).front();
 }
 
 }  // namespace routemaster::test

@@ -44,9 +44,9 @@ public:
 
     /// Submissions that contain a step of type `S` are performed, but get no reply until `release`.
     template <class S>
-    void hold() {
+    void delay() {
         const std::lock_guard lock{mutex_};
-        plan<S>().held = true;
+        plan<S>().delayed = true;
     }
 
     /// Delivers the delayed replies, in order, and delays no more.
@@ -54,7 +54,7 @@ public:
         std::vector<std::pair<Completion, std::vector<Outcome>>> kept;
         {
             const std::lock_guard lock{mutex_};
-            for (auto& [kind, plan] : plans_) plan.held = false;
+            for (auto& [kind, plan] : plans_) plan.delayed = false;
             kept = std::exchange(kept_, {});
         }
         for (auto& [done, outcomes] : kept) done(outcomes);
@@ -70,22 +70,22 @@ public:
     void submit(std::span<Step> steps, TimePoint now, Completion done) override {
         std::vector<Fate> fates;
         std::vector<Step> passed_on;
-        bool held = false;
+        bool delayed = false;
         {
             const std::lock_guard lock{mutex_};
             for (auto& step : steps) {
                 auto& plan = plans_[step.index()];
                 plan.times.push_back(now);
-                held = held || plan.held;
+                delayed = delayed || plan.delayed;
                 fates.push_back(fate(plan));
                 if (fates.back() != Fate::refused) passed_on.push_back(std::move(step));
             }
         }
         next().submit(passed_on, now,
-                      [this, fates = std::move(fates), held,
+                      [this, fates = std::move(fates), delayed,
                        done = std::move(done)](std::span<Outcome> passed) {
                           auto outcomes = merge(fates, passed);
-                          if (!held) return done(outcomes);
+                          if (!delayed) return done(outcomes);
                           const std::lock_guard lock{mutex_};
                           kept_.emplace_back(done, std::move(outcomes));
                       });
@@ -97,7 +97,7 @@ private:
     struct Plan {
         std::size_t refused = 0;
         std::size_t lost = 0;
-        bool held = false;
+        bool delayed = false;
         std::vector<TimePoint> times{};
     };
 

@@ -14,13 +14,14 @@
 
 namespace routemaster::test {
 
-/// Listens on 127.0.0.1 with a full queue: Linux drops further attempts to connect, as a dead
-/// machine would.
+/// Listens with a full queue, by default on a free port of 127.0.0.1: Linux drops further attempts
+/// to connect, as a dead machine would.
 class FullListener {
 public:
-    FullListener() {
+    explicit FullListener(std::uint32_t host = INADDR_LOOPBACK, std::uint16_t port = 0) {
         address_.sin_family = AF_INET;
-        address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        address_.sin_addr.s_addr = htonl(host);
+        address_.sin_port = htons(port);
         socklen_t size = sizeof address_;
         const int listener = open();
         if (::bind(listener, any(), size) != 0 || ::listen(listener, 0) != 0 ||

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,11 @@ struct HandPool {
     explicit HandPool(JobScene& in, WorkerPoolOptions options = {})
         : scene{in}, pool{in.store, in.complete(std::move(options))} {}
 
+    /// Leaves jobs of that name under way, and keeps the responder of the last one.
+    void keep(const std::string& name) {
+        pool.handle_async(name, [this](const JobResponder& responder) { kept = responder; });
+    }
+
     /// Does what is due now.
     void run() { runner.run(scene.clock.now()); }
 
@@ -71,6 +77,7 @@ struct HandPool {
     JobScene& scene;
     WorkerPool pool;
     HandRunner runner{pool};
+    std::optional<JobResponder> kept;
 };
 
 }  // namespace routemaster::test

@@ -1,5 +1,5 @@
 /// @file
-/// Everything that can be listed in a store, to compare two stores, or two states of one.
+/// What stores report, to compare two of them, or one before and after a restart.
 
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/snapshot.hpp"
 #include "routemaster/perform.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
@@ -17,54 +18,14 @@
 
 namespace routemaster::test {
 
-/// The lists of a store.
-struct StoreReport {
-    std::vector<Topic> topics;
-    std::vector<SubscriberStatus> subscribers;
-    std::vector<ApiToken> tokens;
-    std::vector<std::vector<BatchStatus>> batches;
-    std::vector<std::vector<DeadBatchStatus>> dead;
-    std::vector<QueueStatus> queues;
-    std::vector<std::vector<JobStatus>> jobs;  ///< Of the queue `work`, by state.
-    std::vector<Counter> counters;
-    friend bool operator==(const StoreReport&, const StoreReport&) = default;
-};
-
-/// Lists the jobs of a store by their states.
-inline std::vector<std::vector<JobStatus>> jobs_of(Store& store, TimePoint now) {
-    std::vector<std::vector<JobStatus>> all;
-    for (int state = 0; state < 4; ++state) {
-        ListJobs step{.queue = "work",
-                      .state = static_cast<JobStatus::State>(state),
-                      .limit = jobs_looked_at_max};
-        auto& jobs = all.emplace_back();
-        do {
-            const auto page = perform(store, step, now).value();
-            jobs.insert(jobs.end(), page.jobs.begin(), page.jobs.end());
-            step.after = page.next;
-        } while (step.after != 0);
-    }
-    return all;
-}
-
 /// Lists a store. `tokens` are the subscribers whose batches are listed. Unfinished attempts are
 /// left out: a restart forgets them.
-inline StoreReport report_of(Store& store, const std::vector<std::string>& tokens, TimePoint now) {
-    StoreReport report{.topics = perform(store, ListTopics{}, now).value(),
-                       .subscribers = perform(store, ListSubscribers{}, now).value(),
-                       .tokens = perform(store, ListTokens{}, now).value(),
-                       .batches = {},
-                       .dead = {},
-                       .queues = {perform(store, CountJobs{"work"}, now).value(),
-                                  perform(store, CountJobs{delivery_queue}, now).value()},
-                       .jobs = jobs_of(store, now),
-                       .counters = perform(store, ListCounters{}, now).value()};
+inline testing::Snapshot report_of(Store& store, const std::vector<std::string>& tokens,
+                                   TimePoint now) {
+    auto report = testing::snapshot_of(store, tokens, "work", now);
     for (auto& subscriber : report.subscribers) subscriber.last_attempted_at.reset();
-    for (const auto& token : tokens) {
-        auto& batches =
-            report.batches.emplace_back(perform(store, ListBatches{token, 100'000}, now).value());
+    for (auto& [token, batches] : report.batches) {
         for (auto& batch : batches) batch.attempts = 0;
-        report.dead.push_back(perform(store, ListDeadBatches{token}, now).value());
     }
     return report;
 }

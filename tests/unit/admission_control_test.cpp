@@ -103,7 +103,7 @@ TEST_CASE("while a store is full all steps but publications and pushes pass, eac
 TEST_CASE("steps accepted after a measurement began count in addition to it") {
     FillingScene scene;
     CHECK(scene.publish(600).has_value());
-    scene.disturbed.hold<MeasureUse>();
+    scene.disturbed.delay<MeasureUse>();
     scene.look();
     CHECK(scene.publish(300).has_value());
     scene.disturbed.release();

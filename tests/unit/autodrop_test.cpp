@@ -274,7 +274,7 @@ TEST_CASE("it closes at once when idle, and else when the store has replied") {
         CHECK(scene.disturbed.times_of<MeasureUse>().size() == measurements);
     }
     SUBCASE("the store is measuring") {
-        scene.disturbed.hold<MeasureUse>();
+        scene.disturbed.delay<MeasureUse>();
         scene.run();
         close(Duration{1'000});
         CHECK(!scene.autodrop.closed());
@@ -284,7 +284,7 @@ TEST_CASE("it closes at once when idle, and else when the store has replied") {
         CHECK_MESSAGE(scene.batches() == 2'000, "nothing new is begun");
     }
     SUBCASE("the store is dropping") {
-        scene.disturbed.hold<DropOldestBatches>();
+        scene.disturbed.delay<DropOldestBatches>();
         scene.run();
         close(Duration{1'000});
         CHECK(!scene.autodrop.closed());
@@ -296,7 +296,7 @@ TEST_CASE("it closes at once when idle, and else when the store has replied") {
         CHECK(scene.log.count(LogLevel::warning, "dropped the oldest 100 batches") == 1);
     }
     SUBCASE("the store does not answer in time") {
-        scene.disturbed.hold<MeasureUse>();
+        scene.disturbed.delay<MeasureUse>();
         scene.run();
         close(Duration{1'000});
         scene.run_for(Duration{5'999});
@@ -306,7 +306,7 @@ TEST_CASE("it closes at once when idle, and else when the store has replied") {
         CHECK(scene.autodrop.closed());
     }
     SUBCASE("the store is dropping, and there is no time") {
-        scene.disturbed.hold<DropOldestBatches>();
+        scene.disturbed.delay<DropOldestBatches>();
         scene.run();
         close(Duration{0});
         CHECK(!scene.autodrop.closed());
@@ -321,7 +321,7 @@ TEST_CASE("it closes at once when idle, and else when the store has replied") {
 TEST_CASE("a reply that comes after the end of an autodrop does no harm") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
-    scene.disturbed.hold<MeasureUse>();
+    scene.disturbed.delay<MeasureUse>();
     {
         Autodrop brief{scene.disturbed, {.capacity = capacity_for(1'000, 100)}};
         CHECK(brief.poll(scene.clock.now()) == never);

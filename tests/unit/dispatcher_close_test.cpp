@@ -92,7 +92,7 @@ TEST_CASE("settlements under way at the deadline are awaited, and the other jobs
     scene.subscribe("audit");
     scene.publish();
     scene.run();
-    scene.disturbed.hold<SettleDelivery>();
+    scene.disturbed.delay<SettleDelivery>();
     scene.transport.answer({});
     scene.run();
     scene.close(scene.clock.now());
@@ -161,7 +161,7 @@ TEST_CASE("nothing begins after the deadline") {
     scene.run();
     scene.transport.hold_on(true);
     scene.subscribe("billing");
-    scene.disturbed.hold<BeginDelivery>();
+    scene.disturbed.delay<BeginDelivery>();
     scene.publish();
     scene.run();
     scene.close(scene.clock.now());
@@ -178,7 +178,7 @@ TEST_CASE("nothing begins after the deadline") {
 TEST_CASE("a delivery that begins at the deadline is not made any more") {
     DeliveryScene scene;
     scene.subscribe("billing");
-    scene.disturbed.hold<BeginDelivery>();
+    scene.disturbed.delay<BeginDelivery>();
     scene.publish();
     scene.run();
     scene.disturbed.release();
@@ -192,7 +192,7 @@ TEST_CASE("jobs that were being acquired when it closed are not lost") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
-    scene.disturbed.hold<AcquireJobs>();
+    scene.disturbed.delay<AcquireJobs>();
     scene.run();
     scene.close(scene.clock.now() + Duration{10'000});
     scene.run_for(Duration{1'000});

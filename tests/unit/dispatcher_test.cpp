@@ -309,7 +309,7 @@ TEST_CASE("a job that falls due during an acquisition is not missed") {
         scene.publish();
     }
     SUBCASE("the wake-up comes before the reply") {
-        scene.disturbed.hold<AcquireJobs>();
+        scene.disturbed.delay<AcquireJobs>();
         scene.run_for(Duration{3'600'000});
         scene.publish();
         scene.run();

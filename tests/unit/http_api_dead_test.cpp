@@ -169,5 +169,19 @@ TEST_CASE("http api: an id that is not one of a DEAD batch is not found") {
         CHECK(bus.post(path, billing, "").status == 404);
         CHECK(bus.post(path, billing, "").body.empty());
     }
-    CHECK(bus.get("/subscribers/nobody/dead", root).body == "[]");
+}
+
+TEST_CASE("http api: a subscriber that does not exist is not found, and has no DEAD batches") {
+    Scenario bus;
+    CHECK(bus.post("/subscription", billing, R"({"topics":[],"callback":"https://b.example"})")
+              .status == 204);
+    const std::string nobody = "/subscribers/nobody/dead";
+    refused(bus, request("GET", nobody, root), 404, "subscriber not found");
+    refused(bus, request("POST", nobody + "/redeliver", root), 404, "subscriber not found");
+    refused(bus, request("DELETE", nobody, root), 404, "subscriber not found");
+    CHECK(bus.get(everybody, root).body == "[]");
+    CHECK(bus.post(everybody + "/redeliver", root, "").body == R"({"batches":0})");
+    CHECK(bus.remove(everybody, root).body == R"({"batches":0,"events":0})");
+    // A client has none before it subscribes.
+    CHECK(bus.get("/subscriber/dead", shop).body == "[]");
 }

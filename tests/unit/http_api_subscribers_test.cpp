@@ -121,6 +121,7 @@ TEST_CASE("http api: a bad subscription says which field is wrong, and leaves no
         bad_callback(R"(,"callback":7)", "requires a string");
         bad_callback(R"(,"callback":"http://b.example")", "URL is not HTTPS");
         bad_callback(R"(,"callback":"local:audit")", "URL is not HTTPS");
+        bad_callback(R"(,"callback":"local:")", "URL is not HTTPS");
         bad_callback(R"(,"callback":"https://b.example/?a")", "URL has query string");
     }
     SUBCASE("uuid") {

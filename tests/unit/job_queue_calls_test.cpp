@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -82,8 +81,7 @@ TEST_CASE("BURIED jobs are kicked one by one, or those that were buried first") 
 TEST_CASE("a job that nobody has leased can be removed") {
     JobScene scene;
     HandPool pool{scene};
-    std::optional<JobResponder> kept;
-    pool.pool.handle_async("a", [&](const JobResponder& responder) { kept = responder; });
+    pool.keep("a");
     const auto id = scene.push("a");
     pool.run();
     CHECK(scene.jobs.remove(id).value() == Deletion::pending);

@@ -69,7 +69,7 @@ public:
 
     void poll() {
         loop.receive(now_);
-        next_ = loop.send(slots_ - std::min(slots_, loop.held()));
+        next_ = loop.send(slots_ - std::min(slots_, loop.leased()));
     }
 
     void close(TimePoint deadline) {
@@ -168,7 +168,7 @@ TEST_CASE("a worker takes a job that is pushed, and learns when it is settled") 
     CHECK(scene.worker.loop.settling(1));
     scene.run();
     CHECK(scene.worker.notes.settlements.at(1) == Settlement::settled);
-    CHECK(scene.worker.loop.held() == 0);
+    CHECK(scene.worker.loop.leased() == 0);
     CHECK(scene.queue() == QueueStatus{});
 }
 
@@ -295,7 +295,7 @@ TEST_CASE("what a dead worker had leased is done by another") {
     LoopWorker dead{scene.store, scene.now, scene.complete({}), 2'000};
     scene.push_many(1'500);
     for (int i = 0; i < 10; ++i) dead.poll();
-    REQUIRE(dead.loop.held() == 1'500);
+    REQUIRE(dead.loop.leased() == 1'500);
     scene.run_for(Duration{3'000});
     CHECK(scene.jobs().empty());
     // More than one step releases: the rest follows at once.
@@ -333,10 +333,10 @@ TEST_CASE("a worker that stood still finds which leases it has lost, if it wants
     if (wants) {
         CHECK(scene.worker.notes.lost_ones.size() == 3);
         CHECK(scene.jobs() == Jobs{"job-1", "job-2", "job-3", "job-3"});
-        CHECK(scene.worker.loop.held() == 1);
+        CHECK(scene.worker.loop.leased() == 1);
     } else {
         CHECK(scene.worker.notes.lost_ones.empty());
-        CHECK(scene.worker.loop.held() == 4);
+        CHECK(scene.worker.loop.leased() == 4);
     }
 }
 
@@ -347,7 +347,7 @@ TEST_CASE("a worker whose heartbeats got lost, but whom nobody took for dead, lo
     scene.disturbed.refuse<Heartbeat>(10);
     scene.run_for(Duration{20'000});
     CHECK(scene.worker.notes.lost_ones.empty());
-    CHECK(scene.worker.loop.held() == 3);
+    CHECK(scene.worker.loop.leased() == 3);
     CHECK(scene.jobs().size() == 3);
 }
 
@@ -451,7 +451,7 @@ TEST_CASE("a job that the store calls invalid is reported, and can be nacked") {
     scene.worker.wake();
     scene.run();
     REQUIRE(scene.worker.notes.unfit_ones == std::vector<Id>{1});
-    CHECK(scene.worker.loop.held() == 1);
+    CHECK(scene.worker.loop.leased() == 1);
     scene.worker.loop.release(1, scene.now + Duration{500});
     scene.worker.wake();
     scene.run();
@@ -497,7 +497,7 @@ TEST_CASE("what is nacked at the end is released in one step, however much it is
     LeaseScene scene{2'000};
     scene.push_many(1'500);
     for (int i = 0; i < 10; ++i) scene.worker.poll();
-    REQUIRE(scene.worker.loop.held() == 1'500);
+    REQUIRE(scene.worker.loop.leased() == 1'500);
     scene.worker.loop.close(scene.now);
     for (const auto& [id, job] : scene.worker.notes.under_way) scene.worker.loop.release(id);
     scene.worker.wake();
@@ -512,7 +512,7 @@ TEST_CASE("jobs that arrive after the deadline go back unseen") {
     LeaseScene scene{3};
     scene.push("job-1");
     scene.run();
-    scene.disturbed.hold<AcquireJobs>();
+    scene.disturbed.delay<AcquireJobs>();
     scene.push("job-2");
     scene.run();
     scene.worker.close(scene.now);
@@ -554,7 +554,7 @@ TEST_CASE("a store that cannot retire a worker does not keep it from ending") {
 
 TEST_CASE("a reply that comes after the worker is gone reaches nobody") {
     LeaseScene scene;
-    scene.disturbed.hold<AcquireJobs>();
+    scene.disturbed.delay<AcquireJobs>();
     {
         LoopWorker brief{scene.disturbed, scene.now, scene.complete({}), 1};
         scene.push("resize");

@@ -345,7 +345,7 @@ TEST_CASE("without any value from the store there is no report") {
 
 TEST_CASE("a slow store is not asked again before it has replied") {
     MonitoredScene scene;
-    scene.disturbed.hold<ListSubscribers>();
+    scene.disturbed.delay<ListSubscribers>();
     scene.run_for(Duration{60'000});
     scene.runner.wake();
     scene.run();
@@ -371,7 +371,7 @@ TEST_CASE("a monitor that closes waits for the store until its deadline, and rep
         CHECK(scene.monitor.closed());
     }
     SUBCASE("the store is listing subscribers") {
-        scene.disturbed.hold<ListSubscribers>();
+        scene.disturbed.delay<ListSubscribers>();
         scene.run();
         close();
         CHECK(!scene.monitor.closed());
@@ -380,7 +380,7 @@ TEST_CASE("a monitor that closes waits for the store until its deadline, and rep
         CHECK(scene.disturbed.times_of<ListCounters>().empty());
     }
     SUBCASE("the store is listing counters") {
-        scene.disturbed.hold<ListCounters>();
+        scene.disturbed.delay<ListCounters>();
         scene.run();
         close();
         CHECK(!scene.monitor.closed());
@@ -388,7 +388,7 @@ TEST_CASE("a monitor that closes waits for the store until its deadline, and rep
         scene.run();
     }
     SUBCASE("the store does not answer in time") {
-        scene.disturbed.hold<ListSubscribers>();
+        scene.disturbed.delay<ListSubscribers>();
         scene.run();
         close();
         scene.run_for(Duration{999});

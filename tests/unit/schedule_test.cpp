@@ -90,14 +90,18 @@ TEST_CASE("a schedule returns the job that is due first, whatever is added and r
     }
 }
 
-TEST_CASE("to count what is due does not look at every job that was restored") {
+TEST_CASE("to count what is due does not look at every job that is") {
     ScheduleScene scene;
     constexpr std::size_t jobs = 200'000;
+    constexpr std::size_t before_start = jobs / 2;
     std::vector<JobState*> restored;
-    for (std::size_t n = 0; n < jobs; ++n) {
+    for (std::size_t n = 0; n < before_start; ++n) {
         restored.push_back(&scene.make(static_cast<std::int64_t>(n)));
     }
     scene.schedule.restore(std::move(restored));
+    for (std::size_t n = before_start; n < jobs; ++n) {
+        scene.schedule.insert(scene.make(static_cast<std::int64_t>(n)));
+    }
     const auto begun = std::chrono::steady_clock::now();
     for (int n = 0; n < 2'000; ++n) {
         REQUIRE(scene.schedule.count_due(from_milliseconds(jobs)) == jobs);

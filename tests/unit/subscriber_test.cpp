@@ -76,6 +76,8 @@ TEST_CASE("settings that are left out begin with their defaults and are kept") {
     const auto status = billing.subscriber.status().value().value();
     CHECK(status.subscription == Subscription{"billing", url, "u", Duration{500}, 5, 1});
     CHECK(status.topics == std::vector<std::string>{"refunds"});
+    billing.subscriber.subscribe({"refunds"}, {.callback = url}).value();
+    CHECK(billing.subscriber.status().value()->subscription.uuid.empty());
 }
 
 TEST_CASE("an invalid subscription is refused with the name of the field") {

@@ -90,9 +90,10 @@ TEST_CASE("a responder may outlive its pool") {
     std::optional<JobResponder> kept;
     {
         HandPool pool{scene};
-        pool.pool.handle_async("a", [&](const JobResponder& responder) { kept = responder; });
+        pool.keep("a");
         scene.push("a");
         pool.run();
+        kept = pool.kept;
         pool.close();
         CHECK(pool.pool.closed());
         CHECK(kept->context().stop_requested());
@@ -181,23 +182,22 @@ TEST_CASE("a pool that closes begins nothing, and lets what runs end within the 
 TEST_CASE("what has not ended at the end of the grace goes back, and its attempt does not count") {
     JobScene scene;
     HandPool pool{scene};
-    std::optional<JobResponder> kept;
-    pool.pool.handle_async("a", [&](const JobResponder& responder) { kept = responder; });
+    pool.keep("a");
     const auto id = scene.push("a");
     pool.run();
     CHECK(scene.job(id).attempts == 1);
     pool.close(Duration{5'000});
     pool.run_for(Duration{4'999});
     CHECK(scene.job(id).state == JobStatus::State::pending);
-    CHECK(!kept->context().stop_requested());
+    CHECK(!pool.kept->context().stop_requested());
     pool.run_for(Duration{1});
     CHECK(pool.pool.closed());
-    CHECK(kept->context().stop_requested());
+    CHECK(pool.kept->context().stop_requested());
     CHECK(scene.job(id).state == JobStatus::State::ready);
     CHECK(scene.job(id).attempts == 0);
     CHECK(scene.job(id).errors.empty());
     CHECK(pool.pool.status().released == 1);
-    kept->done();
+    pool.kept->done();
     pool.run();
     CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
@@ -206,7 +206,7 @@ TEST_CASE("jobs that arrive while a pool closes go back at once") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle("a", [](JobContext&) { FAIL("begun"); });
-    scene.store.hold<AcquireJobs>();
+    scene.store.delay<AcquireJobs>();
     const auto id = scene.push("a");
     pool.run();
     pool.close(Duration{60'000});

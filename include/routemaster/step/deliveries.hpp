@@ -105,7 +105,8 @@ struct SettleDelivery {
     bool permanent = false;  ///< Read when it was not delivered: no further attempt will succeed.
     /// Likewise: why not. A DEAD batch keeps the first `dead_error_max` bytes.
     std::string error{};
-    /// The reply may take 50 ms longer, so that the end is written together with what comes next.
+    /// The reply may take 50 ms longer, so that the end is written with the next commit: often that
+    /// of the `BeginDelivery` of the subscriber's next batch.
     bool patient = false;
 };
 

@@ -24,7 +24,8 @@ namespace routemaster {
 /// Creates the topic when it is new, and claims it for `publisher` when it is unclaimed. Appends
 /// the message to the CURRENT batch of each subscriber, beginning one where there is none together
 /// with its delivery job, which falls due at min(timestamp, now) + the subscriber's timeout. A
-/// batch that is thereby full is sealed, and its job is READY.
+/// batch that is thereby full, by `max_events` or `batch_bytes_max`, is sealed, and its job is
+/// READY.
 /// Counts `events.published`, `events.bytes` and, for each subscriber, `events.added`.
 /// In this order: `unauthenticated` when it is to authenticate `publisher` and that is no valid
 /// token; `forbidden` when the topic belongs to another publisher; `limit_exceeded` when it would

@@ -54,7 +54,7 @@ struct JobState : Entity {
     Worker* worker = nullptr;             ///< Who leased it; null unless it is PENDING.
     union {
         std::uint64_t fence = 0;  ///< Of its lease, while PENDING.
-        std::uint64_t place;      ///< In the schedule, while SCHEDULED.
+        std::uint64_t place;      ///< Among those restored into the schedule.
     };
 
     /// The details, which begin with the defaults.

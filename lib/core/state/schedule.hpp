@@ -9,21 +9,22 @@
 #include <utility>
 #include <vector>
 
+#include "core/containers/counted_tree.hpp"
 #include "core/state/job_state.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::detail {
 
-/// SCHEDULED jobs by due time and, among equals, in the order of their pushes: a heap in which each
-/// job knows its position. Each operation takes logarithmic time.
+/// SCHEDULED jobs by due time and, among equals, in the order of their pushes. Each operation takes
+/// logarithmic time, whatever is due.
 ///
-/// A restart may restore millions, all due. They stay sorted beside the heap: taking the first is
-/// one step forward instead of a walk through all memory.
+/// A restart may restore millions, all due. They stay in a sorted array, which takes half the
+/// memory of a tree.
 ///
 /// Not thread safe.
 class Schedule {
 public:
-    [[nodiscard]] std::size_t size() const noexcept { return heap_.size() + restored_left_; }
+    [[nodiscard]] std::size_t size() const noexcept { return inserted_.size() + restored_left_; }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
     /// Whether `a` runs before `b`.
@@ -33,29 +34,21 @@ public:
 
     /// The job that is due first. There must be one.
     [[nodiscard]] JobState& first() const noexcept {
-        if (restored_left_ == 0) return *heap_.front().job;
+        if (restored_left_ == 0) return *inserted_.first().job;
         auto& restored = *restored_[restored_first_];
-        return heap_.empty() || earlier(restored, *heap_.front().job) ? restored
-                                                                      : *heap_.front().job;
+        return inserted_.empty() || earlier(restored, *inserted_.first().job)
+                   ? restored
+                   : *inserted_.first().job;
     }
 
     void insert(JobState& job) {
-        heap_.push_back({job.run_at, &job});
-        rise(heap_.size() - 1);
+        inserted_.insert({job.run_at, &job});
+        job.place = 0;
     }
 
     void remove(JobState& job) {
         if ((job.place & is_restored) != 0) return remove_restored(job);
-        const auto at = static_cast<std::size_t>(job.place);
-        const auto last = heap_.back();
-        heap_.pop_back();
-        if (last.job == &job) return;
-        put(at, last);
-        if (at > 0 && earlier(heap_[at], heap_[parent(at)])) {
-            rise(at);
-        } else {
-            sink(at);
-        }
+        inserted_.remove({job.run_at, &job});
     }
 
     /// Takes over jobs; neither they nor others may be in it. Fastest when they are nearly in
@@ -74,57 +67,23 @@ public:
         restored_ = std::move(jobs);
     }
 
-    /// How many are due. Of those that were restored it looks at few; of the others, at those that
-    /// are due and were not taken yet.
+    /// How many are due. It looks at few of them.
     [[nodiscard]] std::size_t count_due(TimePoint now) const {
-        return restored_due(now) + count_due(now, 0);
+        return restored_due(now) +
+               inserted_.count([now](const Slot& slot) { return slot.run_at <= now; });
     }
 
 private:
+    static constexpr std::uint64_t is_restored = std::uint64_t{1} << 63U;
+
     struct Slot {
         TimePoint run_at;  // That of the job: most comparisons need only this.
         JobState* job;
+
+        friend bool operator<(const Slot& a, const Slot& b) noexcept {
+            return a.run_at != b.run_at ? a.run_at < b.run_at : a.job->order < b.job->order;
+        }
     };
-
-    static constexpr std::size_t children = 4;
-    static constexpr std::uint64_t is_restored = std::uint64_t{1} << 63U;
-
-    static std::size_t parent(std::size_t at) noexcept { return (at - 1) / children; }
-
-    static bool earlier(const Slot& a, const Slot& b) noexcept {
-        return a.run_at != b.run_at ? a.run_at < b.run_at : a.job->order < b.job->order;
-    }
-
-    void put(std::size_t at, const Slot& slot) {
-        heap_[at] = slot;
-        slot.job->place = at;
-    }
-
-    void rise(std::size_t at) {
-        const auto risen = heap_[at];
-        while (at > 0 && earlier(risen, heap_[parent(at)])) {
-            put(at, heap_[parent(at)]);
-            at = parent(at);
-        }
-        put(at, risen);
-    }
-
-    void sink(std::size_t at) {
-        const auto sunk = heap_[at];
-        while (true) {
-            const auto begin = children * at + 1;
-            const auto end = std::min(begin + children, heap_.size());
-            if (begin >= end) break;
-            auto best = begin;
-            for (auto child = begin + 1; child < end; ++child) {
-                if (earlier(heap_[child], heap_[best])) best = child;
-            }
-            if (!earlier(heap_[best], sunk)) break;
-            put(at, heap_[best]);
-            at = best;
-        }
-        put(at, sunk);
-    }
 
     void remove_restored(JobState& job) {
         const auto at = static_cast<std::size_t>(job.place & ~is_restored);
@@ -156,15 +115,7 @@ private:
         return due;
     }
 
-    /// Nothing below a job that is not due is due.
-    [[nodiscard]] std::size_t count_due(TimePoint now, std::size_t at) const {
-        if (at >= heap_.size() || heap_[at].run_at > now) return 0;
-        std::size_t due = 1;
-        for (std::size_t n = 1; n <= children; ++n) due += count_due(now, children * at + n);
-        return due;
-    }
-
-    std::vector<Slot> heap_;
+    CountedTree<Slot> inserted_;
     std::vector<JobState*> restored_;  ///< Sorted; null where one has left.
     /// Restored jobs are counted by so many.
     static constexpr std::size_t block = 256;

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "routemaster/callbacks.hpp"
+#include "routemaster/subscription.hpp"
 #include "routemaster/uid.hpp"
 
 namespace routemaster::detail {

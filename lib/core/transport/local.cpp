@@ -17,6 +17,7 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/reject.hpp"
 #include "routemaster/result.hpp"
+#include "routemaster/subscription.hpp"
 
 namespace routemaster {
 

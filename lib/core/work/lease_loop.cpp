@@ -119,12 +119,12 @@ void LeaseLoop::find_lost(GotJobs& got) {
     std::unordered_set<std::uint64_t> fences;
     for (const auto& lease : got.acquired->leases) fences.insert(lease.fence);
     std::vector<Id> gone;
-    for (const auto& [id, held] : held_) {
-        if (!held.settlement && !fences.contains(held.lease.fence)) gone.push_back(id);
+    for (const auto& [id, leased] : leased_) {
+        if (!leased.settlement && !fences.contains(leased.lease.fence)) gone.push_back(id);
     }
     for (const auto id : gone) {
         owner_.lost(id);
-        held_.erase(id);
+        leased_.erase(id);
     }
     std::erase_if(got.acquired->leases,
                   [this](const Lease& lease) { return lease.fence <= newest_fence_; });
@@ -134,8 +134,8 @@ void LeaseLoop::take(Lease lease) {
     newest_fence_ = std::max(newest_fence_, lease.fence);
     if (retiring_ || over(now_)) return released_.push_back({std::move(lease), now_});
     const auto id = ++last_id_;
-    const auto& held = held_.emplace(id, Held{.lease = std::move(lease)}).first->second;
-    owner_.acquired(id, held.lease);
+    const auto& leased = leased_.emplace(id, Leased{.lease = std::move(lease)}).first->second;
+    owner_.acquired(id, leased.lease);
 }
 
 // --- Steps about leases -------------------------------------------------------------------------
@@ -148,21 +148,21 @@ void LeaseLoop::begin(Id id, Step step) {
 void LeaseLoop::on(Begun& begun) {
     for (std::size_t i = 0; i < begun.ids.size(); ++i) {
         const auto id = begun.ids[i];
-        if (!held_.contains(id)) continue;
+        if (!leased_.contains(id)) continue;
         auto& outcome = begun.outcomes[i];
         outcome ? owner_.begun(id, std::move(outcome)) : refused(id, outcome.error());
     }
 }
 
 void LeaseLoop::settle(Id id, Step step) {
-    held_.at(id).settlement = std::move(step);
+    leased_.at(id).settlement = std::move(step);
     settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
     send_settlement(id);
 }
 
 void LeaseLoop::send_settlement(Id id) {
     settlements_.ids.push_back(id);
-    settlements_.steps.push_back(*held_.at(id).settlement);
+    settlements_.steps.push_back(*leased_.at(id).settlement);
     // What waited for this job may be acquired as soon as the step is performed.
     schedule_.ask_at(now_);
 }
@@ -170,11 +170,11 @@ void LeaseLoop::send_settlement(Id id) {
 void LeaseLoop::on(Settled& settled) {
     for (std::size_t i = 0; i < settled.ids.size(); ++i) {
         const auto id = settled.ids[i];
-        if (!held_.contains(id)) continue;
+        if (!leased_.contains(id)) continue;
         const auto& outcome = settled.outcomes[i];
         if (outcome) {
             owner_.settled(id, std::get<Settlement>(*outcome));
-            held_.erase(id);
+            leased_.erase(id);
         } else {
             refused(id, outcome.error());
         }
@@ -183,18 +183,18 @@ void LeaseLoop::on(Settled& settled) {
 
 void LeaseLoop::refused(Id id, const Error& error) {
     if (error.code() == Errc::invalid) return owner_.unfit(id, error);
-    auto& held = held_.at(id);
-    if (held.refusals == 0) warn("the store failed: " + error.message());
-    retries_.emplace(now_ + refusal_backoff(held.refusals++), id);
+    auto& leased = leased_.at(id);
+    if (leased.refusals == 0) warn("the store failed: " + error.message());
+    retries_.emplace(now_ + refusal_backoff(leased.refusals++), id);
 }
 
 void LeaseLoop::retry_due() {
     while (!retries_.empty() && retries_.begin()->first <= now_) {
         const auto id = retries_.begin()->second;
         retries_.erase(retries_.begin());
-        const auto held = held_.find(id);
-        if (held == held_.end()) continue;
-        held->second.settlement ? send_settlement(id) : owner_.begin_again(id);
+        const auto leased = leased_.find(id);
+        if (leased == leased_.end()) continue;
+        leased->second.settlement ? send_settlement(id) : owner_.begin_again(id);
     }
 }
 
@@ -205,9 +205,9 @@ void LeaseLoop::clock_set_back() {
 }
 
 void LeaseLoop::release(Id id, TimePoint run_at) {
-    const auto held = held_.find(id);
-    released_.push_back({std::move(held->second.lease), run_at});
-    held_.erase(held);
+    const auto leased = leased_.find(id);
+    released_.push_back({std::move(leased->second.lease), run_at});
+    leased_.erase(leased);
 }
 
 // --- Staying alive, and the end -----------------------------------------------------------------
@@ -230,21 +230,21 @@ void LeaseLoop::close(TimePoint deadline) {
 }
 
 void LeaseLoop::wind_up() {
-    if (!held_.empty()) {
-        warn("gave up settling what was done, " + std::to_string(held_.size()) +
+    if (!leased_.empty()) {
+        warn("gave up settling what was done, " + std::to_string(leased_.size()) +
              " in all: it will run again");
     }
     retiring_ = true;
-    held_.clear();
+    leased_.clear();
     retries_.clear();
     // The retirement releases what is to run at once, in one step, however much it is.
     std::erase_if(released_, [this](const Released& each) { return each.run_at <= now_; });
 }
 
 bool LeaseLoop::awaiting() const {
-    if (held_.empty()) return false;
+    if (leased_.empty()) return false;
     if (!over(now_) || now_ < settle_by_) return true;
-    return std::any_of(held_.begin(), held_.end(),
+    return std::any_of(leased_.begin(), leased_.end(),
                        [](const auto& any) { return !any.second.settlement; });
 }
 

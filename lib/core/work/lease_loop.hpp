@@ -138,7 +138,7 @@ public:
     void release(Id id, TimePoint run_at);
 
     /// Forgets a lease that the store has ended by itself, as the reply of `begin` says.
-    void forget(Id id) { held_.erase(id); }
+    void forget(Id id) { leased_.erase(id); }
 
     /// Sends a step that is about no lease, and whose reply does not matter.
     void fire_and_forget(Step step) { others_.push_back(std::move(step)); }
@@ -149,13 +149,13 @@ public:
     [[nodiscard]] bool wants_jobs() const noexcept { return !closing() && schedule_.due(now_); }
 
     /// How many leases it has.
-    [[nodiscard]] std::size_t held() const noexcept { return held_.size(); }
+    [[nodiscard]] std::size_t leased() const noexcept { return leased_.size(); }
 
-    [[nodiscard]] const Lease& lease(Id id) const { return held_.at(id).lease; }
+    [[nodiscard]] const Lease& lease(Id id) const { return leased_.at(id).lease; }
     /// Whether `settle` was called for it.
-    [[nodiscard]] bool settling(Id id) const { return held_.at(id).settlement.has_value(); }
+    [[nodiscard]] bool settling(Id id) const { return leased_.at(id).settlement.has_value(); }
     /// How many times the store could not do a step about it.
-    [[nodiscard]] std::uint32_t refusals(Id id) const { return held_.at(id).refusals; }
+    [[nodiscard]] std::uint32_t refusals(Id id) const { return leased_.at(id).refusals; }
 
     // --- The end --------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ public:
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:
-    struct Held {
+    struct Leased {
         Lease lease;
         std::uint32_t refusals = 0;
         std::optional<Step> settlement{};
@@ -228,7 +228,7 @@ private:
     void on(MoreToScrub&);
 
     void take(Lease lease);
-    /// Compares what it holds with what the store says.
+    /// Compares its leases with what the store says.
     void find_lost(GotJobs& got);
 
     /// The store could not do a step about this lease.
@@ -267,7 +267,7 @@ private:
     std::size_t asked_ = 0;
     TimePoint heard_at_ = never;  // When the last heartbeat was sent that the store replied to.
     bool asks_for_all_ = false;   // The next question is for all leases of this worker.
-    std::unordered_map<Id, Held> held_;
+    std::unordered_map<Id, Leased> leased_;
     Id last_id_ = 0;
     std::uint64_t newest_fence_ = 0;
     std::multimap<TimePoint, Id> retries_;

@@ -3,13 +3,14 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 message, 7 timestamp,
 --       8 the first 17 characters of fresh batch ids, 9 and 10 the fields of the counters
 --       events.published and events.bytes, 11 topics that the publisher may have claimed,
---       12 "1" if the publisher must be a valid token
+--       12 "1" if the publisher must be a valid token, 13 bytes that fill a batch
 -- Parts: groups() returns those that are seldom needed.
 -- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
 --       delivery job; seals what is full; counts.
 -- Reply: 1, 0 when the topic belongs to another, -1 when the publisher may claim no more topics, or
 --        -2 when the publisher is not a valid token.
 local topic, publisher, message = ARGV[4], ARGV[5], ARGV[6]
+local bytes_max = tonumber(ARGV[13])
 if ARGV[12] == '1' and redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
     return -2
 end
@@ -58,7 +59,14 @@ for _, token in ipairs(tokens) do
             some_join = true
             redis.call('ZCARD', P .. 'routemaster:group:' .. token)
         end
-        local is_full = events >= (tonumber(wants[2]) or 100)
+        local is_full = events >= (tonumber(wants[2]) or 100) or #message >= bytes_max
+        -- The memory of a batch is read for large events, and every 64th of the others. A key that
+        -- counts bytes would cost each publication a write, and Ruby workers would leave it behind.
+        if uid and not is_full and (#message >= 1024 or events % 64 == 0) then
+            local batch = P .. 'batches:' .. uid
+            local bytes = redis.pcall('MEMORY', 'USAGE', batch, 'SAMPLES', '0')
+            is_full = type(bytes) == 'number' and bytes + #message >= bytes_max
+        end
         if is_full then some_move = true end
         targets[#targets + 1] = {token, uid, due, is_full}
     end

@@ -10,6 +10,7 @@
 #include "core/store/store_errors.hpp"
 #include "lua_sources.hpp"
 #include "redis/steps/protocols.hpp"
+#include "routemaster/batch.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/url.hpp"
@@ -62,7 +63,8 @@ struct StepProtocol<PublishEvent> {
             .add(encode_counter_key({"events.published", tags}))
             .add(encode_counter_key({"events.bytes", tags}))
             .add(step.topics_max)
-            .add(step.authenticate ? "1" : "");
+            .add(step.authenticate ? "1" : "")
+            .add(batch_bytes_max);
     }
 
     static Done reply(const ScriptReply& reply) {

@@ -31,6 +31,17 @@ std::optional<Uid> batch_of(const Exchange& exchange) {
 
 void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "dead batch not found"); }
 
+/// Answers with `json`, in which there are none. A subscriber that root names must exist.
+void answer_none(Exchange& exchange, std::string json) {
+    if (exchange.caller().kind != Caller::Kind::root) {
+        return exchange.answer_json(200, std::move(json));
+    }
+    owner_of(exchange).status(exchange.then(
+        [json = std::move(json)](Exchange& done, const std::optional<SubscriberStatus>& found) {
+            found ? done.answer_json(200, json) : done.answer_text(404, "subscriber not found");
+        }));
+}
+
 /// Appends `batch` as an object that is not closed yet.
 void append_status(std::string& json, const DeadBatchStatus& batch) {
     json.append(R"({"uid":")").append(batch.uid.text());
@@ -57,6 +68,7 @@ void list_dead(Exchange& exchange) {
         page->limit + 1, after,
         exchange.then(
             [limit = page->limit](Exchange& done, const std::vector<DeadBatchStatus>& batches) {
+                if (batches.empty()) return answer_none(done, "[]");
                 std::string json;
                 const auto listed = std::min<std::size_t>(batches.size(), limit);
                 for (std::size_t i = 0; i < listed; ++i) {
@@ -64,8 +76,7 @@ void list_dead(Exchange& exchange) {
                     append_status(json, batches[i]);
                     json.push_back('}');
                 }
-                HttpResponse response{
-                    200, json.empty() ? "[]" : std::move(json) + "]", "application/json", {}};
+                HttpResponse response{200, std::move(json) + "]", "application/json", {}};
                 if (listed < batches.size()) {
                     response.headers.emplace_back(
                         "Link",
@@ -101,7 +112,9 @@ void redeliver_dead(Exchange& exchange) {
 
 void redeliver_all_dead(Exchange& exchange) {
     owner_of(exchange).redeliver_all(exchange.then([](Exchange& done, Count count) {
-        done.answer_json(200, R"({"batches":)" + std::to_string(count.value) + "}");
+        auto json = R"({"batches":)" + std::to_string(count.value) + "}";
+        count.value == 0 ? answer_none(done, std::move(json))
+                         : done.answer_json(200, std::move(json));
     }));
 }
 
@@ -115,8 +128,10 @@ void drop_dead(Exchange& exchange) {
 
 void drop_all_dead(Exchange& exchange) {
     owner_of(exchange).drop_all_dead(exchange.then([](Exchange& done, Dropped dropped) {
-        done.answer_json(200, R"({"batches":)" + std::to_string(dropped.batches) + R"(,"events":)" +
-                                  std::to_string(dropped.events) + "}");
+        auto json = R"({"batches":)" + std::to_string(dropped.batches) + R"(,"events":)" +
+                    std::to_string(dropped.events) + "}";
+        dropped.batches == 0 ? answer_none(done, std::move(json))
+                             : done.answer_json(200, std::move(json));
     }));
 }
 

@@ -1,7 +1,7 @@
 #include "exchange.hpp"
 
-#include "routemaster/callbacks.hpp"
 #include "routemaster/public_part.hpp"
+#include "routemaster/subscription.hpp"
 
 namespace routemaster::api {
 namespace {

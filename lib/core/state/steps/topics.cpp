@@ -8,6 +8,7 @@
 #include "core/state/steps/apply_one_of.hpp"
 #include "core/store/published_tags.hpp"
 #include "core/store/store_errors.hpp"
+#include "routemaster/batch.hpp"
 
 namespace routemaster::detail {
 
@@ -55,8 +56,10 @@ void Machine::fan_out(const TopicState& topic, const PublishEvent& step) {
     }
     changes_.appended(step.message, batches);
     for (std::size_t i = 0; i < batches.size(); ++i) {
-        const auto full = topic.subscribers[i]->subscription.max_events;
-        if (batches[i]->messages.size() >= full) seal_full(*batches[i]);
+        const auto& messages = batches[i]->messages;
+        const bool is_full = messages.size() >= topic.subscribers[i]->subscription.max_events ||
+                             messages.payload_bytes() >= batch_bytes_max;
+        if (is_full) seal_full(*batches[i]);
     }
 }
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "routemaster/callbacks.hpp"
 #include "routemaster/public_part.hpp"
+#include "routemaster/subscription.hpp"
 
 namespace routemaster {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "routemaster/callbacks.hpp"
+#include "routemaster/subscription.hpp"
 
 namespace routemaster {
 

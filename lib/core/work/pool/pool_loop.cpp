@@ -101,16 +101,16 @@ void PoolLoop::run_inside() {
     }
 }
 
-TimePoint PoolLoop::send(std::size_t held) {
+TimePoint PoolLoop::send(std::size_t taken) {
     std::vector<SlotShares::Wish> wishes;
     for (const auto& queue : queues_) {
-        held += queue->loop.asked();
+        taken += queue->loop.asked();
         wishes.push_back(queue->loop.asked() > 0    ? SlotShares::Wish::waits
                          : queue->loop.wants_jobs() ? SlotShares::Wish::wants
                                                     : SlotShares::Wish::nothing);
     }
     const auto most = slots_ + prefetch_.jobs();
-    const auto shares = shares_.share(wishes, most - std::min(most, held));
+    const auto shares = shares_.share(wishes, most - std::min(most, taken));
     auto next = never;
     for (const auto& queue : queues_) {
         next = std::min(next, queue->loop.send(shares[queue->place]));

@@ -119,7 +119,7 @@ private:
     // --- What is fetched ------------------------------------------------------------------------
 
     /// Asks each queue for as many jobs as it may have.
-    TimePoint send(std::size_t held);
+    TimePoint send(std::size_t taken);
 
     [[nodiscard]] bool over() const { return !queues_.empty() && queues_.front()->loop.over(now_); }
     void log(LogLevel level, const std::string& text) const {
