@@ -1,5 +1,5 @@
 /// @file
-/// A job: a name, its arguments, and at most one of its kind in a queue.
+/// A job: a name, its arguments, and by default at most one of its kind in a queue.
 ///
 ///     push ──► SCHEDULED ──promote (due)──► READY ──acquire──► PENDING ──ack──► gone
 ///                 ▲  ▲                        ▲                  │ │ │
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/job_key.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 #include "routemaster/value.hpp"
@@ -47,6 +48,7 @@ struct JobOptions {
     Duration timeout{0};  ///< For one attempt; its worker sees to it. 0: none. Not negative.
     /// A job whose first attempt has not begun by then is dropped, and counted in `jobs.expired`.
     TimePoint expires_at = never;
+    JobKey key{};  ///< By default none: an equal job excludes it for as long as it exists.
 
     friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
@@ -54,7 +56,7 @@ struct JobOptions {
 /// The right of one worker to do one job, until it settles the job or is taken for dead.
 struct Lease {
     std::string queue;        ///< See `is_queue_name`; steps refuse any other as `invalid`.
-    std::string job;          ///< The encoded job, which is also its identity.
+    std::string job;          ///< The encoded job.
     Uid worker;               ///< The worker that has the lease.
     std::uint64_t fence = 0;  ///< Differs for each time the job is acquired.
 

@@ -1,5 +1,5 @@
 /// @file
-/// `JobQueue`: durable jobs, each at most once in its queue.
+/// `JobQueue`: durable jobs, by default each at most once in its queue.
 
 #pragma once
 
@@ -46,7 +46,8 @@ public:
     // --- Pushing --------------------------------------------------------------------------------
 
     /// Puts a job into the queue. Returns its id, and `pushed`; or `duplicate`, which is not an
-    /// error, and the id of the job that is there already, in any state, BURIED included.
+    /// error, and the id of the job that is there already, in any state, BURIED included. What
+    /// counts as a duplicate, and what becomes of it, is up to `PushOptions::unique`.
     Result<Pushed> push(const Job& job, PushOptions options = {});
     void push(const Job& job, PushOptions options, std::function<void(Result<Pushed>)> done);
 

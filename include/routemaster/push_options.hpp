@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "routemaster/time.hpp"
+#include "routemaster/unique.hpp"
 
 namespace routemaster {
 
@@ -28,6 +29,9 @@ struct PushOptions {
     /// How long after it fell due the job is worth beginning. One that nobody began by then is
     /// dropped, and counted in `jobs.expired`. 0: for ever.
     Duration expires{0};
+
+    /// Which other jobs it excludes. By default those of equal name and arguments.
+    Unique unique{};
 };
 
 }  // namespace routemaster

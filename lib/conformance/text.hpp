@@ -58,7 +58,9 @@ public:
         return word(outcome,
                     {"unsubscribed", "unknown_subscriber", "unknown_topic", "not_subscribed"});
     }
-    static std::string of(PushOutcome outcome) { return word(outcome, {"pushed", "duplicate"}); }
+    static std::string of(PushOutcome outcome) {
+        return word(outcome, {"pushed", "duplicate", "replaced"});
+    }
     static std::string of(const Pushed& pushed) {
         return record({of(pushed.outcome), of(pushed.id)});
     }
@@ -69,7 +71,10 @@ public:
         return word(state, {"SCHEDULED", "READY", "PENDING", "BURIED"});
     }
     static std::string of(const JobOptions& o) {
-        return record({of(o.attempts_max), of(o.timeout), of(o.expires_at)});
+        return record({of(o.attempts_max), of(o.timeout), of(o.expires_at), of(o.key)});
+    }
+    static std::string of(const JobKey& key) {
+        return record({of(key.text), word(key.scope, {"done", "started", "time"}), of(key.until)});
     }
     static std::string of(const JobError& e) {
         return record({of(e.attempt), of(e.at), of(e.text)});

@@ -72,7 +72,16 @@ private:
         step.options.attempts_max = static_cast<std::uint32_t>(random_.below(4));
         step.options.timeout = random_.below(2) * unit_;
         if (random_.below(4) == 0) step.options.expires_at = step.run_at + delay();
+        if (random_.below(2) == 0) add_key(step, now);
         return step;
+    }
+
+    void add_key(PushJob& step, TimePoint now) {
+        auto& key = step.options.key;
+        key.text = "key " + std::to_string(random_.below(30));
+        key.scope = static_cast<KeyScope>(random_.below(3));
+        if (key.scope == KeyScope::for_time) key.until = now + 10 * delay();
+        step.on_duplicate = static_cast<OnDuplicate>(random_.below(3));
     }
 
     /// Pages and ids that exist often enough.

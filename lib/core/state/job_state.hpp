@@ -42,7 +42,7 @@ struct JobState : Entity {
     bool eligible : 1 = true;   ///< Stands among the first of its group, so it may be acquired.
     bool in_order : 1 = false;  ///< It is a `GroupedJob`.
     QueueState& queue;
-    Payload payload;  ///< Encoded: the identity.
+    Payload payload;  ///< Encoded: the identity, unless it has a key.
     TimePoint run_at;
     std::uint64_t order;  ///< Grows with each push; kept for life. Where jobs have ids, its id.
     /// Among those that are READY and eligible, by who may acquire them, or at its worker, or
@@ -62,6 +62,11 @@ struct JobState : Entity {
     }
     [[nodiscard]] std::uint32_t attempts() const noexcept {
         return details == nullptr ? 0 : details->attempts;
+    }
+
+    /// Whether it has a key, which it may have lost to another.
+    [[nodiscard]] bool has_key() const noexcept {
+        return details != nullptr && !details->options.key.text.empty();
     }
 
     /// The group that it stands in; null for most.

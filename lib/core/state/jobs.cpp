@@ -37,7 +37,7 @@ std::uint64_t JobTable::next_id() {
 
 JobState* JobTable::find(const QueueState& queue, std::string_view job, std::uint32_t hash) const {
     return queue.jobs.find(hash, [&](const JobState& any) {
-        if (any.payload.size() != job.size()) return false;
+        if (any.payload.size() != job.size() || any.has_key()) return false;
         return any.payload.resident() ? any.payload.text() == job : changes_.same(any, job);
     });
 }
@@ -106,6 +106,7 @@ void JobTable::remove(JobState& job) {
         JobPlaces::displace(job);
     }
     if (job.in_order) groups_.leave(grouped(job));
+    JobKeys::release(job);
     if (job.queue.has_ids) job.queue.by_id.remove(job);
     end(job);
 }
@@ -278,11 +279,13 @@ std::vector<std::string> JobTable::take_woken() {
 
 void JobTable::begin_attempt(JobState& job) {
     ++job.detailed().attempts;
+    job.details->begun = true;
+    if (job.details->options.key.scope == KeyScope::until_started) JobKeys::release(job);
     changes_.attempted(job);
 }
 
 Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint now,
-                           const Reveal& reveal) {
+                           const std::function<void(const JobState&)>& reveal) {
     places_.promote(queue, now);
     auto& holder = leases_.worker(step.worker);
     holder.seen = now;
@@ -405,6 +408,7 @@ void JobTable::settle_restored() {
         while (auto* job = queue.ready.front()) {
             queue.ready.remove(*job);
             if (queue.has_ids) queue.by_id.insert(*job);
+            JobKeys::restore(*job);
             const bool is_buried = job->details != nullptr && job->details->buried_at;
             (is_buried ? buried : all).push_back(job);
             if (job->in_order) ordered.push_back(&grouped(*job));
@@ -419,6 +423,7 @@ void JobTable::settle_restored() {
     std::sort(ordered.begin(), ordered.end(),
               [](const JobState* a, const JobState* b) { return a->order < b->order; });
     for (auto* job : ordered) OrderingGroups::join(*job);
+    keys_.kept().settle_restored();
     std::erase_if(queues_, [](const auto& entry) {
         return entry.second.jobs.empty() && !entry.second.of_deliveries;
     });
@@ -427,7 +432,8 @@ void JobTable::settle_restored() {
 
 void JobTable::reinstate(const Lease& lease, TimePoint seen) {
     const auto* queue = find_queue(lease.queue);
-    auto* job = queue == nullptr ? nullptr : find(*queue, lease.job);
+    if (queue == nullptr) return;
+    auto* job = lease.id != 0 ? queue->by_id.find(lease.id) : find(*queue, lease.job);
     if (job == nullptr || job->state == JobState::State::pending) return;
     if (job->state == JobState::State::buried) return;
     if (!job->payload.resident()) changes_.load(*job);

@@ -16,6 +16,7 @@
 #include "core/state/counters.hpp"
 #include "core/state/destinations.hpp"
 #include "core/state/entity.hpp"
+#include "core/state/job_keys.hpp"
 #include "core/state/job_places.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/leases.hpp"
@@ -64,7 +65,7 @@ public:
     /// Queues that take memory: those that have jobs, that of deliveries, and at most one more.
     [[nodiscard]] std::size_t queues() const noexcept { return queues_.size(); }
 
-    /// The job of these bytes; null when there is none.
+    /// The job of these bytes that has no key; null when there is none.
     [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job) const {
         return find(queue, job, payload_hash(job));
     }
@@ -92,11 +93,19 @@ public:
     /// The same with options, in a queue whose jobs have ids.
     JobState& push(QueueState& queue, const PushJob& step, std::uint32_t hash, TimePoint now);
 
+    /// Is called with each entity that a reply tells anything of.
+    using Reveal = std::function<void(const Entity&)>;
+
+    /// Adds a job with a key, unless another excludes it; then the other may be replaced.
+    Pushed push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal);
+
     /// Moves a job that is not PENDING to another instant.
     void reschedule(JobState& job, TimePoint run_at, TimePoint now);
 
     /// Ends a job, whatever its state.
     void remove(JobState& job);
+    /// The same of one that was done.
+    void complete(JobState& job, TimePoint now);
 
     /// Ends the lease of a job, which is to run again at `run_at`.
     void release(JobState& job, TimePoint run_at, TimePoint now);
@@ -113,13 +122,10 @@ public:
     /// The same.
     [[nodiscard]] JobPage list(const QueueState& queue, const ListJobs& step, TimePoint now) const;
 
-    /// Is called with each job that a reply tells anything of.
-    using Reveal = std::function<void(const JobState&)>;
-
     /// Throws `Failure` when there is a job, and it cannot be read: nothing was acquired then.
     Acquired acquire(
         QueueState& queue, const AcquireJobs& step, TimePoint now,
-        const Reveal& reveal = [](const JobState&) {});
+        const std::function<void(const JobState&)>& reveal = [](const JobState&) {});
 
     void heartbeat(const Uid& uid, TimePoint now) { leases_.worker(uid).seen = now; }
 
@@ -152,6 +158,8 @@ public:
 
     /// The last id that was given.
     [[nodiscard]] NamedTable<SequenceState>& sequences() noexcept { return sequences_; }
+    /// Keys of jobs that are done.
+    [[nodiscard]] KeptKeys& kept_keys() noexcept { return keys_.kept(); }
 
     /// Puts a job into the index alone; `settle_restored` finds its place. Until then it stands in
     /// `ready`, in the order of the journal, which is about the order of all places.
@@ -186,6 +194,8 @@ public:
     void reinstate(const Lease& lease, TimePoint seen);
 
 private:
+    /// Gives a job that waits what another push brings.
+    void replace(JobState& job, const PushJob& step, TimePoint now);
     /// Counts an attempt.
     void begin_attempt(JobState& job);
     /// Ends a READY job that must not be acquired, if it is one; false when it may be.
@@ -220,6 +230,7 @@ private:
     OrderingGroups groups_{places_};
     Destinations destinations_{deliveries_, places_, wake_ups_};
     LeaseTable leases_{changes_};
+    JobKeys keys_{changes_, counters_};
     NamedTable<SequenceState> sequences_;
     SequenceState& last_id_;
     Slab<JobState> states_;

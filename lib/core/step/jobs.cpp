@@ -1,5 +1,7 @@
 #include "routemaster/step/jobs.hpp"
 
+#include <string>
+
 #include "routemaster/step/job_lists.hpp"
 
 namespace routemaster {
@@ -18,6 +20,15 @@ Result<void> PushJob::check() const {
     if (options.timeout < Duration{0}) {
         return Error{Errc::invalid, "timeout: must not be negative"};
     }
+    if (options.key.text.size() > job_key_max) {
+        return Error{Errc::invalid,
+                     "key: must have at most " + std::to_string(job_key_max) + " bytes"};
+    }
+    if (options.key.text.empty() && on_duplicate != OnDuplicate::keep) {
+        return Error{Errc::invalid, "on_duplicate: only a job with a key is replaced"};
+    }
+    // On Redis what begins so is not a job, but the name of one.
+    if (job.front() == '\xc1') return Error{Errc::invalid, "job: begins with the byte 0xc1"};
     if (is_ruby_queue(queue) && options != JobOptions{}) {
         return Error{Errc::invalid, "options: jobs of Ruby Routemaster's queues have none"};
     }

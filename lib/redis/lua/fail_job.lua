@@ -4,8 +4,8 @@
 --       10 error
 -- Effect: keeps the error; the job runs again at an instant, or is BURIED.
 -- Reply: 1, or 0 when the lease is lost, or 2 when the job is BURIED now.
-local q, job = ARGV[4], ARGV[5]
-if not held_in(q, job, ARGV[6], ARGV[7]) then return 0 end
+local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+if not q then return 0 end
 expect_queue(q)
 expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
 expect('HLEN', 'counters')

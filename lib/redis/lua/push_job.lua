@@ -1,9 +1,13 @@
 -- PushJob: puts a job into a queue, once.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 run_at, and, unless they are the defaults,
---       7 attempts_max, 8 timeout, 9 expires_at
--- Reply: 1, or 0 for a duplicate; then the id of the job, or 0 where jobs have none.
+--       7 attempts_max, 8 timeout, 9 expires_at, and with a key, 10 key, 11 scope, 12 until,
+--       13 "1" to replace the job that has it, "2" to put that off, or "0"
+-- Parts: keyed_pushes() gives what only a job with a key needs.
+-- Reply: 1, or 0 for a duplicate, or 2 when the other job was replaced; then the id of the job, or
+--        0 where jobs have none, and when only its key is kept.
 -- Placed before it enters the index: if placing fails, the job can be pushed again.
+if ARGV[10] then return keyed_pushes()() end
 local q, job = ARGV[4], ARGV[5]
 local own = has_ids(q)
 local ids = P .. 'routemaster:ids:' .. q

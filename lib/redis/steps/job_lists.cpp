@@ -14,19 +14,25 @@ std::uint32_t number_of(const redisReply& part) {
 }
 
 JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
-    const auto parts = items(part, 10);
+    const auto parts = items(part, 13);
     JobStatus status;
     status.id = count(*parts[0]).value;
     status.state = static_cast<JobStatus::State>(std::clamp<std::int64_t>(number(*parts[1]), 0, 3));
     status.job = text(*parts[2]);
     if (status.state == JobStatus::State::scheduled) status.run_at = reply.time(*parts[3]);
-    status.attempts = number_of(*parts[4]);
-    if (const auto worker = text(*parts[5]); !worker.empty()) status.worker = uid(*parts[5]);
-    status.options = {.attempts_max = number_of(*parts[6]),
-                      .timeout = Duration{number(*parts[7])},
-                      .expires_at = reply.time(*parts[8])};
-    if (number(*parts[9]) >= 0) status.buried_at = reply.time(*parts[9]);
-    for (std::size_t i = 10; i + 2 < parts.size(); i += 3) {
+    status.attempts = number_of(*parts[7]);
+    if (const auto worker = text(*parts[8]); !worker.empty()) status.worker = uid(*parts[8]);
+    status.options = {.attempts_max = number_of(*parts[9]),
+                      .timeout = Duration{number(*parts[10])},
+                      .expires_at = reply.time(*parts[11])};
+    if (const auto key = text(*parts[4]); !key.empty()) {
+        status.options.key = {
+            .text = std::string{key},
+            .scope = static_cast<KeyScope>(std::clamp<std::int64_t>(number(*parts[5]), 0, 2)),
+            .until = reply.time(*parts[6])};
+    }
+    if (number(*parts[12]) >= 0) status.buried_at = reply.time(*parts[12]);
+    for (std::size_t i = 13; i + 2 < parts.size(); i += 3) {
         status.errors.push_back(
             {number_of(*parts[i]), reply.time(*parts[i + 1]), std::string{text(*parts[i + 2])}});
     }
@@ -54,7 +60,7 @@ template <>
 struct StepProtocol<FindJob> {
     static Script script() {
         using namespace lua;
-        return compose(FindJob::traits, {record, job_status}, find_job);
+        return compose(FindJob::traits, {keyed, record, job_status}, find_job);
     }
     static void request(Request& request, const FindJob& step) {
         request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
@@ -69,7 +75,7 @@ template <>
 struct StepProtocol<ListJobs> {
     static Script script() {
         using namespace lua;
-        return compose(ListJobs::traits, {record, job_status}, list_jobs);
+        return compose(ListJobs::traits, {keyed, record, job_status}, list_jobs);
     }
     static void request(Request& request, const ListJobs& step) {
         request.on("jobs:index:", step.queue)
@@ -90,10 +96,10 @@ template <>
 struct StepProtocol<KickJobs> {
     static Script script() {
         using namespace lua;
-        return compose(
-            KickJobs::traits,
-            {expect, index, wake, counter, job, callback, ordering_group, place, record, burial},
-            kick_jobs);
+        return compose(KickJobs::traits,
+                       {expect, index, wake, counter, job, callback, ordering_group, place, keyed,
+                        record, forget, burial},
+                       kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {
         request.on("jobs:index:", step.queue).add(step.queue);
@@ -108,7 +114,8 @@ struct StepProtocol<DeleteJob> {
     static Script script() {
         using namespace lua;
         return compose(DeleteJob::traits,
-                       {expect, index, counter, record, burial, deleted, job_status}, delete_job);
+                       {expect, index, counter, keyed, record, forget, burial, deleted, job_status},
+                       delete_job);
     }
     static void request(Request& request, const DeleteJob& step) {
         request.on("jobs:index:", step.queue).add(step.queue).add(step.id);

@@ -15,7 +15,10 @@ template <>
 struct StepProtocol<PushJob> {
     static Script script() {
         using namespace lua;
-        return compose(PushJob::traits, {wake, job, callback, ordering_group, place, record},
+        const auto keyed_pushes =
+            lazily("keyed_pushes", {expect, deleted, keyed, push_keyed}, "push_keyed");
+        return compose(PushJob::traits,
+                       {wake, job, callback, ordering_group, place, record, keyed_pushes},
                        push_job);
     }
 
@@ -36,11 +39,24 @@ struct StepProtocol<PushJob> {
             .add(step.options.attempts_max)
             .add(step.options.timeout.count())
             .add(request.wire(step.options.expires_at));
+        const auto& key = step.options.key;
+        if (key.text.empty()) return;
+        request.arguments()
+            .add(key.text)
+            .add(static_cast<int>(key.scope))
+            .add(request.wire(key.until))
+            .add(static_cast<int>(step.on_duplicate));
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
-        return {number(*parts[0]) == 1 ? PushOutcome::pushed : PushOutcome::duplicate,
-                count(*parts[1]).value};
+        return {outcome(number(*parts[0])), count(*parts[1]).value};
+    }
+    static PushOutcome outcome(std::int64_t number) {
+        switch (number) {
+            case 1: return PushOutcome::pushed;
+            case 2: return PushOutcome::replaced;
+            default: return PushOutcome::duplicate;
+        }
     }
 };
 
@@ -51,8 +67,8 @@ struct StepProtocol<AcquireJobs> {
         const auto turns =
             lazily("turns", {turn, release}, "take_turns, take_turn, take_called, release");
         const auto own_jobs =
-            lazily("own_jobs", {index, counter, record, burial, deleted, take_own},
-                   "take_own, begin_attempts, id_of, record_of");
+            lazily("own_jobs", {index, counter, keyed, record, forget, burial, deleted, take_own},
+                   "take_own, begin_attempts, id_of, record_of, pushed_as");
         return compose(AcquireJobs::traits,
                        {expect, wake, job, callback, ordering_group, place, turns, own_jobs},
                        acquire_jobs);
@@ -94,7 +110,9 @@ template <>
 struct StepProtocol<AckJob> {
     static Script script() {
         using namespace lua;
-        return compose(AckJob::traits, {expect, wake, job, lease, record}, ack_job);
+        const auto kept_keys = lazily("kept_keys", {index, counter, keep_key}, "keep_key");
+        return compose(AckJob::traits, {expect, wake, job, lease, keyed, record, forget, kept_keys},
+                       ack_job);
     }
     static void request(Request& request, const AckJob& step) { request.on(step.lease); }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
@@ -132,7 +150,7 @@ struct StepProtocol<FailJob> {
         using namespace lua;
         return compose(FailJob::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, place, lease,
-                        record, burial},
+                        keyed, record, forget, burial},
                        fail_job);
     }
     static void request(Request& request, const FailJob& step) {

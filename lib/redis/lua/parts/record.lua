@@ -41,14 +41,6 @@ local function end_attempt(q, job, counts)
     save(q, job, record)
 end
 
--- Removes what is known of a job that is nowhere.
-local function forget(q, job)
-    redis.call('SREM', P .. 'jobs:index:' .. q, job)
-    if not has_ids(q) then return end
-    redis.call('ZREM', P .. 'routemaster:ids:' .. q, job)
-    redis.call('HDEL', P .. 'routemaster:job:' .. q, job)
-end
-
 -- The id of a job.
 local function id_of(q, job)
     return tonumber(redis.call('ZSCORE', P .. 'routemaster:ids:' .. q, job) or 0)
