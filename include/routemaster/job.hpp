@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "routemaster/job_key.hpp"
+#include "routemaster/job_metadata.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 #include "routemaster/value.hpp"
@@ -49,6 +50,9 @@ struct JobOptions {
     /// A job whose first attempt has not begun by then is dropped, and counted in `jobs.expired`.
     TimePoint expires_at = never;
     JobKey key{};  ///< By default none: an equal job excludes it for as long as it exists.
+    /// At most `job_metadata_max` entries of `job_metadata_bytes_max` bytes together, names not
+    /// empty.
+    JobMetadata metadata{};
 
     friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
@@ -65,6 +69,7 @@ struct Lease {
     JobId id = 0;               ///< Of the job; 0 in a queue of Ruby Routemaster.
     std::uint32_t attempt = 0;  ///< 1 for the first; 0 in a queue of Ruby Routemaster.
     Duration timeout{0};        ///< For this attempt, as its push said; 0: none.
+    JobMetadata metadata{};     ///< As its push said.
 
     friend bool operator==(const Lease&, const Lease&) = default;
 };

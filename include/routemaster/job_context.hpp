@@ -13,6 +13,7 @@
 
 #include "routemaster/job.hpp"
 #include "routemaster/job_exceptions.hpp"
+#include "routemaster/job_metadata.hpp"
 #include "routemaster/typed_job.hpp"
 #include "routemaster/value.hpp"
 
@@ -29,7 +30,8 @@ public:
           queue_{lease.queue},
           id_{lease.id},
           attempt_{lease.attempt},
-          fence_{lease.fence} {}
+          fence_{lease.fence},
+          metadata_{lease.metadata} {}
     JobContext(const JobContext&) = delete;
     JobContext& operator=(const JobContext&) = delete;
 
@@ -49,6 +51,9 @@ public:
     /// another system can have that refuse a number below the last it saw (a *fencing token*): so
     /// an attempt that was taken for dead, and goes on, does no harm there either.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
+
+    /// What its push said in `PushOptions::metadata`.
+    [[nodiscard]] const JobMetadata& metadata() const noexcept { return metadata_; }
 
     /// The job as a `T`. Throws `Bury` when its arguments are none.
     template <TypedJob T>
@@ -77,6 +82,7 @@ private:
     JobId id_;
     std::uint32_t attempt_;
     std::uint64_t fence_;
+    JobMetadata metadata_;
     std::atomic<bool> stopped_{false};
     mutable std::mutex mutex_;                        // Guards `source_`.
     mutable std::optional<std::stop_source> source_;  // Made when somebody asks for the token.

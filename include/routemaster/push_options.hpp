@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "routemaster/job_metadata.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/unique.hpp"
 
@@ -32,6 +33,10 @@ struct PushOptions {
 
     /// Which other jobs it excludes. By default those of equal name and arguments.
     Unique unique{};
+
+    /// What travels with it for middleware and tools, a trace context for example. At most
+    /// `job_metadata_max` entries, of `job_metadata_bytes_max` bytes together.
+    JobMetadata metadata{};
 };
 
 }  // namespace routemaster

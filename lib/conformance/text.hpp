@@ -71,7 +71,8 @@ public:
         return word(state, {"SCHEDULED", "READY", "PENDING", "BURIED"});
     }
     static std::string of(const JobOptions& o) {
-        return record({of(o.attempts_max), of(o.timeout), of(o.expires_at), of(o.key)});
+        return record(
+            {of(o.attempts_max), of(o.timeout), of(o.expires_at), of(o.key), of(o.metadata)});
     }
     static std::string of(const JobKey& key) {
         return record({of(key.text), word(key.scope, {"done", "started", "time"}), of(key.until)});
@@ -122,7 +123,7 @@ public:
     }
     static std::string of(const Lease& lease) {
         return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence),
-                       of(lease.id), of(lease.attempt), of(lease.timeout)});
+                       of(lease.id), of(lease.attempt), of(lease.timeout), of(lease.metadata)});
     }
     static std::string of(const CounterKey& key) { return record({of(key.name), of(key.tags)}); }
     static std::string of(const Counter& counter) {

@@ -193,6 +193,7 @@ Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimeP
     if (auto checked = check(options.unique); !checked) return checked.error();
     const auto due = options.run_at.value_or(saturating_add(now, options.delay));
     JobOptions lasting{.attempts_max = options.attempts_max, .timeout = options.timeout};
+    lasting.metadata = options.metadata;
     if (options.expires != Duration{0}) lasting.expires_at = saturating_add(due, options.expires);
     PushJob push{name_, encode_job(job), due, std::move(lasting)};
     switch (options.unique.by) {

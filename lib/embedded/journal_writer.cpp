@@ -30,6 +30,7 @@ constexpr std::size_t appended_bytes = Uid::length + 1;
 /// Fields of the full record of a job.
 std::size_t fields_of(const JobState& job) {
     if (job.details == nullptr) return 5;
+    if (!job.details->options.metadata.empty()) return 16;
     return job.has_key() ? 15 : 11;
 }
 
@@ -333,11 +334,19 @@ void JournalWriter::encode_details(const detail::JobDetails& details) {
         out_.text(error.text);
     }
     const auto& key = details.options.key;
-    if (key.text.empty()) return;
+    const auto& metadata = details.options.metadata;
+    if (key.text.empty() && metadata.empty()) return;
     out_.text(key.text);
     out_.integer(static_cast<int>(key.scope));
     out_.integer(to_milliseconds(key.until));
     out_.boolean(details.begun);
+    if (metadata.empty()) return;
+    out_.begin_array(metadata.size());
+    for (const auto& [name, text] : metadata) {
+        out_.begin_array(2);
+        out_.text(name);
+        out_.text(text);
+    }
 }
 
 void JournalWriter::encode(BatchState& batch) {

@@ -211,8 +211,8 @@ private:
         auto& jobs = machine_.jobs();
         auto& queue = jobs.queue(string(fields[0]));
         const auto order = fields[3].as<std::uint64_t>();
-        // Formats 3 and 4 have no keys, format 3 no details.
-        const bool has_key = fields.size() > 11;
+        // Formats 3 and 4 have neither keys nor metadata, format 3 no details.
+        const bool has_key = fields.size() > 11 && !text(fields[11]).empty();
         const auto hash = has_key ? detail::id_hash(order) : detail::payload_hash(text(fields[1]));
         auto* state = detail::JobTable::find(queue, hash, order);
         if (state == nullptr) {
@@ -251,6 +251,13 @@ private:
             details->options.key = {
                 .text = string(fields[6]), .scope = scope(fields[7]), .until = time(fields[8])};
             details->begun = fields[9].as<bool>();
+        }
+        if (fields.size() > 10) {
+            for (const auto& one : list(fields[10])) {
+                const auto pair = list(one);
+                if (pair.size() != 2) throw msgpack::type_error{};
+                details->options.metadata.emplace(string(pair[0]), string(pair[1]));
+            }
         }
         for (const auto& one : list(fields[5])) {
             const auto error = list(one);

@@ -76,7 +76,8 @@ TEST_CASE("a file keeps options, attempts, errors and burials") {
     for (const char* name : {"a", "b", "c", "d"}) {
         const JobOptions own{.attempts_max = 2,
                              .timeout = Duration{5},
-                             .expires_at = scene.now + Duration{1'000'000}};
+                             .expires_at = scene.now + Duration{1'000'000},
+                             .metadata = {{"of", name}}};
         ids.push_back(scene.must(PushJob{"work", name, scene.now, own}).id);
     }
     // "c" is BURIED first, "a" waits after a failure, "b" was begun once, "d" never.

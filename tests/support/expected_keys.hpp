@@ -189,10 +189,11 @@ private:
             details.attempts,
             job.worker == nullptr ? std::string{} : std::string{job.worker->uid.text()},
             details.options.attempts_max,
-            details.options.timeout.count(),
+            timeout_of(details.options),
             wire(details.options.expires_at),
             details.buried_at ? wire(*details.buried_at) : -1};
         // What says no more than the defaults is not kept.
+        // The key is elsewhere.
         auto options = details.options;
         options.key = {};
         const bool plain = details.attempts == 0 && job.worker == nullptr &&
@@ -204,6 +205,13 @@ private:
             record.emplace_back(error.text);
         }
         keys_.hash("routemaster:job:" + queue, own, encode(Value{std::move(record)}));
+    }
+
+    static Value timeout_of(const JobOptions& options) {
+        if (options.metadata.empty()) return options.timeout.count();
+        Value::Map metadata;
+        for (const auto& [name, text] : options.metadata) metadata.emplace_back(name, Value{text});
+        return Value::Array{options.timeout.count(), encode(Value{std::move(metadata)})};
     }
 
     static std::int64_t wire(TimePoint at) {

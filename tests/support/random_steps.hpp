@@ -73,6 +73,7 @@ private:
         step.options.timeout = random_.below(2) * unit_;
         if (random_.below(4) == 0) step.options.expires_at = step.run_at + delay();
         if (random_.below(2) == 0) add_key(step, now);
+        if (random_.below(4) == 0) step.options.metadata = {{"trace", job()}};
         return step;
     }
 

@@ -19,13 +19,15 @@ TEST_CASE("a push says how its job is done, and the job can be found with that")
     const auto id = scene.push("a", {.delay = Duration{100},
                                      .attempts_max = 7,
                                      .timeout = Duration{5'000},
-                                     .expires = Duration{60'000}});
+                                     .expires = Duration{60'000},
+                                     .metadata = {{"tenant", "42"}}});
     const auto job = scene.job(id);
     CHECK(job.state == JobStatus::State::scheduled);
     CHECK(decode_job(job.job).value() == Job{"a"});
     CHECK(job.run_at == scene.clock.now() + Duration{100});
     CHECK(job.options.attempts_max == 7);
     CHECK(job.options.timeout == Duration{5'000});
+    CHECK(job.options.metadata == JobMetadata{{"tenant", "42"}});
     CHECK(job.options.expires_at == job.run_at + Duration{60'000});
     CHECK(!scene.jobs.find(id + 1).value());
 }

@@ -54,7 +54,9 @@ struct PushJob {
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::payload};
     [[nodiscard]] Result<void> check() const;
-    [[nodiscard]] std::size_t payload_bytes() const noexcept { return job.size(); }
+    [[nodiscard]] std::size_t payload_bytes() const noexcept {
+        return job.size() + bytes_of(options.metadata);
+    }
 
     std::string queue;  ///< See `is_queue_name`, else `invalid`; so in all steps.
     /// Encoded. Not empty, and not beginning with the byte 0xc1, as no MessagePack does, else

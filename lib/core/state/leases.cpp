@@ -42,13 +42,15 @@ JobState* LeaseTable::first_beyond(const Worker& worker, std::uint64_t known) {
 }
 
 Lease LeaseTable::lease_of(const JobState& job) {
-    return {.queue = job.queue.name,
-            .job = std::string{job.payload.text()},
-            .worker = job.worker->uid,
-            .fence = job.fence,
-            .id = job.queue.has_ids ? job.order : 0,
-            .attempt = job.attempts(),
-            .timeout = job.details == nullptr ? Duration{0} : job.details->options.timeout};
+    Lease lease{.queue = job.queue.name,
+                .job = std::string{job.payload.text()},
+                .worker = job.worker->uid,
+                .fence = job.fence,
+                .id = job.queue.has_ids ? job.order : 0,
+                .attempt = job.attempts(),
+                .timeout = job.details == nullptr ? Duration{0} : job.details->options.timeout};
+    if (job.details != nullptr) lease.metadata = job.details->options.metadata;
+    return lease;
 }
 
 std::vector<Lease> LeaseTable::all() const {

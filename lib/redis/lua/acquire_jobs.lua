@@ -8,8 +8,8 @@
 --         Of jobs with ids it counts the attempt, and ends those that have expired, or whose
 --         attempts are used up.
 -- Reply: when the next job falls due or nil, then for each lease its fence and its job, and, where
---       jobs have ids, its id, attempts and timeout: first those whose reply was lost, then the new
---       ones.
+--       jobs have ids, its id, attempts, and timeout or [timeout, metadata]: first those whose
+--       reply was lost, then the new ones.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)

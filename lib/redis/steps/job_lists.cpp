@@ -2,8 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "lua_sources.hpp"
+#include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
 
 namespace routemaster::redis {
@@ -22,9 +24,11 @@ JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
     if (status.state == JobStatus::State::scheduled) status.run_at = reply.time(*parts[3]);
     status.attempts = number_of(*parts[7]);
     if (const auto worker = text(*parts[8]); !worker.empty()) status.worker = uid(*parts[8]);
+    TimeoutPart timeout{*parts[10]};
     status.options = {.attempts_max = number_of(*parts[9]),
-                      .timeout = Duration{number(*parts[10])},
-                      .expires_at = reply.time(*parts[11])};
+                      .timeout = timeout.timeout,
+                      .expires_at = reply.time(*parts[11]),
+                      .metadata = std::move(timeout.metadata)};
     if (const auto key = text(*parts[4]); !key.empty()) {
         status.options.key = {
             .text = std::string{key},

@@ -2,10 +2,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/codec/cut_text.hpp"
 #include "core/store/delivery_job.hpp"
 #include "lua_sources.hpp"
+#include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
 #include "routemaster/job_status.hpp"
 
@@ -40,12 +42,14 @@ struct StepProtocol<PushJob> {
             .add(step.options.timeout.count())
             .add(request.wire(step.options.expires_at));
         const auto& key = step.options.key;
-        if (key.text.empty()) return;
+        const auto& metadata = step.options.metadata;
+        if (key.text.empty() && metadata.empty()) return;
         request.arguments()
             .add(key.text)
             .add(static_cast<int>(key.scope))
             .add(request.wire(key.until))
             .add(static_cast<int>(step.on_duplicate));
+        if (!metadata.empty()) request.arguments().add(packed(metadata));
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
@@ -100,7 +104,9 @@ struct StepProtocol<AcquireJobs> {
             if (width == 2) continue;
             lease.id = count(*parts[i + 2]).value;
             lease.attempt = static_cast<std::uint32_t>(count(*parts[i + 3]).value);
-            lease.timeout = Duration{number(*parts[i + 4])};
+            TimeoutPart last{*parts[i + 4]};
+            lease.timeout = last.timeout;
+            lease.metadata = std::move(last.metadata);
         }
         return acquired;
     }

@@ -1,11 +1,12 @@
 local function keyed_name(id) return '\193' .. string.format('%016.0f', id) end
 
--- Puts a job with a key into a queue; see push_job.lua for the arguments and the reply.
-local function push_keyed()
+-- Puts a job with a key into a queue; see push_job.lua for the arguments and the reply. The timeout
+-- is as in a record.
+local function push_keyed(timeout)
     local q, run_at, key, mode = ARGV[4], tonumber(ARGV[6]), ARGV[10], ARGV[13]
     expect_queue(q)
     expect('ZCARD', 'routemaster:kept_keys')
-    local options = {tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])}
+    local options = {tonumber(ARGV[7]), timeout, tonumber(ARGV[9])}
     local packed = cmsgpack.pack({ARGV[5], key, tonumber(ARGV[11]), tonumber(ARGV[12])})
     local keys, all = P .. 'routemaster:keys:' .. q, P .. 'routemaster:keyed:' .. q
 

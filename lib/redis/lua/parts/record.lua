@@ -1,7 +1,7 @@
 -- Jobs that have ids: those of all queues but Ruby Routemaster's. `routemaster:ids:{q}` has the id
 -- of each as its score. `routemaster:job:{q}` has a record of each that is not as a push with the
--- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout,
--- expires_at, buried_at or -1, then attempt, time and text of each error].
+-- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout or
+-- [timeout, metadata], expires_at, buried_at or -1, then attempt, time and text of each error].
 
 local never = 9007199254740991
 
