@@ -64,8 +64,9 @@ public:
     }
 
     /// Stops when nobody waits for the result any more: the attempt has taken longer than its
-    /// timeout, its lease was lost, or the pool ended. A handler that runs for long looks at it, or
-    /// registers a `std::stop_callback`, which runs on a thread of the pool and must not block.
+    /// timeout, its lease was lost, the job was cancelled, or the pool ended. A handler that runs
+    /// for long looks at it, or registers a `std::stop_callback`, which runs on a thread of the
+    /// pool and must not block.
     [[nodiscard]] std::stop_token stop_token() const;
 
     /// The same as a question, which costs nothing.

@@ -109,6 +109,12 @@ public:
     Result<std::uint64_t> kick_all(std::uint32_t limit = 1'000);
     void kick_all(std::uint32_t limit, std::function<void(Result<std::uint64_t>)> done);
 
+    /// Cancels a job: one that no worker has leased is removed. Of one that a `WorkerPool` runs the
+    /// stop token stops within a second (`WorkerPoolOptions::heartbeat_interval`); the job is done
+    /// if its handler then succeeds, and else dropped. Both count in `jobs.cancelled`.
+    Result<Cancellation> cancel(JobId id);
+    void cancel(JobId id, std::function<void(Result<Cancellation>)> done);
+
     /// Deletes a job that no worker has leased, in any state.
     Result<Deletion> remove(JobId id);
     void remove(JobId id, std::function<void(Result<Deletion>)> done);

@@ -52,6 +52,7 @@ struct JobStatus {
     std::uint32_t attempts = 0;            ///< That were begun since it was pushed or kicked.
     std::vector<JobError> errors{};        ///< The newest last, at most `job_errors_max`.
     std::optional<Uid> worker{};           ///< Set if PENDING.
+    bool cancelled = false;                ///< It goes unless the attempt under way succeeds.
     std::optional<TimePoint> buried_at{};  ///< Set if BURIED.
 
     friend bool operator==(const JobStatus&, const JobStatus&) = default;

@@ -67,6 +67,9 @@ public:
     static std::string of(Deletion outcome) {
         return word(outcome, {"deleted", "unknown", "pending"});
     }
+    static std::string of(Cancellation outcome) {
+        return word(outcome, {"cancelled", "unknown", "requested"});
+    }
     static std::string of(JobStatus::State state) {
         return word(state, {"SCHEDULED", "READY", "PENDING", "BURIED"});
     }
@@ -82,7 +85,8 @@ public:
     }
     static std::string of(const JobStatus& s) {
         return record({of(s.id), of(s.state), of(s.job), of(s.options), of(s.run_at),
-                       of(s.attempts), of(s.errors), of(s.worker), of(s.buried_at)});
+                       of(s.attempts), of(s.errors), of(s.worker), of(s.cancelled),
+                       of(s.buried_at)});
     }
     static std::string of(const JobPage& page) {
         return record({of(page.jobs), "next " + of(page.next)});

@@ -152,6 +152,12 @@ void JobQueue::kick_all(std::uint32_t limit, std::function<void(Result<std::uint
         [done = std::move(done)](const Result<Count>& kicked) { done(number(kicked)); });
 }
 
+Result<Cancellation> JobQueue::cancel(JobId id) { return ask(CancelJob{name_, id}); }
+
+void JobQueue::cancel(JobId id, std::function<void(Result<Cancellation>)> done) {
+    ask(CancelJob{name_, id}, std::move(done));
+}
+
 Result<Deletion> JobQueue::remove(JobId id) { return ask(DeleteJob{name_, id}); }
 
 void JobQueue::remove(JobId id, std::function<void(Result<Deletion>)> done) {

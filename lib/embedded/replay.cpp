@@ -259,6 +259,7 @@ private:
                 details->options.metadata.emplace(string(pair[0]), string(pair[1]));
             }
         }
+        details->cancelled = fields.size() > 11 && fields[11].as<bool>();
         for (const auto& one : list(fields[5])) {
             const auto error = list(one);
             if (error.size() < 3) throw msgpack::type_error{};

@@ -159,6 +159,14 @@ std::vector<Kind> kinds() {
              return AcquireJobs{.queue = "keyed", .worker = s.worker};
          }},
         {"AckJob, with a key", [](const BusyScene& s) -> Step { return AckJob{s.keyed.at(0)}; }},
+        {"CancelJob",
+         [](const BusyScene& s) -> Step {
+             return CancelJob{"work", s.work.at(0).id};
+         }},
+        {"CancelJob, with a key",
+         [](const BusyScene& s) -> Step {
+             return CancelJob{"keyed", s.keyed.at(0).id + 1};
+         }},
         {"FailJob, with a key",
          [](const BusyScene& s) -> Step {
              return FailJob{.lease = s.keyed.at(0), .error = "broken", .run_at = s.now};

@@ -88,11 +88,12 @@ private:
     /// Pages and ids that exist often enough.
     Step about_jobs() {
         const auto id = jobs_ + 3 - std::min(jobs_ + 2, random_.below(60));
-        switch (random_.below(6)) {
+        switch (random_.below(7)) {
             case 0: return FindJob{"work", id};
             case 1: return KickJobs{.queue = "work", .limit = limit()};
             case 2: return KickJobs{.queue = "work", .id = id};
             case 3: return DeleteJob{"work", id};
+            case 4: return CancelJob{"work", id};
             default:
                 return ListJobs{.queue = "work",
                                 .state = static_cast<JobStatus::State>(random_.below(4)),

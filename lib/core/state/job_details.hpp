@@ -19,6 +19,7 @@ struct JobDetails {
     JobOptions options{};
     std::uint32_t attempts = 0;  ///< That were begun since it was pushed or kicked.
     bool begun = false;          ///< An attempt was, though it may not count any more.
+    bool cancelled = false;      ///< It goes unless its attempt succeeds.
     std::optional<TimePoint> buried_at{};
     std::vector<JobError> errors{};  ///< The newest last, at most `job_errors_max`.
 
@@ -32,6 +33,7 @@ struct JobDetails {
         options = other;
         attempts = 0;
         begun = false;
+        cancelled = false;
     }
 
     /// Keeps the error of the latest attempt.

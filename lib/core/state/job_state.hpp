@@ -69,6 +69,10 @@ struct JobState : Entity {
         return details != nullptr && !details->options.key.text.empty();
     }
 
+    [[nodiscard]] bool cancelled() const noexcept {
+        return details != nullptr && details->cancelled;
+    }
+
     /// The group that it stands in; null for most.
     [[nodiscard]] OrderingGroup* group() const noexcept;
 };
@@ -129,6 +133,7 @@ struct Worker {
     Uid uid;
     TimePoint seen{};
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
+    std::size_t cancelled = 0;                          ///< Of them.
 };
 
 }  // namespace routemaster::detail

@@ -112,6 +112,7 @@ void JobTable::remove(JobState& job) {
 }
 
 void JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
+    if (job.cancelled()) return drop_cancelled(job);
     leases_.end(job);
     job.run_at = run_at;
     places_.place(job, now);
@@ -127,6 +128,10 @@ void JobTable::release_uncounted(JobState& job, TimePoint run_at, TimePoint now)
 // --- Jobs that fail -----------------------------------------------------------------------------
 
 bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
+    if (job.cancelled()) {
+        drop_cancelled(job);
+        return false;
+    }
     auto& details = job.detailed();
     details.add_error(step.error, now);
     const bool last = step.bury || !details.has_attempts_left();
@@ -152,6 +157,10 @@ void JobTable::bury(JobState& job, TimePoint now) {
 bool JobTable::end_unfit(JobState& job, TimePoint now) {
     if (job.details == nullptr) return false;
     auto& details = *job.details;
+    if (details.cancelled) {
+        drop_cancelled(job);
+        return true;
+    }
     if (details.attempts == 0 && details.options.expires_at <= now) {
         counters_.add({"jobs.expired", {{"queue", job.queue.name}}}, 1);
         remove(job);
@@ -214,6 +223,7 @@ JobStatus JobTable::status(const JobState& job, TimePoint now) const {
     status.options = job.details->options;
     status.attempts = job.details->attempts;
     status.errors = job.details->errors;
+    status.cancelled = job.details->cancelled;
     status.buried_at = job.details->buried_at;
     return status;
 }

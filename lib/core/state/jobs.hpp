@@ -114,6 +114,9 @@ public:
     /// Ends an attempt that failed; true when the job is BURIED now.
     bool fail(JobState& job, const FailJob& step, TimePoint now);
 
+    /// Ends a job, or lets its worker know that it is to stop.
+    Cancellation cancel(JobState& job);
+
     /// Makes BURIED jobs READY, and returns how many.
     std::uint64_t kick(QueueState& queue, const KickJobs& step, TimePoint now);
 
@@ -127,7 +130,8 @@ public:
         QueueState& queue, const AcquireJobs& step, TimePoint now,
         const std::function<void(const JobState&)>& reveal = [](const JobState&) {});
 
-    void heartbeat(const Uid& uid, TimePoint now) { leases_.worker(uid).seen = now; }
+    /// Returns the fences of the worker's jobs that were cancelled.
+    std::vector<std::uint64_t> heartbeat(const Uid& uid, TimePoint now);
 
     /// Releases the jobs of a worker, oldest first, and forgets it.
     std::uint64_t retire(const Uid& uid, TimePoint now);
@@ -200,6 +204,8 @@ private:
     void begin_attempt(JobState& job);
     /// Ends a READY job that must not be acquired, if it is one; false when it may be.
     bool end_unfit(JobState& job, TimePoint now);
+    /// Ends a job that was cancelled, whatever its state.
+    void drop_cancelled(JobState& job);
     /// Makes a job that is nowhere BURIED.
     void bury(JobState& job, TimePoint now);
 

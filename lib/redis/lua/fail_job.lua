@@ -11,6 +11,10 @@ expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
 expect('HLEN', 'counters')
 if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
 local record = record_of(q, job)
+if record[6] == -2 then
+    drop_cancelled(q, job)
+    return 1
+end
 record[2] = ''
 add_error(record, ARGV[10])
 if ARGV[9] == '1' or used_up(record) then

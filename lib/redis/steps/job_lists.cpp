@@ -35,6 +35,7 @@ JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
             .scope = static_cast<KeyScope>(std::clamp<std::int64_t>(number(*parts[5]), 0, 2)),
             .until = reply.time(*parts[6])};
     }
+    status.cancelled = number(*parts[12]) == -2;
     if (number(*parts[12]) >= 0) status.buried_at = reply.time(*parts[12]);
     for (std::size_t i = 13; i + 2 < parts.size(); i += 3) {
         status.errors.push_back(
@@ -117,9 +118,10 @@ template <>
 struct StepProtocol<DeleteJob> {
     static Script script() {
         using namespace lua;
-        return compose(DeleteJob::traits,
-                       {expect, index, counter, keyed, record, forget, burial, deleted, job_status},
-                       delete_job);
+        return compose(
+            DeleteJob::traits,
+            {expect, index, counter, keyed, record, forget, burial, deleted, job_status, take_out},
+            delete_job);
     }
     static void request(Request& request, const DeleteJob& step) {
         request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
@@ -129,6 +131,27 @@ struct StepProtocol<DeleteJob> {
             case 1: return Deletion::deleted;
             case 2: return Deletion::pending;
             default: return Deletion::unknown;
+        }
+    }
+};
+
+template <>
+struct StepProtocol<CancelJob> {
+    static Script script() {
+        using namespace lua;
+        return compose(CancelJob::traits,
+                       {expect, index, counter, keyed, record, forget, burial, deleted, job_status,
+                        take_out, cancelled},
+                       cancel_job);
+    }
+    static void request(Request& request, const CancelJob& step) {
+        request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
+    }
+    static Cancellation reply(const ScriptReply& reply) {
+        switch (number(reply.value)) {
+            case 1: return Cancellation::cancelled;
+            case 2: return Cancellation::requested;
+            default: return Cancellation::unknown;
         }
     }
 };

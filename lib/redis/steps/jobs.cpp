@@ -7,6 +7,7 @@
 #include "core/codec/cut_text.hpp"
 #include "core/store/delivery_job.hpp"
 #include "lua_sources.hpp"
+#include "redis/steps/cancellations.hpp"
 #include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
 #include "routemaster/job_status.hpp"
@@ -127,8 +128,10 @@ struct StepProtocol<AckJob> {
 /// The script of a step that puts a job back.
 Script put_back_script(const StepTraits& traits, std::string_view body) {
     using namespace lua;
+    const auto cancellations = cancellations_part();
     return compose(traits,
-                   {expect, wake, job, callback, ordering_group, place, lease, record, put_back},
+                   {expect, wake, job, callback, ordering_group, place, lease, record,
+                    cancellations, put_back},
                    body);
 }
 
@@ -156,7 +159,7 @@ struct StepProtocol<FailJob> {
         using namespace lua;
         return compose(FailJob::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, place, lease,
-                        keyed, record, forget, burial},
+                        keyed, record, forget, burial, cancelled},
                        fail_job);
     }
     static void request(Request& request, const FailJob& step) {

@@ -1,6 +1,7 @@
--- Leases: `routemaster:leases:{worker}` maps a fence to queue NUL job, and `newest` to the last
--- fence of the worker. The job itself is in Ruby Routemaster's `jobs:pending:{q}:{worker}`,
--- from which the scrub of any process may take it.
+-- Leases: `routemaster:leases:{worker}` maps a fence to queue NUL job, `newest` to the last fence
+-- of the worker, and `cancelled` to the fences of jobs that it is to stop, some of which may be
+-- over. The job itself is in Ruby Routemaster's `jobs:pending:{q}:{worker}`, from which the scrub
+-- of any process may take it.
 
 -- The queue in which a job is PENDING under a lease of `q`, and what it stands there as; nil when
 -- the lease is lost.
