@@ -9,6 +9,11 @@
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
+namespace {
+
+const JobOptions default_options;
+
+}  // namespace
 
 JobTable::JobTable(ChangeLog& changes, CounterTable& counters)
     : changes_{changes}, counters_{counters}, last_id_{sequences_.open("jobs")} {
@@ -83,7 +88,7 @@ JobState& JobTable::push(QueueState& queue, std::string_view job, std::uint32_t 
 JobState& JobTable::push(QueueState& queue, const PushJob& step, std::uint32_t hash,
                          TimePoint now) {
     auto& state = make(queue, step.job, hash, step.run_at, next_id(), nullptr);
-    if (step.options != JobOptions{}) state.detailed().options = step.options;
+    if (step.options != default_options) state.detailed().options = step.options;
     queue.by_id.insert(state);
     places_.place(state, now);
     changes_.changed(state);

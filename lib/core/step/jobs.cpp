@@ -13,6 +13,7 @@ Result<void> check_page_limit(std::uint32_t limit) {
 }
 
 Result<void> check_metadata(const JobMetadata& metadata) {
+    if (metadata.empty()) return {};
     if (metadata.size() > job_metadata_max) {
         return Error{Errc::invalid, "metadata: must have at most " +
                                         std::to_string(job_metadata_max) + " entries"};
