@@ -17,6 +17,7 @@
 #include "jobs.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/entropy.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/uid.hpp"
 #include "run.hpp"

@@ -23,6 +23,7 @@
 #include "routemaster/bus.hpp"
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/runner.hpp"
+#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "routemaster/transport/http.hpp"

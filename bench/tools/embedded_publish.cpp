@@ -28,7 +28,7 @@ void run(const Settings& settings) {
     const auto& [embedded, subscribers] = settings;
     routemaster::EmbeddedStore store{embedded.file, bench::embedded_options()};
     routemaster::Bus bus{store, {.publisher = "bench-publisher"}};
-    bench::subscribe(bus, subscribers, {.timeout = 1h, .max_events = 100});
+    bench::subscribe(bus, subscribers, {.callback = {}, .timeout = 1h, .max_events = 100});
     bench::measure_publications(bus, subscribers, embedded.in_flight, embedded.warm_up,
                                 embedded.count);
 }

@@ -17,7 +17,7 @@ namespace bench {
 
 /// The settings of every run.
 struct EmbeddedSettings {
-    std::string file;
+    std::string file{};
     std::uint64_t count = 500'000;  ///< Of jobs or events.
     std::uint64_t warm_up = 50'000;
     std::uint32_t in_flight = 1'024;

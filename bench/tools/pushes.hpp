@@ -13,6 +13,7 @@
 
 #include "jobs.hpp"
 #include "routemaster/clock.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/store.hpp"
 #include "run.hpp"
 

@@ -12,7 +12,6 @@
 #include "routemaster/active.hpp"
 #include "routemaster/capacity.hpp"
 #include "routemaster/log.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "routemaster/api_token.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/step/reply.hpp"
 #include "routemaster/store.hpp"
 
 namespace routemaster {

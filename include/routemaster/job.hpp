@@ -57,6 +57,27 @@ struct JobOptions {
     friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
 
+/// What became of a push.
+enum class PushOutcome {
+    pushed,
+    duplicate,  ///< Another job of the queue excludes it; nothing was changed.
+    replaced,   ///< The other job took over what was pushed.
+};
+
+/// What became of a push, and of which job.
+struct Pushed {
+    PushOutcome outcome = PushOutcome::pushed;
+    /// Of the job that is there now; 0 when its key is kept though it is done, and in a queue of
+    /// Ruby Routemaster.
+    JobId id = 0;
+
+    friend bool operator==(const Pushed&, const Pushed&) = default;
+    /// Compares the outcome alone.
+    friend bool operator==(const Pushed& pushed, PushOutcome expected) {
+        return pushed.outcome == expected;
+    }
+};
+
 /// The right of one worker to do one job, until it settles the job or is taken for dead.
 struct Lease {
     std::string queue;        ///< See `is_queue_name`; steps refuse any other as `invalid`.

@@ -16,12 +16,13 @@
 #include "routemaster/job_status.hpp"
 #include "routemaster/push_options.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/typed_job.hpp"
 
 namespace routemaster {
+
+struct PushJob;
 
 /// One queue of a store. Any number of objects, in any processes, may share one; a `WorkerPool`
 /// does its jobs.

@@ -66,4 +66,18 @@ struct JobPage {
     friend bool operator==(const JobPage&, const JobPage&) = default;
 };
 
+/// What became of the deletion of a job.
+enum class Deletion {
+    deleted,
+    unknown,  ///< The queue has no job of that id; nothing was changed.
+    pending,  ///< A worker has leased it; nothing was changed.
+};
+
+/// What became of the cancellation of a job.
+enum class Cancellation {
+    cancelled,  ///< It is gone.
+    unknown,    ///< The queue has no job of that id; nothing was changed.
+    requested,  ///< A worker has leased it, and is asked to stop.
+};
+
 }  // namespace routemaster

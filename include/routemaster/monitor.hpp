@@ -13,6 +13,7 @@
 #include "routemaster/capacity.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/measurement.hpp"
+#include "routemaster/names.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 

@@ -1,5 +1,5 @@
 /// @file
-/// Which names are allowed.
+/// Which names are allowed, and which have a meaning.
 
 #pragma once
 
@@ -58,5 +58,11 @@ enum class TopicRule : std::uint8_t {
                       c == '_' || c == '-' || c == '.';
            });
 }
+
+/// The queue of delivery jobs. A delivery job is `["batch", [uid]]`.
+inline constexpr const char* delivery_queue = "main";
+
+/// What to `Store::watch` for deliveries to callbacks in processes.
+inline constexpr const char* callback_watch = "main:callbacks";
 
 }  // namespace routemaster

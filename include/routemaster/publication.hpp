@@ -9,11 +9,12 @@
 
 #include "routemaster/event.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 
 namespace routemaster {
+
+struct PublishEvent;
 
 /// Bytes of MessagePack that the data of an event may take, unless set otherwise.
 inline constexpr std::size_t event_data_max_default = 65'536;

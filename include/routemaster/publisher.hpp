@@ -9,12 +9,13 @@
 
 #include "routemaster/event.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/step/reply.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster {
 
 class Bus;
+struct PublishEvent;
 
 /// Settings of a `Publisher`.
 struct PublisherOptions {

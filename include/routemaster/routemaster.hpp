@@ -6,6 +6,7 @@
 
 #include "routemaster/active.hpp"
 #include "routemaster/admission_control.hpp"
+#include "routemaster/api_token.hpp"
 #include "routemaster/api_tokens.hpp"
 #include "routemaster/autodrop.hpp"
 #include "routemaster/batch.hpp"
@@ -31,6 +32,7 @@
 #include "routemaster/measurement.hpp"
 #include "routemaster/monitor.hpp"
 #include "routemaster/names.hpp"
+#include "routemaster/outcome.hpp"
 #include "routemaster/public_part.hpp"
 #include "routemaster/publication.hpp"
 #include "routemaster/publisher.hpp"
@@ -40,7 +42,6 @@
 #include "routemaster/required.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/runner.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/subscriber.hpp"

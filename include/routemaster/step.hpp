@@ -9,7 +9,7 @@
 #pragma once
 
 #include "routemaster/detail/step_domains.hpp"
-#include "routemaster/result.hpp"
+#include "routemaster/outcome.hpp"
 #include "routemaster/step/capacity.hpp"
 #include "routemaster/step/counters.hpp"
 #include "routemaster/step/dead_batches.hpp"
@@ -34,18 +34,19 @@ using StepDomains =
 template <StepKind S>
 using DomainOf = typename detail::FindDomain<S, StepDomains>::type;
 
-/// Any step.
-using Step = detail::AllStepsOf<StepDomains>::Step;
+/// Any step: a variant of all of them.
+struct Step : detail::AllStepsOf<StepDomains>::Step {
+    using variant::variant;
+};
 
-/// Any reply.
-using Reply = detail::AllStepsOf<StepDomains>::Reply;
+/// Any reply: a variant of all of them.
+struct Reply : detail::AllStepsOf<StepDomains>::Reply {
+    using variant::variant;
+};
 
 /// What a step says of itself.
 [[nodiscard]] inline const StepTraits& traits_of(const Step& step) {
     return detail::AllStepsOf<StepDomains>::traits[step.index()];
 }
-
-/// What a step came to: its reply, or why it was not done.
-using Outcome = Result<Reply>;
 
 }  // namespace routemaster

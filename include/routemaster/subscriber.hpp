@@ -13,12 +13,14 @@
 #include "routemaster/batch.hpp"
 #include "routemaster/callbacks.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/step/reply.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/subscription.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster {
+
+struct Subscribe;
 
 /// Settings of a subscription to a callback in the process; see `SubscribeOptions`.
 struct LocalSubscribeOptions {
@@ -88,13 +90,9 @@ public:
                     std::function<void(Result<std::optional<DeadBatch>>)> done) const;
 
     /// The same as it is stored: `delivery_body` makes the body of a delivery from its messages.
-    [[nodiscard]] Result<std::optional<DeadMessages>> dead_messages(const Uid& batch) const {
-        return perform(*store_, FindDeadBatch{token_, batch}, clock_->now());
-    }
+    [[nodiscard]] Result<std::optional<DeadMessages>> dead_messages(const Uid& batch) const;
     void dead_messages(const Uid& batch,
-                       std::function<void(Result<std::optional<DeadMessages>>)> done) const {
-        submit(*store_, FindDeadBatch{token_, batch}, clock_->now(), std::move(done));
-    }
+                       std::function<void(Result<std::optional<DeadMessages>>)> done) const;
 
     /// Delivers one of them again, at the end of the queue: with the same id, and as if it began
     /// now. Returns 1, or 0 when no DEAD batch has that id.
@@ -116,9 +114,6 @@ public:
 private:
     friend class Bus;
     Subscriber(Store& store, const Clock& clock, Callbacks& callbacks, std::string token);
-
-    /// Steps that move all that may be DEAD at once.
-    static constexpr std::uint32_t rounds_max = subscription_dead_max / dead_moved_max;
 
     Result<void> subscribe_here(std::vector<std::string> topics, BatchHandler handler,
                                 const LocalSubscribeOptions& options);

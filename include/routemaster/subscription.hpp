@@ -70,6 +70,14 @@ struct SubscriberStatus {
     friend bool operator==(const SubscriberStatus&, const SubscriberStatus&) = default;
 };
 
+/// What became of an unsubscription.
+enum class Unsubscription {
+    unsubscribed,
+    unknown_subscriber,
+    unknown_topic,
+    not_subscribed,
+};
+
 /// Longest `timeout` allowed: an hour.
 inline constexpr Duration subscription_timeout_max{3'600'000};
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "expect.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/testing/store_conformance.hpp"
 #include "snapshot.hpp"

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "routemaster/perform.hpp"
+
 namespace routemaster {
 
 Result<void> ApiTokens::put(ApiToken token) const {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "routemaster/entropy.hpp"
+#include "routemaster/perform.hpp"
 
 namespace routemaster {
 

@@ -7,6 +7,7 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/names.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/uid.hpp"
 
 namespace routemaster {

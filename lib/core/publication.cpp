@@ -5,6 +5,7 @@
 
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/names.hpp"
+#include "routemaster/step.hpp"
 
 namespace routemaster {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "routemaster/bus.hpp"
+#include "routemaster/perform.hpp"
 
 namespace routemaster {
 

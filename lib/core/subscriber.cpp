@@ -3,10 +3,14 @@
 #include <utility>
 
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/url.hpp"
 
 namespace routemaster {
 namespace {
+
+/// Steps that move all that may be DEAD at once.
+constexpr std::uint32_t rounds_max = subscription_dead_max / dead_moved_max;
 
 Error no_handler() { return {Errc::invalid, "handler: is empty"}; }
 
@@ -94,6 +98,15 @@ void Subscriber::dead_batch(const Uid& batch,
            [done = std::move(done)](Result<std::optional<DeadMessages>> found) {
                done(decoded(std::move(found)));
            });
+}
+
+Result<std::optional<DeadMessages>> Subscriber::dead_messages(const Uid& batch) const {
+    return perform(*store_, FindDeadBatch{token_, batch}, clock_->now());
+}
+
+void Subscriber::dead_messages(
+    const Uid& batch, std::function<void(Result<std::optional<DeadMessages>>)> done) const {
+    submit(*store_, FindDeadBatch{token_, batch}, clock_->now(), std::move(done));
 }
 
 Result<Count> Subscriber::redeliver(const Uid& batch) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::chrono::seconds stable_after{2};
 
 /// This many redirects in quick succession are followed without a pause.
-constexpr int redirects_max = 5;
+constexpr int redirects_in_a_row_max = 5;
 
 constexpr std::size_t logged_max = 100;
 
@@ -37,7 +37,7 @@ void Connector::begin(const CommandConnection& lost, Instant now) {
     if (now - connected_at_ >= stable_after) {
         backoff_.reset();
         redirects_in_a_row_ = 0;
-    } else if (!redirect || ++redirects_in_a_row_ > redirects_max) {
+    } else if (!redirect || ++redirects_in_a_row_ > redirects_in_a_row_max) {
         pause_until_ += backoff_.next();
     }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "unavailable.hpp"
+
 namespace routemaster::redis {
 
 namespace {
@@ -11,8 +13,6 @@ namespace {
 /// host: a machine that comes back is reached by a new attempt sooner than by the kernel's
 /// retransmissions.
 constexpr Duration connect_timeout{2'000};
-
-Error unavailable(std::string why) { return {Errc::unavailable, std::move(why)}; }
 
 }  // namespace
 

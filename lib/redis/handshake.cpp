@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "unavailable.hpp"
 #include "wire.hpp"
 
 namespace routemaster::redis {
@@ -11,8 +12,6 @@ namespace routemaster::redis {
 namespace {
 
 constexpr int version_min = 7;
-
-Error unavailable(std::string text) { return {Errc::unavailable, std::move(text)}; }
 
 /// The value of a line of INFO; empty when there is none.
 std::string_view value_of(std::string_view info, std::string_view key) {

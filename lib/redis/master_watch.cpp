@@ -7,7 +7,7 @@ namespace routemaster::redis {
 
 namespace {
 
-constexpr std::size_t logged_max = 100;
+constexpr std::size_t lines_logged_max = 100;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void MasterWatch::listen(Instant now) {
 /// Listens to the next sentinel instead, after a pause.
 void MasterWatch::failed(const RedisAddress& sentinel, const Error& reason, Instant now) {
     const auto line = "sentinel " + to_text(sentinel) + ": cannot listen: " + reason.context();
-    if (logged_.size() < logged_max && logged_.insert(line).second) {
+    if (logged_.size() < lines_logged_max && logged_.insert(line).second) {
         context_.log(LogLevel::warning, line);
     }
     pause_until_ = now + backoff_.next();

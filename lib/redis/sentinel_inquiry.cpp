@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string>
 
+#include "unavailable.hpp"
 #include "wire.hpp"
 
 namespace routemaster::redis {
@@ -12,8 +13,6 @@ namespace {
 
 /// Sentinels do little but reply: one that takes longer is of no use.
 constexpr Duration timeout_max{2'000};
-
-Error unavailable(std::string text) { return {Errc::unavailable, std::move(text)}; }
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "simulation_context.hpp"
 

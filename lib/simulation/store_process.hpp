@@ -17,8 +17,7 @@
 #include "core/store/watchers.hpp"
 #include "embedded/engine.hpp"
 #include "oracle.hpp"
-#include "routemaster/step.hpp"
-#include "routemaster/store.hpp"
+#include "routemaster/perform.hpp"
 #include "simulated_journal.hpp"
 #include "simulation_context.hpp"
 

@@ -15,6 +15,7 @@
 #include "components/settings_file.hpp"
 #include "components/stop_signals.hpp"
 #include "routemaster/clock.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/step.hpp"
 
 namespace routemaster::service {

@@ -11,6 +11,7 @@
 #include "routemaster/clock.hpp"
 #include "routemaster/event.hpp"
 #include "routemaster/names.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/public_part.hpp"
 #include "routemaster/step.hpp"
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "routemaster/step.hpp"
 #include "routemaster/testing/store_conformance.hpp"
 
 namespace routemaster::test {

@@ -41,7 +41,8 @@ struct Scene : FileScene {
 
     [[nodiscard]] static PushJob push(int n) {
         return {.queue = "a-queue-with-a-name-of-some-length",
-                .job = "a job that has its bytes on the heap, number " + std::to_string(n)};
+                .job = "a job that has its bytes on the heap, number " + std::to_string(n),
+                .run_at = {}};
     }
 
     [[nodiscard]] Contents contents() {
@@ -164,7 +165,7 @@ TEST_CASE("a settlement that runs out of memory changes nothing") {
         const auto leases =
             scene.must(AcquireJobs{.queue = "main", .worker = worker, .known = 0}).leases;
         REQUIRE_FALSE(leases.empty());
-        const auto start = scene.must(BeginDelivery{.lease = leases[0]});
+        const auto start = scene.must(BeginDelivery{leases[0], Duration{0}});
         REQUIRE(start.verdict == Verdict::deliver);
         return SettleDelivery{.lease = leases[0], .delivered = true, .begun_at = scene.now};
     };

@@ -21,7 +21,7 @@ using routemaster::testing::Signal;
 
 namespace {
 
-constexpr Duration timeout{20'000};
+constexpr Duration reply_timeout{20'000};
 
 /// Submits a step; reports whether it has completed, and waits until it does.
 template <class S>
@@ -36,7 +36,7 @@ public:
 
     [[nodiscard]] bool answered() const { return answered_.count() > 0; }
     typename S::Reply wait() {
-        REQUIRE(answered_.wait_beyond(0, timeout));
+        REQUIRE(answered_.wait_beyond(0, reply_timeout));
         return reply_->value();
     }
 
@@ -89,10 +89,24 @@ TEST_CASE("nothing is acknowledged or listed before it is synced") {
     CHECK(!counters.wait().empty());
 }
 
-TEST_CASE("a delivery does not begin before the seal of its batch is on disk") {
+TEST_CASE("a delivery does not wait for the seal of its batch") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing");
+    scene.publish("1");
+    const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    SuspendedSyncs suspended{disk};
+    CHECK(scene.must(BeginDelivery{lease, Duration{1}}).verdict == Verdict::deliver);
+    suspended.release();
+}
+
+TEST_CASE("a delivery whose attempts are limited does not begin before this one is on disk") {
+    Disk disk;
+    FileScene scene;
+    scene.must(Subscribe{
+        "billing",
+        {"orders"},
+        {.callback = "https://billing.example/", .timeout = Duration{0}, .attempts_max = 3}});
     scene.publish("1");
     const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
     SuspendedSyncs suspended{disk};
@@ -191,7 +205,7 @@ TEST_CASE("steps that wait together share a sync") {
     }
     suspended.release();
     first.wait();
-    REQUIRE(answered.wait_beyond(many - 1, timeout));
+    REQUIRE(answered.wait_beyond(many - 1, reply_timeout));
     CHECK_MESSAGE(disk.syncs() - before <= 4, "one for the first, one for all others");
 }
 
@@ -230,7 +244,7 @@ TEST_CASE("eight threads publish, and each publication is acknowledged once and 
                    });
         }
     });
-    REQUIRE(answered.wait_beyond(threads * each - 1, timeout));
+    REQUIRE(answered.wait_beyond(threads * each - 1, reply_timeout));
     scene.close();
     int not_once = 0;
     for (const auto& count : answers) not_once += count == 1 ? 0 : 1;
@@ -268,6 +282,6 @@ TEST_CASE("a completion may submit further steps") {
         submit(*scene.store, scene.job("b"), scene.now,
                [&](const Result<Pushed>&) { answered.raise(); });
     });
-    REQUIRE(answered.wait_beyond(0, timeout));
+    REQUIRE(answered.wait_beyond(0, reply_timeout));
     CHECK(scene.queue("work").ready == 2);
 }

@@ -2,7 +2,6 @@
 /// The journal of the embedded store is compacted as it grows.
 
 #include <doctest/doctest.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "file_bytes.hpp"
 #include "file_scene.hpp"
 #include "support/await.hpp"
 
@@ -18,19 +18,6 @@ using namespace routemaster::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The number that a query returns, in a file that nobody uses.
-std::int64_t ask(const fs::path& file, const char* sql) {
-    sqlite3* database = nullptr;
-    REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
-    sqlite3_stmt* statement = nullptr;
-    REQUIRE(sqlite3_prepare_v2(database, sql, -1, &statement, nullptr) == SQLITE_OK);
-    REQUIRE(sqlite3_step(statement) == SQLITE_ROW);
-    const auto answer = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(database);
-    return answer;
-}
 
 /// Pushes and acknowledges jobs, `each` in one submission.
 void push_and_ack(FileScene& scene, int count, int each) {
@@ -61,9 +48,9 @@ TEST_CASE("100,000 jobs that come and go leave a small file, and forget its firs
     CHECK(fs::file_size(scene.file) <= early + 64 * 1'024);
     CHECK(fs::file_size(scene.file.string() + "-wal") < (24U << 20U));
     scene.close();
-    CHECK(ask(scene.file, "SELECT min(row) FROM journal") > 500);
-    CHECK(ask(scene.file, "SELECT sum(length(effects)) FROM journal") < 40'000);
-    CHECK(ask(scene.file, "SELECT count(*) FROM journal") < 600);
+    CHECK(query(scene.file, "SELECT min(row) FROM journal") > 500);
+    CHECK(query(scene.file, "SELECT sum(length(effects)) FROM journal") < 40'000);
+    CHECK(query(scene.file, "SELECT count(*) FROM journal") < 600);
 
     scene.open();
     CHECK(scene.queue("work") == QueueStatus{});
@@ -82,7 +69,7 @@ TEST_CASE("compaction keeps all live data, and goes on after reopening") {
         for (int i = 0; i < 25; ++i) scene.publish(std::to_string(++published));
         push_and_ack(scene, 3'000, 30);
         scene.close();
-        const auto row = ask(scene.file, "SELECT min(row) FROM journal");
+        const auto row = query(scene.file, "SELECT min(row) FROM journal");
         CHECK(row > first_row);
         first_row = row;
         scene.open({.slack_max = 4'096});
@@ -108,7 +95,7 @@ TEST_CASE("a batch that lives long gets a new full record, and keeps growing") {
         push_and_ack(scene, 100, 4);
     }
     scene.close();
-    CHECK(ask(scene.file, "SELECT min(row) FROM journal") > 1'000);
+    CHECK(query(scene.file, "SELECT min(row) FROM journal") > 1'000);
     scene.open();
     CHECK(joined(scene.drain()) == joined(numbers(1, 30)));
 }

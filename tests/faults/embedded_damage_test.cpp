@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "disk.hpp"
+#include "file_bytes.hpp"
 #include "file_scene.hpp"
 #include "routemaster/random.hpp"
 #include "support/seed.hpp"
@@ -21,15 +22,6 @@ using namespace routemaster::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string bytes_of(const fs::path& file) {
-    std::ifstream stream{file, std::ios::binary};
-    return {std::istreambuf_iterator<char>{stream}, {}};
-}
-
-void write_file(const fs::path& file, const std::string& bytes) {
-    std::ofstream{file, std::ios::binary} << bytes;
-}
 
 fs::path log_of(const fs::path& file) { return file.string() + "-wal"; }
 
@@ -57,7 +49,7 @@ std::size_t frames_in(const std::string& log) { return (log.size() - header_byte
 std::size_t place_of_frame(std::size_t frame) { return header_bytes + frame * frame_bytes; }
 
 std::string with_bit_changed(std::string bytes, std::size_t place, unsigned bit) {
-    bytes[place] = static_cast<char>(bytes[place] ^ (1U << bit));
+    bytes[place] = static_cast<char>(static_cast<unsigned char>(bytes[place]) ^ (1U << bit));
     return bytes;
 }
 
@@ -172,13 +164,13 @@ TEST_CASE("damage before an unfinished commit is found without the mark") {
     const Crashed crashed{20};
     // The next commit has begun to overwrite the mark, or is complete but not acknowledged.
     const auto whole = crashed.log.substr(0, place_of_frame(frames_in(crashed.log)));
-    for (const std::size_t cut : {0, 24, 5'000}) {
+    for (const std::size_t cut : {0U, 24U, 5'000U}) {
         CAPTURE(cut);
         const auto log = whole.substr(0, whole.size() - cut);
         const auto complete = cut == 0 ? 20U : 19U;
         CHECK(survivors(crashed.main, log) == complete);
         for (std::size_t frame = 0; frame + 2 < frames_in(whole); ++frame) {
-            for (const std::size_t place : {2, 6, 9, 18, 22, 24, 9'000}) {
+            for (const std::size_t place : {2U, 6U, 9U, 18U, 22U, 24U, 9'000U}) {
                 CAPTURE(frame);
                 CAPTURE(place);
                 CHECK_FALSE(survivors(crashed.main,

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "file_bytes.hpp"
 #include "file_scene.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/store/embedded_file.hpp"
@@ -74,24 +75,12 @@ struct DeadScene : FileScene {
             auto acquired = reply_of<AcquireJobs>(outcomes.back()).value();
             steps.clear();
             for (auto& lease : acquired.leases) steps.emplace_back(AckJob{std::move(lease)});
-            perform_all(*store, steps, now);
+            (void)perform_all(*store, steps, now);
         }
     }
 
     FileOptions options;
 };
-
-std::int64_t ask(const std::filesystem::path& file, const char* sql) {
-    sqlite3* database = nullptr;
-    REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
-    sqlite3_stmt* statement = nullptr;
-    REQUIRE(sqlite3_prepare_v2(database, sql, -1, &statement, nullptr) == SQLITE_OK);
-    REQUIRE(sqlite3_step(statement) == SQLITE_ROW);
-    const auto answer = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(database);
-    return answer;
-}
 
 }  // namespace
 
@@ -179,8 +168,8 @@ TEST_CASE("compaction keeps full records of DEAD and of redelivered batches") {
     }
     CHECK(joined(scene.dead_messages()) == joined(messages));
     scene.close();
-    CHECK(ask(scene.file, "SELECT min(row) FROM journal") > 500);
-    CHECK(ask(scene.file, "SELECT sum(length(effects)) FROM journal") < 60'000);
+    CHECK(query(scene.file, "SELECT min(row) FROM journal") > 500);
+    CHECK(query(scene.file, "SELECT sum(length(effects)) FROM journal") < 60'000);
     scene.open(options);
     CHECK(joined(scene.drain()) == "message 5");
 }

@@ -95,9 +95,11 @@ private:
     }
 
     void recover() {
-        if (health_.failures() == 0) return;
+        if (health_.failures() == recovered_) return;
+        recovered_ = health_.failures();
         disk_.heal();
         health_.wait_until_healed();
+        twin_.restored();
     }
 
     void acquire(const char* queue, std::uint32_t limit) {
@@ -131,6 +133,7 @@ private:
     FileScene scene_;
     Twin twin_;
     std::vector<Lease> leases_;
+    std::uint64_t recovered_ = 0;  // Failures that it recovered from.
 };
 
 }  // namespace

@@ -30,8 +30,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A store on a small disk, of which other files use a part.
-struct Shop : FileScene {
-    Shop(int megabytes, int used, std::uint64_t reserve = EmbeddedStoreOptions{}.reserve)
+struct FillingDisk : FileScene {
+    FillingDisk(int megabytes, int used, std::uint64_t reserve = EmbeddedStoreOptions{}.reserve)
         : disk{megabytes}, reserve_{reserve} {
         close();
         if (!disk.available()) return;
@@ -39,7 +39,7 @@ struct Shop : FileScene {
         file = disk.path() / "bus.db";
         begin();
     }
-    ~Shop() { close(); }
+    ~FillingDisk() { close(); }
 
     void begin() { store.emplace(file, EmbeddedStoreOptions{.reserve = reserve_}); }
 
@@ -103,7 +103,7 @@ TEST_CASE("a full disk is drained to empty with no space added, and takes events
                             Way{64, 50, 300, 100}, Way{24, 4, 700, 10}}) {
         CAPTURE(way.megabytes);
         CAPTURE(way.bytes);
-        Shop shop{way.megabytes, way.used};
+        FillingDisk shop{way.megabytes, way.used};
         REQUIRE_A_DISK(shop.disk);
         CHECK(fs::exists(shop.file.string() + "-reserve"));
         shop.subscribe("billing", way.max_events);
@@ -131,7 +131,7 @@ TEST_CASE("a full disk is drained to empty with no space added, and takes events
 }
 
 TEST_CASE("while the disk is full, steps that add data are refused, and all others are done") {
-    Shop shop{8, 0};
+    FillingDisk shop{8, 0};
     REQUIRE_A_DISK(shop.disk);
     shop.subscribe("billing", 1);
     shop.must(shop.job("a"));
@@ -151,7 +151,7 @@ TEST_CASE("while the disk is full, steps that add data are refused, and all othe
 }
 
 TEST_CASE("a store without a reserve refuses all changes until there is space") {
-    Shop shop{8, 0, 0};
+    FillingDisk shop{8, 0, 0};
     REQUIRE_A_DISK(shop.disk);
     CHECK_FALSE(fs::exists(shop.file.string() + "-reserve"));
     shop.subscribe("billing", 1);

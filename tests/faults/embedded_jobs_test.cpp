@@ -175,7 +175,19 @@ TEST_CASE("no id is given twice, though the jobs that had it are gone") {
 
 TEST_CASE("an attempt is on disk before its worker knows of it") {
     FileScene scene;
-    const auto id = scene.must(scene.job("a")).id;
+    auto push = scene.job("a");
+    std::uint32_t counted = 1;
+    SUBCASE("if it is the only one") { push.options.attempts_max = 1; }
+    SUBCASE("if the job expires") { push.options.expires_at = scene.now + Duration{1'000}; }
+    SUBCASE("if another process may have begun one") {}
+    SUBCASE("if it is not the first") { counted = 2; }
+    SUBCASE("unless it is the first of many in the process that pushed it") { counted = 0; }
+    const auto id = scene.must(push).id;
+    if (counted == 2) scene.must(NackJob{take(scene), scene.now});
+    if (counted == 1 && push.options == JobOptions{}) {
+        scene.close();
+        scene.open();
+    }
     take(scene);
     // What a crash at this moment would leave.
     const auto copy = scene.folder.path() / "copy";
@@ -183,6 +195,6 @@ TEST_CASE("an attempt is on disk before its worker knows of it") {
     fs::copy_file(scene.file.string() + "-wal", copy.string() + "-wal");
     scene.close();
     scene.open_at(copy);
-    CHECK(status(scene, id).attempts == 1);
+    CHECK(status(scene, id).attempts == counted);
     CHECK(status(scene, id).state == State::ready);
 }

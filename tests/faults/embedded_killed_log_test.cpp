@@ -75,7 +75,7 @@ private:
     while (true) ::pause();
 }
 
-void work_and_die(const fs::path& file, std::chrono::milliseconds lifetime,
+void push_and_die(const fs::path& file, std::chrono::milliseconds lifetime,
                   Acknowledged& acknowledged) {
     const pid_t victim = ::fork();
     if (victim == 0) push_until_killed(file, acknowledged);
@@ -133,7 +133,7 @@ TEST_CASE("a process that is killed at any moment leaves no damage, and a change
         const auto file = folder.path() / "bus.db";
         const auto damaged = folder.path() / "damaged.db";
         Acknowledged acknowledged;
-        work_and_die(file, std::chrono::milliseconds{10 + random.below(400)}, acknowledged);
+        push_and_die(file, std::chrono::milliseconds{10 + random.below(400)}, acknowledged);
         if (!fs::exists(file.string() + "-wal")) continue;
         // Its header counts how often it started over.
         began_anew |= byte_of(file.string() + "-wal", 15) > 1;

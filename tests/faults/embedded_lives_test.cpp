@@ -17,8 +17,6 @@ using namespace routemaster::test;
 
 namespace {
 
-const std::vector<std::string> tokens{RandomSteps::tokens.begin(), RandomSteps::tokens.end()};
-
 /// Performs random steps, ten in each submission.
 void live(FileScene& scene, Twin& twin, RandomSteps& random, int submissions) {
     for (int i = 0; i < submissions; ++i) {
@@ -109,15 +107,16 @@ TEST_CASE("20,000 random steps with 20 restarts have the same results as in memo
         come_to_rest(scene, twin);
         scene.close();
         scene.open(options);
-        twin.forget_leases();
+        twin.reopened();
         const auto now = scene.now;
         CHECK(perform(*scene.store, ListSubscribers{}, now).value() ==
               perform(twin.memory(), ListSubscribers{}, now).value());
-        for (const auto& token : tokens) {
+        for (const auto& token : RandomSteps::tokens) {
             CHECK(perform(*scene.store, ListBatches{token}, now).value() ==
                   perform(twin.memory(), ListBatches{token}, now).value());
         }
-        REQUIRE(report_of(*scene.store, tokens, now) == report_of(twin.memory(), tokens, now));
+        REQUIRE(report_of(*scene.store, RandomSteps::tokens, now) ==
+                report_of(twin.memory(), RandomSteps::tokens, now));
         check_gauges(*scene.store, now);
         // Jobs blocked by their group are SCHEDULED in one store and READY in the other.
         for (const char* queue : {delivery_queue, "work"}) {

@@ -30,7 +30,7 @@ const std::string filler(200, '.');
 /// Some 5,000 bytes that contain their number.
 std::string large(const std::string& name) { return name + std::string(5'000, '.'); }
 
-std::string large_job(int number) { return large("job " + std::to_string(number)); }
+std::string numbered_job(int number) { return large("job " + std::to_string(number)); }
 std::string large_message(int number) { return large("event " + std::to_string(number)); }
 
 /// Allocated bytes.
@@ -43,7 +43,7 @@ void push_all(FileScene& scene, const std::string& queue = "work") {
     for (int done = 0; done < jobs;) {
         std::vector<Step> steps;
         for (int n = 0; n < 100; ++n)
-            steps.emplace_back(PushJob{queue, large_job(done++), scene.now});
+            steps.emplace_back(PushJob{queue, numbered_job(done++), scene.now});
         for (auto& outcome : perform_all(*scene.store, steps, scene.now)) {
             REQUIRE(reply_of<PushJob>(outcome).value() == PushOutcome::pushed);
         }
@@ -66,7 +66,7 @@ void finish_all(FileScene& scene) {
         const auto leases = scene.must(AcquireJobs{"work", scene.worker, 300}).leases;
         REQUIRE(!leases.empty());
         for (const auto& lease : leases) {
-            REQUIRE(lease.job == large_job(done++));
+            REQUIRE(lease.job == numbered_job(done++));
             REQUIRE(scene.must(AckJob{lease}) == Settlement::settled);
         }
     }
@@ -96,7 +96,7 @@ TEST_CASE("a backlog of 40 MB takes little memory, and comes back complete and i
     publish_all(scene);
     CHECK(allocated() - before < 8'000'000);
     CHECK_MESSAGE(
-        scene.must(PushJob{"work", large_job(3'000), scene.now}) == PushOutcome::duplicate,
+        scene.must(PushJob{"work", numbered_job(3'000), scene.now}) == PushOutcome::duplicate,
         "what is not in memory is known all the same");
     CHECK(scene.must(MeasureUse{}).bytes > 20'000'000);
     if (reopened) {

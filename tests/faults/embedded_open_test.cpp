@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "file_bytes.hpp"
 #include "file_scene.hpp"
 #include "routemaster/open_store.hpp"
 #include "support/process.hpp"
@@ -20,15 +21,6 @@ using namespace routemaster::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string bytes_of(const fs::path& file) {
-    std::ifstream stream{file, std::ios::binary};
-    return {std::istreambuf_iterator<char>{stream}, {}};
-}
-
-void write_file(const fs::path& file, const std::string& bytes) {
-    std::ofstream{file, std::ios::binary} << bytes;
-}
 
 /// Runs SQL on a database that nobody else uses.
 void run_sql(const fs::path& file, const char* sql) {

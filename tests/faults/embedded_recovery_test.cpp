@@ -2,7 +2,6 @@
 /// The embedded store finds in its file what it knew when it was closed.
 
 #include <doctest/doctest.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "file_bytes.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "routemaster/store/memory.hpp"
 #include "support/random_steps.hpp"
@@ -23,23 +23,10 @@ using namespace routemaster::test;
 namespace {
 
 const TimePoint epoch = from_milliseconds(1'800'000'000'000);
-const std::vector<std::string> tokens{RandomSteps::tokens.begin(), RandomSteps::tokens.end()};
 
 bool same(Outcome& a, Outcome& b) {
     if (a.has_value() != b.has_value()) return false;
     return a ? *a == *b : a.error() == b.error();
-}
-
-std::int64_t asked(const std::filesystem::path& file, const char* sql) {
-    sqlite3* database = nullptr;
-    REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
-    sqlite3_stmt* statement = nullptr;
-    REQUIRE(sqlite3_prepare_v2(database, sql, -1, &statement, nullptr) == SQLITE_OK);
-    REQUIRE(sqlite3_step(statement) == SQLITE_ROW);
-    const auto answer = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(database);
-    return answer;
 }
 
 }  // namespace
@@ -80,11 +67,11 @@ TEST_CASE("random steps have the same results in memory and in a file, also afte
                 CHECK(perform(embedded, RetireWorker{worker}, now).value() ==
                       perform(memory, RetireWorker{worker}, now).value());
             }
-            before = report_of(embedded, tokens, now);
-            REQUIRE(before == report_of(memory, tokens, now));
+            before = report_of(embedded, RandomSteps::tokens, now);
+            REQUIRE(before == report_of(memory, RandomSteps::tokens, now));
         }
         EmbeddedStore embedded{file, options};
-        REQUIRE(report_of(embedded, tokens, now) == before);
+        REQUIRE(report_of(embedded, RandomSteps::tokens, now) == before);
         check_gauges(embedded, now);
         // Long after, so that nothing is delayed or throttled any more.
         const auto later = now + Duration{1'000'000};
@@ -123,8 +110,8 @@ TEST_CASE("deleted data leaves the file, and its space is used again") {
             if (i == 500) size_early = std::filesystem::file_size(file);
         }
     }
-    CHECK(asked(file, "SELECT min(row) FROM journal") > 1);
-    CHECK(asked(file, "SELECT sum(length(effects)) FROM journal") < 50'000);
+    CHECK(query(file, "SELECT min(row) FROM journal") > 1);
+    CHECK(query(file, "SELECT sum(length(effects)) FROM journal") < 50'000);
     CHECK(std::filesystem::file_size(file) < size_early + 100'000);
     EmbeddedStore store{file};
     CHECK(perform(store, CountJobs{"later"}, epoch).value().scheduled == 1);

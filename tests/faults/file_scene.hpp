@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/perform.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "support/temporary_folder.hpp"
 

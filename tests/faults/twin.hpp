@@ -14,11 +14,12 @@
 #include <vector>
 
 #include "conformance/text.hpp"
-#include "routemaster/store/memory.hpp"
+#include "routemaster/perform.hpp"
+#include "support/machine_store.hpp"
 
 namespace routemaster::test {
 
-/// Performs steps in a store under test, and those it did in a `MemoryStore`, whose outcomes must
+/// Performs steps in a store under test, and those it did in a `MachineStore`, whose outcomes must
 /// be the same. Steps use the leases of the store under test. Only fences may differ, and the
 /// numbers of attempts: those under way are forgotten when the disk fails.
 class Twin {
@@ -47,10 +48,16 @@ public:
         return reply_of<S>(outcomes.front());
     }
 
-    [[nodiscard]] MemoryStore& memory() noexcept { return memory_; }
+    [[nodiscard]] MachineStore& memory() noexcept { return memory_; }
+
+    /// The store under test has read its state again.
+    void restored() { memory_.restored(); }
 
     /// The store under test was reopened: no lease is valid any more.
-    void forget_leases() { leases_.clear(); }
+    void reopened() {
+        restored();
+        leases_.clear();
+    }
 
 private:
     template <class S>
@@ -98,7 +105,7 @@ private:
         }
     }
 
-    MemoryStore memory_;
+    MachineStore memory_;
     std::vector<std::pair<Lease, Lease>> leases_;  // Of the store under test, and in memory.
 };
 

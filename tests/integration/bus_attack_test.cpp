@@ -22,11 +22,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::string host = "Host: t\r\n";
-const std::string half_a_head = "GET /health HTTP/1.1\r\n" + host;
+const std::string host_line = "Host: t\r\n";
+const std::string half_a_request = "GET /health HTTP/1.1\r\n" + host_line;
 
 std::string publication(std::string_view token, std::size_t size) {
-    return "POST /topics/orders HTTP/1.1\r\n" + host + authorization(token) +
+    return "POST /topics/orders HTTP/1.1\r\n" + host_line + authorization(token) +
            "Content-Length: " + std::to_string(size) + "\r\n\r\n";
 }
 
@@ -47,15 +47,15 @@ TEST_CASE("anonymous bytes cost the bus no time") {
     RunningBus bus{folder.path()};
     const auto pid = bus.process().pid();
     const std::string chunked =
-        "POST /topics/a HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n";
+        "POST /topics/a HTTP/1.1\r\n" + host_line + "Transfer-Encoding: chunked\r\n\r\n";
     const auto files = open_files(pid);
     const auto before = processor_time(pid);
     for (int i = 0; i < 20; ++i) {
         for (const auto& bytes :
              {chunked + "5;" + std::string(20'000, 'a'), chunked + std::string(20'000, '0'),
-              "GET /health?" + std::string(4'000, '&') + " HTTP/1.1\r\n" + host + "\r\n",
-              "POST /topics/a HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip\r\n\r\nx",
-              half_a_head + std::string(100'000, 'x'), std::string(10'000, '\n')}) {
+              "GET /health?" + std::string(4'000, '&') + " HTTP/1.1\r\n" + host_line + "\r\n",
+              "POST /topics/a HTTP/1.1\r\n" + host_line + "Transfer-Encoding: gzip\r\n\r\nx",
+              half_a_request + std::string(100'000, 'x'), std::string(10'000, '\n')}) {
             HttpClient client{bus.port()};
             client.send(bytes);
             client.end();
@@ -86,7 +86,7 @@ TEST_CASE("credentials are checked before a body is kept in memory") {
         CAPTURE(token);
         CAPTURE(path);
         HttpClient client{bus.port()};
-        client.send("POST " + path + " HTTP/1.1\r\n" + host + authorization(token) +
+        client.send("POST " + path + " HTTP/1.1\r\n" + host_line + authorization(token) +
                     "Content-Length: 100000\r\nExpect: 100-continue\r\n\r\n");
         CHECK(client.receive().status == (status == 0 ? 100 : status));
     }
@@ -140,7 +140,7 @@ TEST_CASE("bodies of clients in memory are bounded") {
 TEST_CASE("half-sent requests do not delay the end of the bus") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
-    auto heads = crowd(bus, 250, half_a_head);
+    auto heads = crowd(bus, 250, half_a_request);
     auto bodies = crowd(bus, 250, publication("shop", 1'000) + "abc");
     CHECK(bus.ask("GET", "/health").status == 200);
     const auto began = std::chrono::steady_clock::now();
@@ -154,10 +154,10 @@ TEST_CASE("the number of open connections is a setting") {
     SUBCASE("of two, the older one is closed") { flags = {"--connections-max", "2"}; }
     SUBCASE("and by default there is space for more") {}
     const RunningBus bus{folder.path(), flags};
-    const auto older = crowd(bus, 1, half_a_head);
+    const auto older = crowd(bus, 1, half_a_request);
     // Two threads may disagree which of two simultaneous connections is older.
     ::usleep(200'000);
-    const auto younger = crowd(bus, 1, half_a_head);
+    const auto younger = crowd(bus, 1, half_a_request);
     CHECK(bus.ask("GET", "/health").status == 200);
     CHECK(older.front()->try_send("\r\n"));
     if (flags.empty()) {
@@ -174,7 +174,7 @@ TEST_CASE("deadlines of requests are settings") {
     SUBCASE("of the head") {
         const RunningBus bus{folder.path(), {"--header-timeout", "0.3"}};
         HttpClient client{bus.port()};
-        client.send(half_a_head);
+        client.send(half_a_request);
         CHECK(client.receive().status == 408);
     }
     SUBCASE("of the body") {
@@ -204,7 +204,7 @@ TEST_CASE("deadlines of requests are settings") {
         HttpClient body{bus.port()};
         HttpClient idle{bus.port()};
         CHECK(idle.ask("GET", "/health").status == 200);
-        head.send(half_a_head);
+        head.send(half_a_request);
         body.send(publication("shop", 10'000));
         ::usleep(2'500'000);
         head.send("\r\n");
@@ -213,7 +213,7 @@ TEST_CASE("deadlines of requests are settings") {
         CHECK(body.receive().status == 400);
         CHECK(idle.ask("GET", "/health").status == 200);
         const auto began = std::chrono::steady_clock::now();
-        head.send(half_a_head);
+        head.send(half_a_request);
         CHECK(head.receive().status == 408);
         CHECK(std::chrono::steady_clock::now() - began > 8s);
         CHECK(std::chrono::steady_clock::now() - began < 15s);

@@ -18,30 +18,22 @@
 
 #include "support/await.hpp"
 #include "support/batch_receiver.hpp"
+#include "support/ended.hpp"
+#include "support/mentions.hpp"
 #include "support/running_bus.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace routemaster;
+using test::Ended;
+using test::mentions;
 using test::RunningBus;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Ended {
-    int status = 0;
-    std::string output;
-    std::string errors;
-};
-
 /// Runs `routemaster backup FILE TARGET` to its end.
 Ended back_up(const fs::path& file, const fs::path& target) {
-    test::Process process{{test::routemaster_binary, "backup", file.string(), target.string()}};
-    const int status = process.wait();
-    return {status, process.output(), process.errors()};
-}
-
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
+    return test::run({"backup", file.string(), target.string()});
 }
 
 /// A bus with a subscriber whose receiver is down, so that its events stay queued.
@@ -104,14 +96,14 @@ TEST_CASE("a command backs up a running bus, and a bus starts from the backup") 
     ended = true;
     shop.join();
     CHECK_MESSAGE(made.status == 0, made.errors);
-    CHECK(has(made.output, "whole"));
+    CHECK(mentions(made.output, "whole"));
     CHECK(events_in(copy) >= 50 + before);
     CHECK(events_in(copy) <= 50 + after + 1);
     CHECK_FALSE(fs::exists(queueing.file.string() + "-backup"));
     CHECK(queueing.bus.stop() == 0);
 
     RunningBus restored{other.path()};
-    CHECK(has(restored.ask("GET", "/subscribers", test::root_key).body, "billing"));
+    CHECK(mentions(restored.ask("GET", "/subscribers", test::root_key).body, "billing"));
     CHECK(restored.stop() == 0);
 }
 
@@ -134,17 +126,17 @@ TEST_CASE("the command reports why a backup fails, and the bus goes on") {
     std::ofstream{folder / "note"} << "mine";
     const auto there = back_up(queueing.file, folder / "note");
     CHECK(there.status == 1);
-    CHECK(has(there.errors, "is there already"));
+    CHECK(mentions(there.errors, "is there already"));
     const auto nowhere = back_up(queueing.file, folder / "none" / "copy");
     CHECK(nowhere.status == 1);
-    CHECK(has(nowhere.errors, "No such file or directory"));
+    CHECK(mentions(nowhere.errors, "No such file or directory"));
     const auto missing = back_up(folder / "missing", folder / "copy");
     CHECK(missing.status == 1);
-    CHECK(has(missing.errors, "there is no such file"));
+    CHECK(mentions(missing.errors, "there is no such file"));
     CHECK_FALSE(fs::exists(folder / "copy"));
     queueing.publish(1);
     CHECK(queueing.bus.stop() == 0);
-    CHECK(has(queueing.bus.process().errors(), "cannot back up"));
+    CHECK(mentions(queueing.bus.process().errors(), "cannot back up"));
 }
 
 TEST_CASE("a leftover request for a backup is skipped, and its file is used again") {
@@ -215,11 +207,11 @@ TEST_CASE("root backs up a bus that runs as another user") {
     test::Process bus{{"setpriv", "--reuid=12345", "--regid=12345", "--clear-groups",
                        test::routemaster_binary, "serve", "--listen", "127.0.0.1:0", "--data-dir",
                        folder.path().string(), "--root-key", "r", "--clients", "shop"}};
-    REQUIRE(has(bus.line(), "listening"));
+    REQUIRE(mentions(bus.line(), "listening"));
     const auto copy = other.path() / "copy";
     const auto made = back_up(folder.path() / "routemaster.db", copy);
     CHECK_MESSAGE(made.status == 0, made.errors);
-    CHECK(has(made.output, "1 tokens"));
+    CHECK(mentions(made.output, "1 tokens"));
     struct stat about {};
     REQUIRE(::stat(copy.c_str(), &about) == 0);
     CHECK_MESSAGE(about.st_uid == 12'345, "the bus made it");
@@ -234,21 +226,21 @@ TEST_CASE("the command reports at once why it cannot request a backup") {
     const auto begun = std::chrono::steady_clock::now();
     const auto line = back_up(queueing.file, folder / "two\nlines");
     CHECK(line.status == 1);
-    CHECK(has(line.errors, "must not contain a line feed"));
+    CHECK(mentions(line.errors, "must not contain a line feed"));
     const auto whole = back_up(folder, folder / "copy");
     CHECK(whole.status == 1);
-    CHECK(has(whole.errors, "is a folder; name a file in it"));
+    CHECK(mentions(whole.errors, "is a folder; name a file in it"));
     const auto request = queueing.file.string() + "-backup";
     REQUIRE(::mkfifo(request.c_str(), 0600) == 0);
     const auto fifo = back_up(queueing.file, folder / "copy");
     CHECK(fifo.status == 1);
-    CHECK(has(fifo.errors, request + ": a FIFO stands where backups are asked for"));
+    CHECK(mentions(fifo.errors, request + ": a FIFO stands where backups are asked for"));
     fs::remove(request);
     std::ofstream{folder / "note"} << "mine";
     fs::create_hard_link(folder / "note", request);
     const auto linked = back_up(queueing.file, folder / "copy");
     CHECK(linked.status == 1);
-    CHECK(has(linked.errors, "a file with another name besides stands"));
+    CHECK(mentions(linked.errors, "a file with another name besides stands"));
     CHECK(fs::file_size(folder / "note") == 4);
     CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{8});
     CHECK(queueing.bus.stop() == 0);

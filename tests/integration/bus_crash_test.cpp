@@ -28,7 +28,7 @@ struct Acknowledged {
     std::vector<std::string> urls[publishers];  // Each touched by its own publisher.
 };
 
-std::string event_url(int life, int publisher, int number) {
+std::string url_of(int life, int publisher, int number) {
     return "https://shop.example/" + std::to_string(life) + '/' + std::to_string(publisher) + '/' +
            std::to_string(number);
 }
@@ -38,7 +38,7 @@ void publish_until_killed(std::uint16_t port, int life, int publisher, Acknowled
     try {
         test::HttpClient client{port};
         for (int number = 0;; ++number) {
-            const auto url = event_url(life, publisher, number);
+            const auto url = url_of(life, publisher, number);
             const auto reply = client.ask("POST", "/topics/orders", RunningBus::event_json(url),
                                           test::authorization("shop"));
             if (reply.status != 200) return;

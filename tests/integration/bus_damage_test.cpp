@@ -6,10 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "support/ended.hpp"
+#include "support/mentions.hpp"
 #include "support/running_bus.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace routemaster;
+using test::mentions;
+using test::run;
 using test::RunningBus;
 
 namespace {
@@ -21,25 +25,6 @@ void flip_a_bit(const std::filesystem::path& file, std::size_t at) {
     bytes.seekp(static_cast<std::streamoff>(at));
     bytes.put(byte);
     REQUIRE(bytes.good());
-}
-
-/// The result of a program.
-struct Ended {
-    int status = 0;
-    std::string output;
-    std::string errors;
-};
-
-Ended run(const std::vector<std::string>& words) {
-    std::vector<std::string> command{test::routemaster_binary};
-    command.insert(command.end(), words.begin(), words.end());
-    test::Process process{command};
-    const int status = process.wait();
-    return {status, process.output(), process.errors()};
-}
-
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 /// A bus with some events that was killed; a bit in the middle of its log is wrong.
@@ -66,31 +51,31 @@ TEST_CASE("a bus with a damaged log starts only after a repair or with a flag") 
     DamagedBus damaged;
     test::Process refused{damaged.bus.command()};
     CHECK(refused.wait() == 1);
-    CHECK(has(refused.errors(), "its log is damaged behind byte"));
-    CHECK(has(refused.errors(), "accept_damage=1"));
+    CHECK(mentions(refused.errors(), "its log is damaged behind byte"));
+    CHECK(mentions(refused.errors(), "accept_damage=1"));
     const auto checked = run({"check", damaged.file});
     CHECK(checked.status == 1);
-    CHECK(has(checked.output, "damaged"));
+    CHECK(mentions(checked.output, "damaged"));
 
     SUBCASE("by repairing the file") {
         const auto repaired = run({"check", "--repair", damaged.file});
         CHECK(repaired.status == 0);
-        CHECK(has(repaired.output, "whole"));
-        CHECK(has(repaired.errors, "kept as " + damaged.file + "-wal.damaged\n"));
+        CHECK(mentions(repaired.output, "whole"));
+        CHECK(mentions(repaired.errors, "kept as " + damaged.file + "-wal.damaged\n"));
         damaged.bus.start();
     }
     SUBCASE("by a flag") {
         auto command = damaged.bus.command();
         command.emplace_back("--accept-damage");
         test::Process accepted{command};
-        CHECK(has(accepted.line(), "listening"));
+        CHECK(mentions(accepted.line(), "listening"));
         accepted.signal(SIGTERM);
         CHECK(accepted.wait() == 0);
         const auto log = accepted.errors();
         const auto warned_at = log.find("its log is damaged behind byte");
         REQUIRE(warned_at != std::string::npos);
-        CHECK(has(log.substr(0, warned_at), "WARN"));
-        CHECK(has(log, "kept as " + damaged.file + "-wal.damaged\n"));
+        CHECK(mentions(log.substr(0, warned_at), "WARN"));
+        CHECK(mentions(log, "kept as " + damaged.file + "-wal.damaged\n"));
         damaged.bus.start();
     }
     CHECK(std::filesystem::exists(damaged.file + "-wal.damaged"));
@@ -107,7 +92,7 @@ TEST_CASE("a copy of a log overwrites no earlier copy, and follows no link") {
     std::filesystem::create_symlink(elsewhere, copy + "-2");
     const auto repaired = run({"check", "--repair", damaged.file});
     CHECK(repaired.status == 0);
-    CHECK(has(repaired.errors, "kept as " + copy + "-3\n"));
+    CHECK(mentions(repaired.errors, "kept as " + copy + "-3\n"));
     CHECK(std::filesystem::file_size(copy) == 9);
     CHECK_FALSE(std::filesystem::exists(elsewhere));
     CHECK(std::filesystem::file_size(copy + "-3") > 4'096);
@@ -123,12 +108,12 @@ TEST_CASE("repairing changes no intact file, and creates no missing one") {
     CHECK(bus.stop() == 0);
     const auto repaired = run({"check", "--repair", file});
     CHECK(repaired.status == 0);
-    CHECK(has(repaired.output, "whole"));
+    CHECK(mentions(repaired.output, "whole"));
     CHECK_FALSE(std::filesystem::exists(file + "-wal.damaged"));
 }
 
 TEST_CASE("a store without a file has no log whose damage could be accepted") {
     const auto refused = run({"serve", "--root-key", "r", "--store", "memory:", "--accept-damage"});
     CHECK(refused.status == 2);
-    CHECK(has(refused.errors, "--accept-damage"));
+    CHECK(mentions(refused.errors, "--accept-damage"));
 }

@@ -19,7 +19,7 @@ using test::ScriptedReceiver;
 
 namespace {
 
-std::string order_url(int number) {
+std::string poison_url(int number) {
     return "https://shop.example/orders/" + std::to_string(number);
 }
 
@@ -31,7 +31,7 @@ struct Receiver {
     const int status_of_poison;
     std::atomic<bool> broken = true;
     ScriptedReceiver server{[this](const test::ReceivedRequest& request) {
-        const bool poison = request.body().find(order_url(3)) != std::string_view::npos;
+        const bool poison = request.body().find(poison_url(3)) != std::string_view::npos;
         return test::status(broken && poison ? status_of_poison : 204);
     }};
 
@@ -54,7 +54,7 @@ void publish_five(const RunningBus& bus, const Receiver& receiver, const std::st
     REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.server.url(),
                           R"("timeout":0,"max":1)" + (settings.empty() ? "" : "," + settings))
                 .status == 204);
-    for (int i = 1; i <= 5; ++i) REQUIRE(bus.publish("orders", order_url(i)).status == 200);
+    for (int i = 1; i <= 5; ++i) REQUIRE(bus.publish("orders", poison_url(i)).status == 200);
 }
 
 /// The DEAD batches that `billing` sees.
@@ -74,8 +74,8 @@ std::string text_of(const Value& object, std::string_view field) {
 }
 
 /// What a command printed; it must succeed.
-std::string run(const RunningBus& bus, const std::vector<std::string>& words,
-                const std::string& token = "billing") {
+std::string output_of(const RunningBus& bus, const std::vector<std::string>& words,
+                      const std::string& token = "billing") {
     std::vector<std::string> command{test::routemaster_binary};
     command.insert(command.end(), words.begin(), words.end());
     test::Process process{command, {{"ROUTEMASTER_BUS", bus.url()}, {"ROUTEMASTER_TOKEN", token}}};
@@ -100,7 +100,7 @@ TEST_CASE("a poison batch blocks no others, and arrives once its receiver is rep
     CHECK(bus.process().await_error("is DEAD after attempt 3, with 1 events: HTTP 500"));
     const auto uid = text_of(batch, "uid");
     const auto shown = bus.ask("GET", "/subscriber/dead/" + uid, "billing");
-    CHECK(shown.body.find(order_url(3)) != std::string::npos);
+    CHECK(shown.body.find(poison_url(3)) != std::string::npos);
 
     // It is still there after a kill.
     bus.kill();
@@ -155,38 +155,38 @@ TEST_CASE("the command line manages DEAD batches") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     Receiver receiver{500};
-    CHECK(run(bus, {"subscribe", "orders", "--callback", receiver.server.url(), "--timeout", "0",
-                    "--max", "1", "--attempts-max", "1", "--age-max", "0", "--dead-max", "10"}) ==
-          "");
+    CHECK(output_of(bus, {"subscribe", "orders", "--callback", receiver.server.url(), "--timeout",
+                          "0", "--max", "1", "--attempts-max", "1", "--age-max", "0", "--dead-max",
+                          "10"}) == "");
     const auto subscribers = bus.ask("GET", "/subscribers", "billing").body;
     CHECK(subscribers.find(R"("attempts_max":1,"age_max":0,"dead_max":10,"dead":0)") !=
           std::string::npos);
-    CHECK(run(bus, {"dead", "list"}) == "");
-    REQUIRE(bus.publish("orders", order_url(3)).status == 200);
+    CHECK(output_of(bus, {"dead", "list"}) == "");
+    REQUIRE(bus.publish("orders", poison_url(3)).status == 200);
     REQUIRE(test::await([&] { return dead(bus).size() == 1; }));
     const auto uid = text_of(dead(bus).front(), "uid");
-    const auto line = run(bus, {"dead", "list"});
+    const auto line = output_of(bus, {"dead", "list"});
     CHECK(line.starts_with(uid + " died_at="));
     CHECK(line.ends_with(" attempts=1 events=1 error=\"HTTP 500: unavailable\"\n"));
-    CHECK(run(bus, {"dead", "list", "--subscriber", "billing"}, test::root_key) == line);
-    const auto shown = run(bus, {"dead", "show", "--", uid});
+    CHECK(output_of(bus, {"dead", "list", "--subscriber", "billing"}, test::root_key) == line);
+    const auto shown = output_of(bus, {"dead", "show", "--", uid});
     CHECK(parse_json(shown).value().find("events") != nullptr);
-    CHECK(shown.find(order_url(3)) != std::string::npos);
+    CHECK(shown.find(poison_url(3)) != std::string::npos);
 
-    CHECK(run(bus, {"dead", "redeliver", "--", uid}) == "");
+    CHECK(output_of(bus, {"dead", "redeliver", "--", uid}) == "");
     REQUIRE(test::await([&] { return receiver.came() == "33" && dead(bus).size() == 1; }));
     receiver.broken = false;
-    CHECK(run(bus, {"dead", "redeliver", "--all", "--subscriber", "billing"}, test::root_key) ==
-          "1 batches are delivered again\n");
+    CHECK(output_of(bus, {"dead", "redeliver", "--all", "--subscriber", "billing"},
+                    test::root_key) == "1 batches are delivered again\n");
     REQUIRE(test::await([&] { return receiver.came() == "333"; }));
 
     receiver.broken = true;
-    REQUIRE(bus.publish("orders", order_url(3)).status == 200);
-    REQUIRE(bus.publish("orders", order_url(3)).status == 200);
+    REQUIRE(bus.publish("orders", poison_url(3)).status == 200);
+    REQUIRE(bus.publish("orders", poison_url(3)).status == 200);
     REQUIRE(test::await([&] { return dead(bus).size() == 2; }));
-    CHECK(run(bus, {"dead", "drop", "--", text_of(dead(bus).front(), "uid")}) == "");
+    CHECK(output_of(bus, {"dead", "drop", "--", text_of(dead(bus).front(), "uid")}) == "");
     CHECK(dead(bus).size() == 1);
-    CHECK(run(bus, {"dead", "drop", "--all"}) == "1 batches with 1 events are dropped\n");
+    CHECK(output_of(bus, {"dead", "drop", "--all"}) == "1 batches with 1 events are dropped\n");
     CHECK(dead(bus).empty());
 
     const auto refused = [&](const std::vector<std::string>& words, int status) {

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "support/batch_receiver.hpp"
+#include "support/mentions.hpp"
 #include "support/running_bus.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace routemaster;
+using test::mentions;
 
 namespace {
 
@@ -43,10 +45,6 @@ std::string complaint_about(const std::vector<std::string>& flags,
     const auto complaint = process.errors();
     CHECK(std::count(complaint.begin(), complaint.end(), '\n') == 1);
     return complaint;
-}
-
-bool names(const std::string& complaint, const std::string& what) {
-    return complaint.find(what) != std::string::npos;
 }
 
 }  // namespace
@@ -109,8 +107,8 @@ TEST_CASE("the variables of Ruby Routemaster are read") {
 
     std::ifstream stream{log};
     const std::string lines{std::istreambuf_iterator<char>{stream}, {}};
-    CHECK(names(lines, "WARN: failed to deliver 1 events to 'bill…', attempt 1: "));
-    CHECK(names(lines, "INFO: stopped\n"));
+    CHECK(mentions(lines, "WARN: failed to deliver 1 events to 'bill…', attempt 1: "));
+    CHECK(mentions(lines, "INFO: stopped\n"));
     CHECK(test::secret_in(lines, {"billing"}).empty());
 }
 
@@ -133,14 +131,14 @@ TEST_CASE("an invalid setting is refused with its names") {
         environment[variable] = value;
         return complaint_about({}, environment);
     };
-    CHECK(names(with("PORT", "99999"), "--port (PORT): "));
-    CHECK(names(with("MAX_BACKOFF_MS", "0"), "--max-backoff (MAX_BACKOFF_MS): "));
-    CHECK(names(with("ROUTEMASTER_HP_DAMAGE_RATE", "1"), "(ROUTEMASTER_HP_DAMAGE_RATE)"));
-    CHECK(names(with("ROUTEMASTER_HP_HEAL_RATE", "fast"), "(ROUTEMASTER_HP_HEAL_RATE)"));
-    CHECK(names(with("ROUTEMASTER_SSL_VERIFY", "perhaps"), "(ROUTEMASTER_SSL_VERIFY)"));
-    CHECK(names(with("ROUTEMASTER_LOG_LEVEL", "loud"), "(ROUTEMASTER_LOG_LEVEL)"));
-    CHECK(names(complaint_about({"--listen", "localhost:1"}, root), "--listen"));
-    CHECK(names(complaint_about({"--colour", "red"}, root), "--colour"));
+    CHECK(mentions(with("PORT", "99999"), "--port (PORT): "));
+    CHECK(mentions(with("MAX_BACKOFF_MS", "0"), "--max-backoff (MAX_BACKOFF_MS): "));
+    CHECK(mentions(with("ROUTEMASTER_HP_DAMAGE_RATE", "1"), "(ROUTEMASTER_HP_DAMAGE_RATE)"));
+    CHECK(mentions(with("ROUTEMASTER_HP_HEAL_RATE", "fast"), "(ROUTEMASTER_HP_HEAL_RATE)"));
+    CHECK(mentions(with("ROUTEMASTER_SSL_VERIFY", "perhaps"), "(ROUTEMASTER_SSL_VERIFY)"));
+    CHECK(mentions(with("ROUTEMASTER_LOG_LEVEL", "loud"), "(ROUTEMASTER_LOG_LEVEL)"));
+    CHECK(mentions(complaint_about({"--listen", "localhost:1"}, root), "--listen"));
+    CHECK(mentions(complaint_about({"--colour", "red"}, root), "--colour"));
 
     const test::TemporaryFolder folder;
     const auto file = (folder.path() / "bus.toml").string();
@@ -148,15 +146,15 @@ TEST_CASE("an invalid setting is refused with its names") {
         std::ofstream{file} << text << '\n';
         return complaint_about({"--config", file}, root);
     };
-    CHECK(names(complaint_about({"--config", file + ".none"}, root), "bus.toml.none"));
+    CHECK(mentions(complaint_about({"--config", file + ".none"}, root), "bus.toml.none"));
 
     // Names, lines and settings.
     const auto refuses = [&](const std::string& text, const std::string& place,
                              const std::string& what) {
         const auto complaint = complaint_about_file(text);
         CAPTURE(complaint);
-        CHECK(names(complaint, place));
-        CHECK(names(complaint, what));
+        CHECK(mentions(complaint, place));
+        CHECK(mentions(complaint, what));
     };
     refuses("\ncolour = \"red\"", file + ":2: ", "'colour'");
     refuses("# none\n\nbody-max = 0", "--body-max (" + file + ":3): ", "0");
@@ -176,8 +174,8 @@ TEST_CASE("an invalid setting is refused with its names") {
     SUBCASE("the error for an old name has the new one") {
         refuses("memory-max = 5", file + ":1: ", "'drop-oldest-above'");
         refuses("memory-free-min = 5", file + ":1: ", "'drop-oldest-free'");
-        CHECK(names(complaint_about({"--memory-max", "5"}, root), "'--drop-oldest-above'"));
-        CHECK(names(complaint_about({"--memory-free-min=5"}, root), "'--drop-oldest-free'"));
+        CHECK(mentions(complaint_about({"--memory-max", "5"}, root), "'--drop-oldest-above'"));
+        CHECK(mentions(complaint_about({"--memory-free-min=5"}, root), "'--drop-oldest-free'"));
     }
     SUBCASE("settings that turn out invalid when used are refused as well") {
         const auto refuses_store = [&](const std::string& url, const std::string& what) {
@@ -186,26 +184,26 @@ TEST_CASE("an invalid setting is refused with its names") {
             CHECK(process.wait() == 2);
             const auto complaint = process.errors();
             CAPTURE(complaint);
-            CHECK(names(complaint, "serve: --store (ROUTEMASTER_STORE): "));
-            CHECK(names(complaint, what));
+            CHECK(mentions(complaint, "serve: --store (ROUTEMASTER_STORE): "));
+            CHECK(mentions(complaint, what));
         };
         refuses_store("tape:1", "'tape:1'");
         refuses_store("reddis://u:5ecret@a", "'reddis://***@a'");
         refuses_store("redis://u:5ecret/x@a", "%2F");
         refuses_store("file:x?sync=1", "durability=");
         refuses_store("rediss://127.0.0.1:1/?ca_file=/no/such", "'/no/such'");
-        CHECK(names(complaint_about({"--log-file", "/proc/no/such"}, root),
-                    "--log-file (ROUTEMASTER_LOG_FILE): "));
-        CHECK(names(complaint_about({"--drop-oldest-free", "10"}, root),
-                    "--drop-oldest-free (ROUTEMASTER_DROP_OLDEST_FREE) requires"));
-        CHECK(
-            names(complaint_about({"--drop-oldest-above", "10", "--drop-oldest-free", "10"}, root),
-                  "--drop-oldest-free (ROUTEMASTER_DROP_OLDEST_FREE): "));
-        CHECK(names(complaint_about({"--root-key-file", "/no/such"}), "/no/such: No such file"));
-        CHECK(names(complaint_about({"--root-key-file", file}, root), "--root-key-file"));
+        CHECK(mentions(complaint_about({"--log-file", "/proc/no/such"}, root),
+                       "--log-file (ROUTEMASTER_LOG_FILE): "));
+        CHECK(mentions(complaint_about({"--drop-oldest-free", "10"}, root),
+                       "--drop-oldest-free (ROUTEMASTER_DROP_OLDEST_FREE) requires"));
+        CHECK(mentions(
+            complaint_about({"--drop-oldest-above", "10", "--drop-oldest-free", "10"}, root),
+            "--drop-oldest-free (ROUTEMASTER_DROP_OLDEST_FREE): "));
+        CHECK(mentions(complaint_about({"--root-key-file", "/no/such"}), "/no/such: No such file"));
+        CHECK(mentions(complaint_about({"--root-key-file", file}, root), "--root-key-file"));
         std::ofstream{file} << "\nkey\n";
-        CHECK(
-            names(complaint_about({"--root-key-file", file}), file + ": its first line is empty"));
+        CHECK(mentions(complaint_about({"--root-key-file", file}),
+                       file + ": its first line is empty"));
     }
 }
 
@@ -250,13 +248,13 @@ TEST_CASE("the log has the lines of its level and above") {
         return bus.process.errors();
     };
     const auto usual = log_of({});
-    CHECK(names(usual, "INFO: started on memory:\n"));
-    CHECK(names(usual, "WARN: failed to deliver"));
-    CHECK(!names(usual, "DEBUG: "));
-    CHECK(names(log_of({"--log-level", "debug"}), "DEBUG: delivered 1 events to 'bill…'\n"));
+    CHECK(mentions(usual, "INFO: started on memory:\n"));
+    CHECK(mentions(usual, "WARN: failed to deliver"));
+    CHECK(!mentions(usual, "DEBUG: "));
+    CHECK(mentions(log_of({"--log-level", "debug"}), "DEBUG: delivered 1 events to 'bill…'\n"));
     const auto warnings = log_of({"--log-level", "warn"});
-    CHECK(names(warnings, "WARN: failed to deliver"));
-    CHECK(!names(warnings, "INFO: "));
+    CHECK(mentions(warnings, "WARN: failed to deliver"));
+    CHECK(!mentions(warnings, "INFO: "));
     CHECK(log_of({"--log-level", "error"}).empty());
 }
 
@@ -264,7 +262,7 @@ TEST_CASE("a bus with an invalid client token does not start") {
     test::Process process{{test::routemaster_binary, "serve", "--listen", "127.0.0.1:0", "--store",
                            "memory:", "--root-key", "r", "--clients", "good,No Good"}};
     CHECK(process.wait() == 2);
-    CHECK(names(process.errors(), "--clients (ROUTEMASTER_CLIENTS): 'No G…'"));
+    CHECK(mentions(process.errors(), "--clients (ROUTEMASTER_CLIENTS): 'No G…'"));
 }
 
 TEST_CASE("a bus with --refuse-above refuses events above the limit, and drops none") {
@@ -319,12 +317,14 @@ TEST_CASE("the topics and URLs that events may have are settings") {
         CHECK(status(bus, "orders", bare) == 200);
     }
     SUBCASE("nothing else") {
-        CHECK(names(complaint_about({"--root-key", "r", "--event-urls", "http"}), "--event-urls"));
-        CHECK(names(complaint_about({"--root-key", "r", "--topic-names", "all"}), "--topic-names"));
+        CHECK(
+            mentions(complaint_about({"--root-key", "r", "--event-urls", "http"}), "--event-urls"));
+        CHECK(mentions(complaint_about({"--root-key", "r", "--topic-names", "all"}),
+                       "--topic-names"));
     }
 }
 
 TEST_CASE("a root key that no client could send is a bad setting") {
-    CHECK(names(complaint_about({"--root-key", "a:b"}),
-                "--root-key (ROUTEMASTER_ROOT_KEY): must not contain ':'"));
+    CHECK(mentions(complaint_about({"--root-key", "a:b"}),
+                   "--root-key (ROUTEMASTER_ROOT_KEY): must not contain ':'"));
 }

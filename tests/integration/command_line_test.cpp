@@ -7,29 +7,16 @@
 #include <vector>
 
 #include "support/batch_receiver.hpp"
+#include "support/ended.hpp"
 #include "support/running_bus.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace routemaster;
+using test::Ended;
+using test::run;
 using test::RunningBus;
 
 namespace {
-
-/// The result of a command.
-struct Ran {
-    int status = 0;
-    std::string output;
-    std::string errors;
-};
-
-Ran run(const std::vector<std::string>& words, const test::Process::Environment& environment = {},
-        const std::string& input = {}) {
-    std::vector<std::string> command{test::routemaster_binary};
-    command.insert(command.end(), words.begin(), words.end());
-    test::Process process{command, environment, input};
-    const int status = process.wait();
-    return {status, process.output(), process.errors()};
-}
 
 test::Process::Environment as(const RunningBus& bus, const std::string& token) {
     return {{"ROUTEMASTER_BUS", bus.url()}, {"ROUTEMASTER_TOKEN", token}};
@@ -158,7 +145,7 @@ TEST_CASE("of many bad lines the first 20 are explained, and all with --verbose"
     const RunningBus bus{folder.path()};
     std::string input;
     for (int i = 0; i < 30; ++i) input += line_of(i) + "nonsense\n";
-    const auto lines = [](const Ran& ran) {
+    const auto lines = [](const Ended& ran) {
         return std::count(ran.errors.begin(), ran.errors.end(), '\n');
     };
     const auto some = run({"publish", "--connections", "4"}, as(bus, "shop"), input);
@@ -193,7 +180,7 @@ TEST_CASE("lines that are no longer sent, because the bus is gone, are counted")
 TEST_CASE("a command that is refused or fails prints one line") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
-    const auto fails = [](int status, const Ran& ran, const std::string& why) {
+    const auto fails = [](int status, const Ended& ran, const std::string& why) {
         CAPTURE(ran.errors);
         CHECK(ran.status == status);
         CHECK(is_one_line(ran.errors));

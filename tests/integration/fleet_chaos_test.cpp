@@ -35,7 +35,7 @@ constexpr seconds trouble_lasts{60};
 constexpr std::size_t webs_count = 2;
 constexpr std::size_t workers_count = 3;
 constexpr std::size_t publishers_count = 2;
-const std::vector<std::string> subscribers{"billing", "audit", "search"};
+const std::vector<std::string> tokens{"billing", "audit", "search"};
 
 /// Two servers, each of which can be the master. Both write every change to disk before they reply,
 /// and a failover waits for the replica, so that Redis never loses a change it has acknowledged.
@@ -126,9 +126,9 @@ std::string url_of(std::size_t publisher, int number) {
 }
 
 /// Publishes one event after the other and notes which were acknowledged.
-class Publisher {
+class ChaosPublisher {
 public:
-    Publisher(std::size_t index, const Webs& webs, const std::atomic<bool>& over)
+    ChaosPublisher(std::size_t index, const Webs& webs, const std::atomic<bool>& over)
         : thread_{[this, index, &webs, &over] {
               for (int number = 1; !over; ++number) {
                   if (publish(index, number, webs)) acknowledged_.push_back(number);
@@ -202,19 +202,19 @@ TEST_CASE("a minute of crashes loses nothing acknowledged and keeps the order") 
         workers.push_back(std::make_unique<test::RunningWorker>(redis.url()));
     }
     test::BatchReceiver receivers[3];
-    for (std::size_t i = 0; i < subscribers.size(); ++i) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
         // Most of the time a delivery is under way, so that a killed worker leaves one behind.
         receivers[i].dawdle(milliseconds{20});
         REQUIRE(webs.get(0)
-                    ->subscribe(subscribers[i], R"(["orders"])", receivers[i].url(),
+                    ->subscribe(tokens[i], R"(["orders"])", receivers[i].url(),
                                 R"("timeout":20,"max":50)")
                     .status == 204);
     }
 
     std::atomic<bool> over{false};
-    std::vector<std::unique_ptr<Publisher>> publishers;
+    std::vector<std::unique_ptr<ChaosPublisher>> publishers;
     for (std::size_t i = 0; i < publishers_count; ++i) {
-        publishers.push_back(std::make_unique<Publisher>(i, webs, over));
+        publishers.push_back(std::make_unique<ChaosPublisher>(i, webs, over));
     }
     std::map<std::string, int> troubles;
     const auto end = std::chrono::steady_clock::now() + trouble_lasts;
@@ -257,8 +257,8 @@ TEST_CASE("a minute of crashes loses nothing acknowledged and keeps the order") 
         const auto& numbers = publishers[i]->join();
         REQUIRE(!numbers.empty());
         acknowledged += numbers.size();
-        for (std::size_t r = 0; r < subscribers.size(); ++r) {
-            CAPTURE(subscribers[r]);
+        for (std::size_t r = 0; r < tokens.size(); ++r) {
+            CAPTURE(tokens[r]);
             REQUIRE_MESSAGE(test::await(
                                 [&] {
                                     const auto got = firsts(receivers[r].accepted(), i);

@@ -34,18 +34,20 @@ namespace {
 
 const std::vector<std::string> mixed{"--mixed-fleet"};
 
-std::string order(int number) { return "https://shop.example/orders/" + std::to_string(number); }
+std::string ruby_order(int number) {
+    return "https://shop.example/orders/" + std::to_string(number);
+}
 
 int number_of(const std::string& url) { return std::stoi(url.substr(url.rfind('/') + 1)); }
 
 /// The first arrivals of the orders, in the order they came.
 std::vector<int> firsts(const std::vector<std::string>& urls) {
     std::set<int> seen;
-    std::vector<int> order;
+    std::vector<int> ruby_order;
     for (const auto& url : urls) {
-        if (seen.insert(number_of(url)).second) order.push_back(number_of(url));
+        if (seen.insert(number_of(url)).second) ruby_order.push_back(number_of(url));
     }
-    return order;
+    return ruby_order;
 }
 
 /// How many of them arrived after one with a greater number.
@@ -73,8 +75,8 @@ public:
                 const auto web = current();
                 const int number = published_ + 1;
                 if (!web) {
-                    ruby_web_.publish("orders", order(number));
-                } else if (web->publish("orders", order(number)).status != 200) {
+                    ruby_web_.publish("orders", ruby_order(number));
+                } else if (web->publish("orders", ruby_order(number)).status != 200) {
                     continue;
                 }
                 published_ = number;
@@ -145,7 +147,7 @@ TEST_CASE("back to Ruby Routemaster: its workers deliver a backlog of ours") {
     REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
     constexpr int count = 400;
     for (int number = 1; number <= count; ++number) {
-        REQUIRE(web.publish("orders", order(number)).status == 200);
+        REQUIRE(web.publish("orders", ruby_order(number)).status == 200);
     }
     CHECK(blocked(redis) > 300);
     CHECK(worker->stop() == 0);
@@ -166,7 +168,7 @@ TEST_CASE("a worker that stops at once in a mixed fleet leaves no job blocked") 
     RunningWeb web{redis.url()};
     REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
     for (int number = 1; number <= 50; ++number) {
-        REQUIRE(web.publish("orders", order(number)).status == 200);
+        REQUIRE(web.publish("orders", ruby_order(number)).status == 200);
     }
     REQUIRE(blocked(redis) == 49);
     RunningWorker worker{redis.url(), mixed};
@@ -182,7 +184,7 @@ TEST_CASE("to ours: batches that Ruby workers delivered delay nobody") {
     // A backlog of ours, which Ruby workers deliver after the move back.
     constexpr int backlog = 1'500;
     for (int number = 1; number <= backlog; ++number) {
-        REQUIRE(web.publish("orders", order(number)).status == 200);
+        REQUIRE(web.publish("orders", ruby_order(number)).status == 200);
     }
     {
         RunningWorker between{redis.url(), mixed};
@@ -195,7 +197,7 @@ TEST_CASE("to ours: batches that Ruby workers delivered delay nobody") {
     }
     RunningWorker ours{redis.url()};
     const auto began = std::chrono::steady_clock::now();
-    REQUIRE(web.publish("orders", order(backlog + 1)).status == 200);
+    REQUIRE(web.publish("orders", ruby_order(backlog + 1)).status == 200);
     CHECK(await_orders(receiver, backlog + 1));
     CHECK(std::chrono::steady_clock::now() - began < seconds{1});
     check_drained(redis);
@@ -215,9 +217,9 @@ TEST_CASE("beside Ruby Routemaster's web, events are prompt and in order") {
     for (int number = 1; number <= count; ++number) {
         std::this_thread::sleep_for(milliseconds{random.below(20)});
         const auto began = std::chrono::steady_clock::now();
-        ruby.publish("orders", order(number));
+        ruby.publish("orders", ruby_order(number));
         if (number % 2 == 1) continue;  // The next does not wait for this one.
-        REQUIRE(receiver.await_event(order(number)));
+        REQUIRE(receiver.await_event(ruby_order(number)));
         waits.push_back(
             std::chrono::duration<double, std::milli>{std::chrono::steady_clock::now() - began}
                 .count());

@@ -14,22 +14,20 @@
 #include <vector>
 
 #include "support/await.hpp"
+#include "support/mentions.hpp"
 #include "support/redis_server.hpp"
 #include "support/running_bus.hpp"
 #include "support/running_fleet.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace routemaster;
+using test::mentions;
 using test::RunningWeb;
 using test::RunningWorker;
 
 namespace {
 
 using Environment = test::Process::Environment;
-
-bool names(const std::string& text, const std::string& what) {
-    return text.find(what) != std::string::npos;
-}
 
 /// The one-line error of a program that does not start.
 std::string complaint(std::vector<std::string> command, const Environment& environment = {}) {
@@ -65,9 +63,9 @@ TEST_CASE("a store that belongs to one process is refused by a web and by a work
              {complaint({test::web_binary, "--root-key", "r", "--store", store}),
               complaint({test::worker_binary, "--store", store}),
               complaint({test::worker_binary}, {{"ROUTEMASTER_REDIS_URL", store}})}) {
-            CHECK(names(text, "--store ("));
-            CHECK(names(text, store));
-            CHECK(names(text, "`routemaster serve`"));
+            CHECK(mentions(text, "--store ("));
+            CHECK(mentions(text, store));
+            CHECK(mentions(text, "`routemaster serve`"));
         }
     }
     CHECK(std::filesystem::is_empty(folder.path()));
@@ -99,7 +97,7 @@ TEST_CASE("the variables of Ruby Routemaster set a fleet") {
                                  "(app:cattery,env:staging,status:start,type:worker)\n"));
         CHECK(process->await_error("type:web)\n"));
         CHECK(process->await_error("INFO: gauge:store.bytes_used:"));
-        CHECK(!names(process->errors(), "gauge:store.max_mem"));
+        CHECK(!mentions(process->errors(), "gauge:store.max_mem"));
     }
     SUBCASE("a variable that names the variable") {
         const auto process = worker({{"REDIS_ENV_KEY", "ROUTEMASTER_TEST_REDIS"},
@@ -109,7 +107,7 @@ TEST_CASE("the variables of Ruby Routemaster set a fleet") {
         REQUIRE(process->await_error("INFO: started on " + redis.url() + "\n"));
         process->signal(SIGTERM);
         CHECK(process->wait() == 0);
-        CHECK(!names(process->errors(), "gauge:"));
+        CHECK(!mentions(process->errors(), "gauge:"));
     }
     SUBCASE("metrics for Datadog are written to the log, with a warning") {
         const auto process = worker({{"ROUTEMASTER_REDIS_URL", redis.url()},
@@ -149,23 +147,24 @@ TEST_CASE("the password of a server is not logged") {
     const auto place = "127.0.0.1:" + std::to_string(redis.port());
     RunningWorker worker{"redis://:5ecret@" + place + "/3"};
     CHECK(worker.process().await_error("INFO: started on redis://***@" + place + "/3\n"));
-    CHECK(names(worker.process().errors(), "settings: store=redis://***@" + place + "/3 (command"));
+    CHECK(mentions(worker.process().errors(),
+                   "settings: store=redis://***@" + place + "/3 (command"));
     CHECK(worker.stop() == 0);
-    CHECK(!names(worker.process().errors(), "5ecret"));
+    CHECK(!mentions(worker.process().errors(), "5ecret"));
 
     test::Process stranger{
         {test::worker_binary, "--store", "redis://:other5ecret@" + place + "/?timeout=200"}};
     CHECK(stranger.wait() == 1);
-    CHECK(names(stranger.errors(), place));
-    CHECK(!names(stranger.errors(), "other5ecret"));
+    CHECK(mentions(stranger.errors(), place));
+    CHECK(!mentions(stranger.errors(), "other5ecret"));
 }
 
 TEST_CASE("a worker without a server does not start, and prints one line") {
     test::Process process{{test::worker_binary, "--store", "redis://127.0.0.1:1/?timeout=200"}};
     CHECK(process.wait() == 1);
     const auto text = process.errors();
-    CHECK(names(text, "routemaster-worker: "));
-    CHECK(names(text, "127.0.0.1:1"));
+    CHECK(mentions(text, "routemaster-worker: "));
+    CHECK(mentions(text, "127.0.0.1:1"));
 }
 
 TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
@@ -179,11 +178,11 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
                 200);
     }
     const auto queued = [&] { return web.ask("GET", "/subscribers", test::root_key).body; };
-    REQUIRE(names(queued(), R"("queued":5)"));
+    REQUIRE(mentions(queued(), R"("queued":5)"));
     SUBCASE("there is none by default") {
         RunningWorker worker{redis.url(), {"--monitor-interval", "0.05"}};
         REQUIRE(worker.process().await_error("INFO: gauge:subscriber.queue.events:"));
-        CHECK(!names(worker.process().errors(), "dropped"));
+        CHECK(!mentions(worker.process().errors(), "dropped"));
     }
     SUBCASE("by the variables of Ruby Routemaster") {
         // An empty server takes more than that already.
@@ -192,9 +191,9 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
             {"--monitor-interval", "0.05"},
             {{"ROUTEMASTER_REDIS_MAX_MEM", "400000"}, {"ROUTEMASTER_REDIS_MIN_FREE", "100000"}}};
         REQUIRE(worker.process().await_error("ERROR: there is no batch left to drop"));
-        CHECK(names(worker.process().errors(),
-                    "WARN: dropped the oldest 1 batches, with 5 events: "));
-        CHECK(names(queued(), R"("queued":0)"));
+        CHECK(mentions(worker.process().errors(),
+                       "WARN: dropped the oldest 1 batches, with 5 events: "));
+        CHECK(mentions(queued(), R"("queued":0)"));
         CHECK(worker.process().await_error("INFO: gauge:store.max_mem:400000 ("));
         CHECK(worker.process().await_error("INFO: gauge:store.high_mark:300000 ("));
         CHECK(worker.process().await_error("INFO: gauge:store.low_mark:200000 ("));
@@ -211,7 +210,7 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
                               "--drop-oldest-free", "100kB"},
                              {{"ROUTEMASTER_REDIS_MAX_MEM", "5"}}};
         REQUIRE(worker.process().await_error("ERROR: there is no batch left to drop"));
-        CHECK(names(queued(), R"("queued":0)"));
+        CHECK(mentions(queued(), R"("queued":0)"));
         CHECK(worker.process().await_error("INFO: gauge:store.high_mark:300000 ("));
         CHECK(worker.process().await_error("INFO: gauge:store.low_mark:200000 ("));
     }
@@ -221,16 +220,16 @@ TEST_CASE("invalid settings of a worker are refused with their names") {
     const auto with = [](const std::string& variable, const std::string& value) {
         return complaint({test::worker_binary}, {{variable, value}});
     };
-    CHECK(names(with("ROUTEMASTER_MONITOR_INTERVAL", "0"), "(ROUTEMASTER_MONITOR_INTERVAL)"));
-    CHECK(names(with("ROUTEMASTER_REDIS_MAX_MEM", "much"), "ROUTEMASTER_REDIS_MAX_MEM: 'much'"));
-    CHECK(names(with("METRIC_COLLECTION_SERVICE", "statsd"), "(METRIC_COLLECTION_SERVICE)"));
-    CHECK(names(with("MAX_BACKOFF_MS", "0"), "--max-backoff (MAX_BACKOFF_MS)"));
-    CHECK(names(complaint({test::worker_binary, "--root-key", "r"}), "--root-key"));
-    CHECK(names(complaint({test::web_binary}), "--root-key (ROUTEMASTER_ROOT_KEY)"));
-    CHECK(names(complaint({test::routemaster_binary, "serve", "--root-key", "r", "--store",
-                           "memory:", "--mixed-fleet"}),
-                "--mixed-fleet (ROUTEMASTER_MIXED_FLEET): "));
-    CHECK(names(
+    CHECK(mentions(with("ROUTEMASTER_MONITOR_INTERVAL", "0"), "(ROUTEMASTER_MONITOR_INTERVAL)"));
+    CHECK(mentions(with("ROUTEMASTER_REDIS_MAX_MEM", "much"), "ROUTEMASTER_REDIS_MAX_MEM: 'much'"));
+    CHECK(mentions(with("METRIC_COLLECTION_SERVICE", "statsd"), "(METRIC_COLLECTION_SERVICE)"));
+    CHECK(mentions(with("MAX_BACKOFF_MS", "0"), "--max-backoff (MAX_BACKOFF_MS)"));
+    CHECK(mentions(complaint({test::worker_binary, "--root-key", "r"}), "--root-key"));
+    CHECK(mentions(complaint({test::web_binary}), "--root-key (ROUTEMASTER_ROOT_KEY)"));
+    CHECK(mentions(complaint({test::routemaster_binary, "serve", "--root-key", "r", "--store",
+                              "memory:", "--mixed-fleet"}),
+                   "--mixed-fleet (ROUTEMASTER_MIXED_FLEET): "));
+    CHECK(mentions(
         complaint({test::routemaster_binary, "serve", "--root-key", "r", "--store", "memory:"},
                   {{"ROUTEMASTER_REDIS_MAX_MEM", "100"}, {"ROUTEMASTER_REDIS_MIN_FREE", "50"}}),
         "ROUTEMASTER_REDIS_MIN_FREE: "));
@@ -298,8 +297,8 @@ TEST_CASE("in a mixed fleet events must follow the rules of Ruby Routemaster") {
     };
     for (const char* flag : {"--event-urls", "--topic-names"}) {
         const auto text = complaint(with({flag, "any"}));
-        CHECK(names(text, flag));
-        CHECK(names(text, "--mixed-fleet"));
+        CHECK(mentions(text, flag));
+        CHECK(mentions(text, "--mixed-fleet"));
     }
     test::Process web{command};
     test::HttpClient client{test::announced_port(web.line())};

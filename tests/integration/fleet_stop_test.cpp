@@ -17,7 +17,7 @@ using test::RunningWorker;
 
 namespace {
 
-const std::string event_url = "https://shop.example/orders/1";
+const std::string sent_url = "https://shop.example/orders/1";
 
 /// How long a process takes to end after SIGTERM.
 std::chrono::milliseconds time_to_end(test::Process& process, int status) {
@@ -38,7 +38,7 @@ TEST_CASE("a request under way gets its answer while a web stops") {
     RunningWeb web{redis.url()};
     test::HttpClient client{web.port()};
     redis.pause();
-    client.request("POST", "/topics/orders", RunningWeb::event_json(event_url),
+    client.request("POST", "/topics/orders", RunningWeb::event_json(sent_url),
                    test::authorization("shop"));
     // It is at the server, or on its way through the web.
     ::usleep(50'000);
@@ -58,7 +58,7 @@ TEST_CASE("a process whose store does not reply ends within a second") {
     SUBCASE("it is gone") { redis.kill(); }
     SUBCASE("it is silent") { redis.pause(); }
     test::HttpClient client{web.port()};
-    client.request("POST", "/topics/orders", RunningWeb::event_json(event_url),
+    client.request("POST", "/topics/orders", RunningWeb::event_json(sent_url),
                    test::authorization("shop"));
     ::usleep(50'000);
     CHECK(time_to_end(worker.process(), 0) < in_time);

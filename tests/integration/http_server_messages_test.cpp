@@ -17,7 +17,7 @@ using namespace routemaster::test;
 
 namespace {
 
-std::string chunked(std::size_t size) {
+std::string chunked_body(std::size_t size) {
     char length[32];
     std::snprintf(length, sizeof length, "%zx", size);
     return std::string{length} + "\r\n" + std::string(size, 'x') + "\r\n0\r\n\r\n";
@@ -53,7 +53,7 @@ TEST_CASE("a body of exactly the limit is accepted") {
     const std::string body(1000, 'x');
     CHECK(client.ask("POST", "/", body).body == "POST / " + body);
     client.request("POST", "/", {}, chunked_header);
-    client.send(chunked(1000));
+    client.send(chunked_body(1000));
     CHECK(client.receive().body == "POST / " + body);
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("a body over the limit is refused with 413") {
     }
     SUBCASE("when a chunked one grows too large") {
         client.request("POST", "/", {}, chunked_header);
-        client.send(chunked(1001));
+        client.send(chunked_body(1001));
         CHECK(client.receive().status == 413);
         CHECK(client.ask("POST", "/", "short").body == "5");
         --handled;

@@ -30,7 +30,7 @@ std::size_t resident_bytes() {
 }
 
 const std::string head = "HTTP/1.1 200 OK\r\n";
-const std::string chunked = head + "Transfer-Encoding: chunked\r\n\r\n";
+const std::string chunked_head = head + "Transfer-Encoding: chunked\r\n\r\n";
 
 struct Endless {
     std::string what;
@@ -48,13 +48,13 @@ const std::vector<Endless> endless_answers{
     {"interim answers", "", "HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n"},
     {"bare interim answers", "", "HTTP/1.1 100 Continue\r\n\r\n"},
     {"a body", head + "\r\n", "b"},
-    {"a body of chunks", chunked, "1\r\nb\r\n"},
-    {"a chunk's extension", chunked + "1;", "b"},
-    {"extensions of chunks", chunked, "1;" + std::string(4'000, 'b') + "\r\nb\r\n"},
-    {"a chunk's size", chunked, "0"},
-    {"trailers", chunked + "0\r\n", "X-A: b\r\n"},
-    {"empty trailers", chunked + "0\r\n", ":\r\n"},
-    {"a trailer", chunked + "0\r\nX-A: ", "b"},
+    {"a body of chunks", chunked_head, "1\r\nb\r\n"},
+    {"a chunk's extension", chunked_head + "1;", "b"},
+    {"extensions of chunks", chunked_head, "1;" + std::string(4'000, 'b') + "\r\nb\r\n"},
+    {"a chunk's size", chunked_head, "0"},
+    {"trailers", chunked_head + "0\r\n", "X-A: b\r\n"},
+    {"empty trailers", chunked_head + "0\r\n", ":\r\n"},
+    {"a trailer", chunked_head + "0\r\nX-A: ", "b"},
     {"bytes that are not an answer", "", "b"},
 };
 

@@ -83,7 +83,7 @@ std::size_t threads_of_this_process() {
     return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
 }
 
-const HttpTransportOptions local{
+const HttpTransportOptions local_names{
     .connect_timeout = 1'000ms, .allow_http = true, .allow_loopback = true};
 
 }  // namespace
@@ -93,7 +93,7 @@ TEST_CASE("a silent name server occupies few threads, and only deliveries that n
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         const std::string tail = ":" + std::to_string(healthy.port()) + "/events";
         DeliveryReports reports;
-        HttpTransport transport{local};
+        HttpTransport transport{local_names};
         REQUIRE(deliver(transport, delivery("http://healthy.test" + tail)).outcome);
         const auto before = threads_of_this_process();
         const auto begun = std::chrono::steady_clock::now();
@@ -129,7 +129,7 @@ TEST_CASE("a name that was never looked up is found while others hang") {
     run_without_names([](const SilentNameServer&) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         DeliveryReports reports;
-        HttpTransport transport{local};
+        HttpTransport transport{local_names};
         for (int i = 0; i < 10; ++i) {
             transport.deliver(delivery("http://n" + std::to_string(i) + ".silent.test/events"),
                               reports.keep());
@@ -143,7 +143,7 @@ TEST_CASE("a name that was never looked up is found while others hang") {
 TEST_CASE("names are found as the machine finds them, however they are written") {
     run_without_names([](const SilentNameServer&) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
-        HttpTransport transport{local};
+        HttpTransport transport{local_names};
         for (const std::string name :
              {"healthy.test", "HEALTHY.test", "localhost", "Localhost", "xn--bcher-kva.test"}) {
             CAPTURE(name);
@@ -160,7 +160,7 @@ TEST_CASE("names are found as the machine finds them, however they are written")
 TEST_CASE("the error names a host that does not exist") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.replace("/etc/nsswitch.conf", "hosts: files\n");
-        HttpTransport transport{local};
+        HttpTransport transport{local_names};
         const auto report = deliver(transport, delivery("http://nosuch.test/events"));
         REQUIRE_FALSE(report.outcome);
         CHECK(report.outcome.error().code() == Errc::unavailable);
@@ -178,7 +178,7 @@ TEST_CASE("a transport whose lookups hang is destroyed at once") {
         DeliveryReports reports;
         const auto begun = std::chrono::steady_clock::now();
         {
-            HttpTransport transport{local};
+            HttpTransport transport{local_names};
             for (int i = 0; i < 100; ++i) {
                 transport.deliver(delivery("http://n" + std::to_string(i) + ".silent.test/events"),
                                   reports.keep());

@@ -30,7 +30,7 @@ using test::status;
 
 namespace {
 
-const HttpTransportOptions local{.allow_http = true, .allow_loopback = true};
+const HttpTransportOptions local_hosts{.allow_http = true, .allow_loopback = true};
 
 /// The descriptors of this process that are epoll sets.
 std::vector<int> epoll_sets() {
@@ -84,7 +84,7 @@ TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and 
     }};
     const auto others = epoll_sets();
     test::RecordedLog log;
-    HttpTransportOptions options = local;
+    HttpTransportOptions options = local_hosts;
     options.log = log.sink();
     HttpTransport transport{options};
     for (int round = 0; round < 2; ++round) {
@@ -116,7 +116,7 @@ TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and 
 
 TEST_CASE("without descriptors deliveries fail and trouble is reported until there are some") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
-    HttpTransport transport{local};
+    HttpTransport transport{local_hosts};
     {
         const NoDescriptors none;
         const auto report = deliver(transport, delivery(receiver.url()));
@@ -133,7 +133,7 @@ TEST_CASE("without descriptors deliveries fail and trouble is reported until the
 TEST_CASE("a transport that cannot restart reports it, lets deliveries wait, and tries again") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     const auto others = epoll_sets();
-    HttpTransport transport{local};
+    HttpTransport transport{local_hosts};
     REQUIRE(deliver(transport, delivery(receiver.url())).outcome);
     DeliveryReports reports;
     {

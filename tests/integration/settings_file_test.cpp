@@ -11,21 +11,19 @@
 #include <vector>
 
 #include "support/bus_front.hpp"
+#include "support/mentions.hpp"
 #include "support/running_bus.hpp"
 #include "support/running_fleet.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace routemaster;
+using test::mentions;
 
 namespace {
 
 using Environment = test::Process::Environment;
 
 const std::string sample = std::string{ROUTEMASTER_SOURCE_DIR} + "/docs/routemaster.toml";
-
-bool names(const std::string& text, const std::string& what) {
-    return text.find(what) != std::string::npos;
-}
 
 /// A bus in memory on a free port, with further settings.
 test::Process serve(const std::vector<std::string>& flags, const Environment& environment = {}) {
@@ -84,10 +82,10 @@ TEST_CASE("the sample of a settings file has every setting, and is accepted") {
     auto process = serve({"--config", sample, "--root-key", "5ecret"});
     CHECK_MESSAGE(takes_key(process, "5ecret"), process.errors());
     // The log lists settings that differ from their default: none in the file does.
-    CHECK(names(process.errors(), "INFO: settings: config=" + sample +
-                                      " (command line), store=memory: (command line), "
-                                      "listen=127.0.0.1:0 (command line), "
-                                      "root-key=*** (command line)\n"));
+    CHECK(mentions(process.errors(), "INFO: settings: config=" + sample +
+                                         " (command line), store=memory: (command line), "
+                                         "listen=127.0.0.1:0 (command line), "
+                                         "root-key=*** (command line)\n"));
 }
 
 TEST_CASE("at start the log lists the sources of settings, and no secret") {
@@ -103,15 +101,15 @@ TEST_CASE("at start the log lists the sources of settings, and no secret") {
     REQUIRE(takes_key(process, "b--5ecret"));
     const auto log = process.errors();
     CAPTURE(log);
-    CHECK(names(log, "body-max=5000000 (" + file + ":1)"));
-    CHECK(names(log, "clients=*** (" + file + ":2)"));
-    CHECK(names(log, "topics-max=7 (" + file + ":5)"));
-    CHECK(names(log, "root-key=*** (ROUTEMASTER_ROOT_KEY)"));
-    CHECK(names(log, "port=8080 (PORT)"));
-    CHECK(names(log, "environment=staging (RACK_ENV)"));
-    CHECK(names(log, "listen=127.0.0.1:0 (command line)"));
-    CHECK(!names(log, "stop-grace"));
-    CHECK(!names(log, "delivery-timeout"));
+    CHECK(mentions(log, "body-max=5000000 (" + file + ":1)"));
+    CHECK(mentions(log, "clients=*** (" + file + ":2)"));
+    CHECK(mentions(log, "topics-max=7 (" + file + ":5)"));
+    CHECK(mentions(log, "root-key=*** (ROUTEMASTER_ROOT_KEY)"));
+    CHECK(mentions(log, "port=8080 (PORT)"));
+    CHECK(mentions(log, "environment=staging (RACK_ENV)"));
+    CHECK(mentions(log, "listen=127.0.0.1:0 (command line)"));
+    CHECK(!mentions(log, "stop-grace"));
+    CHECK(!mentions(log, "delivery-timeout"));
 }
 
 TEST_CASE("the root key may be in a file of its own") {
@@ -148,8 +146,8 @@ TEST_CASE("a file with secrets that others can read causes a warning") {
         std::filesystem::permissions(file, mode);
         auto process = serve(flags);
         static_cast<void>(process.line());
-        return names(process.errors(),
-                     "WARN: " + file.string() + " contains secrets and others can read it");
+        return mentions(process.errors(),
+                        "WARN: " + file.string() + " contains secrets and others can read it");
     };
     const std::vector<std::string> config{"--config", file.string()};
     const std::vector<std::string> key{"--root-key-file", file.string()};

@@ -10,6 +10,7 @@ that is to find it is compiled against the copy and run:
     conformance   the conformance suite over the memory store, and the unit tests of what lies
                   below it
     simulation    worlds in which everything goes wrong, over the engine of the embedded store
+    faults        what a crash leaves in the file of the embedded store
     dispatcher    the unit tests of the dispatcher's shares, end, trouble, and wake-ups
     lease_loop    the unit tests of what every worker does about its leases
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
@@ -50,7 +51,7 @@ def sources_of(folder):
 STATE = sources_of("core/state")
 ALL_STATE = "lib/core/state.cpp"
 CORE = [*(one for one in sources_of("core") if one not in STATE), ALL_STATE]
-LIBRARIES = ["-luriparser"]
+LIBRARIES = ["-luriparser", "-lsqlite3", "-ldeflate"]
 
 # Programs by suite, each of several sources. Those that are to kill most come first.
 PROGRAMS = {
@@ -77,6 +78,7 @@ PROGRAMS["dispatcher"] = [
     [f"tests/unit/dispatcher_{what}_test.cpp"]
     for what in ("fairness", "close", "trouble", "wake")
 ]
+PROGRAMS["faults"] = [["tests/faults/embedded_attempts_test.cpp", *sources_of("embedded")]]
 PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
 PROGRAMS["delivery_worker"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("callbacks", "delivery_worker")

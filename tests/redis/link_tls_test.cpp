@@ -64,7 +64,7 @@ private:
     RedisServer server_;
 };
 
-RedisOptions options(const std::string& host, std::uint16_t port, const std::string& ca_file) {
+RedisOptions tls_options(const std::string& host, std::uint16_t port, const std::string& ca_file) {
     return {.addresses = {{host, port}},
             .tls = true,
             .tls_ca_file = ca_file,
@@ -83,7 +83,7 @@ std::string last_error(RedisOptions settings) {
 TEST_CASE("link over TLS: calls, large ones too, and messages arrive") {
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
-    LinkScene scene{options("localhost", server.port(), authority.file("ca.pem"))};
+    LinkScene scene{tls_options("localhost", server.port(), authority.file("ca.pem"))};
     scene.await_connected();
     const std::string large(5'000'000, 'x');
     std::vector<std::future<std::string>> answers;
@@ -105,7 +105,7 @@ TEST_CASE("link over TLS: replies of any size are read to their end at once") {
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
     TcpGate gate{server.port()};
-    LinkScene scene{options("localhost", gate.port(), authority.file("ca.pem"))};
+    LinkScene scene{tls_options("localhost", gate.port(), authority.file("ca.pem"))};
     scene.await_connected();
     for (std::size_t size = 256'000; size < 280'000; size += 1'100) {
         CAPTURE(size);
@@ -124,7 +124,7 @@ TEST_CASE("link over TLS: a server is found again after a restart and after a re
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
     TcpGate gate{server.port()};
-    LinkScene scene{options("localhost", gate.port(), authority.file("ca.pem"))};
+    LinkScene scene{tls_options("localhost", gate.port(), authority.file("ca.pem"))};
     scene.await_connected();
     gate.cut();
     CHECK(await([&] { return scene.ask_echo("x") == "x"; }, Duration{2'500}));
@@ -137,7 +137,7 @@ TEST_CASE("link over TLS: a connection that breaks puts in doubt what was sent")
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
     TcpGate gate{server.port()};
-    LinkScene scene{options("localhost", gate.port(), authority.file("ca.pem"))};
+    LinkScene scene{tls_options("localhost", gate.port(), authority.file("ca.pem"))};
     scene.await_connected();
     server.plain().pause();
     const auto before = gate.bytes_to_server();
@@ -151,18 +151,18 @@ TEST_CASE("link over TLS: a connection that breaks puts in doubt what was sent")
 TEST_CASE("link over TLS: a certificate of an address is for that address") {
     const Authority authority{"IP:127.0.0.1"};
     TlsServer server{authority};
-    LinkScene scene{options("127.0.0.1", server.port(), authority.file("ca.pem"))};
+    LinkScene scene{tls_options("127.0.0.1", server.port(), authority.file("ca.pem"))};
     CHECK(scene.ask_echo("x") == "x");
-    const auto why = last_error(options("localhost", server.port(), authority.file("ca.pem")));
+    const auto why = last_error(tls_options("localhost", server.port(), authority.file("ca.pem")));
     CHECK(why.find("TLS: hostname mismatch") != std::string::npos);
 }
 
 TEST_CASE("link over TLS: a server with the name of another is refused") {
     const Authority authority{"DNS:other.example"};
     TlsServer server{authority};
-    CHECK(last_error(options("localhost", server.port(), authority.file("ca.pem")))
+    CHECK(last_error(tls_options("localhost", server.port(), authority.file("ca.pem")))
               .find("TLS: hostname mismatch") != std::string::npos);
-    CHECK(last_error(options("127.0.0.1", server.port(), authority.file("ca.pem")))
+    CHECK(last_error(tls_options("127.0.0.1", server.port(), authority.file("ca.pem")))
               .find("TLS: IP address mismatch") != std::string::npos);
 }
 
@@ -170,15 +170,16 @@ TEST_CASE("link over TLS: a server of an unknown authority is refused") {
     const Authority authority{"DNS:localhost"};
     const Authority other{"DNS:localhost"};
     TlsServer server{authority};
-    CHECK(last_error(options("localhost", server.port(), other.file("ca.pem"))).find("TLS: ") !=
+    CHECK(last_error(tls_options("localhost", server.port(), other.file("ca.pem"))).find("TLS: ") !=
           std::string::npos);
-    CHECK(last_error(options("localhost", server.port(), "")).find("TLS: ") != std::string::npos);
+    CHECK(last_error(tls_options("localhost", server.port(), "")).find("TLS: ") !=
+          std::string::npos);
 }
 
 TEST_CASE("link over TLS: a server without TLS is refused") {
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
     const auto why =
-        last_error(options("localhost", server.plain().port(), authority.file("ca.pem")));
+        last_error(tls_options("localhost", server.plain().port(), authority.file("ca.pem")));
     CHECK(why.starts_with("unavailable: "));
 }

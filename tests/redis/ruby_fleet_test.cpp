@@ -29,7 +29,7 @@ std::string uid(int number) {
     return "BATCH" + std::string(12 - digits.size(), '0') + digits + "AAA";
 }
 
-void subscribe(RedisScene& s, const std::string& token, std::uint32_t max_in_flight = 1) {
+void subscribe_ruby(RedisScene& s, const std::string& token, std::uint32_t max_in_flight = 1) {
     s.perform(Subscribe{.token = token,
                         .topics = {"cats"},
                         .options = {.callback = "https://example.com/events",
@@ -91,7 +91,7 @@ std::vector<std::string> acquired(RedisScene& s, std::uint32_t limit = 100) {
 
 TEST_CASE("ruby: 100,000 batches that its workers ended delay ours for less than a second") {
     RedisScene s;
-    subscribe(s, "billing");
+    subscribe_ruby(s, "billing");
     leave_ended(s, "billing", 100'000);
     publish(s, 2);
     CHECK_MESSAGE(group_length(s) >= 98'000, "one step looks at no more than 1,000 of them");
@@ -110,7 +110,7 @@ TEST_CASE("ruby: 100,000 batches that its workers ended delay ours for less than
 
 TEST_CASE("ruby: batches that its workers ended behind one under way are skipped") {
     RedisScene s;
-    subscribe(s, "billing");
+    subscribe_ruby(s, "billing");
     publish(s, 2'502);
     const auto first = s.acquire();
     s.begin(first);
@@ -128,14 +128,14 @@ TEST_CASE("ruby: batches that its workers ended behind one under way are skipped
 
 TEST_CASE("ruby: with its workers in the fleet, no batch joins a group") {
     RedisScene s{true};
-    subscribe(s, "billing");
+    subscribe_ruby(s, "billing");
     publish(s, 3);
     CHECK(group_length(s) == 0);
 }
 
 TEST_CASE("ruby: batches that its workers ended are removed with the subscriber") {
     RedisScene s;
-    subscribe(s, "billing");
+    subscribe_ruby(s, "billing");
     leave_ended(s, "billing", 2'500);
     SUBCASE("with its token") { s.perform(RemoveToken{"billing"}); }
     SUBCASE("alone") { s.perform(RemoveSubscriber{"billing"}); }
@@ -145,12 +145,12 @@ TEST_CASE("ruby: batches that its workers ended are removed with the subscriber"
 
 TEST_CASE("ruby: blocked jobs come back for its workers, 1,000 with each step") {
     RedisScene s;
-    subscribe(s, "billing");
+    subscribe_ruby(s, "billing");
     publish(s, 2'501);
     REQUIRE(blocked(s) == 2'500);
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     const auto steps = [&](const auto& step) {
-        for (const std::uint64_t back : {1'000, 1'000, 500}) {
+        for (const std::uint64_t back : {1'000U, 1'000U, 500U}) {
             CHECK(perform(mixed, step, s.now).value() == Count{back});
         }
     };
@@ -176,7 +176,7 @@ TEST_CASE("ruby: blocked jobs come back for its workers, 1,000 with each step") 
 
 TEST_CASE("ruby: blocked jobs come back in their order") {
     RedisScene s;
-    subscribe(s, "billing");
+    subscribe_ruby(s, "billing");
     for (int number = 1; number <= 1'500; ++number) {
         // Ten of them begin in the same millisecond, with ids in the opposite order.
         s.publish(uid(9'999 - number));
@@ -198,7 +198,7 @@ TEST_CASE("ruby: jobs of its worker that exited because of an error are released
     for (const bool mixed : {false, true}) {
         CAPTURE(mixed);
         RedisScene s{mixed};
-        subscribe(s, "billing");
+        subscribe_ruby(s, "billing");
         publish(s, 1);
         s.other({"SADD", "jobs:pending:index:main", "AAAAAAAAAAAAAAAAAAAA"});
         s.other({"RPOPLPUSH", "jobs:instant:main", "jobs:pending:main:AAAAAAAAAAAAAAAAAAAA"});
@@ -217,7 +217,7 @@ TEST_CASE("ruby: jobs of its worker that exited because of an error are released
 
 TEST_CASE("ruby: a batch that its web process began before ours is delivered first") {
     RedisScene s;
-    subscribe(s, "billing");
+    subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);
     s.now += Duration{1};
     publish(s, 1);
@@ -232,8 +232,8 @@ TEST_CASE("ruby: a batch that its web process began before ours is delivered fir
 
 TEST_CASE("ruby: in a mixed fleet, batches acquired together are delivered in order") {
     RedisScene s{true};
-    subscribe(s, "billing");
-    subscribe(s, "audit", 2);
+    subscribe_ruby(s, "billing");
+    subscribe_ruby(s, "audit", 2);
     leave_ready(s, "billing", b, s.now + Duration{1});
     leave_ready(s, "billing", a, s.now);
     for (int number = 1; number <= 3; ++number) leave_ready(s, "audit", uid(number), s.now);
@@ -255,7 +255,7 @@ TEST_CASE("ruby: in a mixed fleet, batches acquired together are delivered in or
 
 TEST_CASE("ruby: in a mixed fleet, no batch waits for the turn of a worker that is gone") {
     RedisScene s{true};
-    subscribe(s, "billing");
+    subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);
     leave_ready(s, "billing", b, s.now + Duration{1});
     const auto lease = s.acquire();
@@ -286,8 +286,8 @@ TEST_CASE("ruby: in a mixed fleet, no batch waits for the turn of a worker that 
 
 TEST_CASE("ruby: in a mixed fleet, 1,000 batches that wait for their turn delay no others") {
     RedisScene s{true};
-    subscribe(s, "billing");
-    subscribe(s, "audit");
+    subscribe_ruby(s, "billing");
+    subscribe_ruby(s, "audit");
     for (int number = 1; number <= 1'100; ++number) leave_ready(s, "billing", uid(number), s.now);
     leave_ready(s, "audit", a, s.now);
     bool reached = false;
@@ -299,7 +299,7 @@ TEST_CASE("ruby: in a mixed fleet, 1,000 batches that wait for their turn delay 
 
 TEST_CASE("ruby: in a mixed fleet, a worker sleeps while batches only wait for their turn") {
     RedisScene s{true};
-    subscribe(s, "billing");
+    subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);
     leave_ready(s, "billing", b, s.now);
     const AcquireJobs step{.queue = "main", .worker = s.worker, .limit = 1};
@@ -309,7 +309,7 @@ TEST_CASE("ruby: in a mixed fleet, a worker sleeps while batches only wait for t
 
 TEST_CASE("ruby: in a mixed fleet, turns that cannot be read block nobody") {
     RedisScene s{true};
-    subscribe(s, "billing");
+    subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);
     leave_ready(s, "billing", b, s.now);
     s.other({"SET", "routemaster:turns:billing", "nonsense"});
@@ -321,8 +321,8 @@ TEST_CASE("ruby: in a mixed fleet, turns that cannot be read block nobody") {
 
 TEST_CASE("ruby: in a mixed fleet, the batches of a subscriber are listed") {
     RedisScene s{true};
-    subscribe(s, "billing");
-    subscribe(s, "audit");
+    subscribe_ruby(s, "billing");
+    subscribe_ruby(s, "audit");
     leave_ready(s, "billing", b, s.now);
     s.now += Duration{1};
     publish(s, 2);

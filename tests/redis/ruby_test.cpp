@@ -13,8 +13,8 @@ using test::RedisScene;
 
 namespace {
 
-const std::string a = "BATCHBATCHBATCH1AAAA";
-const std::string b = "BATCHBATCHBATCH2AAAA";
+const std::string batch_a = "BATCHBATCHBATCH1AAAA";
+const std::string batch_b = "BATCHBATCHBATCH2AAAA";
 
 /// What a web process of Ruby Routemaster does with one event for `billing`: its scripts
 /// batch_ingest and queue_push_scheduled.
@@ -57,12 +57,12 @@ void worker_scrubs(RedisScene& s, const Uid& worker) {
 TEST_CASE("ruby: a batch that its web process began is delivered") {
     RedisScene s;
     s.subscribe();
-    web_publishes(s, a, s.now);
+    web_publishes(s, batch_a, s.now);
     s.now += Duration{500};
     const auto lease = s.acquire();
     const auto start = s.begin(lease);
     CHECK(start.verdict == Verdict::deliver);
-    CHECK(start.batch.text() == a);
+    CHECK(start.batch.text() == batch_a);
     CHECK(start.messages.size() == 1);
     CHECK(s.settle(lease) == Settlement::settled);
     CHECK(s.perform(FindSubscriber{"billing"})->events_queued == 0);
@@ -72,20 +72,20 @@ TEST_CASE("ruby: a batch that its web process began is delivered") {
 TEST_CASE("ruby: our events are appended to the batch that its web process began") {
     RedisScene s;
     s.subscribe();
-    web_publishes(s, a, s.now);
-    s.publish(b);
+    web_publishes(s, batch_a, s.now);
+    s.publish(batch_b);
     s.now += Duration{500};
     const auto start = s.begin(s.acquire());
-    CHECK(start.batch.text() == a);
+    CHECK(start.batch.text() == batch_a);
     CHECK(start.messages.size() == 2);
 }
 
 TEST_CASE("ruby: its web process publishes into a batch of ours") {
     RedisScene s;
     s.subscribe();
-    s.publish(a);
-    CHECK(s.other({"SRANDMEMBER", "batches:current:billing"}).text == a);
-    CHECK(s.other({"RPUSH", "batches:" + a, s.message()}).number == 5);
+    s.publish(batch_a);
+    CHECK(s.other({"SRANDMEMBER", "batches:current:billing"}).text == batch_a);
+    CHECK(s.other({"RPUSH", "batches:" + batch_a, s.message()}).number == 5);
     s.other({"HINCRBY", "batches:gauges:event", "billing", "1"});
     s.now += Duration{500};
     const auto lease = s.acquire();
@@ -97,27 +97,27 @@ TEST_CASE("ruby: its web process publishes into a batch of ours") {
 TEST_CASE("ruby: batches of both are delivered one after the other") {
     RedisScene s;
     s.subscribe();
-    web_publishes(s, a, s.now);
-    web_publishes(s, b, s.now + Duration{1});
+    web_publishes(s, batch_a, s.now);
+    web_publishes(s, batch_b, s.now + Duration{1});
     s.now += Duration{1'000};
     const auto leases = s.acquire_all();
     REQUIRE(leases.size() == 1);
-    CHECK(s.begin(leases[0]).batch.text() == a);
+    CHECK(s.begin(leases[0]).batch.text() == batch_a);
     CHECK(s.acquire_all().empty());
     s.settle(leases[0]);
-    CHECK(s.begin(s.acquire()).batch.text() == b);
+    CHECK(s.begin(s.acquire()).batch.text() == batch_b);
 }
 
 TEST_CASE("ruby: a batch that its worker delivered blocks nobody") {
     RedisScene s;
     s.subscribe();
-    s.publish(a);
-    s.publish(a);
-    s.publish(b);
-    s.publish(b);
+    s.publish(batch_a);
+    s.publish(batch_a);
+    s.publish(batch_b);
+    s.publish(batch_b);
     // The second batch is blocked by the first, which a Ruby worker then delivers.
     CHECK(s.other({"SCARD", "routemaster:blocked:main"}).number == 1);
-    worker_delivers(s, a);
+    worker_delivers(s, batch_a);
     CHECK(s.acquire_all().empty());
     s.perform(ScrubWorkers{Duration{30'000}});
     const auto leases = s.acquire_all();
@@ -128,10 +128,10 @@ TEST_CASE("ruby: a batch that its worker delivered blocks nobody") {
 TEST_CASE("ruby: a batch whose job was lost gets one with the next event") {
     RedisScene s;
     s.subscribe();
-    web_publishes(s, a, s.now);
-    s.other({"ZREM", "jobs:scheduled:main", RedisScene::job(a)});
-    s.other({"SREM", "jobs:index:main", RedisScene::job(a)});
-    s.publish(b);
+    web_publishes(s, batch_a, s.now);
+    s.other({"ZREM", "jobs:scheduled:main", RedisScene::job(batch_a)});
+    s.other({"SREM", "jobs:index:main", RedisScene::job(batch_a)});
+    s.publish(batch_b);
     s.now += Duration{500};
     CHECK(s.begin(s.acquire()).messages.size() == 2);
 }
@@ -139,18 +139,18 @@ TEST_CASE("ruby: a batch whose job was lost gets one with the next event") {
 TEST_CASE("ruby: a CURRENT batch that is gone is not appended to") {
     RedisScene s;
     s.subscribe();
-    s.other({"SADD", "batches:current:billing", a});
-    s.publish(b);
-    CHECK(s.other({"EXISTS", "batches:" + a}).number == 0);
+    s.other({"SADD", "batches:current:billing", batch_a});
+    s.publish(batch_b);
+    CHECK(s.other({"EXISTS", "batches:" + batch_a}).number == 0);
     CHECK(s.other({"SMEMBERS", "batches:current:billing"}).list.size() == 1);
     s.now += Duration{500};
-    CHECK(s.begin(s.acquire()).batch.text().substr(0, 17) == b.substr(0, 17));
+    CHECK(s.begin(s.acquire()).batch.text().substr(0, 17) == batch_b.substr(0, 17));
 }
 
 TEST_CASE("ruby: a job that its scrub took from our worker is not settled by it") {
     RedisScene s;
     s.subscribe();
-    s.publish(a);
+    s.publish(batch_a);
     s.now += Duration{500};
     const auto lease = s.acquire();
     s.begin(lease);
@@ -166,7 +166,7 @@ TEST_CASE("ruby: a job that its scrub took from our worker is not settled by it"
 TEST_CASE("ruby: with its workers in the fleet, no job is blocked from them") {
     RedisScene s{true};
     s.subscribe();
-    for (const auto& uid : {a, a, b, b}) s.publish(uid);
+    for (const auto& uid : {batch_a, batch_a, batch_b, batch_b}) s.publish(uid);
     CHECK(s.other({"EXISTS", "routemaster:blocked:main"}).number == 0);
     CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 2);
     CHECK(s.acquire_all().size() == 1);
@@ -176,7 +176,7 @@ TEST_CASE("ruby: with its workers in the fleet, no job is blocked from them") {
 TEST_CASE("ruby: blocked jobs come back when its workers join the fleet") {
     RedisScene s;
     s.subscribe();
-    for (const auto& uid : {a, a, b, b}) s.publish(uid);
+    for (const auto& uid : {batch_a, batch_a, batch_b, batch_b}) s.publish(uid);
     CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 1);
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     CHECK(perform(mixed, ScrubWorkers{Duration{30'000}}, s.now).has_value());
@@ -192,7 +192,7 @@ TEST_CASE("ruby: with its workers in the fleet, no other job comes into their qu
         CHECK(refused.error().code() == Errc::invalid);
     }
     CHECK(s.perform(PushJob{"images", encode_job({"resize"}), s.now}) == PushOutcome::pushed);
-    CHECK(s.perform(PushJob{"main", RedisScene::job(a), s.now}) == PushOutcome::pushed);
+    CHECK(s.perform(PushJob{"main", RedisScene::job(batch_a), s.now}) == PushOutcome::pushed);
 }
 
 TEST_CASE("ruby: with its workers in the fleet, what would crash them is refused") {
@@ -212,7 +212,7 @@ TEST_CASE("ruby: with its workers in the fleet, what would crash them is refused
                             .publisher = "pub--secret",
                             .message = encode_message(event, s.now),
                             .timestamp = s.now,
-                            .uid = *Uid::parse(a)};
+                            .uid = *Uid::parse(batch_a)};
     };
     s.subscribe();
     for (const char* topic : {"cats2", "my-cats", "cats.eu"}) {
@@ -260,7 +260,7 @@ TEST_CASE("ruby: a batch that our worker made DEAD is in none of its keys") {
                         .options = {.callback = "https://billing.example/events",
                                     .timeout = Duration{0},
                                     .attempts_max = 1}});
-    s.publish(a);
+    s.publish(batch_a);
     const auto lease = s.acquire();
     s.begin(lease);
     CHECK(s.settle(lease, false) == Settlement::dead);
@@ -269,19 +269,19 @@ TEST_CASE("ruby: a batch that our worker made DEAD is in none of its keys") {
         CAPTURE(key);
         CHECK(s.other({"EXISTS", key}).number == 0);
     }
-    CHECK(s.other({"EXISTS", "batches:" + a}).number == 0);
+    CHECK(s.other({"EXISTS", "batches:" + batch_a}).number == 0);
     CHECK(s.other({"HGET", "batches:gauges:batch", "billing"}).text == "0");
     CHECK(s.other({"HGET", "batches:gauges:event", "billing"}).text == "0");
 
     // After redelivery it is an ordinary batch, and a Ruby worker may deliver it.
     CHECK(s.perform(RedeliverDeadBatches{"billing"}) == Count{1});
-    CHECK(s.other({"RPOP", "jobs:instant:main"}).text == RedisScene::job(a));
-    const auto list = s.other({"LRANGE", "batches:" + a, "0", "-1"}).list;
+    CHECK(s.other({"RPOP", "jobs:instant:main"}).text == RedisScene::job(batch_a));
+    const auto list = s.other({"LRANGE", "batches:" + batch_a, "0", "-1"}).list;
     REQUIRE(list.size() == 4);
     CHECK(list[0].text == "billing");
     CHECK(list[2].text == "0");
     CHECK(list[3].text == s.message());
-    worker_delivers(s, a);
+    worker_delivers(s, batch_a);
     CHECK(s.perform(FindSubscriber{"billing"})->batches_queued == 0);
 }
 
@@ -302,8 +302,8 @@ TEST_CASE("ruby: the remains of a late write are not a subscriber") {
     RedisScene s;
     s.other({"HSET", "subscriber:billing", "health_points", "100"});
     s.other({"SADD", "subscribers:cats", "billing"});
-    s.publish(a);
-    CHECK(s.other({"EXISTS", "batches:" + a}).number == 0);
+    s.publish(batch_a);
+    CHECK(s.other({"EXISTS", "batches:" + batch_a}).number == 0);
     CHECK(!s.perform(FindSubscriber{"billing"}));
 }
 
@@ -311,7 +311,7 @@ TEST_CASE("ruby: a key of another type is reported, and nothing is half done") {
     RedisScene s;
     s.subscribe();
     s.other({"SET", "jobs:index:main", "nonsense"});
-    const auto reply = s.try_to(PushJob{"main", RedisScene::job(a), s.now});
+    const auto reply = s.try_to(PushJob{"main", RedisScene::job(batch_a), s.now});
     REQUIRE(!reply);
     CHECK(reply.error().code() == Errc::corrupted);
     CHECK(s.other({"GET", "jobs:index:main"}).text == "nonsense");

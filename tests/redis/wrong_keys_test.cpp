@@ -16,13 +16,13 @@ using test::BusyScene;
 namespace {
 
 /// A kind of step, created after the bus was prepared.
-struct Kind {
+struct KeyKind {
     std::string name;
     std::function<Step(const BusyScene&)> make;
     Duration later{0};  ///< How long after the bus was prepared.
 };
 
-std::vector<Kind> kinds() {
+std::vector<KeyKind> kinds() {
     const auto settle = [](bool delivered, bool permanent = false) {
         return [delivered, permanent](const BusyScene& s) -> Step {
             return SettleDelivery{.lease = s.deliveries.at(0),
@@ -195,7 +195,7 @@ std::vector<Kind> kinds() {
 
 /// Performs a step on a bus with one wrong key; returns whether it was refused. If not, it must
 /// have left the key alone.
-bool refused(BusyScene& s, const Kind& kind, const std::string& key, bool is_wrong_type) {
+bool refused(BusyScene& s, const KeyKind& kind, const std::string& key, bool is_wrong_type) {
     CAPTURE(kind.name);
     CAPTURE(key);
     const auto before = s.fingerprint();

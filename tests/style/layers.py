@@ -25,13 +25,13 @@ LAYERS = {
     """,
     1: """
         value event topic subscription batch timer counter health names capacity measurement url
-        job job_key job_metadata job_status
+        api_token job job_key job_metadata job_status
         job_context job_exceptions push_options retry_policy typed_job unique
         codec/
     """,
     2: """
-        step step/ store transport callbacks reject active publication completion_thread
-        detail/step_domains
+        outcome step step/ store perform transport callbacks reject active publication
+        completion_thread detail/step_domains
     """,
     3: """
         bus publisher subscriber job_queue api_tokens dispatcher autodrop monitor admission_control

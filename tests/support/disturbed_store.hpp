@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "routemaster/error.hpp"
+#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 
 namespace routemaster::test {

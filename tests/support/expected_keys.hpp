@@ -182,11 +182,11 @@ private:
             keys_.set("routemaster:burials:" + queue,
                       digits_of(job.order) + "@" + text(*job.details->buried_at));
         }
-        if (job.details == nullptr) return;
-        const auto& details = *job.details;
+        static const detail::JobDetails none;
+        const auto& details = job.details == nullptr ? none : *job.details;
         if (job.has_key()) add_key(queue, job);
         Value::Array record{
-            details.attempts,
+            job.attempts(),
             job.worker == nullptr ? std::string{} : std::string{job.worker->uid.text()},
             details.options.attempts_max,
             timeout_of(details.options),
@@ -198,7 +198,7 @@ private:
         // The key is elsewhere.
         auto options = details.options;
         options.key = {};
-        const bool plain = details.attempts == 0 && job.worker == nullptr &&
+        const bool plain = job.attempts() == 0 && job.worker == nullptr &&
                            options == JobOptions{} && !details.buried_at;
         if (plain && details.errors.empty()) return;
         for (const auto& error : details.errors) {

@@ -25,7 +25,7 @@ public:
 
     /// The workers of its steps.
     static std::array<Uid, 2> workers() { return {Uid{1ULL << 60U, 0}, Uid{2ULL << 60U, 0}}; }
-    static constexpr std::array<const char*, 3> tokens{"audit", "billing", "mail"};
+    inline static const std::vector<std::string> tokens{"audit", "billing", "mail"};
     /// Wherever its subscribers are.
     static std::vector<std::string> everywhere() {
         return {destinations_.begin(), destinations_.end()};
@@ -209,6 +209,12 @@ private:
     std::string any_topic() { return topics_[random_.below(topics_.size())]; }
     std::string any_token() { return tokens[random_.below(tokens.size())]; }
 
+    static DeadBatchStatus unlisted() {
+        DeadBatchStatus batch;
+        batch.subscriber = "billing";
+        return batch;
+    }
+
     static constexpr std::array<const char*, 3> topics_{"cats", "dogs", "fish"};
     static constexpr std::array<const char*, 3> destinations_{"", "here", "there"};
 
@@ -216,7 +222,7 @@ private:
     std::uint32_t in_flight_max_;
     Duration unit_;
     std::vector<Lease> leases_;
-    DeadBatchStatus dead_{.uid = {}, .subscriber = "billing"};  // One that was listed.
+    DeadBatchStatus dead_ = unlisted();  // One that was listed.
     std::uint64_t messages_ = 0;
     JobId jobs_ = 0;  // The greatest id of a lease.
 };

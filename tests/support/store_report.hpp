@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "routemaster/perform.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "support/random_steps.hpp"

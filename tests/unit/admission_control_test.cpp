@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
 #include "support/disturbed_store.hpp"
 #include "support/recorded_log.hpp"
@@ -18,8 +19,8 @@ namespace {
 
 /// A subscriber with one batch for each event, behind an admission control that refuses events
 /// above 1,000 bytes and accepts them again below 900.
-struct Scene {
-    Scene() {
+struct FillingScene {
+    FillingScene() {
         perform(
             store,
             Subscribe{
@@ -62,7 +63,7 @@ bool is_full(const Result<Done>& reply) {
 }  // namespace
 
 TEST_CASE("a store that is full refuses new events until it has space again") {
-    Scene scene;
+    FillingScene scene;
     for (int i = 0; i < 10; ++i) CHECK(scene.publish(100).has_value());
     CHECK(!scene.guard.full());
     CHECK_MESSAGE(scene.publish(1).has_value(), "the event that fills it is still accepted");
@@ -85,7 +86,7 @@ TEST_CASE("a store that is full refuses new events until it has space again") {
 }
 
 TEST_CASE("while a store is full all steps but publications and pushes pass, each in its place") {
-    Scene scene;
+    FillingScene scene;
     CHECK(scene.publish(1'001).has_value());
     REQUIRE(scene.guard.full());
     std::vector<Step> steps{PushJob{"work", "a", scene.now},
@@ -100,7 +101,7 @@ TEST_CASE("while a store is full all steps but publications and pushes pass, eac
 }
 
 TEST_CASE("steps accepted after a measurement began count in addition to it") {
-    Scene scene;
+    FillingScene scene;
     CHECK(scene.publish(600).has_value());
     scene.disturbed.hold<MeasureUse>();
     scene.look();
@@ -113,7 +114,7 @@ TEST_CASE("steps accepted after a measurement began count in addition to it") {
 }
 
 TEST_CASE("a store that cannot be measured is limited by the last known use") {
-    Scene scene;
+    FillingScene scene;
     scene.disturbed.refuse<MeasureUse>(2);
     scene.look();
     scene.look();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "routemaster/bus.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 #include "support/disturbed_store.hpp"
@@ -39,8 +40,8 @@ public:
 };
 
 /// A bus in which each event is a batch, and its autodrop.
-struct Scene {
-    explicit Scene(CapacityOptions capacity)
+struct AutodropScene {
+    explicit AutodropScene(CapacityOptions capacity)
         : autodrop{disturbed,
                    {.capacity = capacity, .interval = Duration{10'000}, .log = log.sink()}} {
         bus.subscriber("billing")
@@ -88,7 +89,7 @@ struct Scene {
 
 /// The bytes that one order of a scene takes.
 std::uint64_t order_bytes() {
-    Scene scene{{}};
+    AutodropScene scene{{}};
     scene.publish(1);
     return scene.bytes();
 }
@@ -112,7 +113,7 @@ TEST_CASE("the limits are one and two times the free space below the greatest us
 }
 
 TEST_CASE("nothing is dropped up to the high limit") {
-    Scene scene{capacity_for(1'000, 100)};
+    AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(900);
     scene.run();
     CHECK(scene.drops() == 0);
@@ -122,7 +123,7 @@ TEST_CASE("nothing is dropped up to the high limit") {
 
 TEST_CASE(
     "above the high limit the oldest batches are dropped until the use is below the low one") {
-    Scene scene{capacity_for(1'000, 100)};
+    AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.run();
     // 801 left would be above the low limit, and 701 are below.
@@ -141,7 +142,7 @@ TEST_CASE(
 }
 
 TEST_CASE("exactly at the low limit there is not enough space yet") {
-    Scene scene{capacity_for(1'000, 100)};
+    AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(1'000);
     scene.run();
     // 900 and 800 left are at the limits, not below.
@@ -149,7 +150,7 @@ TEST_CASE("exactly at the low limit there is not enough space yet") {
 }
 
 TEST_CASE("between the limits nothing happens, whether the use rises or falls") {
-    Scene scene{capacity_for(1'000, 200)};
+    AutodropScene scene{capacity_for(1'000, 200)};
     scene.publish(700);
     scene.run_for(Duration{30'000});
     CHECK(scene.drops() == 0);
@@ -162,7 +163,7 @@ TEST_CASE("between the limits nothing happens, whether the use rises or falls") 
 }
 
 TEST_CASE("it checks at once, and then every interval") {
-    Scene scene{{}};
+    AutodropScene scene{{}};
     const auto begin = scene.clock.now();
     scene.run_for(Duration{25'000});
     CHECK(scene.disturbed.times_of<MeasureUse>() ==
@@ -170,7 +171,7 @@ TEST_CASE("it checks at once, and then every interval") {
 }
 
 TEST_CASE("a clock that is set back does not stop the checks") {
-    Scene scene{capacity_for(1'000, 100)};
+    AutodropScene scene{capacity_for(1'000, 100)};
     scene.run();
     scene.clock.advance(Duration{-3'600'000});
     scene.publish(901);
@@ -180,7 +181,7 @@ TEST_CASE("a clock that is set back does not stop the checks") {
 }
 
 TEST_CASE("when nothing is left to drop it stops, logs that once, and checks again later") {
-    Scene scene{capacity_for(1'000, 100)};
+    AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(150);
     scene.weighed.bytes = UINT64_MAX;
     scene.run();
@@ -203,7 +204,7 @@ TEST_CASE("when nothing is left to drop it stops, logs that once, and checks aga
 }
 
 TEST_CASE("one poll does one step of the store at most") {
-    Scene scene{capacity_for(1'000, 100)};
+    AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     Autodrop autodrop{scene.disturbed, {.capacity = capacity_for(1'000, 100)}};
     for (std::size_t polls = 1; polls <= 10; ++polls) {
@@ -213,7 +214,7 @@ TEST_CASE("one poll does one step of the store at most") {
 }
 
 TEST_CASE("a store that does not report its use is asked again an interval later") {
-    Scene scene{capacity_for(1'000, 100)};
+    AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.disturbed.refuse<MeasureUse>(3);
     scene.run_for(Duration{29'999});
@@ -228,7 +229,7 @@ TEST_CASE("a store that does not report its use is asked again an interval later
 }
 
 TEST_CASE("a drop that the store refuses is tried again an interval later, down to the low limit") {
-    Scene scene{capacity_for(1'000, 100)};
+    AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(950);
     SUBCASE("the request is lost") {
         scene.disturbed.refuse<DropOldestBatches>(1);
@@ -253,7 +254,7 @@ TEST_CASE("a drop that the store refuses is tried again an interval later, down 
 }
 
 TEST_CASE("it closes at once when idle, and else when the store has replied") {
-    Scene scene{capacity_for(1'000, 100)};
+    AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     const auto close = [&](Duration grace) {
         scene.autodrop.close(scene.clock.now() + grace);
@@ -318,7 +319,7 @@ TEST_CASE("it closes at once when idle, and else when the store has replied") {
 }
 
 TEST_CASE("a reply that comes after the end of an autodrop does no harm") {
-    Scene scene{capacity_for(1'000, 100)};
+    AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     scene.disturbed.hold<MeasureUse>();
     {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/faulty_store.hpp"
 #include "routemaster/testing/manual_clock.hpp"
@@ -16,7 +17,7 @@ using namespace routemaster;
 
 namespace {
 
-Event order(int number) {
+Event order_number(int number) {
     return {.topic = "orders",
             .type = EventType::update,
             .url = "https://shop.example/orders/" + std::to_string(number)};
@@ -52,7 +53,7 @@ TEST_CASE("an event that is published is queued for each subscriber of its topic
     Shop shop;
     shop.subscribe("billing");
     shop.subscribe("audit");
-    CHECK(shop.bus.publish(order(1)));
+    CHECK(shop.bus.publish(order_number(1)));
     CHECK(shop.queued("billing") == 1);
     CHECK(shop.queued("audit") == 1);
     CHECK(shop.counter("events.published") == 1);
@@ -61,7 +62,7 @@ TEST_CASE("an event that is published is queued for each subscriber of its topic
 TEST_CASE("an event is published as of the time of the clock") {
     Shop shop;
     shop.subscribe("billing", 1);
-    shop.bus.publish(order(1)).value();
+    shop.bus.publish(order_number(1)).value();
     const auto acquired =
         perform(shop.store, AcquireJobs{delivery_queue, Uid{1, 1}, 1}, shop.clock.now()).value();
     const auto start =
@@ -75,26 +76,26 @@ TEST_CASE("a topic belongs to the first that publishes in it") {
     Shop shop;
     Bus rival{shop.store, {.publisher = "rival--key"}};
     Bus nobody{shop.store};
-    CHECK(nobody.publish(order(1)));
+    CHECK(nobody.publish(order_number(1)));
     CHECK(!shop.bus.topics().value().at(0).publisher);
-    CHECK(shop.bus.publish(order(2)));
+    CHECK(shop.bus.publish(order_number(2)));
     CHECK(shop.bus.topics().value().at(0).publisher == "shop--key");
-    CHECK(rival.publish(order(3)).error().code() == Errc::forbidden);
-    CHECK(nobody.publish(order(4)).error().code() == Errc::forbidden);
-    CHECK_THROWS_AS(rival.publish(order(3)).value(), Failure);
+    CHECK(rival.publish(order_number(3)).error().code() == Errc::forbidden);
+    CHECK(nobody.publish(order_number(4)).error().code() == Errc::forbidden);
+    CHECK_THROWS_AS(rival.publish(order_number(3)).value(), Failure);
     CHECK(rival.remove_topic("orders").error().code() == Errc::forbidden);
     CHECK(shop.bus.topics().value().at(0).events == 2);
     CHECK(shop.bus.remove_topic("orders").value() == Removal::removed);
-    CHECK(rival.publish(order(5)));
+    CHECK(rival.publish(order_number(5)));
 }
 
 TEST_CASE("an invalid event is refused with the name of the field, and nothing changes") {
     Shop shop;
-    auto event = order(1);
+    auto event = order_number(1);
     event.topic = "no topic";
     CHECK(shop.bus.publish(event).error().context().starts_with("topic:"));
     CHECK(shop.bus.publish(broken).error().context().starts_with("url:"));
-    event = order(1);
+    event = order_number(1);
     event.data = Value{Value::Map{{"k", Value{std::string(70'000, 'v')}}}};
     CHECK(shop.bus.publish(event).error().context().starts_with("data:"));
     CHECK(shop.bus.topics().value().empty());
@@ -103,17 +104,18 @@ TEST_CASE("an invalid event is refused with the name of the field, and nothing c
     CHECK(generous.publish(event));
 
     Bus misnamed{shop.store, {.publisher = "Bad Name"}};
-    const auto refused = misnamed.publish(order(1));
+    const auto refused = misnamed.publish(order_number(1));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code() == Errc::invalid);
     CHECK(refused.error().context().starts_with("publisher:"));
-    CHECK_FALSE(shop.bus.publisher("Bad Name").publish(order(1)));
+    CHECK_FALSE(shop.bus.publisher("Bad Name").publish(order_number(1)));
 }
 
 TEST_CASE("many events are published in order, and invalid ones do not stop the others") {
     Shop shop;
     shop.subscribe("billing");
-    const std::vector<Event> events{order(1), broken, order(2), broken, broken, order(3)};
+    const std::vector<Event> events{order_number(1), broken, order_number(2),
+                                    broken,          broken, order_number(3)};
 
     std::vector<Result<void>> replies;
     SUBCASE("waiting") { replies = shop.bus.publish_many(events); }
@@ -156,9 +158,9 @@ TEST_CASE("publishing many returns forbidden for each event that is") {
     CHECK(rival.publish(
         {.topic = "refunds", .type = EventType::create, .url = "https://rival.example"}));
     const std::vector<Event> events{
-        order(1),
+        order_number(1),
         {.topic = "refunds", .type = EventType::create, .url = "https://shop.example"},
-        order(2)};
+        order_number(2)};
     const auto replies = shop.bus.publish_many(events);
     CHECK(replies.at(0));
     CHECK(replies.at(1).error().code() == Errc::forbidden);
@@ -171,9 +173,9 @@ TEST_CASE("an error of the store is returned as it is") {
     Bus bus{faulty, {.clock = &shop.clock}};
     using testing::Fault;
     faulty.script({Fault::lost_request, Fault::lost_reply, Fault::lost_request});
-    CHECK(bus.publish(order(1)).error().code() == Errc::unavailable);
-    CHECK(bus.publish(order(2)).error().code() == Errc::timed_out);
-    const std::vector<Event> events{order(3), broken};
+    CHECK(bus.publish(order_number(1)).error().code() == Errc::unavailable);
+    CHECK(bus.publish(order_number(2)).error().code() == Errc::timed_out);
+    const std::vector<Event> events{order_number(3), broken};
     const auto replies = bus.publish_many(events);
     CHECK(replies.at(0).error().code() == Errc::unavailable);
     CHECK(replies.at(1).error().code() == Errc::invalid);
@@ -205,7 +207,7 @@ TEST_CASE("deliveries that fall due within a span count as ready") {
     Shop shop;
     CHECK(shop.bus.deliveries().value() == QueueStatus{});
     shop.subscribe("billing");
-    shop.bus.publish(order(1)).value();
+    shop.bus.publish(order_number(1)).value();
     CHECK(shop.bus.deliveries().value() == QueueStatus{1, 0, 0});
     CHECK(shop.bus.deliveries(Duration{499}).value() == QueueStatus{1, 0, 0});
     CHECK(shop.bus.deliveries(Duration{500}).value() == QueueStatus{0, 1, 0});
@@ -235,7 +237,7 @@ TEST_CASE("every call of a bus has a form with a completion") {
     Shop shop;
     shop.subscribe("billing");
     int replied = 0;
-    shop.bus.publish(order(1), [&](const Result<void>& reply) { replied += reply ? 1 : 0; });
+    shop.bus.publish(order_number(1), [&](const Result<void>& reply) { replied += reply ? 1 : 0; });
     shop.bus.publish(broken, [&](const Result<void>& reply) {
         replied += reply.error().code() == Errc::invalid ? 1 : 0;
     });
@@ -264,7 +266,7 @@ TEST_CASE("threads publish through one bus at the same time") {
         std::vector<std::jthread> threads;
         for (int thread = 0; thread < 4; ++thread) {
             threads.emplace_back([&shop] {
-                for (int i = 0; i < 500; ++i) shop.bus.publish(order(i)).value();
+                for (int i = 0; i < 500; ++i) shop.bus.publish(order_number(i)).value();
             });
         }
     }

@@ -12,6 +12,7 @@
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 #include "routemaster/transport/local.hpp"
+#include "support/example_events.hpp"
 #include "support/recorded_log.hpp"
 
 using namespace routemaster;
@@ -19,8 +20,7 @@ using namespace routemaster::test;
 
 namespace {
 
-const Event order{
-    .topic = "orders", .type = EventType::update, .url = "https://shop.example/orders/42"};
+using test::order;
 
 /// A bus with a subscriber in the process.
 struct Program {

@@ -8,6 +8,7 @@
 
 #include "routemaster/codec/json.hpp"
 #include "routemaster/codec/msgpack.hpp"
+#include "support/example_events.hpp"
 #include "support/hex.hpp"
 #include "support/random_value.hpp"
 #include "support/seed.hpp"
@@ -17,10 +18,7 @@ using routemaster::test::hex;
 
 namespace {
 
-const Event cat{.topic = "cats",
-                .type = EventType::create,
-                .url = "https://example.com/cats/1",
-                .timestamp = from_milliseconds(1795222853691)};
+using test::cat;
 
 MessageList messages(std::initializer_list<std::string> list) {
     MessageList messages;

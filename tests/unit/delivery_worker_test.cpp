@@ -18,13 +18,13 @@
 #include "routemaster/bus.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
+#include "support/example_events.hpp"
 
 using namespace routemaster;
 
 namespace {
 
-const Event order{
-    .topic = "orders", .type = EventType::update, .url = "https://shop.example/orders/42"};
+using test::order;
 
 /// What comes to a subscriber outside, and lets the test wait for it.
 class Outside final : public Transport {

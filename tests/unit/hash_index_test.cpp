@@ -20,8 +20,8 @@ struct Thing {
 };
 
 /// An index and a map with which it must agree. There are only `hashes` different hashes.
-struct Scene {
-    explicit Scene(std::uint32_t different) : hashes{different} {}
+struct IndexScene {
+    explicit IndexScene(std::uint32_t different) : hashes{different} {}
 
     [[nodiscard]] std::uint32_t hash(std::uint64_t name) const {
         return static_cast<std::uint32_t>(name % hashes);
@@ -58,7 +58,7 @@ struct Scene {
 }  // namespace
 
 TEST_CASE("an empty index finds nothing") {
-    Scene scene{1};
+    IndexScene scene{1};
     CHECK(scene.index.empty());
     CHECK(scene.find(0) == nullptr);
     scene.insert(0);
@@ -72,7 +72,7 @@ TEST_CASE("an index finds its elements, and nothing else, whatever collides") {
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};
     for (const std::uint32_t hashes : {1U, 7U, 100U, UINT32_MAX}) {
-        Scene scene{hashes};
+        IndexScene scene{hashes};
         for (int step = 0; step < 3'000; ++step) {
             const auto name = random.below(300);
             if (scene.expected.contains(name)) {
@@ -89,7 +89,7 @@ TEST_CASE("an index finds its elements, and nothing else, whatever collides") {
 }
 
 TEST_CASE("an index grows and shrinks with its elements") {
-    Scene scene{UINT32_MAX};
+    IndexScene scene{UINT32_MAX};
     constexpr std::uint64_t many = 20'000;
     for (std::uint64_t name = 0; name < many; ++name) scene.insert(name);
     scene.check();

@@ -5,7 +5,7 @@ using namespace http_api_test;
 
 namespace {
 
-const std::string good = R"({"type":"update","url":"https://shop.example/1"})";
+const std::string good_event = R"({"type":"update","url":"https://shop.example/1"})";
 
 /// Records the published messages.
 class Witness final : public rm::ForwardingStore {
@@ -53,7 +53,7 @@ std::string with(const std::string& fields) {
 
 TEST_CASE("http api: publishing answers 200 without a body, and claims the topic") {
     Scenario bus;
-    const auto answer = bus.post("/topics/orders", shop, good);
+    const auto answer = bus.post("/topics/orders", shop, good_event);
     CHECK(answer.status == 200);
     CHECK(answer.body.empty());
     CHECK(header(answer, "X-Content-Type-Options") == "nosniff");
@@ -63,8 +63,8 @@ TEST_CASE("http api: publishing answers 200 without a body, and claims the topic
 TEST_CASE("http api: an event reaches the batch of each subscriber") {
     Scenario bus;
     done(bus.store, rm::Subscribe{billing, {"orders"}, {.callback = "https://b.example"}});
-    CHECK(bus.post("/topics/orders", shop, good).status == 200);
-    CHECK(bus.post("/topics/orders", shop, good).status == 200);
+    CHECK(bus.post("/topics/orders", shop, good_event).status == 200);
+    CHECK(bus.post("/topics/orders", shop, good_event).status == 200);
     const auto batches = holdings(bus.store).batches;
     REQUIRE(batches.size() == 1);
     CHECK(batches.front().subscriber == billing);
@@ -96,7 +96,8 @@ TEST_CASE("http api: an event may have four types") {
 
 TEST_CASE("http api: an event without a time happened now") {
     Witnessed bus;
-    for (const auto& body : {good, with(R"("timestamp":null)"), with(R"("timestamp":false)")}) {
+    for (const auto& body :
+         {good_event, with(R"("timestamp":null)"), with(R"("timestamp":false)")}) {
         CHECK(bus.event(body).timestamp == noon);
         CHECK(bus.witness.published.back().timestamp == noon);
     }
@@ -200,12 +201,12 @@ TEST_CASE("http api: a bad topic name leaves nothing behind") {
     for (const auto& name :
          std::vector<std::string>{"Orders", "-orders", "..", "or ders", "abc\nX", "abc\n",
                                   "\xc3\xa9", ".", std::string{"a\0b", 3}, std::string(65, 'a')}) {
-        refused(bus, request("POST", "/topics/" + name, shop, good), 400,
+        refused(bus, request("POST", "/topics/" + name, shop, good_event), 400,
                 "bad topic: topic: must be 1 to 64 of a-z, 0-9, _, - and ., the first no - or .");
     }
-    CHECK(bus.post("/topics/orders-2.eu", shop, good).status == 200);
-    CHECK(bus.post("/topics/" + std::string(64, 'a'), shop, good).status == 200);
-    CHECK(bus.post("/topics/_", shop, good).status == 200);
+    CHECK(bus.post("/topics/orders-2.eu", shop, good_event).status == 200);
+    CHECK(bus.post("/topics/" + std::string(64, 'a'), shop, good_event).status == 200);
+    CHECK(bus.post("/topics/_", shop, good_event).status == 200);
 }
 
 TEST_CASE("http api: topic names can be restricted to the rule of Ruby Routemaster") {
@@ -213,7 +214,7 @@ TEST_CASE("http api: topic names can be restricted to the rule of Ruby Routemast
     options.event_rules.topics = rm::TopicRule::ruby;
     Scenario bus{options};
     for (const char* name : {"orders2", "or-ders", "or.ders"}) {
-        refused(bus, request("POST", std::string{"/topics/"} + name, shop, good), 400,
+        refused(bus, request("POST", std::string{"/topics/"} + name, shop, good_event), 400,
                 "bad topic: topic: must be 1 to 64 of a-z and _");
         refused(bus,
                 request("POST", "/subscription", billing,
@@ -250,9 +251,9 @@ TEST_CASE("http api: events may have any URL, or none beside data, where that is
 
 TEST_CASE("http api: a topic has one publisher") {
     Scenario bus;
-    CHECK(bus.post("/topics/orders", shop, good).status == 200);
-    refused(bus, request("POST", "/topics/orders", billing, good), 403, "topic claimed");
-    CHECK(bus.post("/topics/orders", shop, good).status == 200);
+    CHECK(bus.post("/topics/orders", shop, good_event).status == 200);
+    refused(bus, request("POST", "/topics/orders", billing, good_event), 403, "topic claimed");
+    CHECK(bus.post("/topics/orders", shop, good_event).status == 200);
 }
 
 TEST_CASE("http api: a body that is not a JSON object is refused wherever one is needed") {
@@ -282,7 +283,7 @@ TEST_CASE("http api: a body that is not a JSON object is refused wherever one is
 TEST_CASE("http api: the content type of a request does not matter") {
     Scenario bus;
     for (const char* type : {"", "text/plain", "application/x-www-form-urlencoded"}) {
-        auto publication = request("POST", "/topics/orders", shop, good);
+        auto publication = request("POST", "/topics/orders", shop, good_event);
         publication.content_type = type;
         CHECK(bus.ask(publication).status == 200);
     }

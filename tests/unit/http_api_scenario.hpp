@@ -15,6 +15,7 @@
 
 #include "routemaster/codec/json.hpp"
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/server/http_api.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 #include "support/disturbed_store.hpp"

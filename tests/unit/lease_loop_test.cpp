@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "routemaster/perform.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/store/memory.hpp"
 #include "support/disturbed_store.hpp"
@@ -51,9 +52,9 @@ struct Notes final : LeaseLoop::Owner {
 };
 
 /// A worker with a number of slots. Single threaded.
-class Worker {
+class LoopWorker {
 public:
-    Worker(Store& store, TimePoint& now, LeaseLoopOptions options, std::size_t slots)
+    LoopWorker(Store& store, TimePoint& now, LeaseLoopOptions options, std::size_t slots)
         : now_{now}, slots_{slots}, loop{store, std::move(options), notes} {
         loop.wake_with([this] { woken_ = true; });
     }
@@ -140,7 +141,7 @@ struct LeaseScene {
     MemoryStore store;
     DisturbedStore disturbed{store};
     RecordedLog log;
-    Worker worker;
+    LoopWorker worker;
 };
 
 using Jobs = std::vector<std::string>;
@@ -211,7 +212,7 @@ TEST_CASE("a worker takes a scheduled job when it falls due") {
 TEST_CASE("a job whose wake-up got lost is found after the interval") {
     LeaseScene scene;
     Sleepy sleepy{scene.store};
-    Worker worker{sleepy, scene.now, scene.complete({.poll_interval = Duration{400}}), 1};
+    LoopWorker worker{sleepy, scene.now, scene.complete({.poll_interval = Duration{400}}), 1};
     worker.run();
     scene.push("resize");
     scene.now += Duration{399};
@@ -291,7 +292,7 @@ TEST_CASE("a worker that has all it can do is not taken for dead") {
 
 TEST_CASE("what a dead worker had leased is done by another") {
     LeaseScene scene{2'000};
-    Worker dead{scene.store, scene.now, scene.complete({}), 2'000};
+    LoopWorker dead{scene.store, scene.now, scene.complete({}), 2'000};
     scene.push_many(1'500);
     for (int i = 0; i < 10; ++i) dead.poll();
     REQUIRE(dead.loop.held() == 1'500);
@@ -307,7 +308,7 @@ TEST_CASE("a worker that stood still can settle nothing that was handed on") {
     scene.push("resize");
     scene.run();
     scene.now += Duration{60'000};
-    Worker other{scene.store, scene.now, scene.complete({}), 1};
+    LoopWorker other{scene.store, scene.now, scene.complete({}), 1};
     for (int i = 0; i < 3; ++i) other.poll();
     REQUIRE(other.notes.jobs() == Jobs{"resize"});
     scene.ack(1);
@@ -325,7 +326,7 @@ TEST_CASE("a worker that stood still finds which leases it has lost, if it wants
     scene.run();
     scene.now += Duration{60'000};
     // Another took two of them, and the third was released to nobody.
-    Worker other{scene.store, scene.now, scene.complete({}), 2};
+    LoopWorker other{scene.store, scene.now, scene.complete({}), 2};
     for (int i = 0; i < 3; ++i) other.poll();
     REQUIRE(other.notes.jobs().size() == 2);
     scene.run_for(Duration{100});
@@ -355,7 +356,7 @@ TEST_CASE("what is being settled is not reported as lost besides") {
     scene.push("resize");
     scene.run();
     scene.now += Duration{60'000};
-    Worker other{scene.store, scene.now, scene.complete({}), 2};
+    LoopWorker other{scene.store, scene.now, scene.complete({}), 2};
     for (int i = 0; i < 3; ++i) other.poll();
     scene.disturbed.refuse<AckJob>(1);
     scene.ack(1);
@@ -555,7 +556,7 @@ TEST_CASE("a reply that comes after the worker is gone reaches nobody") {
     LeaseScene scene;
     scene.disturbed.hold<AcquireJobs>();
     {
-        Worker brief{scene.disturbed, scene.now, scene.complete({}), 1};
+        LoopWorker brief{scene.disturbed, scene.now, scene.complete({}), 1};
         scene.push("resize");
         brief.run();
     }

@@ -51,10 +51,10 @@ private:
     std::vector<DeliveryReport> all_;
 };
 
-const Event order{.topic = "orders",
-                  .type = EventType::update,
-                  .url = "https://shop.example/1",
-                  .timestamp = from_milliseconds(1'700'000'000'000)};
+const Event dated_order{.topic = "orders",
+                        .type = EventType::update,
+                        .url = "https://shop.example/1",
+                        .timestamp = from_milliseconds(1'700'000'000'000)};
 
 Delivery delivery_to(const std::string& token) {
     Delivery delivery{.batch = Uid{1, 2},
@@ -64,7 +64,7 @@ Delivery delivery_to(const std::string& token) {
                       .attempt = 3,
                       .created_at = from_milliseconds(5),
                       .messages = {}};
-    delivery.messages.append(encode_message(order, {}));
+    delivery.messages.append(encode_message(dated_order, {}));
     return delivery;
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("a callback that gets the batch and returns succeeds") {
     CHECK(got->subscriber == "billing");
     CHECK(got->attempt == 3);
     CHECK(got->created_at == from_milliseconds(5));
-    CHECK(got->events == std::vector<Event>{order});
+    CHECK(got->events == std::vector<Event>{dated_order});
 }
 
 TEST_CASE("a callback that throws fails, whatever it throws") {
@@ -150,7 +150,7 @@ TEST_CASE("messages that cannot be decoded are left out and counted") {
     Reports reports;
     auto delivery = delivery_to("billing");
     delivery.messages.append("rubbish");
-    delivery.messages.append(encode_message(order, {}));
+    delivery.messages.append(encode_message(dated_order, {}));
     transport.deliver(std::move(delivery), reports.collect());
     const auto report = reports.wait_for(1).front();
     CHECK(report.outcome);

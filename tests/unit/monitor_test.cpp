@@ -14,6 +14,7 @@
 
 #include "routemaster/bus.hpp"
 #include "routemaster/job_queue.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 #include "support/disturbed_store.hpp"
@@ -26,8 +27,8 @@ using namespace routemaster::test;
 namespace {
 
 /// A bus and its monitor.
-struct Scene {
-    explicit Scene(MonitorOptions options = {})
+struct MonitoredScene {
+    explicit MonitoredScene(MonitorOptions options = {})
         : monitor{disturbed, complete(std::move(options))} {}
 
     MonitorOptions complete(MonitorOptions options) {
@@ -121,7 +122,7 @@ TEST_CASE("a measurement is a line as Ruby Routemaster prints it") {
 }
 
 TEST_CASE("gauges cover every subscriber, and the jobs of every named queue") {
-    Scene scene{{.queues = {"main", "mail"}}};
+    MonitoredScene scene{{.queues = {"main", "mail"}}};
     scene.subscribe("billing", {"orders"}, 2);
     scene.subscribe("audit", {"orders", "refunds"});
     scene.publish("orders", 5);
@@ -148,7 +149,7 @@ TEST_CASE("gauges cover every subscriber, and the jobs of every named queue") {
 }
 
 TEST_CASE("every counter of the store is reported, with the tags of Ruby Routemaster") {
-    Scene scene{{.tags = {{"app", "bus"}, {"env", "test"}}}};
+    MonitoredScene scene{{.tags = {{"app", "bus"}, {"env", "test"}}}};
     scene.subscribe("billing", {"cats"});
     scene.publish("cats", 3);
     perform(scene.store, AddToCounters{{{{"events.removed", {{"queue", {}}}}, 4}}},
@@ -168,7 +169,7 @@ TEST_CASE("every counter of the store is reported, with the tags of Ruby Routema
 }
 
 TEST_CASE("measurements show the public part of a token, and add up subscribers that share it") {
-    Scene scene;
+    MonitoredScene scene;
     for (const auto* token : {"billing--secret", "billing--geheim", "0123secret"}) {
         scene.subscribe(token, {"orders"});
     }
@@ -201,7 +202,7 @@ TEST_CASE("measurements show the public part of a token, and add up subscribers 
 }
 
 TEST_CASE("the capacity is reported with its limits") {
-    Scene scene{{.capacity = CapacityOptions{}}};
+    MonitoredScene scene{{.capacity = CapacityOptions{}}};
     scene.run();
     CHECK(scene.lines("gauge:store") ==
           Lines{"gauge:store.bytes_used:0 ()", "gauge:store.high_mark:90000000 ()",
@@ -209,7 +210,7 @@ TEST_CASE("the capacity is reported with its limits") {
 }
 
 TEST_CASE("the gauges of the store are reported under each of its names") {
-    Scene scene{{.capacity = CapacityOptions{}, .store_names = {"redis", "store"}}};
+    MonitoredScene scene{{.capacity = CapacityOptions{}, .store_names = {"redis", "store"}}};
     scene.run();
     for (const char* gauge : {"bytes_used", "max_mem", "low_mark", "high_mark"}) {
         CHECK(scene.lines(std::string{"gauge:store."} + gauge).size() == 1);
@@ -218,7 +219,7 @@ TEST_CASE("the gauges of the store are reported under each of its names") {
 }
 
 TEST_CASE("more subscribers than fit on a page are all reported, each once") {
-    Scene scene;
+    MonitoredScene scene;
     constexpr int count = 2'000;
     for (int i = 0; i < count; ++i) scene.subscribe("s" + std::to_string(i) + "--x", {"orders"});
     scene.run();
@@ -230,7 +231,7 @@ TEST_CASE("more subscribers than fit on a page are all reported, each once") {
 }
 
 TEST_CASE("one poll makes one submission at most") {
-    Scene scene;
+    MonitoredScene scene;
     for (int i = 0; i < 1'500; ++i) scene.subscribe("s" + std::to_string(i) + "--x", {"orders"});
     AddToCounters counted;
     for (int i = 0; i < 1'500; ++i) counted.increments.push_back({{"n" + std::to_string(i)}, 1});
@@ -277,7 +278,7 @@ TEST_CASE("numbers too large for a measurement are reported as the greatest") {
 }
 
 TEST_CASE("a report comes at once, and then one every interval") {
-    Scene scene{{.interval = Duration{2'000}}};
+    MonitoredScene scene{{.interval = Duration{2'000}}};
     scene.run_for(Duration{1'999});
     CHECK(scene.reports.size() == 1);
     scene.run_for(Duration{1});
@@ -288,7 +289,7 @@ TEST_CASE("a report comes at once, and then one every interval") {
 }
 
 TEST_CASE("values that the store cannot report are left out, and that is logged once") {
-    Scene scene{{.queues = {"main", "mail"}}};
+    MonitoredScene scene{{.queues = {"main", "mail"}}};
     scene.subscribe("billing", {"orders"});
     scene.publish("orders");
     const auto count = [&](const std::string& beginning) { return scene.lines(beginning).size(); };
@@ -331,7 +332,7 @@ TEST_CASE("values that the store cannot report are left out, and that is logged 
 }
 
 TEST_CASE("without any value from the store there is no report") {
-    Scene scene;
+    MonitoredScene scene;
     scene.disturbed.refuse<ListSubscribers>(1);
     scene.disturbed.refuse<CountJobs>(1);
     scene.disturbed.refuse<MeasureUse>(1);
@@ -343,7 +344,7 @@ TEST_CASE("without any value from the store there is no report") {
 }
 
 TEST_CASE("a slow store is not asked again before it has replied") {
-    Scene scene;
+    MonitoredScene scene;
     scene.disturbed.hold<ListSubscribers>();
     scene.run_for(Duration{60'000});
     scene.runner.wake();
@@ -356,7 +357,7 @@ TEST_CASE("a slow store is not asked again before it has replied") {
 }
 
 TEST_CASE("a monitor that closes waits for the store until its deadline, and reports nothing") {
-    Scene scene;
+    MonitoredScene scene;
     const auto close = [&] {
         scene.monitor.close(scene.clock.now() + Duration{1'000});
         scene.runner.wake();

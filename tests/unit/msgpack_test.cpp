@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "support/example_events.hpp"
 #include "support/hex.hpp"
 #include "support/random_value.hpp"
 #include "support/seed.hpp"
@@ -16,10 +17,7 @@ using routemaster::test::hex;
 
 namespace {
 
-const Event cat{.topic = "cats",
-                .type = EventType::create,
-                .url = "https://example.com/cats/1",
-                .timestamp = from_milliseconds(0x1a1fb9ed83b)};
+using test::cat;
 
 // The message of `cat` as Ruby Routemaster writes it.
 const std::string cat_message = hex("92 a165 85 a174 cf000001a1fb9ed83b a16f a463617473"

@@ -6,13 +6,14 @@
 #include <string>
 
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/step.hpp"
+#include "support/example_events.hpp"
 
 using namespace routemaster;
 
 namespace {
 
-const Event order{
-    .topic = "orders", .type = EventType::update, .url = "https://shop.example/orders/42"};
+using test::order;
 const TimePoint now = from_milliseconds(1'700'000'000'000);
 
 Result<PublishEvent> publish(const Event& event, std::size_t data_max = event_data_max_default) {

@@ -13,13 +13,13 @@ using namespace routemaster;
 
 namespace {
 
-Result<std::string> good() { return std::string{"text"}; }
+Result<std::string> a_text() { return std::string{"text"}; }
 Result<std::string> bad() { return Error{Errc::invalid, "field: must be shorter"}; }
 
 }  // namespace
 
 TEST_CASE("a result contains a value") {
-    auto result = good();
+    auto result = a_text();
     CHECK(result.has_value());
     CHECK(static_cast<bool>(result));
     CHECK(*result == "text");
@@ -30,7 +30,7 @@ TEST_CASE("a result contains a value") {
     CHECK(std::as_const(result)->size() == 4);
     CHECK(std::as_const(result).value() == "text");
     *result += " more";
-    CHECK(good().value() == "text");
+    CHECK(a_text().value() == "text");
     CHECK(*std::move(result) == "text more");
 }
 

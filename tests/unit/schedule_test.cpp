@@ -21,7 +21,7 @@ using namespace routemaster::detail;
 namespace {
 
 /// A schedule and an ordered map with which it must agree.
-struct Scene {
+struct ScheduleScene {
     using Key = std::pair<TimePoint, std::uint64_t>;
 
     JobState& make(std::int64_t run_at) {
@@ -69,7 +69,7 @@ TEST_CASE("a schedule returns the job that is due first, whatever is added and r
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};
     for (int round = 0; round < 20; ++round) {
-        Scene scene;
+        ScheduleScene scene;
         // Half of the rounds begin with jobs that were restored.
         std::vector<JobState*> restored;
         for (std::uint64_t n = round % 2 == 0 ? 0 : random.below(round % 4 == 1 ? 40 : 2'000);
@@ -91,7 +91,7 @@ TEST_CASE("a schedule returns the job that is due first, whatever is added and r
 }
 
 TEST_CASE("to count what is due does not look at every job that was restored") {
-    Scene scene;
+    ScheduleScene scene;
     constexpr std::size_t jobs = 200'000;
     std::vector<JobState*> restored;
     for (std::size_t n = 0; n < jobs; ++n) {

@@ -18,17 +18,17 @@ using routemaster::test::is_mapped;
 namespace {
 
 /// As large as typical entries of a slab; counts its objects.
-struct Thing {
+struct Counted {
     static inline int alive = 0;
 
-    explicit Thing(std::uint64_t number) : name{number} {
+    explicit Counted(std::uint64_t number) : name{number} {
         if (number == UINT64_MAX) throw std::runtime_error{"no such thing"};
         filler.fill(static_cast<char>(number));
         ++alive;
     }
-    ~Thing() { --alive; }
-    Thing(const Thing&) = delete;
-    Thing& operator=(const Thing&) = delete;
+    ~Counted() { --alive; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
 
     [[nodiscard]] bool is_whole() const {
         for (const char each : filler) {
@@ -52,16 +52,16 @@ struct LargeThing {
 }  // namespace
 
 TEST_CASE("things in a slab stay intact and in place") {
-    Slab<Thing> slab;
-    std::vector<Thing*> things;
-    std::set<const Thing*> places;
+    Slab<Counted> slab;
+    std::vector<Counted*> things;
+    std::set<const Counted*> places;
     constexpr std::uint64_t many = 5'000;
     for (std::uint64_t n = 0; n < many; ++n) {
         things.push_back(&slab.make(n));
         places.insert(things.back());
     }
     CHECK(places.size() == many);
-    CHECK(Thing::alive == many);
+    CHECK(Counted::alive == many);
     // Every other one is destroyed, and others take their places.
     for (std::uint64_t n = 0; n < many; n += 2) slab.destroy(*things[n]);
     for (std::uint64_t n = 0; n < many; n += 2) things[n] = &slab.make(many + n);
@@ -70,11 +70,11 @@ TEST_CASE("things in a slab stay intact and in place") {
         REQUIRE(things[n]->name == (n % 2 == 0 ? many + n : n));
     }
     for (auto* thing : things) slab.destroy(*thing);
-    CHECK(Thing::alive == 0);
+    CHECK(Counted::alive == 0);
 }
 
 TEST_CASE("a thing whose constructor throws leaves its place to the next") {
-    Slab<Thing> slab;
+    Slab<Counted> slab;
     CHECK_THROWS(static_cast<void>(slab.make(UINT64_MAX)));
     auto& first = slab.make(1U);
     CHECK_THROWS(static_cast<void>(slab.make(UINT64_MAX)));
@@ -83,7 +83,7 @@ TEST_CASE("a thing whose constructor throws leaves its place to the next") {
     CHECK(second.is_whole());
     slab.destroy(first);
     slab.destroy(second);
-    CHECK(Thing::alive == 0);
+    CHECK(Counted::alive == 0);
 }
 
 TEST_CASE("the memory of many things returns to the system when they are destroyed") {

@@ -15,6 +15,7 @@
 #include "routemaster/bus.hpp"
 #include "routemaster/completion_thread.hpp"
 #include "routemaster/job_queue.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/faulty_store.hpp"
 
@@ -24,13 +25,13 @@ using testing::FaultyStore;
 
 namespace {
 
-constexpr TimePoint now = from_milliseconds(1'000);
+constexpr TimePoint noon = from_milliseconds(1'000);
 
 Result<Pushed> push(Store& store, const std::string& job) {
-    return perform(store, PushJob{"q", job, now}, now);
+    return perform(store, PushJob{"q", job, noon}, noon);
 }
 
-std::uint64_t ready(Store& store) { return perform(store, CountJobs{"q"}, now).value().ready; }
+std::uint64_t ready(Store& store) { return perform(store, CountJobs{"q"}, noon).value().ready; }
 
 }  // namespace
 
@@ -38,7 +39,8 @@ TEST_CASE("one step can be performed with a completion or waited for") {
     MemoryStore store;
     CHECK(push(store, "a").value() == PushOutcome::pushed);
     std::optional<QueueStatus> replied;
-    submit(store, CountJobs{"q"}, now, [&](Result<QueueStatus> reply) { replied = reply.value(); });
+    submit(store, CountJobs{"q"}, noon,
+           [&](Result<QueueStatus> reply) { replied = reply.value(); });
     CHECK(replied == QueueStatus{.ready = 1});
     const auto refused = push(store, "");
     REQUIRE_FALSE(refused.has_value());
@@ -100,8 +102,8 @@ TEST_CASE("a lost request is not performed, a lost reply is") {
     CHECK(unheard.error().code() == Errc::unavailable);
     CHECK(unheard.error().retryable());
     CHECK(ready(memory) == 0);
-    Step step{PushJob{"q", "a", now}};
-    const auto in_doubt = perform_all(store, {&step, 1}, now).front();
+    Step step{PushJob{"q", "a", noon}};
+    const auto in_doubt = perform_all(store, {&step, 1}, noon).front();
     REQUIRE_FALSE(in_doubt.has_value());
     CHECK(in_doubt.error().code() == Errc::timed_out);
     CHECK(ready(memory) == 1);
@@ -120,7 +122,7 @@ TEST_CASE("a step in doubt is repeated when that does no harm") {
     CHECK(store.count(Fault::lost_reply) == 2);
     store.script({Fault::lost_reply});
     bool replied = false;
-    submit(store, PushJob{"q", "b", now}, now,
+    submit(store, PushJob{"q", "b", noon}, noon,
            [&](Result<Pushed> outcome) { replied = outcome.value() == PushOutcome::duplicate; });
     CHECK(replied);
     CHECK(ready(memory) == 2);
@@ -132,7 +134,7 @@ TEST_CASE("a step that stays in doubt is not repeated for ever") {
     CHECK(push(store, "a").error().code() == Errc::timed_out);
     CHECK(store.count(Fault::lost_reply) == repeats_max + 1);
     std::optional<std::error_code> replied;
-    submit(store, PushJob{"q", "b", now}, now,
+    submit(store, PushJob{"q", "b", noon}, noon,
            [&](const Result<Pushed>& outcome) { replied = outcome.error().code(); });
     CHECK(replied == Errc::timed_out);
     CHECK(store.count(Fault::lost_reply) == 2 * (repeats_max + 1));
@@ -142,9 +144,13 @@ TEST_CASE("an event whose publication is in doubt is not published again") {
     MemoryStore memory;
     FaultyStore store{memory};
     store.script({Fault::lost_reply});
-    const PublishEvent step{.topic = "orders", .message = "1", .timestamp = now};
-    CHECK(perform(store, step, now).error().code() == Errc::timed_out);
-    CHECK(perform(memory, ListTopics{}, now).value().at(0).events == 1);
+    const PublishEvent step{.topic = "orders",
+                            .publisher = std::nullopt,
+                            .message = "1",
+                            .timestamp = noon,
+                            .uid = Uid{1, 1}};
+    CHECK(perform(store, step, noon).error().code() == Errc::timed_out);
+    CHECK(perform(memory, ListTopics{}, noon).value().at(0).events == 1);
 }
 
 TEST_CASE("a fault affects every step of its submission") {
@@ -152,8 +158,8 @@ TEST_CASE("a fault affects every step of its submission") {
     FaultyStore store{memory};
     for (const auto fault : {Fault::lost_request, Fault::lost_reply}) {
         store.script({fault});
-        std::vector<Step> steps{PushJob{"q", "a", now}, PushJob{"q", "b", now}, ListTopics{}};
-        const auto outcomes = perform_all(store, steps, now);
+        std::vector<Step> steps{PushJob{"q", "a", noon}, PushJob{"q", "b", noon}, ListTopics{}};
+        const auto outcomes = perform_all(store, steps, noon);
         CHECK(outcomes.size() == 3);
         for (const auto& outcome : outcomes) CHECK_FALSE(outcome.has_value());
         CHECK(ready(memory) == (fault == Fault::lost_request ? 0 : 2));
@@ -167,7 +173,7 @@ TEST_CASE("random faults are as frequent as requested and replay alike") {
         std::string pattern;
         for (int i = 0; i < 1'000; ++i) {
             Step step{ListTopics{}};
-            const auto reply = perform_all(store, {&step, 1}, now).front();
+            const auto reply = perform_all(store, {&step, 1}, noon).front();
             pattern += reply ? '.' : reply.error().code() == Errc::timed_out ? 'r' : 'q';
         }
         return pattern;

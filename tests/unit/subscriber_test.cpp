@@ -8,6 +8,7 @@
 
 #include "routemaster/bus.hpp"
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 
@@ -280,7 +281,7 @@ TEST_CASE("every call about DEAD batches has a form with a completion") {
     subscriber.dead_batch(
         Uid{}, [&](Result<std::optional<DeadBatch>> reply) { replied += reply.value() ? 0 : 1; });
     subscriber.dead_messages(dead[0].uid, [&](Result<std::optional<DeadMessages>> reply) {
-        replied += reply.value()->messages.size() == 1 ? 1 : 0;
+        replied += reply.value().value().messages.size() == 1 ? 1 : 0;
     });
     subscriber.redeliver(
         dead[0].uid, [&](Result<Count> reply) { replied += reply.value() == Count{1} ? 1 : 0; });

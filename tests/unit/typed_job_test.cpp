@@ -38,9 +38,9 @@ struct Rotate : Resize {
     [[nodiscard]] static Result<Rotate> decode(const Value::Array&) { return Rotate{}; }
 };
 
-struct Nameless {
+struct WithoutName {
     [[nodiscard]] Value::Array encode() const { return {}; }
-    [[nodiscard]] static Result<Nameless> decode(const Value::Array&) { return Nameless{}; }
+    [[nodiscard]] static Result<WithoutName> decode(const Value::Array&) { return WithoutName{}; }
 };
 
 struct WithoutCodec {
@@ -69,7 +69,7 @@ concept Handleable = requires(WorkerPool& pool, Handler handler) {
 };
 
 static_assert(Pushable<Job> && Pushable<Resize> && ManyPushable<Job> && ManyPushable<Resize>);
-static_assert(!Pushable<int> && !Pushable<Nameless> && !Pushable<WithoutCodec>);
+static_assert(!Pushable<int> && !Pushable<WithoutName> && !Pushable<WithoutCodec>);
 static_assert(!Pushable<DecodesAnother> && !ManyPushable<WithoutCodec>);
 
 static_assert(Handleable<Resize, void (*)(const Resize&)>);

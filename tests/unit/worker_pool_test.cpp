@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "routemaster/job_exceptions.hpp"
+#include "routemaster/perform.hpp"
 #include "support/pool_scene.hpp"
 
 using namespace routemaster;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "routemaster/job_queue.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/worker_pool.hpp"
 #include "support/await.hpp"

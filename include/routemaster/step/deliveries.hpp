@@ -8,6 +8,7 @@
 
 #include "routemaster/batch.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/names.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
@@ -17,12 +18,6 @@
 #include "routemaster/uid.hpp"
 
 namespace routemaster {
-
-/// The queue of delivery jobs. A delivery job is `["batch", [uid]]`.
-inline constexpr const char* delivery_queue = "main";
-
-/// What to `Store::watch` for deliveries to callbacks in processes.
-inline constexpr const char* callback_watch = "main:callbacks";
 
 /// What to do about a delivery job.
 enum class Verdict {
@@ -59,8 +54,9 @@ struct DeliveryStart {
 /// notes `now` as the subscriber's last one. Repeating it counts one attempt more. A job that is
 /// not a delivery job is `invalid`.
 ///
-/// The reply waits until the seal, the attempt that it counts, and the events are on disk: one
-/// batch id never names two different batches, whatever crashes.
+/// The reply waits until the events are on disk, and so is the attempt that it counts, unless that
+/// is the first and attempts are not limited. One batch id never names two different batches, whatever crashes: a batch that is
+/// CURRENT when an embedded store starts takes no more events.
 struct BeginDelivery {
     using Reply = DeliveryStart;
     static constexpr StepTraits traits{.name = "begin_delivery",
@@ -109,7 +105,6 @@ struct SettleDelivery {
     /// Likewise: why not. A DEAD batch keeps the first `dead_error_max` bytes.
     std::string error{};
     /// The reply may take 50 ms longer, so that the end is written together with what comes next.
-    /// It comes at once when the next batch of the subscriber is acquired meanwhile.
     bool patient = false;
 };
 

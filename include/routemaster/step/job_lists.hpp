@@ -83,13 +83,6 @@ struct KickJobs {
     std::uint32_t limit = 1'000;  ///< From 1 to `jobs_looked_at_max`, else `invalid`.
 };
 
-/// What became of the deletion of a job.
-enum class Deletion {
-    deleted,
-    unknown,  ///< The queue has no job of that id; nothing was changed.
-    pending,  ///< A worker has leased it; nothing was changed.
-};
-
 /// Deletes a job that is SCHEDULED, READY or BURIED. Repeating it answers `unknown`.
 struct DeleteJob {
     using Reply = Deletion;
@@ -101,13 +94,6 @@ struct DeleteJob {
 
     std::string queue;
     JobId id = 0;
-};
-
-/// What became of the cancellation of a job.
-enum class Cancellation {
-    cancelled,  ///< It is gone.
-    unknown,    ///< The queue has no job of that id; nothing was changed.
-    requested,  ///< A worker has leased it, and is asked to stop.
 };
 
 /// Cancels a job, counted in `jobs.cancelled` when it goes. One that is SCHEDULED, READY or BURIED

@@ -19,27 +19,6 @@
 
 namespace routemaster {
 
-/// What became of a push.
-enum class PushOutcome {
-    pushed,
-    duplicate,  ///< Another job of the queue excludes it; nothing was changed.
-    replaced,   ///< The other job took over what was pushed.
-};
-
-/// What became of a push, and of which job.
-struct Pushed {
-    PushOutcome outcome = PushOutcome::pushed;
-    /// Of the job that is there now; 0 when its key is kept though it is done, and in a queue of
-    /// Ruby Routemaster.
-    JobId id = 0;
-
-    friend bool operator==(const Pushed&, const Pushed&) = default;
-    /// Compares the outcome alone.
-    friend bool operator==(const Pushed& pushed, PushOutcome expected) {
-        return pushed.outcome == expected;
-    }
-};
-
 /// Puts a job into a queue. READY when `run_at` is not after `now`, else SCHEDULED.
 /// Without a key, an equal job without one that is there already, be it BURIED, stays as it is,
 /// with its own options. With a key, the job that has it excludes others as its own scope says.
@@ -82,7 +61,10 @@ inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 /// Promotes what is due, then leases the longest READY jobs to a worker: they become PENDING.
 /// Also counts as a heartbeat of the worker. A worker may have many leases.
 /// Except in queues of Ruby Routemaster, this counts an attempt of each job, durably before the
-/// reply: so a job that kills its process each time is leased `attempts_max` times and no more.
+/// reply: so a job that kills its process each time is leased `attempts_max` times and no more. But
+/// on an embedded store the first attempt in the process that pushed the job is written when it
+/// ends, unless there may be but one, or the job expires: if it kills that process, it is not
+/// counted.
 /// Instead of being leased, a job whose attempts are used up is BURIED, with `unreported_error`,
 /// and one that has expired before its first attempt is dropped, counted in `jobs.expired`.
 /// Of delivery jobs a worker gets those whose `destinations` it names, and those of subscribers

@@ -34,14 +34,6 @@ struct Subscribe {
     SubscribeOptions options;
 };
 
-/// What became of an unsubscription.
-enum class Unsubscription {
-    unsubscribed,
-    unknown_subscriber,
-    unknown_topic,
-    not_subscribed,
-};
-
 /// Ends one subscription. Events already in batches are delivered all the same.
 /// Repeating one that succeeded answers `not_subscribed`.
 struct Unsubscribe {

@@ -7,19 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "routemaster/api_token.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
 #include "routemaster/step/traits.hpp"
 
 namespace routemaster {
-
-/// A credential and the name of its owner.
-struct ApiToken {
-    std::string token;
-    std::string name;
-    friend bool operator==(const ApiToken&, const ApiToken&) = default;
-};
 
 /// Makes a token valid, or renames one that is. Repeating it changes nothing more.
 struct PutToken {

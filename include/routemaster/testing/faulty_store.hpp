@@ -13,6 +13,7 @@
 
 #include "routemaster/error.hpp"
 #include "routemaster/random.hpp"
+#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 
 namespace routemaster::testing {

@@ -7,13 +7,47 @@
 namespace routemaster::detail {
 namespace {
 
-auto place_in(auto& block, std::uint64_t id) {
+auto place_in(const auto& jobs, std::uint64_t id) {
     return std::lower_bound(
-        block.begin(), block.end(), id,
+        jobs.begin(), jobs.end(), id,
         [](const JobState* job, std::uint64_t wanted) { return job->order < wanted; });
 }
 
 }  // namespace
+
+void IdIndex::Block::append(std::span<JobState* const> jobs) {
+    jobs_.insert(jobs_.end(), jobs.begin(), jobs.end());
+}
+
+void IdIndex::Block::insert(JobState& job) {
+    const bool last = jobs_.back()->order < job.order;
+    if (!last || jobs_.size() == jobs_.capacity()) close_up();
+    jobs_.insert(last ? jobs_.end() : place_in(jobs_, job.order), &job);
+}
+
+void IdIndex::Block::remove(const JobState& job) {
+    const auto place = place_in(jobs(), job.order) - jobs().begin();
+    if (place == 0) {
+        ++gone_;
+        return;
+    }
+    close_up();
+    jobs_.erase(jobs_.begin() + place);
+    if (jobs_.size() < jobs_.capacity() / 4) jobs_.shrink_to_fit();
+}
+
+std::vector<JobState*> IdIndex::Block::split() {
+    close_up();
+    const auto middle = jobs_.begin() + static_cast<std::ptrdiff_t>(jobs_.size() / 2);
+    std::vector<JobState*> upper{middle, jobs_.end()};
+    jobs_.erase(middle, jobs_.end());
+    return upper;
+}
+
+void IdIndex::Block::close_up() {
+    jobs_.erase(jobs_.begin(), jobs_.begin() + static_cast<std::ptrdiff_t>(gone_));
+    gone_ = 0;
+}
 
 IdIndex::Blocks::const_iterator IdIndex::block_of(std::uint64_t id) const {
     const auto behind = blocks_.upper_bound(id);
@@ -24,7 +58,7 @@ void IdIndex::insert(JobState& job) {
     auto behind = blocks_.upper_bound(job.order);
     if (behind == blocks_.begin()) {
         if (behind == blocks_.end()) {
-            blocks_[job.order].push_back(&job);
+            blocks_.emplace(job.order, Block{{&job}});
             return;
         }
         auto first = blocks_.extract(behind);
@@ -32,45 +66,44 @@ void IdIndex::insert(JobState& job) {
         behind = std::next(blocks_.insert(std::move(first)).position);
     }
     auto& block = std::prev(behind)->second;
-    if (block.size() < block_max) {
-        block.insert(place_in(block, job.order), &job);
+    const auto jobs = block.jobs();
+    if (jobs.size() < block_max) {
+        block.insert(job);
         return;
     }
     // Most jobs come last: then the full block stays full.
-    if (block.back()->order < job.order) {
-        blocks_.emplace_hint(behind, job.order, Block{&job});
+    if (jobs.back()->order < job.order) {
+        blocks_.emplace_hint(behind, job.order, Block{{&job}});
         return;
     }
-    const auto middle = block.begin() + block_max / 2;
-    Block upper{middle, block.end()};
-    block.erase(middle, block.end());
+    auto upper = block.split();
     const auto first = upper.front()->order;
-    blocks_.emplace_hint(behind, first, std::move(upper));
+    blocks_.emplace_hint(behind, first, Block{std::move(upper)});
     insert(job);
 }
 
 void IdIndex::remove(const JobState& job) {
     const auto at = std::prev(blocks_.upper_bound(job.order));
     auto& block = at->second;
-    block.erase(place_in(block, job.order));
-    if (block.empty()) {
+    block.remove(job);
+    const auto left = block.jobs().size();
+    if (left == 0) {
         blocks_.erase(at);
         return;
     }
     const auto next = std::next(at);
-    if (next != blocks_.end() && block.size() + next->second.size() <= block_max / 2) {
-        block.insert(block.end(), next->second.begin(), next->second.end());
+    if (next != blocks_.end() && left + next->second.jobs().size() <= block_max / 2) {
+        block.append(next->second.jobs());
         blocks_.erase(next);
-    } else if (block.size() < block.capacity() / 4) {
-        block.shrink_to_fit();
     }
 }
 
 JobState* IdIndex::find(std::uint64_t id) const {
     const auto at = block_of(id);
     if (at == blocks_.end()) return nullptr;
-    const auto place = place_in(at->second, id);
-    return place != at->second.end() && (*place)->order == id ? *place : nullptr;
+    const auto jobs = at->second.jobs();
+    const auto place = place_in(jobs, id);
+    return place != jobs.end() && (*place)->order == id ? *place : nullptr;
 }
 
 }  // namespace routemaster::detail

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/state/job_state.hpp"
@@ -34,14 +36,34 @@ public:
     void after(std::uint64_t id, Visit visit) const {
         if (id == UINT64_MAX) return;
         for (auto block = block_of(id + 1); block != blocks_.end(); ++block) {
-            for (auto* job : block->second) {
+            for (auto* job : block->second.jobs()) {
                 if (job->order > id && !visit(*job)) return;
             }
         }
     }
 
 private:
-    using Block = std::vector<JobState*>;
+    /// Some jobs in their order. Those in front leave first, mostly, which moves no others.
+    class Block {
+    public:
+        explicit Block(std::vector<JobState*> jobs) : jobs_{std::move(jobs)} {}
+
+        [[nodiscard]] std::span<JobState* const> jobs() const {
+            return std::span{jobs_}.subspan(gone_);
+        }
+        void append(std::span<JobState* const> jobs);
+        void insert(JobState& job);
+        void remove(const JobState& job);
+        /// Takes the second half out.
+        std::vector<JobState*> split();
+
+    private:
+        /// Drops the places of those that have left in front.
+        void close_up();
+
+        std::vector<JobState*> jobs_;
+        std::size_t gone_ = 0;  ///< Places in front whose job has left.
+    };
     /// By an id that is not greater than any in the block, and greater than all before it.
     using Blocks = std::map<std::uint64_t, Block>;
 

@@ -41,6 +41,8 @@ struct JobState : Entity {
     State state = State::scheduled;
     bool eligible : 1 = true;   ///< Stands among the first of its group, so it may be acquired.
     bool in_order : 1 = false;  ///< It is a `GroupedJob`.
+    bool counted : 1 = false;   ///< While PENDING: this is an attempt, and attempts are counted.
+    bool restored : 1 = false;  ///< It comes from a journal, so an attempt may have been cut off.
     QueueState& queue;
     Payload payload;  ///< Encoded: the identity, unless it has a key.
     TimePoint run_at;
@@ -48,7 +50,7 @@ struct JobState : Entity {
     /// Among those that are READY and eligible, by who may acquire them, or at its worker, or
     /// among the BURIED.
     ListHook<JobState> in_state;
-    std::unique_ptr<JobDetails> details;  ///< Null: defaults, and no attempt yet.
+    std::unique_ptr<JobDetails> details;  ///< Null: defaults, and no attempt before this one.
     Worker* worker = nullptr;             ///< Who leased it; null unless it is PENDING.
     union {
         std::uint64_t fence = 0;  ///< Of its lease, while PENDING.
@@ -56,12 +58,17 @@ struct JobState : Entity {
     };
 
     /// The details, which begin with the defaults.
-    [[nodiscard]] JobDetails& detailed() {
-        if (details == nullptr) details = std::make_unique<JobDetails>();
+    JobDetails& detailed() {
+        if (details == nullptr) {
+            details = std::make_unique<JobDetails>();
+            details->attempts = counted ? 1 : 0;
+        }
         return *details;
     }
+    /// That were begun since it was pushed or kicked. The first one needs no details: most jobs
+    /// are done at once.
     [[nodiscard]] std::uint32_t attempts() const noexcept {
-        return details == nullptr ? 0 : details->attempts;
+        return details != nullptr ? details->attempts : counted ? 1U : 0U;
     }
 
     /// Whether it has a key, which it may have lost to another.

@@ -117,6 +117,11 @@ void JobTable::remove(JobState& job) {
 }
 
 void JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
+    if (job.counted) job.detailed();
+    put_back(job, run_at, now);
+}
+
+void JobTable::put_back(JobState& job, TimePoint run_at, TimePoint now) {
     if (job.cancelled()) return drop_cancelled(job);
     leases_.end(job);
     job.run_at = run_at;
@@ -126,8 +131,8 @@ void JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
 }
 
 void JobTable::release_uncounted(JobState& job, TimePoint run_at, TimePoint now) {
-    if (job.attempts() > 0) --job.details->attempts;
-    release(job, run_at, now);
+    if (job.counted && job.details != nullptr) --job.details->attempts;
+    put_back(job, run_at, now);
 }
 
 // --- Jobs that fail -----------------------------------------------------------------------------
@@ -141,7 +146,7 @@ bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
     details.add_error(step.error, now);
     const bool last = step.bury || !details.has_attempts_left();
     if (!last) {
-        release(job, step.run_at, now);
+        put_back(job, step.run_at, now);
     } else {
         leases_.end(job);
         bury(job, now);
@@ -224,9 +229,9 @@ JobStatus JobTable::status(const JobState& job, TimePoint now) const {
     }
     status.job = job.payload.resident() ? std::string{job.payload.text()} : changes_.read(job);
     if (job.worker != nullptr) status.worker = job.worker->uid;
+    status.attempts = job.attempts();
     if (job.details == nullptr) return status;
     status.options = job.details->options;
-    status.attempts = job.details->attempts;
     status.errors = job.details->errors;
     status.cancelled = job.details->cancelled;
     status.buried_at = job.details->buried_at;
@@ -292,11 +297,23 @@ std::vector<std::string> JobTable::take_woken() {
 
 // --- Leases -------------------------------------------------------------------------------------
 
+/// The first attempt of a job in the process that pushed it is recorded only if a crash must not
+/// hide it, as a record costs a commit: where there is but one, or a time by which it must begin, or
+/// where it frees a key.
 void JobTable::begin_attempt(JobState& job) {
-    ++job.detailed().attempts;
-    job.details->begun = true;
-    if (job.details->options.key.scope == KeyScope::until_started) JobKeys::release(job);
-    changes_.attempted(job);
+    if (job.restored || job.details != nullptr) {
+        auto& details = job.detailed();
+        ++details.attempts;
+        details.begun = true;
+        const bool first = details.attempts == 1 && !job.restored;
+        const auto& options = details.options;
+        const bool frees_key = options.key.scope == KeyScope::until_started;
+        if (frees_key) JobKeys::release(job);
+        if (!first || options.attempts_max == 1 || options.expires_at != never || frees_key) {
+            changes_.attempted(job);
+        }
+    }
+    job.counted = true;
 }
 
 Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint now,
@@ -405,6 +422,7 @@ std::uint64_t JobTable::scrub(Duration silence, TimePoint now) {
 JobState& JobTable::restore(QueueState& queue, std::string_view job, std::uint32_t hash,
                             TimePoint run_at, std::uint64_t order, OrderingGroup* group) {
     auto& state = make(queue, job, hash, run_at, order, group);
+    state.restored = true;
     queue.ready.push_back(state);
     return state;
 }
@@ -455,6 +473,11 @@ void JobTable::reinstate(const Lease& lease, TimePoint seen) {
     JobPlaces::displace(*job);
     auto& holder = leases_.worker(lease.worker);
     holder.seen = seen;
+    if (queue->has_ids) {
+        auto& details = job->detailed();
+        details.attempts = std::max(details.attempts, lease.attempt);
+        job->counted = true;
+    }
     leases_.grant(*job, holder, lease.fence);
 }
 

@@ -202,6 +202,8 @@ private:
     void replace(JobState& job, const PushJob& step, TimePoint now);
     /// Counts an attempt.
     void begin_attempt(JobState& job);
+    /// Ends the lease of a job, whose attempts are as they are to be.
+    void put_back(JobState& job, TimePoint run_at, TimePoint now);
     /// Ends a READY job that must not be acquired, if it is one; false when it may be.
     bool end_unfit(JobState& job, TimePoint now);
     /// Ends a job that was cancelled, whatever its state.

@@ -31,6 +31,7 @@ void LeaseTable::end(JobState& job) {
     job.worker->jobs.remove(job);
     if (job.cancelled()) --job.worker->cancelled;
     job.worker = nullptr;
+    job.counted = false;
     job.fence = 0;
 }
 

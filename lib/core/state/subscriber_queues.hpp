@@ -50,6 +50,9 @@ struct BatchState : Entity {
     std::uint64_t order;  ///< That of its delivery job.
     std::uint32_t attempts = 0;
     bool current = true;
+    /// It comes from a journal. If it is CURRENT, an attempt may have begun whose seal was lost, so
+    /// it takes no more events.
+    bool restored = false;
     bool sealed_here = false;      ///< Since this state was created: no attempt was made before.
     JobState* job = nullptr;       ///< Null when it is DEAD.
     std::unique_ptr<Death> death;  ///< Null unless it is DEAD.
@@ -177,7 +180,7 @@ public:
     void seal(BatchState& batch) {
         batch.current = false;
         batch.subscriber_queue.current = nullptr;
-        batch.sealed_here = true;
+        batch.sealed_here = !batch.restored;
         changes_.changed(batch);
     }
 
@@ -319,7 +322,10 @@ public:
     /// gets one.
     void settle_restored() {
         std::vector<BatchState*> all;
-        for (const auto& [uid, batch] : batches_) all.push_back(batch.get());
+        for (const auto& [uid, batch] : batches_) {
+            batch->restored = true;
+            all.push_back(batch.get());
+        }
         std::sort(all.begin(), all.end(),
                   [](const BatchState* a, const BatchState* b) { return a->order < b->order; });
         auto& queue = jobs_.deliveries();

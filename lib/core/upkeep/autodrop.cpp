@@ -8,6 +8,7 @@
 
 #include "core/upkeep/rounds.hpp"
 #include "core/work/event_queue.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
 

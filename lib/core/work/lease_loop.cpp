@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "routemaster/perform.hpp"
+
 namespace routemaster::detail {
 
 LeaseLoop::LeaseLoop(Store& store, LeaseLoopOptions options, Owner& owner)

@@ -51,11 +51,14 @@ BatchState* Machine::delivered_by(const JobState& job) const {
 }
 
 DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, MessageList messages) {
-    count_begun(batch, subscriber.subscription);
-    subscriber.last_attempted_at = now_;
     depends_on_row_ = 0;
     depend_on(batch);
     depend_on(subscriber);
+    count_begun(batch, subscriber.subscription);
+    // The seal need not be on disk: a batch that is CURRENT after a crash takes no more events.
+    const bool first = batch.attempts == 1 && !batch.restored;
+    if (!first || subscriber.subscription.attempts_max > 0) depend_on(batch);
+    subscriber.last_attempted_at = now_;
     return {.verdict = Verdict::deliver,
             .subscription = subscriber.subscription,
             .health_points = subscriber.health_points,
@@ -65,9 +68,8 @@ DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, Mes
             .messages = std::move(messages)};
 }
 
-/// The reply waits for a commit only if this logs a change. A seal records the attempt with it; a
-/// batch that was full is sealed already, and then the first attempt is worth a commit only if they
-/// are limited or if an earlier process may have made one.
+/// A seal records the attempt with it. A batch that was full is sealed already; then the first
+/// attempt is worth a record only if they are limited or if an earlier process may have made one.
 void Machine::count_begun(BatchState& batch, const Subscription& wants) {
     ++batch.attempts;
     const bool first = batch.attempts == 1 && batch.sealed_here;
@@ -106,6 +108,8 @@ Result<SettleDelivery::Reply> Machine::apply(SettleDelivery& step) {
     if (job == nullptr) return Settlement::lease_lost;
     auto* batch = delivered_by(*job);
     if (batch == nullptr) return invalid("lease: not a delivery job, or its batch is gone");
+    // The attempt was begun, but its seal was lost.
+    if (batch->current && batch->restored) subscriber_queues_.seal(*batch);
     count_attempt(*batch, step);
     auto* subscriber = registry_.subscriber(token_of(*batch));
     if (subscriber != nullptr) change_health(*subscriber, step);

@@ -40,6 +40,9 @@ void Machine::fan_out(const TopicState& topic, const PublishEvent& step) {
     std::uint32_t sibling = 0;
     for (const auto* subscriber : topic.subscribers) {
         auto& subscriber_queue = *subscriber->subscriber_queue;
+        if (subscriber_queue.current != nullptr && subscriber_queue.current->restored) {
+            subscriber_queues_.seal(*subscriber_queue.current);
+        }
         if (subscriber_queue.current == nullptr) {
             auto uid = step.uid.sibling(sibling++);
             while (subscriber_queues_.taken(uid)) uid = step.uid.sibling(sibling++);

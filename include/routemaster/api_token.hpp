@@ -1,0 +1,17 @@
+/// @file
+/// `ApiToken`: a credential.
+
+#pragma once
+
+#include <string>
+
+namespace routemaster {
+
+/// A credential and the name of its owner.
+struct ApiToken {
+    std::string token;
+    std::string name;
+    friend bool operator==(const ApiToken&, const ApiToken&) = default;
+};
+
+}  // namespace routemaster

@@ -1,0 +1,39 @@
+/// @file
+/// The state machine as a store, of which a test knows when it is restored.
+
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/state/machine.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/store.hpp"
+
+namespace routemaster::test {
+
+/// Performs steps as a `MemoryStore` does, which never restarts. Thread safety: one thread.
+class MachineStore final : public Store {
+public:
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        std::vector<Outcome> outcomes;
+        for (auto& step : steps) outcomes.push_back(machine_.perform(step, now));
+        done(outcomes);
+    }
+    [[nodiscard]] Watch watch(const std::string&, std::function<void()>) override { return {}; }
+
+    /// From now on its batches are as if they came from a journal.
+    void restored() {
+        auto& queues = machine_.subscriber_queues();
+        queues.each(
+            [&](const detail::BatchState& batch) { queues.find(batch.uid)->restored = true; });
+    }
+
+private:
+    detail::NoChangeLog changes_;
+    detail::Machine machine_{changes_};
+};
+
+}  // namespace routemaster::test
