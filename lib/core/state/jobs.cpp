@@ -298,8 +298,8 @@ std::vector<std::string> JobTable::take_woken() {
 // --- Leases -------------------------------------------------------------------------------------
 
 /// The first attempt of a job in the process that pushed it is recorded only if a crash must not
-/// hide it, as a record costs a commit: where there is but one, or a time by which it must begin, or
-/// where it frees a key.
+/// hide it, as a record costs a commit: where there is but one, or a time by which it must begin,
+/// or where it frees a key.
 void JobTable::begin_attempt(JobState& job) {
     if (job.restored || job.details != nullptr) {
         auto& details = job.detailed();
