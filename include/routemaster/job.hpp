@@ -1,5 +1,5 @@
 /// @file
-/// A job: a name, its arguments, and at most one of its kind in a queue.
+/// A job: a name, its arguments, and by default at most one of its kind in a queue.
 ///
 ///     push ──► SCHEDULED ──promote (due)──► READY ──acquire──► PENDING ──ack──► gone
 ///                 ▲  ▲                        ▲                  │ │ │
@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/job_key.hpp"
+#include "routemaster/job_metadata.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 #include "routemaster/value.hpp"
@@ -47,6 +49,10 @@ struct JobOptions {
     Duration timeout{0};  ///< For one attempt; its worker sees to it. 0: none. Not negative.
     /// A job whose first attempt has not begun by then is dropped, and counted in `jobs.expired`.
     TimePoint expires_at = never;
+    JobKey key{};  ///< By default none: an equal job excludes it for as long as it exists.
+    /// At most `job_metadata_max` entries of `job_metadata_bytes_max` bytes together, names not
+    /// empty.
+    JobMetadata metadata{};
 
     friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
@@ -54,13 +60,16 @@ struct JobOptions {
 /// What became of a push.
 enum class PushOutcome {
     pushed,
-    duplicate,  ///< An equal job is in the queue, in whatever state; nothing was changed.
+    duplicate,  ///< Another job of the queue excludes it; nothing was changed.
+    replaced,   ///< The other job took over what was pushed.
 };
 
 /// What became of a push, and of which job.
 struct Pushed {
     PushOutcome outcome = PushOutcome::pushed;
-    JobId id = 0;  ///< Of the job that is there now; 0 in a queue of Ruby Routemaster.
+    /// Of the job that is there now; 0 when its key is kept though it is done, and in a queue of
+    /// Ruby Routemaster.
+    JobId id = 0;
 
     friend bool operator==(const Pushed&, const Pushed&) = default;
     /// Compares the outcome alone.
@@ -72,7 +81,7 @@ struct Pushed {
 /// The right of one worker to do one job, until it settles the job or is taken for dead.
 struct Lease {
     std::string queue;        ///< See `is_queue_name`; steps refuse any other as `invalid`.
-    std::string job;          ///< The encoded job, which is also its identity.
+    std::string job;          ///< The encoded job.
     Uid worker;               ///< The worker that has the lease.
     std::uint64_t fence = 0;  ///< Differs for each time the job is acquired.
 
@@ -81,6 +90,7 @@ struct Lease {
     JobId id = 0;               ///< Of the job; 0 in a queue of Ruby Routemaster.
     std::uint32_t attempt = 0;  ///< 1 for the first; 0 in a queue of Ruby Routemaster.
     Duration timeout{0};        ///< For this attempt, as its push said; 0: none.
+    JobMetadata metadata{};     ///< As its push said.
 
     friend bool operator==(const Lease&, const Lease&) = default;
 };

@@ -13,6 +13,7 @@
 
 #include "routemaster/job.hpp"
 #include "routemaster/job_exceptions.hpp"
+#include "routemaster/job_metadata.hpp"
 #include "routemaster/typed_job.hpp"
 #include "routemaster/value.hpp"
 
@@ -29,7 +30,8 @@ public:
           queue_{lease.queue},
           id_{lease.id},
           attempt_{lease.attempt},
-          fence_{lease.fence} {}
+          fence_{lease.fence},
+          metadata_{lease.metadata} {}
     JobContext(const JobContext&) = delete;
     JobContext& operator=(const JobContext&) = delete;
 
@@ -50,6 +52,9 @@ public:
     /// an attempt that was taken for dead, and goes on, does no harm there either.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
 
+    /// What its push said in `PushOptions::metadata`.
+    [[nodiscard]] const JobMetadata& metadata() const noexcept { return metadata_; }
+
     /// The job as a `T`. Throws `Bury` when its arguments are none.
     template <TypedJob T>
     [[nodiscard]] T as() const {
@@ -59,8 +64,9 @@ public:
     }
 
     /// Stops when nobody waits for the result any more: the attempt has taken longer than its
-    /// timeout, its lease was lost, or the pool ended. A handler that runs for long looks at it, or
-    /// registers a `std::stop_callback`, which runs on a thread of the pool and must not block.
+    /// timeout, its lease was lost, the job was cancelled, or the pool ended. A handler that runs
+    /// for long looks at it, or registers a `std::stop_callback`, which runs on a thread of the
+    /// pool and must not block.
     [[nodiscard]] std::stop_token stop_token() const;
 
     /// The same as a question, which costs nothing.
@@ -77,6 +83,7 @@ private:
     JobId id_;
     std::uint32_t attempt_;
     std::uint64_t fence_;
+    JobMetadata metadata_;
     std::atomic<bool> stopped_{false};
     mutable std::mutex mutex_;                        // Guards `source_`.
     mutable std::optional<std::stop_source> source_;  // Made when somebody asks for the token.

@@ -1,5 +1,5 @@
 /// @file
-/// `JobQueue`: durable jobs, each at most once in its queue.
+/// `JobQueue`: durable jobs, by default each at most once in its queue.
 
 #pragma once
 
@@ -47,7 +47,8 @@ public:
     // --- Pushing --------------------------------------------------------------------------------
 
     /// Puts a job into the queue. Returns its id, and `pushed`; or `duplicate`, which is not an
-    /// error, and the id of the job that is there already, in any state, BURIED included.
+    /// error, and the id of the job that is there already, in any state, BURIED included. What
+    /// counts as a duplicate, and what becomes of it, is up to `PushOptions::unique`.
     Result<Pushed> push(const Job& job, PushOptions options = {});
     void push(const Job& job, PushOptions options, std::function<void(Result<Pushed>)> done);
 
@@ -108,6 +109,12 @@ public:
     /// how many there were.
     Result<std::uint64_t> kick_all(std::uint32_t limit = 1'000);
     void kick_all(std::uint32_t limit, std::function<void(Result<std::uint64_t>)> done);
+
+    /// Cancels a job: one that no worker has leased is removed. Of one that a `WorkerPool` runs the
+    /// stop token stops within a second (`WorkerPoolOptions::heartbeat_interval`); the job is done
+    /// if its handler then succeeds, and else dropped. Both count in `jobs.cancelled`.
+    Result<Cancellation> cancel(JobId id);
+    void cancel(JobId id, std::function<void(Result<Cancellation>)> done);
 
     /// Deletes a job that no worker has leased, in any state.
     Result<Deletion> remove(JobId id);

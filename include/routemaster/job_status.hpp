@@ -52,6 +52,7 @@ struct JobStatus {
     std::uint32_t attempts = 0;            ///< That were begun since it was pushed or kicked.
     std::vector<JobError> errors{};        ///< The newest last, at most `job_errors_max`.
     std::optional<Uid> worker{};           ///< Set if PENDING.
+    bool cancelled = false;                ///< It goes unless the attempt under way succeeds.
     std::optional<TimePoint> buried_at{};  ///< Set if BURIED.
 
     friend bool operator==(const JobStatus&, const JobStatus&) = default;
@@ -70,6 +71,13 @@ enum class Deletion {
     deleted,
     unknown,  ///< The queue has no job of that id; nothing was changed.
     pending,  ///< A worker has leased it; nothing was changed.
+};
+
+/// What became of the cancellation of a job.
+enum class Cancellation {
+    cancelled,  ///< It is gone.
+    unknown,    ///< The queue has no job of that id; nothing was changed.
+    requested,  ///< A worker has leased it, and is asked to stop.
 };
 
 }  // namespace routemaster

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "routemaster/job_metadata.hpp"
 #include "routemaster/time.hpp"
+#include "routemaster/unique.hpp"
 
 namespace routemaster {
 
@@ -28,6 +30,13 @@ struct PushOptions {
     /// How long after it fell due the job is worth beginning. One that nobody began by then is
     /// dropped, and counted in `jobs.expired`. 0: for ever.
     Duration expires{0};
+
+    /// Which other jobs it excludes. By default those of equal name and arguments.
+    Unique unique{};
+
+    /// What travels with it for middleware and tools, a trace context for example. At most
+    /// `job_metadata_max` entries, of `job_metadata_bytes_max` bytes together.
+    JobMetadata metadata{};
 };
 
 }  // namespace routemaster

@@ -24,6 +24,8 @@
 #include "routemaster/event.hpp"
 #include "routemaster/health.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/job_key.hpp"
+#include "routemaster/job_metadata.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/job_status.hpp"
 #include "routemaster/log.hpp"

@@ -189,7 +189,45 @@ void add_attempt_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 2, .buried = 1}, "jobs");
     });
 
+    add("the metadata of a job is found with it, and is in each of its leases", [](Scenario& s) {
+        const JobMetadata metadata{{"trace", "00-4bf9-01"}, {std::string{"\0\xc1", 2}, ""}};
+        const auto id = s.push_with("a", {.timeout = Duration{7}, .metadata = metadata});
+        s.push_with("b", {.key = {.text = "k"}, .metadata = metadata});
+        s.push("c");
+        expect_equal(s.job(id).options.metadata, metadata, "metadata");
+        for (int i = 0; i < 2; ++i) {
+            const auto leases = s.acquire({.limit = 3, .queue = work_queue}).leases;
+            expect_equal(leases.size(), 3U, "jobs acquired");
+            expect_equal(leases[0].metadata, metadata, "metadata of the first");
+            expect_equal(leases[0].timeout, Duration{7}, "timeout of the first");
+            expect_equal(leases[1].metadata, metadata, "metadata of the second");
+            expect_equal(leases[2].metadata, JobMetadata{}, "metadata of the third");
+            for (const auto& lease : leases) {
+                s.perform(FailJob{.lease = lease, .error = "broken", .run_at = s.now()});
+            }
+        }
+        PushJob other{work_queue, "d", s.now()};
+        other.options.key.text = "k";
+        other.options.metadata = {{"other", "text"}};
+        other.on_duplicate = OnDuplicate::replace;
+        s.perform(other);
+        expect_equal(s.jobs(State::ready).at(1).options.metadata, other.options.metadata,
+                     "when it was replaced");
+    });
+
     add("bad options of a job are refused and change nothing", [](Scenario& s) {
+        JobMetadata many;
+        for (std::size_t i = 0; i < job_metadata_max; ++i) many[std::to_string(i)] = "x";
+        s.push_with("many", {.metadata = many});
+        many["one more"] = "x";
+        s.expect_refused(PushJob{work_queue, "a", s.now(), {.metadata = many}}, "metadata");
+        const std::string large(job_metadata_bytes_max - 1, 'x');
+        s.push_with("large", {.metadata = {{"a", large}}});
+        for (const char* name : {"ab", ""}) {
+            s.expect_refused(PushJob{work_queue, "a", s.now(), {.metadata = {{name, large}}}},
+                             "metadata");
+        }
+        s.expect_refused(PushJob{"aux", "a", s.now(), {.metadata = {{"a", "b"}}}}, "options");
         s.expect_refused(PushJob{work_queue, "a", s.now(), {.timeout = Duration{-1}}}, "timeout");
     });
 

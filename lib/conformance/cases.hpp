@@ -60,6 +60,10 @@ void add_push_cases(StoreCases& add);
 void add_acquire_cases(StoreCases& add);
 /// Adds the cases about attempts, errors and the options of jobs.
 void add_attempt_cases(StoreCases& add);
+/// Adds the cases about jobs that are cancelled.
+void add_cancellation_cases(StoreCases& add);
+/// Adds the cases about keys of jobs.
+void add_job_key_cases(StoreCases& add);
 /// Adds the cases about BURIED jobs, and about finding, listing and deleting jobs.
 void add_job_list_cases(StoreCases& add);
 /// Adds the cases about the validity of leases.

@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cases.hpp"
@@ -209,7 +210,9 @@ void add_job_list_cases(StoreCases& add) {
             for (std::uint32_t done = 0; done < buried_max + beyond;) {
                 std::vector<Step> steps;
                 for (int n = 0; n < 500 && done < buried_max + beyond; ++n) {
-                    steps.emplace_back(PushJob{work_queue, std::to_string(done++), s.now()});
+                    PushJob step{work_queue, std::to_string(done++), s.now()};
+                    if (done == 1) step.options.key.text = "k";
+                    steps.emplace_back(std::move(step));
                 }
                 for (const auto& one : perform_all(s.store(), steps, s.now())) {
                     expect(one.has_value(), "a push failed");
@@ -232,7 +235,8 @@ void add_job_list_cases(StoreCases& add) {
                     .jobs.at(0)
                     .job,
                 std::to_string(beyond), "the oldest that is left");
-            expect_equal(s.push("0"), PushOutcome::pushed, "pushing a forgotten one");
+            expect_equal(s.push("1"), PushOutcome::pushed, "pushing a forgotten one");
+            s.push_with("0", {.key = {.text = "k"}});
         });
 }
 

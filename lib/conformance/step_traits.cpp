@@ -66,6 +66,7 @@ struct BusyStore {
     DeleteJob step(std::type_identity<DeleteJob>) {
         return {work_queue, s.jobs(JobStatus::State::ready).front().id};
     }
+    CancelJob step(std::type_identity<CancelJob>) { return {work_queue, work.id}; }
     Heartbeat step(std::type_identity<Heartbeat>) { return {work.worker}; }
     RetireWorker step(std::type_identity<RetireWorker>) { return {work.worker}; }
     ScrubWorkers step(std::type_identity<ScrubWorkers>) { return {silence}; }

@@ -17,6 +17,8 @@ std::vector<StoreCase> store_conformance() {
     add_push_cases(add);
     add_acquire_cases(add);
     add_attempt_cases(add);
+    add_job_key_cases(add);
+    add_cancellation_cases(add);
     add_job_list_cases(add);
     add_lease_cases(add);
     add_lost_reply_cases(add);

@@ -58,25 +58,35 @@ public:
         return word(outcome,
                     {"unsubscribed", "unknown_subscriber", "unknown_topic", "not_subscribed"});
     }
-    static std::string of(PushOutcome outcome) { return word(outcome, {"pushed", "duplicate"}); }
+    static std::string of(PushOutcome outcome) {
+        return word(outcome, {"pushed", "duplicate", "replaced"});
+    }
     static std::string of(const Pushed& pushed) {
         return record({of(pushed.outcome), of(pushed.id)});
     }
     static std::string of(Deletion outcome) {
         return word(outcome, {"deleted", "unknown", "pending"});
     }
+    static std::string of(Cancellation outcome) {
+        return word(outcome, {"cancelled", "unknown", "requested"});
+    }
     static std::string of(JobStatus::State state) {
         return word(state, {"SCHEDULED", "READY", "PENDING", "BURIED"});
     }
     static std::string of(const JobOptions& o) {
-        return record({of(o.attempts_max), of(o.timeout), of(o.expires_at)});
+        return record(
+            {of(o.attempts_max), of(o.timeout), of(o.expires_at), of(o.key), of(o.metadata)});
+    }
+    static std::string of(const JobKey& key) {
+        return record({of(key.text), word(key.scope, {"done", "started", "time"}), of(key.until)});
     }
     static std::string of(const JobError& e) {
         return record({of(e.attempt), of(e.at), of(e.text)});
     }
     static std::string of(const JobStatus& s) {
         return record({of(s.id), of(s.state), of(s.job), of(s.options), of(s.run_at),
-                       of(s.attempts), of(s.errors), of(s.worker), of(s.buried_at)});
+                       of(s.attempts), of(s.errors), of(s.worker), of(s.cancelled),
+                       of(s.buried_at)});
     }
     static std::string of(const JobPage& page) {
         return record({of(page.jobs), "next " + of(page.next)});
@@ -117,7 +127,7 @@ public:
     }
     static std::string of(const Lease& lease) {
         return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence),
-                       of(lease.id), of(lease.attempt), of(lease.timeout)});
+                       of(lease.id), of(lease.attempt), of(lease.timeout), of(lease.metadata)});
     }
     static std::string of(const CounterKey& key) { return record({of(key.name), of(key.tags)}); }
     static std::string of(const Counter& counter) {

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/entropy.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/perform.hpp"
+#include "routemaster/uid.hpp"
 
 namespace routemaster {
 
@@ -151,6 +153,12 @@ void JobQueue::kick_all(std::uint32_t limit, std::function<void(Result<std::uint
         [done = std::move(done)](const Result<Count>& kicked) { done(number(kicked)); });
 }
 
+Result<Cancellation> JobQueue::cancel(JobId id) { return ask(CancelJob{name_, id}); }
+
+void JobQueue::cancel(JobId id, std::function<void(Result<Cancellation>)> done) {
+    ask(CancelJob{name_, id}, std::move(done));
+}
+
 Result<Deletion> JobQueue::remove(JobId id) { return ask(DeleteJob{name_, id}); }
 
 void JobQueue::remove(JobId id, std::function<void(Result<Deletion>)> done) {
@@ -164,16 +172,47 @@ Result<void> JobQueue::check_name() const {
     return Error{Errc::invalid, "queue: " + name_ + " is the bus's own, for its deliveries"};
 }
 
+namespace {
+
+Result<void> check(const Unique& unique) {
+    if (unique.by != Unique::By::key) return {};
+    if (unique.key.empty()) return Error{Errc::invalid, "unique.key: must not be empty"};
+    if (unique.scope == KeyScope::for_time && unique.time <= Duration{0}) {
+        return Error{Errc::invalid, "unique.time: must be positive"};
+    }
+    return {};
+}
+
+JobKey key_of(const Unique& unique, TimePoint now) {
+    JobKey key{.text = unique.key, .scope = unique.scope};
+    if (unique.scope == KeyScope::for_time) key.until = saturating_add(now, unique.time);
+    return key;
+}
+
+}  // namespace
+
 Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimePoint now) const {
     if (auto checked = check_name(); !checked) return checked.error();
     if (job.name.empty()) return Error{Errc::invalid, "name: of a job must not be empty"};
     if (options.expires < Duration{0}) {
         return Error{Errc::invalid, "expires: must not be negative"};
     }
+    if (auto checked = check(options.unique); !checked) return checked.error();
     const auto due = options.run_at.value_or(saturating_add(now, options.delay));
     JobOptions lasting{.attempts_max = options.attempts_max, .timeout = options.timeout};
+    lasting.metadata = options.metadata;
     if (options.expires != Duration{0}) lasting.expires_at = saturating_add(due, options.expires);
-    return PushJob{name_, encode_job(job), due, lasting};
+    PushJob push{name_, encode_job(job), due, std::move(lasting)};
+    switch (options.unique.by) {
+        case Unique::By::job: break;
+        case Unique::By::key:
+            push.options.key = key_of(options.unique, now);
+            push.on_duplicate = options.unique.on_duplicate;
+            break;
+        // A key of its own, so that the push may be repeated when its reply is lost.
+        case Unique::By::nothing: push.options.key.text = Uid{entropy(), entropy()}.text(); break;
+    }
+    return push;
 }
 
 JobQueue::Many JobQueue::many(std::span<const Job> jobs, const PushOptions& options,

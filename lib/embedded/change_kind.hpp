@@ -15,7 +15,7 @@ enum class ChangeKind : std::uint8_t {
     batch_changed = 8,       ///< [uid, attempts, current]
     event = 9,               ///< [message, [uid…]]: put at the end of each batch
     batch_gone = 10,         ///< [uid]
-    job = 11,                ///< [queue, job, run_at, order, group or nil, details…]
+    job = 11,                ///< [queue, job, run_at, order, group or nil, details…, key…]
     job_gone = 12,           ///< [queue, job]: written by format 1
     counter = 13,            ///< [name, [[tag, value or nil]…], value]
     job_over = 14,           ///< [queue, hash, order]: a job is gone

@@ -27,6 +27,14 @@ constexpr std::uint64_t moved_share_max = 7;
 /// What a uid in the list of an event costs.
 constexpr std::size_t appended_bytes = Uid::length + 1;
 
+/// Fields of the full record of a job.
+std::size_t fields_of(const JobState& job) {
+    if (job.details == nullptr) return 5;
+    if (job.cancelled()) return 17;
+    if (!job.details->options.metadata.empty()) return 16;
+    return job.has_key() ? 15 : 11;
+}
+
 /// All kinds of entities that have a name, to choose by; it points to none.
 constexpr const detail::NamedTables* all_named = nullptr;
 
@@ -303,7 +311,7 @@ void JournalWriter::encode(const State& state) {
 }
 
 void JournalWriter::encode(JobState& job) {
-    begin(ChangeKind::job, job.details == nullptr ? 5 : 11);
+    begin(ChangeKind::job, fields_of(job));
     out_.text(job.queue.name);
     out_.text(job.payload.text());
     job.payload.note_offset(static_cast<std::uint32_t>(buffer_.size() - job.payload.size()));
@@ -326,6 +334,21 @@ void JournalWriter::encode_details(const detail::JobDetails& details) {
         out_.integer(to_milliseconds(error.at));
         out_.text(error.text);
     }
+    const auto& key = details.options.key;
+    const auto& metadata = details.options.metadata;
+    if (key.text.empty() && metadata.empty() && !details.cancelled) return;
+    out_.text(key.text);
+    out_.integer(static_cast<int>(key.scope));
+    out_.integer(to_milliseconds(key.until));
+    out_.boolean(details.begun);
+    if (metadata.empty() && !details.cancelled) return;
+    out_.begin_array(metadata.size());
+    for (const auto& [name, text] : metadata) {
+        out_.begin_array(2);
+        out_.text(name);
+        out_.text(text);
+    }
+    if (details.cancelled) out_.boolean(true);
 }
 
 void JournalWriter::encode(BatchState& batch) {

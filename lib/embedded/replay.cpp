@@ -211,7 +211,9 @@ private:
         auto& jobs = machine_.jobs();
         auto& queue = jobs.queue(string(fields[0]));
         const auto order = fields[3].as<std::uint64_t>();
-        const auto hash = detail::payload_hash(text(fields[1]));
+        // Formats 3 and 4 have neither keys nor metadata, format 3 no details.
+        const bool has_key = fields.size() > 11 && !text(fields[11]).empty();
+        const auto hash = has_key ? detail::id_hash(order) : detail::payload_hash(text(fields[1]));
         auto* state = detail::JobTable::find(queue, hash, order);
         if (state == nullptr) {
             const auto group = optional_string(fields[4]);
@@ -226,9 +228,14 @@ private:
         state->payload.note_offset(
             static_cast<std::uint32_t>(text(fields[1]).data() - changes_.data()));
         state->run_at = time(fields[2]);
-        // Format 3 has no details.
         state->details = fields.size() > 5 ? details(fields.subspan(5)) : nullptr;
         note_full_record(*state);
+    }
+
+    static KeyScope scope(const msgpack::object& field) {
+        const auto number = field.as<std::uint8_t>();
+        if (number > static_cast<std::uint8_t>(KeyScope::for_time)) throw msgpack::type_error{};
+        return KeyScope{number};
     }
 
     static std::unique_ptr<detail::JobDetails> details(Fields fields) {
@@ -239,6 +246,20 @@ private:
                             .timeout = Duration{fields[2].as<std::int64_t>()},
                             .expires_at = time(fields[3])};
         if (!fields[4].is_nil()) details->buried_at = time(fields[4]);
+        if (fields.size() > 6) {
+            if (fields.size() < 10) throw msgpack::type_error{};
+            details->options.key = {
+                .text = string(fields[6]), .scope = scope(fields[7]), .until = time(fields[8])};
+            details->begun = fields[9].as<bool>();
+        }
+        if (fields.size() > 10) {
+            for (const auto& one : list(fields[10])) {
+                const auto pair = list(one);
+                if (pair.size() != 2) throw msgpack::type_error{};
+                details->options.metadata.emplace(string(pair[0]), string(pair[1]));
+            }
+        }
+        details->cancelled = fields.size() > 11 && fields[11].as<bool>();
         for (const auto& one : list(fields[5])) {
             const auto error = list(one);
             if (error.size() < 3) throw msgpack::type_error{};
@@ -256,6 +277,7 @@ private:
                                                    fields[2].as<std::uint64_t>());
         if (state == nullptr) return;
         state->detailed().attempts = fields[3].as<std::uint32_t>();
+        state->details->begun = true;
         writer_.restored(*state, row_, 0, false);
     }
 

@@ -76,7 +76,8 @@ TEST_CASE("a file keeps options, attempts, errors and burials") {
     for (const char* name : {"a", "b", "c", "d"}) {
         const JobOptions own{.attempts_max = 2,
                              .timeout = Duration{5},
-                             .expires_at = scene.now + Duration{1'000'000}};
+                             .expires_at = scene.now + Duration{1'000'000},
+                             .metadata = {{"of", name}}};
         ids.push_back(scene.must(PushJob{"work", name, scene.now, own}).id);
     }
     // "c" is BURIED first, "a" waits after a failure, "b" was begun once, "d" never.
@@ -108,6 +109,34 @@ TEST_CASE("a file keeps options, attempts, errors and burials") {
     CHECK(scene.must(KickJobs{.queue = "work"}).value == 1);
     CHECK(status(scene, ids[2]).state == State::ready);
     CHECK(status(scene, ids[2]).errors.size() == 1);
+}
+
+TEST_CASE("a job that was cancelled while it ran does not run after a restart") {
+    FileOptions options;
+    int rows_behind = 1;
+    SUBCASE("") {}
+    SUBCASE("after compaction") {
+        options.slack_max = 1'024;
+        rows_behind = 3'000;
+    }
+    FileScene scene{options};
+    PushJob push = scene.job("a");
+    SUBCASE("") {}
+    SUBCASE("with a key and metadata") {
+        push.options.key.text = "k";
+        push.options.metadata = {{"trace", "00-4bf9-01"}};
+    }
+    const auto id = scene.must(push).id;
+    take(scene);
+    REQUIRE(scene.must(CancelJob{"work", id}) == Cancellation::requested);
+    for (int i = 0; i < rows_behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    scene.close();
+    scene.open(options);
+    CHECK(status(scene, id).cancelled);
+    CHECK(status(scene, id).options == push.options);
+    CHECK(scene.must(AcquireJobs{"work", scene.worker, 1}).leases.empty());
+    CHECK(scene.queue("work") == QueueStatus{});
+    CHECK(scene.must(push) == PushOutcome::pushed);
 }
 
 TEST_CASE("BURIED jobs keep their order in a file") {

@@ -159,9 +159,9 @@ TEST_CASE("a file of a newer format is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
+    run_sql(scene.file, "PRAGMA user_version=6");
+    check_refused(scene.file, Errc::invalid, "format 6 is newer than format 5");
     run_sql(scene.file, "PRAGMA user_version=5");
-    check_refused(scene.file, Errc::invalid, "format 5 is newer than format 4");
-    run_sql(scene.file, "PRAGMA user_version=4");
     CHECK(!refusal_of(scene.file));
 }
 
@@ -198,6 +198,25 @@ TEST_CASE("jobs of format 3 have the default options, and their order as ids") {
     CHECK(old->options == JobOptions{});
     CHECK(old->attempts == 0);
     CHECK(scene.must(scene.job("new")).id == 8);
+}
+
+TEST_CASE("jobs of format 4 have their options, and no keys") {
+    FileScene scene;
+    scene.close();
+    // The job [11, "work", "old", 1, 7, nil, 2, 5, 9, 9007199254740, nil, []], with the checksum of
+    // row 1.
+    run_sql(scene.file,
+            "INSERT INTO journal VALUES (1, 1301016194, "
+            "x'9c0ba4776f726ba36f6c640107c0020509cf0000083126e978d4c090');"
+            "PRAGMA user_version=4");
+    scene.open();
+    const auto old = scene.must(FindJob{"work", 7});
+    REQUIRE(old);
+    CHECK(old->options == JobOptions{.attempts_max = 5,
+                                     .timeout = Duration{9},
+                                     .expires_at = from_milliseconds(9'007'199'254'740)});
+    CHECK(old->attempts == 2);
+    CHECK(scene.must(scene.job("old")) == PushOutcome::duplicate);
 }
 
 TEST_CASE("a missing folder, and a folder in place of the file, are refused") {

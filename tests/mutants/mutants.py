@@ -61,6 +61,7 @@ PROGRAMS = {
         ["tests/unit/counters_test.cpp"],
         ["tests/unit/health_test.cpp"],
         ["tests/unit/job_table_test.cpp"],
+        ["tests/unit/kept_keys_test.cpp"],
         ["tests/unit/message_list_test.cpp"],
         ["tests/unit/uid_test.cpp"],
     ],

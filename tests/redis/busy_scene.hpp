@@ -45,6 +45,7 @@ struct BusyScene : RedisScene {
     std::vector<Lease> deliveries;  // The first of them has begun.
     std::vector<Lease> called;      // To a callback in a process.
     std::vector<Lease> work;
+    std::vector<Lease> keyed;  // Of a job with a key; another is READY.
 
     void prepare() {
         for (const char* token : {"audit", "billing"}) {
@@ -80,6 +81,13 @@ struct BusyScene : RedisScene {
         deliveries = perform(AcquireJobs{.queue = "main", .worker = worker, .limit = 3}).leases;
         work = perform(AcquireJobs{.queue = "work", .worker = worker, .limit = 2}).leases;
         perform(AcquireJobs{.queue = "work", .worker = second_worker, .limit = 1});
+        for (const char* key : {"1", "2"}) {
+            PushJob step{"keyed", "a", now};
+            step.options.key = {
+                .text = key, .scope = KeyScope::for_time, .until = now + Duration{60'000}};
+            perform(step);
+        }
+        keyed = perform(AcquireJobs{.queue = "keyed", .worker = worker, .limit = 1}).leases;
         begin(deliveries.at(0));
         perform(Subscribe{
             .token = "search",
@@ -147,7 +155,7 @@ struct BusyScene : RedisScene {
              {"topics", "subscribers", "counters", "workers", "batches:index",
               "batches:gauges:batch", "batches:gauges:event", "api_tokens:by_token",
               "routemaster:claims", "routemaster:dead", "routemaster:fence", "routemaster:queues",
-              "routemaster:untidy", "routemaster:callbacks",
+              "routemaster:untidy", "routemaster:kept_keys", "routemaster:callbacks",
               "routemaster:callback:", "routemaster:callback:search"}) {
             all.insert(key);
         }
@@ -161,7 +169,7 @@ struct BusyScene : RedisScene {
                 all.insert(family + token);
             }
         }
-        for (const std::string queue : {"main", "aux", "work", "main:callbacks"}) {
+        for (const std::string queue : {"main", "aux", "work", "keyed", "main:callbacks"}) {
             for (const char* family :
                  {"jobs:index:", "jobs:scheduled:", "jobs:instant:", "jobs:pending:index:",
                   "routemaster:blocked:", "routemaster:waiting:"}) {

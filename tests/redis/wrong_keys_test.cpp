@@ -141,6 +141,36 @@ std::vector<KeyKind> kinds() {
          [](const BusyScene&) -> Step {
              return AddToCounters{{{{"visits", {}}, 3}, {{"visitors", {}}, 1}}};
          }},
+        {"PushJob, with a key",
+         [](const BusyScene& s) -> Step {
+             PushJob step{"keyed", "new", s.now};
+             step.options.key.text = "3";
+             return step;
+         }},
+        {"PushJob, in place of another",
+         [](const BusyScene& s) -> Step {
+             PushJob step{"keyed", "new", s.now + Duration{9}};
+             step.options.key.text = "2";
+             step.on_duplicate = OnDuplicate::replace;
+             return step;
+         }},
+        {"AcquireJobs, with a key",
+         [](const BusyScene& s) -> Step {
+             return AcquireJobs{.queue = "keyed", .worker = s.worker};
+         }},
+        {"AckJob, with a key", [](const BusyScene& s) -> Step { return AckJob{s.keyed.at(0)}; }},
+        {"CancelJob",
+         [](const BusyScene& s) -> Step {
+             return CancelJob{"work", s.work.at(0).id};
+         }},
+        {"CancelJob, with a key",
+         [](const BusyScene& s) -> Step {
+             return CancelJob{"keyed", s.keyed.at(0).id + 1};
+         }},
+        {"FailJob, with a key",
+         [](const BusyScene& s) -> Step {
+             return FailJob{.lease = s.keyed.at(0), .error = "broken", .run_at = s.now};
+         }},
         {"AckJob", [](const BusyScene& s) -> Step { return AckJob{s.work.at(0)}; }},
         {"NackJob",
          [](const BusyScene& s) -> Step {

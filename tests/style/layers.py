@@ -24,9 +24,9 @@ LAYERS = {
         detail/assert
     """,
     1: """
-        value event topic subscription batch job job_status timer counter health names capacity
-        measurement url api_token
-        job_context job_exceptions push_options retry_policy typed_job
+        value event topic subscription batch timer counter health names capacity measurement url
+        api_token job job_key job_metadata job_status
+        job_context job_exceptions push_options retry_policy typed_job unique
         codec/
     """,
     2: """

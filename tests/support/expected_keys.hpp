@@ -30,6 +30,9 @@ public:
         add_subscribers();
         for (const auto& token : tokens_) add_batches(token);
         for (const auto* queue : {"main", "work"}) add_jobs(queue);
+        for (const auto& [label, kept] : machine_.jobs().kept_keys().table()) {
+            keys_.set("routemaster:kept_keys", label + "@" + text(kept.until));
+        }
         add_leases();
         if (const auto id = machine_.jobs().sequences().open("jobs").last; id > 0) {
             keys_.list("routemaster:job_id", std::to_string(id));
@@ -132,12 +135,12 @@ private:
         using State = detail::JobState::State;
         auto& queue = machine_.jobs().queue(name);
         queue.jobs.each([&](const detail::JobState& job) {
-            const std::string payload{job.payload.text()};
-            keys_.set("jobs:index:" + name, payload);
+            const auto own = name_of(job);
+            keys_.set("jobs:index:" + name, own);
             if (job.state == State::scheduled) {
-                keys_.set("jobs:scheduled:" + name, payload + "@" + text(job.run_at));
+                keys_.set("jobs:scheduled:" + name, own + "@" + text(job.run_at));
             } else if (job.state == State::ready && !job.eligible) {
-                keys_.set("routemaster:blocked:" + name, payload);
+                keys_.set("routemaster:blocked:" + name, own);
             }
             if (queue.has_ids) add_record(name, job);
         });
@@ -147,34 +150,70 @@ private:
         for (const auto& [called, callback] : queue.callbacks) add_called(called, callback.ready);
     }
 
+    static std::string digits_of(std::uint64_t id) {
+        const auto digits = std::to_string(id);
+        return std::string(16 - digits.size(), '0') + digits;
+    }
+
+    /// What a job stands in lists and sets as.
+    static std::string name_of(const detail::JobState& job) {
+        return job.has_key() ? "\xc1" + digits_of(job.order) : std::string{job.payload.text()};
+    }
+
+    void add_key(const std::string& queue, const detail::JobState& job) {
+        const auto& key = job.details->options.key;
+        keys_.hash("routemaster:keyed:" + queue, name_of(job),
+                   encode(Value{Value::Array{std::string{job.payload.text()}, key.text,
+                                             static_cast<int>(key.scope), wire(key.until)}}));
+        const auto* owner = machine_.jobs().queue(queue).keys.find(
+            detail::payload_hash(key.text),
+            [&](const detail::JobState& any) { return any.details->options.key.text == key.text; });
+        if (owner == &job) {
+            keys_.hash("routemaster:keys:" + queue, key.text, std::to_string(job.order));
+        }
+    }
+
     void add_record(const std::string& queue, const detail::JobState& job) {
-        const std::string payload{job.payload.text()};
+        const auto own = name_of(job);
         const auto id = std::to_string(job.order);
-        keys_.set("routemaster:ids:" + queue, payload + "@" + id);
+        keys_.set("routemaster:ids:" + queue, own + "@" + id);
         if (job.state == detail::JobState::State::buried) {
-            keys_.set("routemaster:buried:" + queue, payload + "@" + id);
+            keys_.set("routemaster:buried:" + queue, own + "@" + id);
             keys_.set("routemaster:burials:" + queue,
-                      std::string(16 - id.size(), '0') + id + "@" + text(*job.details->buried_at));
+                      digits_of(job.order) + "@" + text(*job.details->buried_at));
         }
         static const detail::JobDetails none;
         const auto& details = job.details == nullptr ? none : *job.details;
+        if (job.has_key()) add_key(queue, job);
         Value::Array record{
             job.attempts(),
             job.worker == nullptr ? std::string{} : std::string{job.worker->uid.text()},
             details.options.attempts_max,
-            details.options.timeout.count(),
+            timeout_of(details.options),
             wire(details.options.expires_at),
-            details.buried_at ? wire(*details.buried_at) : -1};
+            details.buried_at   ? wire(*details.buried_at)
+            : details.cancelled ? -2
+                                : -1};
         // What says no more than the defaults is not kept.
+        // The key is elsewhere.
+        auto options = details.options;
+        options.key = {};
         const bool plain = job.attempts() == 0 && job.worker == nullptr &&
-                           details.options == JobOptions{} && !details.buried_at;
+                           options == JobOptions{} && !details.buried_at;
         if (plain && details.errors.empty()) return;
         for (const auto& error : details.errors) {
             record.emplace_back(error.attempt);
             record.emplace_back(wire(error.at));
             record.emplace_back(error.text);
         }
-        keys_.hash("routemaster:job:" + queue, payload, encode(Value{std::move(record)}));
+        keys_.hash("routemaster:job:" + queue, own, encode(Value{std::move(record)}));
+    }
+
+    static Value timeout_of(const JobOptions& options) {
+        if (options.metadata.empty()) return options.timeout.count();
+        Value::Map metadata;
+        for (const auto& [name, text] : options.metadata) metadata.emplace_back(name, Value{text});
+        return Value::Array{options.timeout.count(), encode(Value{std::move(metadata)})};
     }
 
     static std::int64_t wire(TimePoint at) {
@@ -183,7 +222,7 @@ private:
 
     void add_ready(const std::string& key, const detail::ReadyJobs& ready) {
         for (const auto* job = ready.back(); job != nullptr; job = ready.previous(*job)) {
-            keys_.list(key, std::string{job->payload.text()});
+            keys_.list(key, name_of(*job));
         }
     }
 
@@ -200,9 +239,10 @@ private:
                   [](const Lease& a, const Lease& b) { return a.fence > b.fence; });
         for (const auto& lease : leases) {
             const std::string worker{lease.worker.text()};
-            keys_.list("jobs:pending:" + lease.queue + ":" + worker, lease.job);
+            const auto own = name_of(*machine_.jobs().leased(lease));
+            keys_.list("jobs:pending:" + lease.queue + ":" + worker, own);
             keys_.hash("routemaster:leases:" + worker, std::to_string(lease.fence),
-                       lease.queue + '\0' + lease.job);
+                       lease.queue + '\0' + own);
         }
         if (const auto fence = machine_.jobs().fence(); fence > 0) {
             keys_.list("routemaster:fence", std::to_string(fence));

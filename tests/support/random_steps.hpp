@@ -72,17 +72,28 @@ private:
         step.options.attempts_max = static_cast<std::uint32_t>(random_.below(4));
         step.options.timeout = random_.below(2) * unit_;
         if (random_.below(4) == 0) step.options.expires_at = step.run_at + delay();
+        if (random_.below(2) == 0) add_key(step, now);
+        if (random_.below(4) == 0) step.options.metadata = {{"trace", job()}};
         return step;
+    }
+
+    void add_key(PushJob& step, TimePoint now) {
+        auto& key = step.options.key;
+        key.text = "key " + std::to_string(random_.below(30));
+        key.scope = static_cast<KeyScope>(random_.below(3));
+        if (key.scope == KeyScope::for_time) key.until = now + 10 * delay();
+        step.on_duplicate = static_cast<OnDuplicate>(random_.below(3));
     }
 
     /// Pages and ids that exist often enough.
     Step about_jobs() {
         const auto id = jobs_ + 3 - std::min(jobs_ + 2, random_.below(60));
-        switch (random_.below(6)) {
+        switch (random_.below(7)) {
             case 0: return FindJob{"work", id};
             case 1: return KickJobs{.queue = "work", .limit = limit()};
             case 2: return KickJobs{.queue = "work", .id = id};
             case 3: return DeleteJob{"work", id};
+            case 4: return CancelJob{"work", id};
             default:
                 return ListJobs{.queue = "work",
                                 .state = static_cast<JobStatus::State>(random_.below(4)),

@@ -55,6 +55,7 @@ public:
             for (const auto& line : entry.lines) {
                 if (gauges && line.ends_with(" = 0")) continue;
                 if (leases && line.starts_with("newest = ")) continue;
+                if (leases && line.starts_with("cancelled = ")) continue;
                 if (subscriber && line == "health_points = 100") continue;
                 kept.lines.push_back(line);
             }

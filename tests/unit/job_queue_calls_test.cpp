@@ -18,13 +18,15 @@ TEST_CASE("a push says how its job is done, and the job can be found with that")
     const auto id = scene.push("a", {.delay = Duration{100},
                                      .attempts_max = 7,
                                      .timeout = Duration{5'000},
-                                     .expires = Duration{60'000}});
+                                     .expires = Duration{60'000},
+                                     .metadata = {{"tenant", "42"}}});
     const auto job = scene.job(id);
     CHECK(job.state == JobStatus::State::scheduled);
     CHECK(decode_job(job.job).value() == Job{"a"});
     CHECK(job.run_at == scene.clock.now() + Duration{100});
     CHECK(job.options.attempts_max == 7);
     CHECK(job.options.timeout == Duration{5'000});
+    CHECK(job.options.metadata == JobMetadata{{"tenant", "42"}});
     CHECK(job.options.expires_at == job.run_at + Duration{60'000});
     CHECK(!scene.jobs.find(id + 1).value());
 }
@@ -91,6 +93,34 @@ TEST_CASE("a job that nobody has leased can be removed") {
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
+TEST_CASE("a job that waits is cancelled, and one that runs is asked to stop") {
+    JobScene scene;
+    HandPool pool{scene};
+    const auto later = scene.push("a", {.delay = Duration{60'000}});
+    CHECK(scene.jobs.cancel(later).value() == Cancellation::cancelled);
+    CHECK(scene.jobs.cancel(later).value() == Cancellation::unknown);
+
+    std::optional<JobResponder> kept;
+    pool.pool.handle_async("a", [&](const JobResponder& responder) { kept = responder; });
+    const auto id = scene.push("a");
+    pool.run();
+    REQUIRE(kept);
+    CHECK(scene.jobs.cancel(id).value() == Cancellation::requested);
+    CHECK(!kept->context().stop_requested());
+    pool.run_for(Duration{1'000});
+    CHECK(kept->context().stop_requested());
+    SUBCASE("it may succeed all the same") {
+        kept->done();
+        pool.run();
+        CHECK(pool.pool.status() == WorkerPoolStatus{.done = 1});
+    }
+    SUBCASE("and does not run again when it fails") { kept->fail("stopped"); }
+    SUBCASE("nor when it wants to wait") { kept->snooze(Duration{1}); }
+    pool.run_for(Duration{60'000});
+    CHECK(scene.queue() == QueueStatus{});
+    CHECK(!scene.jobs.find(id).value());
+}
+
 TEST_CASE("every call about jobs has a form with a completion") {
     JobScene scene;
     const auto id = scene.push("a");
@@ -102,7 +132,9 @@ TEST_CASE("every call about jobs has a form with a completion") {
     scene.jobs.kick_all(10, [&](const auto& kicked) { replies += kicked.value() == 0 ? 1 : 0; });
     scene.jobs.remove(
         id, [&](const auto& gone) { replies += gone.value() == Deletion::deleted ? 1 : 0; });
-    CHECK(replies == 5);
+    scene.jobs.cancel(
+        id, [&](const auto& gone) { replies += gone.value() == Cancellation::unknown ? 1 : 0; });
+    CHECK(replies == 6);
 }
 
 TEST_CASE("a queue of Ruby Routemaster has no jobs with ids or settings") {

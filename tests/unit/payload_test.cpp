@@ -42,3 +42,17 @@ TEST_CASE("a payload keeps its bytes, which may be evicted and loaded") {
     CHECK(payload.text() == bytes);
     CHECK(payload.offset() == UINT32_MAX);
 }
+
+TEST_CASE("a payload is replaced by longer and shorter ones, resident or not") {
+    Payload payload{"first", 7};
+    payload.replace("something longer");
+    CHECK(payload.text() == "something longer");
+    payload.note_offset(9);
+    payload.evict();
+    payload.replace("b");
+    CHECK(payload.resident());
+    CHECK(payload.text() == "b");
+    CHECK(payload.size() == 1);
+    CHECK(payload.offset() == 0);
+    CHECK(payload.hash() == 7);
+}

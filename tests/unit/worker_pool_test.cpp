@@ -28,11 +28,13 @@ TEST_CASE("a pool does a job that is pushed, and the job is gone") {
         CHECK(job.arguments() == Value::Array{Value{42}, Value{"large"}});
         CHECK(job.queue() == "work");
         CHECK(job.attempt() == 1);
+        CHECK(job.metadata() == JobMetadata{{"trace", "00-4bf9-01"}});
         CHECK(job.fence() > 0);
         CHECK(scene.queue() == QueueStatus{.pending = 1});
         done.push_back(job.name());
     });
-    const auto pushed = scene.jobs.push({"resize", {42, "large"}}).value();
+    const auto pushed =
+        scene.jobs.push({"resize", {42, "large"}}, {.metadata = {{"trace", "00-4bf9-01"}}}).value();
     CHECK(pushed.id > 0);
     pool.run();
     CHECK(done == Names{"resize"});

@@ -96,7 +96,23 @@ struct DeleteJob {
     JobId id = 0;
 };
 
+/// Cancels a job, counted in `jobs.cancelled` when it goes. One that is SCHEDULED, READY or BURIED
+/// is removed. The worker of one that is PENDING learns of it from its next `Heartbeat`; the job is
+/// done when its attempt succeeds, and goes when it ends otherwise, be it nacked or released, or
+/// because its worker died. Repeating it answers `unknown`, or `requested` again.
+struct CancelJob {
+    using Reply = Cancellation;
+    static constexpr StepTraits traits{.name = "cancel_job",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_own_queue(queue); }
+
+    std::string queue;
+    JobId id = 0;
+};
+
 /// The steps about the jobs that a queue has.
-using JobListSteps = StepList<CountJobs, FindJob, ListJobs, KickJobs, DeleteJob>;
+using JobListSteps = StepList<CountJobs, FindJob, ListJobs, KickJobs, DeleteJob, CancelJob>;
 
 }  // namespace routemaster

@@ -19,9 +19,13 @@
 
 namespace routemaster {
 
-/// Puts a job into a queue. READY when `run_at` is not after `now`, else SCHEDULED. An equal job
-/// that is there already, be it BURIED, stays as it is, with its own options.
-/// Repeating it answers `duplicate` for as long as the job exists.
+/// Puts a job into a queue. READY when `run_at` is not after `now`, else SCHEDULED.
+/// Without a key, an equal job without one that is there already, be it BURIED, stays as it is,
+/// with its own options. With a key, the job that has it excludes others as its own scope says.
+/// When `on_duplicate` says so and that job is SCHEDULED or READY, it takes over job, options and
+/// time; it keeps its id, its errors, and its place when it is READY and stays so; its attempts
+/// begin anew.
+/// Repeating it answers `duplicate`, or `replaced`, for as long as the job excludes others.
 struct PushJob {
     using Reply = Pushed;
     static constexpr StepTraits traits{.name = "push_job",
@@ -29,12 +33,17 @@ struct PushJob {
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::payload};
     [[nodiscard]] Result<void> check() const;
-    [[nodiscard]] std::size_t payload_bytes() const noexcept { return job.size(); }
+    [[nodiscard]] std::size_t payload_bytes() const noexcept {
+        return job.size() + bytes_of(options.metadata);
+    }
 
     std::string queue;  ///< See `is_queue_name`, else `invalid`; so in all steps.
-    std::string job;    ///< Encoded; its bytes are its identity. Not empty, else `invalid`.
+    /// Encoded. Not empty, and not beginning with the byte 0xc1, as no MessagePack does, else
+    /// `invalid`.
+    std::string job;
     TimePoint run_at;
     JobOptions options{};  ///< Only the defaults in a queue of Ruby Routemaster, else `invalid`.
+    OnDuplicate on_duplicate = OnDuplicate::keep;  ///< Without a key only `keep`, else `invalid`.
 };
 
 /// What `AcquireJobs` got.
@@ -82,7 +91,7 @@ struct AcquireJobs {
     std::optional<std::vector<std::string>> destinations{};
 };
 
-/// Forgets a job that was done.
+/// Forgets a job that was done. Its key excludes others until its time is over, if it has one.
 /// Repeating an ack that succeeded answers `lease_lost`.
 struct AckJob {
     using Reply = Settlement;

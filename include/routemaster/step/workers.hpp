@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "routemaster/result.hpp"
 #include "routemaster/step/reply.hpp"
@@ -13,9 +14,17 @@
 
 namespace routemaster {
 
+/// What a worker is to know.
+struct HeartbeatReply {
+    /// The fences of its leases whose jobs were cancelled, in their order.
+    std::vector<std::uint64_t> cancelled{};
+
+    friend bool operator==(const HeartbeatReply&, const HeartbeatReply&) = default;
+};
+
 /// Says that a worker is alive. Repeating it is harmless.
 struct Heartbeat {
-    using Reply = Done;
+    using Reply = HeartbeatReply;
     static constexpr StepTraits traits{.name = "heartbeat",
                                        .repeatable = true,
                                        .changes = Changes::liveness,

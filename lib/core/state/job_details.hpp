@@ -18,12 +18,22 @@ namespace routemaster::detail {
 struct JobDetails {
     JobOptions options{};
     std::uint32_t attempts = 0;  ///< That were begun since it was pushed or kicked.
+    bool begun = false;          ///< An attempt was, though it may not count any more.
+    bool cancelled = false;      ///< It goes unless its attempt succeeds.
     std::optional<TimePoint> buried_at{};
     std::vector<JobError> errors{};  ///< The newest last, at most `job_errors_max`.
 
     /// Whether a further attempt may begin.
     [[nodiscard]] bool has_attempts_left() const noexcept {
         return options.attempts_max == 0 || attempts < options.attempts_max;
+    }
+
+    /// Another push takes the place of that which it began with.
+    void begin_anew(const JobOptions& other) {
+        options = other;
+        attempts = 0;
+        begun = false;
+        cancelled = false;
     }
 
     /// Keeps the error of the latest attempt.

@@ -44,7 +44,7 @@ struct JobState : Entity {
     bool counted : 1 = false;   ///< While PENDING: this is an attempt, and attempts are counted.
     bool restored : 1 = false;  ///< It comes from a journal, so an attempt may have been cut off.
     QueueState& queue;
-    Payload payload;  ///< Encoded: the identity.
+    Payload payload;  ///< Encoded: the identity, unless it has a key.
     TimePoint run_at;
     std::uint64_t order;  ///< Grows with each push; kept for life. Where jobs have ids, its id.
     /// Among those that are READY and eligible, by who may acquire them, or at its worker, or
@@ -69,6 +69,15 @@ struct JobState : Entity {
     /// are done at once.
     [[nodiscard]] std::uint32_t attempts() const noexcept {
         return details != nullptr ? details->attempts : counted ? 1U : 0U;
+    }
+
+    /// Whether it has a key, which it may have lost to another.
+    [[nodiscard]] bool has_key() const noexcept {
+        return details != nullptr && !details->options.key.text.empty();
+    }
+
+    [[nodiscard]] bool cancelled() const noexcept {
+        return details != nullptr && details->cancelled;
     }
 
     /// The group that it stands in; null for most.
@@ -131,6 +140,7 @@ struct Worker {
     Uid uid;
     TimePoint seen{};
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
+    std::size_t cancelled = 0;                          ///< Of them.
 };
 
 }  // namespace routemaster::detail

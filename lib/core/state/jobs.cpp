@@ -9,6 +9,11 @@
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
+namespace {
+
+const JobOptions default_options;
+
+}  // namespace
 
 JobTable::JobTable(ChangeLog& changes, CounterTable& counters)
     : changes_{changes}, counters_{counters}, last_id_{sequences_.open("jobs")} {
@@ -37,7 +42,7 @@ std::uint64_t JobTable::next_id() {
 
 JobState* JobTable::find(const QueueState& queue, std::string_view job, std::uint32_t hash) const {
     return queue.jobs.find(hash, [&](const JobState& any) {
-        if (any.payload.size() != job.size()) return false;
+        if (any.payload.size() != job.size() || any.has_key()) return false;
         return any.payload.resident() ? any.payload.text() == job : changes_.same(any, job);
     });
 }
@@ -83,7 +88,7 @@ JobState& JobTable::push(QueueState& queue, std::string_view job, std::uint32_t 
 JobState& JobTable::push(QueueState& queue, const PushJob& step, std::uint32_t hash,
                          TimePoint now) {
     auto& state = make(queue, step.job, hash, step.run_at, next_id(), nullptr);
-    if (step.options != JobOptions{}) state.detailed().options = step.options;
+    if (step.options != default_options) state.detailed().options = step.options;
     queue.by_id.insert(state);
     places_.place(state, now);
     changes_.changed(state);
@@ -106,6 +111,7 @@ void JobTable::remove(JobState& job) {
         JobPlaces::displace(job);
     }
     if (job.in_order) groups_.leave(grouped(job));
+    JobKeys::release(job);
     if (job.queue.has_ids) job.queue.by_id.remove(job);
     end(job);
 }
@@ -116,6 +122,7 @@ void JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
 }
 
 void JobTable::put_back(JobState& job, TimePoint run_at, TimePoint now) {
+    if (job.cancelled()) return drop_cancelled(job);
     leases_.end(job);
     job.run_at = run_at;
     places_.place(job, now);
@@ -131,6 +138,10 @@ void JobTable::release_uncounted(JobState& job, TimePoint run_at, TimePoint now)
 // --- Jobs that fail -----------------------------------------------------------------------------
 
 bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
+    if (job.cancelled()) {
+        drop_cancelled(job);
+        return false;
+    }
     auto& details = job.detailed();
     details.add_error(step.error, now);
     const bool last = step.bury || !details.has_attempts_left();
@@ -156,6 +167,10 @@ void JobTable::bury(JobState& job, TimePoint now) {
 bool JobTable::end_unfit(JobState& job, TimePoint now) {
     if (job.details == nullptr) return false;
     auto& details = *job.details;
+    if (details.cancelled) {
+        drop_cancelled(job);
+        return true;
+    }
     if (details.attempts == 0 && details.options.expires_at <= now) {
         counters_.add({"jobs.expired", {{"queue", job.queue.name}}}, 1);
         remove(job);
@@ -218,6 +233,7 @@ JobStatus JobTable::status(const JobState& job, TimePoint now) const {
     if (job.details == nullptr) return status;
     status.options = job.details->options;
     status.errors = job.details->errors;
+    status.cancelled = job.details->cancelled;
     status.buried_at = job.details->buried_at;
     return status;
 }
@@ -282,14 +298,18 @@ std::vector<std::string> JobTable::take_woken() {
 // --- Leases -------------------------------------------------------------------------------------
 
 /// The first attempt of a job in the process that pushed it is recorded only if a crash must not
-/// hide it, as a record costs a commit: where there is but one, or a time by which it must begin.
+/// hide it, as a record costs a commit: where there is but one, or a time by which it must begin,
+/// or where it frees a key.
 void JobTable::begin_attempt(JobState& job) {
     if (job.restored || job.details != nullptr) {
         auto& details = job.detailed();
         ++details.attempts;
+        details.begun = true;
         const bool first = details.attempts == 1 && !job.restored;
         const auto& options = details.options;
-        if (!first || options.attempts_max == 1 || options.expires_at != never) {
+        const bool frees_key = options.key.scope == KeyScope::until_started;
+        if (frees_key) JobKeys::release(job);
+        if (!first || options.attempts_max == 1 || options.expires_at != never || frees_key) {
             changes_.attempted(job);
         }
     }
@@ -297,7 +317,7 @@ void JobTable::begin_attempt(JobState& job) {
 }
 
 Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint now,
-                           const Reveal& reveal) {
+                           const std::function<void(const JobState&)>& reveal) {
     places_.promote(queue, now);
     auto& holder = leases_.worker(step.worker);
     holder.seen = now;
@@ -421,6 +441,7 @@ void JobTable::settle_restored() {
         while (auto* job = queue.ready.front()) {
             queue.ready.remove(*job);
             if (queue.has_ids) queue.by_id.insert(*job);
+            JobKeys::restore(*job);
             const bool is_buried = job->details != nullptr && job->details->buried_at;
             (is_buried ? buried : all).push_back(job);
             if (job->in_order) ordered.push_back(&grouped(*job));
@@ -435,6 +456,7 @@ void JobTable::settle_restored() {
     std::sort(ordered.begin(), ordered.end(),
               [](const JobState* a, const JobState* b) { return a->order < b->order; });
     for (auto* job : ordered) OrderingGroups::join(*job);
+    keys_.kept().settle_restored();
     std::erase_if(queues_, [](const auto& entry) {
         return entry.second.jobs.empty() && !entry.second.of_deliveries;
     });
@@ -443,7 +465,8 @@ void JobTable::settle_restored() {
 
 void JobTable::reinstate(const Lease& lease, TimePoint seen) {
     const auto* queue = find_queue(lease.queue);
-    auto* job = queue == nullptr ? nullptr : find(*queue, lease.job);
+    if (queue == nullptr) return;
+    auto* job = lease.id != 0 ? queue->by_id.find(lease.id) : find(*queue, lease.job);
     if (job == nullptr || job->state == JobState::State::pending) return;
     if (job->state == JobState::State::buried) return;
     if (!job->payload.resident()) changes_.load(*job);

@@ -16,6 +16,7 @@
 #include "core/state/counters.hpp"
 #include "core/state/destinations.hpp"
 #include "core/state/entity.hpp"
+#include "core/state/job_keys.hpp"
 #include "core/state/job_places.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/leases.hpp"
@@ -64,7 +65,7 @@ public:
     /// Queues that take memory: those that have jobs, that of deliveries, and at most one more.
     [[nodiscard]] std::size_t queues() const noexcept { return queues_.size(); }
 
-    /// The job of these bytes; null when there is none.
+    /// The job of these bytes that has no key; null when there is none.
     [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job) const {
         return find(queue, job, payload_hash(job));
     }
@@ -92,11 +93,19 @@ public:
     /// The same with options, in a queue whose jobs have ids.
     JobState& push(QueueState& queue, const PushJob& step, std::uint32_t hash, TimePoint now);
 
+    /// Is called with each entity that a reply tells anything of.
+    using Reveal = std::function<void(const Entity&)>;
+
+    /// Adds a job with a key, unless another excludes it; then the other may be replaced.
+    Pushed push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal);
+
     /// Moves a job that is not PENDING to another instant.
     void reschedule(JobState& job, TimePoint run_at, TimePoint now);
 
     /// Ends a job, whatever its state.
     void remove(JobState& job);
+    /// The same of one that was done.
+    void complete(JobState& job, TimePoint now);
 
     /// Ends the lease of a job, which is to run again at `run_at`.
     void release(JobState& job, TimePoint run_at, TimePoint now);
@@ -104,6 +113,9 @@ public:
     void release_uncounted(JobState& job, TimePoint run_at, TimePoint now);
     /// Ends an attempt that failed; true when the job is BURIED now.
     bool fail(JobState& job, const FailJob& step, TimePoint now);
+
+    /// Ends a job, or lets its worker know that it is to stop.
+    Cancellation cancel(JobState& job);
 
     /// Makes BURIED jobs READY, and returns how many.
     std::uint64_t kick(QueueState& queue, const KickJobs& step, TimePoint now);
@@ -113,15 +125,13 @@ public:
     /// The same.
     [[nodiscard]] JobPage list(const QueueState& queue, const ListJobs& step, TimePoint now) const;
 
-    /// Is called with each job that a reply tells anything of.
-    using Reveal = std::function<void(const JobState&)>;
-
     /// Throws `Failure` when there is a job, and it cannot be read: nothing was acquired then.
     Acquired acquire(
         QueueState& queue, const AcquireJobs& step, TimePoint now,
-        const Reveal& reveal = [](const JobState&) {});
+        const std::function<void(const JobState&)>& reveal = [](const JobState&) {});
 
-    void heartbeat(const Uid& uid, TimePoint now) { leases_.worker(uid).seen = now; }
+    /// Returns the fences of the worker's jobs that were cancelled.
+    std::vector<std::uint64_t> heartbeat(const Uid& uid, TimePoint now);
 
     /// Releases the jobs of a worker, oldest first, and forgets it.
     std::uint64_t retire(const Uid& uid, TimePoint now);
@@ -152,6 +162,8 @@ public:
 
     /// The last id that was given.
     [[nodiscard]] NamedTable<SequenceState>& sequences() noexcept { return sequences_; }
+    /// Keys of jobs that are done.
+    [[nodiscard]] KeptKeys& kept_keys() noexcept { return keys_.kept(); }
 
     /// Puts a job into the index alone; `settle_restored` finds its place. Until then it stands in
     /// `ready`, in the order of the journal, which is about the order of all places.
@@ -186,12 +198,16 @@ public:
     void reinstate(const Lease& lease, TimePoint seen);
 
 private:
+    /// Gives a job that waits what another push brings.
+    void replace(JobState& job, const PushJob& step, TimePoint now);
     /// Counts an attempt.
     void begin_attempt(JobState& job);
     /// Ends the lease of a job, whose attempts are as they are to be.
     void put_back(JobState& job, TimePoint run_at, TimePoint now);
     /// Ends a READY job that must not be acquired, if it is one; false when it may be.
     bool end_unfit(JobState& job, TimePoint now);
+    /// Ends a job that was cancelled, whatever its state.
+    void drop_cancelled(JobState& job);
     /// Makes a job that is nowhere BURIED.
     void bury(JobState& job, TimePoint now);
 
@@ -222,6 +238,7 @@ private:
     OrderingGroups groups_{places_};
     Destinations destinations_{deliveries_, places_, wake_ups_};
     LeaseTable leases_{changes_};
+    JobKeys keys_{changes_, counters_};
     NamedTable<SequenceState> sequences_;
     SequenceState& last_id_;
     Slab<JobState> states_;

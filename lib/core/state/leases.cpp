@@ -21,6 +21,7 @@ void LeaseTable::grant(JobState& job, Worker& holder, std::uint64_t fence) {
     while (before != nullptr && before->fence > fence) before = holder.jobs.previous(*before);
     holder.jobs.insert_after(before, job);
     leased_.insert(mark(fence), job);
+    if (job.cancelled()) ++holder.cancelled;
 }
 
 void LeaseTable::end(JobState& job) {
@@ -28,9 +29,19 @@ void LeaseTable::end(JobState& job) {
     --job.queue.pending;
     leased_.remove(mark(job.fence), job);
     job.worker->jobs.remove(job);
+    if (job.cancelled()) --job.worker->cancelled;
     job.worker = nullptr;
     job.counted = false;
     job.fence = 0;
+}
+
+std::vector<std::uint64_t> LeaseTable::cancelled(const Worker& worker) {
+    std::vector<std::uint64_t> fences;
+    if (worker.cancelled == 0) return fences;
+    for (auto* job = worker.jobs.front(); job != nullptr; job = worker.jobs.next(*job)) {
+        if (job->cancelled()) fences.push_back(job->fence);
+    }
+    return fences;
 }
 
 JobState* LeaseTable::first_beyond(const Worker& worker, std::uint64_t known) {
@@ -43,13 +54,15 @@ JobState* LeaseTable::first_beyond(const Worker& worker, std::uint64_t known) {
 }
 
 Lease LeaseTable::lease_of(const JobState& job) {
-    return {.queue = job.queue.name,
-            .job = std::string{job.payload.text()},
-            .worker = job.worker->uid,
-            .fence = job.fence,
-            .id = job.queue.has_ids ? job.order : 0,
-            .attempt = job.attempts(),
-            .timeout = job.details == nullptr ? Duration{0} : job.details->options.timeout};
+    Lease lease{.queue = job.queue.name,
+                .job = std::string{job.payload.text()},
+                .worker = job.worker->uid,
+                .fence = job.fence,
+                .id = job.queue.has_ids ? job.order : 0,
+                .attempt = job.attempts(),
+                .timeout = job.details == nullptr ? Duration{0} : job.details->options.timeout};
+    if (job.details != nullptr) lease.metadata = job.details->options.metadata;
+    return lease;
 }
 
 std::vector<Lease> LeaseTable::all() const {

@@ -45,6 +45,9 @@ public:
     /// acquired last is what it does not know.
     [[nodiscard]] static JobState* first_beyond(const Worker& worker, std::uint64_t known);
 
+    /// The fences under which a worker has jobs that were cancelled.
+    [[nodiscard]] static std::vector<std::uint64_t> cancelled(const Worker& worker);
+
     /// The lease of a job that is PENDING.
     [[nodiscard]] static Lease lease_of(const JobState& job);
 

@@ -48,7 +48,8 @@ public:
     [[nodiscard]] Registry& registry() noexcept { return registry_; }
     /// The tables of all entities that have a name.
     [[nodiscard]] auto named_tables() noexcept {
-        return std::tuple_cat(registry_.tables(), std::tie(jobs_.sequences()));
+        return std::tuple_cat(registry_.tables(),
+                              std::tie(jobs_.sequences(), jobs_.kept_keys().table()));
     }
 
     /// Connects everything that was restored part by part.

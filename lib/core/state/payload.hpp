@@ -12,7 +12,8 @@
 
 namespace routemaster::detail {
 
-/// The hash of encoded jobs. Files store it: it is the same on all machines and never changes.
+/// The hash of encoded jobs and of keys. Files store that of jobs: it is the same on all machines
+/// and never changes.
 ///
 /// Austin Appleby's MurmurHash64A with seed 0, its two halves combined by XOR.
 [[nodiscard]] inline std::uint32_t payload_hash(std::string_view bytes) noexcept {
@@ -37,6 +38,11 @@ namespace routemaster::detail {
     }
     hash = scatter(scatter(hash) * factor);
     return static_cast<std::uint32_t>(hash ^ (hash >> 32U));
+}
+
+/// The hash of a job with a key, which its bytes do not identify. Files store it, too.
+[[nodiscard]] constexpr std::uint32_t id_hash(std::uint64_t id) noexcept {
+    return static_cast<std::uint32_t>(id ^ (id >> 32U));
 }
 
 /// An encoded job. Its size and its hash are known even while its bytes are only in a journal:
@@ -78,6 +84,15 @@ public:
     void note_offset(std::uint32_t offset) noexcept {
         ROUTEMASTER_ASSERT(resident());
         std::memcpy(block(), &offset, sizeof offset);
+    }
+
+    /// Has other bytes from now on, under the same hash. They must be fewer than 4 GiB.
+    void replace(std::string_view bytes) {
+        const auto before = block_;
+        fill(bytes, 0);
+        if ((before & elsewhere) == 0) delete[] reinterpret_cast<char*>(before);
+        size_ = static_cast<std::uint32_t>(bytes.size());
+        ROUTEMASTER_ASSERT(bytes.size() == size_);
     }
 
     /// Frees the bytes, which must be resident, and can be read again at `offset`.

@@ -29,7 +29,8 @@ struct QueueState {
     std::string name;
     bool of_deliveries;        ///< It is the one of delivery jobs, which is always there.
     bool has_ids;              ///< Its jobs have ids, and their attempts are counted.
-    HashIndex<JobState> jobs;  ///< All, by their payloads.
+    HashIndex<JobState> jobs;  ///< All: by their payloads, those with a key by their ids.
+    HashIndex<JobState> keys;  ///< Those that have their keys, by these.
     IdIndex by_id;             ///< All, if they have ids.
     Schedule scheduled;
     BuriedJobs buried;

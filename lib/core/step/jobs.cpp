@@ -1,5 +1,7 @@
 #include "routemaster/step/jobs.hpp"
 
+#include <string>
+
 #include "routemaster/step/job_lists.hpp"
 
 namespace routemaster {
@@ -10,6 +12,20 @@ Result<void> check_page_limit(std::uint32_t limit) {
     return Error{Errc::invalid, "limit: must be from 1 to " + std::to_string(jobs_looked_at_max)};
 }
 
+Result<void> check_metadata(const JobMetadata& metadata) {
+    if (metadata.empty()) return {};
+    if (metadata.size() > job_metadata_max) {
+        return Error{Errc::invalid, "metadata: must have at most " +
+                                        std::to_string(job_metadata_max) + " entries"};
+    }
+    if (metadata.contains("")) return Error{Errc::invalid, "metadata: a name must not be empty"};
+    if (bytes_of(metadata) > job_metadata_bytes_max) {
+        return Error{Errc::invalid, "metadata: must have at most " +
+                                        std::to_string(job_metadata_bytes_max) + " bytes"};
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<void> PushJob::check() const {
@@ -18,6 +34,16 @@ Result<void> PushJob::check() const {
     if (options.timeout < Duration{0}) {
         return Error{Errc::invalid, "timeout: must not be negative"};
     }
+    if (options.key.text.size() > job_key_max) {
+        return Error{Errc::invalid,
+                     "key: must have at most " + std::to_string(job_key_max) + " bytes"};
+    }
+    if (options.key.text.empty() && on_duplicate != OnDuplicate::keep) {
+        return Error{Errc::invalid, "on_duplicate: only a job with a key is replaced"};
+    }
+    if (auto checked = check_metadata(options.metadata); !checked) return checked;
+    // On Redis what begins so is not a job, but the name of one.
+    if (job.front() == '\xc1') return Error{Errc::invalid, "job: begins with the byte 0xc1"};
     if (is_ruby_queue(queue) && options != JobOptions{}) {
         return Error{Errc::invalid, "options: jobs of Ruby Routemaster's queues have none"};
     }

@@ -113,6 +113,12 @@ void LeaseLoop::on(Heard& heard) {
         schedule_.ask_at(now_);
     }
     heard_at_ = heard.at;
+    for (const auto fence : heard.cancelled) {
+        const auto found = std::find_if(held_.begin(), held_.end(), [fence](const auto& any) {
+            return any.second.lease.fence == fence;
+        });
+        if (found != held_.end() && !found->second.settlement) owner_.cancelled(found->first);
+    }
 }
 
 void LeaseLoop::find_lost(GotJobs& got) {
@@ -296,7 +302,10 @@ void LeaseLoop::post_others() {
     }
     store_.submit(steps, now_,
                   [event_queue = events_, place, at = now_](std::span<Outcome> outcomes) {
-                      if (place < outcomes.size() && outcomes[place]) event_queue->put(Heard{at});
+                      if (place < outcomes.size() && outcomes[place]) {
+                          auto& reply = std::get<HeartbeatReply>(*outcomes[place]);
+                          event_queue->put(Heard{at, std::move(reply.cancelled)});
+                      }
                       for (const auto& outcome : outcomes) {
                           const auto* jobs = outcome ? std::get_if<Count>(&*outcome) : nullptr;
                           if (jobs != nullptr && jobs->value == released_max)

@@ -46,7 +46,7 @@ struct LeaseLoopOptions {
     Duration poll_interval{1'000};       ///< A look at the queue even when nobody woke it.
     Duration wake_grace{20};             ///< See `AcquireSchedule`.
     std::size_t acquired_max = 256;      ///< Jobs that it asks for at once.
-    bool finds_lost = false;             ///< Whether the owner wants `Owner::lost`.
+    bool finds_lost = false;  ///< Whether the owner wants `Owner::lost` and `Owner::cancelled`.
     Log log{};
 };
 
@@ -96,6 +96,9 @@ public:
         /// and now says that they did: the lease is lost, and forgotten once this returns.
         /// Not called for what is being settled: `settled` reports the same.
         virtual void lost(Id id) { static_cast<void>(id); }
+
+        /// The job was cancelled. Its lease lasts. Called with each heartbeat until it is settled.
+        virtual void cancelled(Id id) { static_cast<void>(id); }
 
         /// A step about it is `invalid`: the queue holds a job that is not for this kind of worker.
         /// Its lease lasts: `release` it.
@@ -195,6 +198,7 @@ private:
     };
     struct Heard {
         TimePoint at;  // When the heartbeat was sent.
+        std::vector<std::uint64_t> cancelled;
     };
     struct Begun {
         std::vector<Id> ids;

@@ -2,8 +2,8 @@
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence
 -- Reply: 1, or 0 when the lease is lost.
-local job = ARGV[5]
-local q = held_in(ARGV[4], job, ARGV[6], ARGV[7])
+-- Parts: kept_keys() gives what only a job with a key needs.
+local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
 if not q then return 0 end
 local uid = batch_of(q, job)
 if uid and subscriber_of(uid) then
@@ -15,6 +15,11 @@ if has_ids(q) then
     expect('ZCARD', 'routemaster:ids:' .. q)
     expect('HLEN', 'routemaster:job:' .. q)
 end
+if is_keyed(job) then
+    expect('HLEN', 'routemaster:keyed:' .. q, 'routemaster:keys:' .. q, 'counters')
+    expect('ZCARD', 'routemaster:kept_keys')
+end
 if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
+if is_keyed(job) then kept_keys()(q, job) end
 forget(ARGV[4], job)
 return 1

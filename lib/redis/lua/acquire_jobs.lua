@@ -8,8 +8,8 @@
 --         Of jobs with ids it counts the attempt, and ends those that have expired, or whose
 --         attempts are used up.
 -- Reply: when the next job falls due or nil, then for each lease its fence and its job, and, where
---       jobs have ids, its id, attempts and timeout: first those whose reply was lost, then the new
---       ones.
+--       jobs have ids, its id, attempts, and timeout or [timeout, metadata]: first those whose
+--       reply was lost, then the new ones.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
@@ -17,10 +17,10 @@ local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
 expect_queue(q)
 local own = q ~= 'main' and q ~= 'aux'
-local take_own, begin_attempts, id_of, record_of
+local take_own, begin_attempts, id_of, record_of, pushed_as
 if own then
     expect('HLEN', 'counters')
-    take_own, begin_attempts, id_of, record_of = own_jobs()
+    take_own, begin_attempts, id_of, record_of, pushed_as = own_jobs()
 end
 -- Parts of the reply for each lease.
 local width = own and 5 or 2
@@ -89,7 +89,7 @@ if known < newest then
         local queue, job = string.match(redis.call('HGET', leases, fence), '^(%Z+)%z(.*)$')
         if queue == q or (q == 'main' and queue == to_callbacks) then
             reply[#reply + 1] = fence
-            reply[#reply + 1] = job
+            reply[#reply + 1] = own and pushed_as(q, job) or job
             if own then add_attempt(id_of(q, job), record_of(q, job)) end
         end
     end
@@ -103,7 +103,7 @@ local function give(jobs, part, taken)
         fields[#fields + 1] = fence
         fields[#fields + 1] = part .. '\0' .. job
         reply[#reply + 1] = fence
-        reply[#reply + 1] = job
+        reply[#reply + 1] = taken and pushed_as(q, job) or job
         if taken then add_attempt(taken[i][2], taken[i][3]) end
         if in_turns then take_turn(job, fence, worker) end
     end

@@ -10,10 +10,6 @@ if not job then return 0 end
 local record = record_of(q, job)
 local state = state_of(q, job, record)
 if state == 2 then return 2 end
-if state == 3 then
-    exhume(q, job, id)
-elseif redis.call('ZREM', P .. 'jobs:scheduled:' .. q, job) == 0 then
-    note_deleted(q, job)
-end
+take_out(q, job, id, state)
 forget(q, job)
 return 1

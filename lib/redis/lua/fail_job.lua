@@ -4,13 +4,17 @@
 --       10 error
 -- Effect: keeps the error; the job runs again at an instant, or is BURIED.
 -- Reply: 1, or 0 when the lease is lost, or 2 when the job is BURIED now.
-local q, job = ARGV[4], ARGV[5]
-if not held_in(q, job, ARGV[6], ARGV[7]) then return 0 end
+local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+if not q then return 0 end
 expect_queue(q)
 expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
 expect('HLEN', 'counters')
 if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
 local record = record_of(q, job)
+if record[6] == -2 then
+    drop_cancelled(q, job)
+    return 1
+end
 record[2] = ''
 add_error(record, ARGV[10])
 if ARGV[9] == '1' or used_up(record) then

@@ -6,4 +6,4 @@ local q = ARGV[4]
 local job = job_of(q, ARGV[5])
 if not job then return false end
 local record = record_of(q, job)
-return job_status(job, tonumber(ARGV[5]), record, state_of(q, job, record))
+return job_status(q, job, tonumber(ARGV[5]), record, state_of(q, job, record))

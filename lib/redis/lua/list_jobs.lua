@@ -17,6 +17,6 @@ for i = 1, #found, 2 do
     local record = record_of(q, job)
     local state, run_at = state_of(q, job, record)
     last = id
-    if state == wanted then reply[#reply + 1] = job_status(job, id, record, state, run_at) end
+    if state == wanted then reply[#reply + 1] = job_status(q, job, id, record, state, run_at) end
 end
 return reply

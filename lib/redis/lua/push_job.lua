@@ -1,9 +1,15 @@
 -- PushJob: puts a job into a queue, once.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 run_at, and, unless they are the defaults,
---       7 attempts_max, 8 timeout, 9 expires_at
--- Reply: 1, or 0 for a duplicate; then the id of the job, or 0 where jobs have none.
+--       7 attempts_max, 8 timeout, 9 expires_at, and with a key or metadata, 10 key or "",
+--       11 scope, 12 until, 13 "1" to replace the job that has the key, "2" to put that off, or
+--       "0", 14 metadata, if there is any
+-- Parts: keyed_pushes() gives what only a job with a key needs.
+-- Reply: 1, or 0 for a duplicate, or 2 when the other job was replaced; then the id of the job, or
+--        0 where jobs have none, and when only its key is kept.
 -- Placed before it enters the index: if placing fails, the job can be pushed again.
+local timeout = ARGV[14] and {tonumber(ARGV[8]), ARGV[14]} or tonumber(ARGV[8])
+if ARGV[10] and ARGV[10] ~= '' then return keyed_pushes()(timeout) end
 local q, job = ARGV[4], ARGV[5]
 local own = has_ids(q)
 local ids = P .. 'routemaster:ids:' .. q
@@ -28,7 +34,7 @@ end
 place(q, job, tonumber(ARGV[6]))
 if own then redis.call('ZADD', ids, id, job) end
 if ARGV[7] then
-    save(q, job, {0, '', tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), -1})
+    save(q, job, {0, '', tonumber(ARGV[7]), timeout, tonumber(ARGV[9]), -1})
 end
 redis.call('SADD', KEYS[1], job)
 return {1, id}

@@ -5,7 +5,7 @@
 --         do not count. In a mixed fleet
 --         also unblocks jobs, since this may be the last worker that knows of them.
 -- Reply: the number of jobs released.
-expect('HLEN', 'workers')
+expect('HLEN', 'workers', 'counters')
 local queues = all_queues()
 expect_workers(queues, {ARGV[4]})
 local total = retire(ARGV[4], queues, 1000, false, function() end)

@@ -2,8 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "lua_sources.hpp"
+#include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
 
 namespace routemaster::redis {
@@ -14,19 +16,28 @@ std::uint32_t number_of(const redisReply& part) {
 }
 
 JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
-    const auto parts = items(part, 10);
+    const auto parts = items(part, 13);
     JobStatus status;
     status.id = count(*parts[0]).value;
     status.state = static_cast<JobStatus::State>(std::clamp<std::int64_t>(number(*parts[1]), 0, 3));
     status.job = text(*parts[2]);
     if (status.state == JobStatus::State::scheduled) status.run_at = reply.time(*parts[3]);
-    status.attempts = number_of(*parts[4]);
-    if (const auto worker = text(*parts[5]); !worker.empty()) status.worker = uid(*parts[5]);
-    status.options = {.attempts_max = number_of(*parts[6]),
-                      .timeout = Duration{number(*parts[7])},
-                      .expires_at = reply.time(*parts[8])};
-    if (number(*parts[9]) >= 0) status.buried_at = reply.time(*parts[9]);
-    for (std::size_t i = 10; i + 2 < parts.size(); i += 3) {
+    status.attempts = number_of(*parts[7]);
+    if (const auto worker = text(*parts[8]); !worker.empty()) status.worker = uid(*parts[8]);
+    TimeoutPart timeout{*parts[10]};
+    status.options = {.attempts_max = number_of(*parts[9]),
+                      .timeout = timeout.timeout,
+                      .expires_at = reply.time(*parts[11]),
+                      .metadata = std::move(timeout.metadata)};
+    if (const auto key = text(*parts[4]); !key.empty()) {
+        status.options.key = {
+            .text = std::string{key},
+            .scope = static_cast<KeyScope>(std::clamp<std::int64_t>(number(*parts[5]), 0, 2)),
+            .until = reply.time(*parts[6])};
+    }
+    status.cancelled = number(*parts[12]) == -2;
+    if (number(*parts[12]) >= 0) status.buried_at = reply.time(*parts[12]);
+    for (std::size_t i = 13; i + 2 < parts.size(); i += 3) {
         status.errors.push_back(
             {number_of(*parts[i]), reply.time(*parts[i + 1]), std::string{text(*parts[i + 2])}});
     }
@@ -54,7 +65,7 @@ template <>
 struct StepProtocol<FindJob> {
     static Script script() {
         using namespace lua;
-        return compose(FindJob::traits, {record, job_status}, find_job);
+        return compose(FindJob::traits, {keyed, record, job_status}, find_job);
     }
     static void request(Request& request, const FindJob& step) {
         request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
@@ -69,7 +80,7 @@ template <>
 struct StepProtocol<ListJobs> {
     static Script script() {
         using namespace lua;
-        return compose(ListJobs::traits, {record, job_status}, list_jobs);
+        return compose(ListJobs::traits, {keyed, record, job_status}, list_jobs);
     }
     static void request(Request& request, const ListJobs& step) {
         request.on("jobs:index:", step.queue)
@@ -90,10 +101,10 @@ template <>
 struct StepProtocol<KickJobs> {
     static Script script() {
         using namespace lua;
-        return compose(
-            KickJobs::traits,
-            {expect, index, wake, counter, job, callback, ordering_group, place, record, burial},
-            kick_jobs);
+        return compose(KickJobs::traits,
+                       {expect, index, wake, counter, job, callback, ordering_group, place, keyed,
+                        record, forget, burial},
+                       kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {
         request.on("jobs:index:", step.queue).add(step.queue);
@@ -107,8 +118,10 @@ template <>
 struct StepProtocol<DeleteJob> {
     static Script script() {
         using namespace lua;
-        return compose(DeleteJob::traits,
-                       {expect, index, counter, record, burial, deleted, job_status}, delete_job);
+        return compose(
+            DeleteJob::traits,
+            {expect, index, counter, keyed, record, forget, burial, deleted, job_status, take_out},
+            delete_job);
     }
     static void request(Request& request, const DeleteJob& step) {
         request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
@@ -118,6 +131,27 @@ struct StepProtocol<DeleteJob> {
             case 1: return Deletion::deleted;
             case 2: return Deletion::pending;
             default: return Deletion::unknown;
+        }
+    }
+};
+
+template <>
+struct StepProtocol<CancelJob> {
+    static Script script() {
+        using namespace lua;
+        return compose(CancelJob::traits,
+                       {expect, index, counter, keyed, record, forget, burial, deleted, job_status,
+                        take_out, cancelled},
+                       cancel_job);
+    }
+    static void request(Request& request, const CancelJob& step) {
+        request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
+    }
+    static Cancellation reply(const ScriptReply& reply) {
+        switch (number(reply.value)) {
+            case 1: return Cancellation::cancelled;
+            case 2: return Cancellation::requested;
+            default: return Cancellation::unknown;
         }
     }
 };

@@ -2,10 +2,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/codec/cut_text.hpp"
 #include "core/store/delivery_job.hpp"
 #include "lua_sources.hpp"
+#include "redis/steps/cancellations.hpp"
+#include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
 #include "routemaster/job_status.hpp"
 
@@ -15,7 +18,10 @@ template <>
 struct StepProtocol<PushJob> {
     static Script script() {
         using namespace lua;
-        return compose(PushJob::traits, {wake, job, callback, ordering_group, place, record},
+        const auto keyed_pushes =
+            lazily("keyed_pushes", {expect, deleted, keyed, push_keyed}, "push_keyed");
+        return compose(PushJob::traits,
+                       {wake, job, callback, ordering_group, place, record, keyed_pushes},
                        push_job);
     }
 
@@ -36,11 +42,26 @@ struct StepProtocol<PushJob> {
             .add(step.options.attempts_max)
             .add(step.options.timeout.count())
             .add(request.wire(step.options.expires_at));
+        const auto& key = step.options.key;
+        const auto& metadata = step.options.metadata;
+        if (key.text.empty() && metadata.empty()) return;
+        request.arguments()
+            .add(key.text)
+            .add(static_cast<int>(key.scope))
+            .add(request.wire(key.until))
+            .add(static_cast<int>(step.on_duplicate));
+        if (!metadata.empty()) request.arguments().add(packed(metadata));
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
-        return {number(*parts[0]) == 1 ? PushOutcome::pushed : PushOutcome::duplicate,
-                count(*parts[1]).value};
+        return {outcome(number(*parts[0])), count(*parts[1]).value};
+    }
+    static PushOutcome outcome(std::int64_t number) {
+        switch (number) {
+            case 1: return PushOutcome::pushed;
+            case 2: return PushOutcome::replaced;
+            default: return PushOutcome::duplicate;
+        }
     }
 };
 
@@ -51,8 +72,8 @@ struct StepProtocol<AcquireJobs> {
         const auto turns =
             lazily("turns", {turn, release}, "take_turns, take_turn, take_called, release");
         const auto own_jobs =
-            lazily("own_jobs", {index, counter, record, burial, deleted, take_own},
-                   "take_own, begin_attempts, id_of, record_of");
+            lazily("own_jobs", {index, counter, keyed, record, forget, burial, deleted, take_own},
+                   "take_own, begin_attempts, id_of, record_of, pushed_as");
         return compose(AcquireJobs::traits,
                        {expect, wake, job, callback, ordering_group, place, turns, own_jobs},
                        acquire_jobs);
@@ -84,7 +105,9 @@ struct StepProtocol<AcquireJobs> {
             if (width == 2) continue;
             lease.id = count(*parts[i + 2]).value;
             lease.attempt = static_cast<std::uint32_t>(count(*parts[i + 3]).value);
-            lease.timeout = Duration{number(*parts[i + 4])};
+            TimeoutPart last{*parts[i + 4]};
+            lease.timeout = last.timeout;
+            lease.metadata = std::move(last.metadata);
         }
         return acquired;
     }
@@ -94,7 +117,9 @@ template <>
 struct StepProtocol<AckJob> {
     static Script script() {
         using namespace lua;
-        return compose(AckJob::traits, {expect, wake, job, lease, record}, ack_job);
+        const auto kept_keys = lazily("kept_keys", {index, counter, keep_key}, "keep_key");
+        return compose(AckJob::traits, {expect, wake, job, lease, keyed, record, forget, kept_keys},
+                       ack_job);
     }
     static void request(Request& request, const AckJob& step) { request.on(step.lease); }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
@@ -103,8 +128,10 @@ struct StepProtocol<AckJob> {
 /// The script of a step that puts a job back.
 Script put_back_script(const StepTraits& traits, std::string_view body) {
     using namespace lua;
+    const auto cancellations = cancellations_part();
     return compose(traits,
-                   {expect, wake, job, callback, ordering_group, place, lease, record, put_back},
+                   {expect, wake, job, callback, ordering_group, place, lease, record,
+                    cancellations, put_back},
                    body);
 }
 
@@ -132,7 +159,7 @@ struct StepProtocol<FailJob> {
         using namespace lua;
         return compose(FailJob::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, place, lease,
-                        record, burial},
+                        keyed, record, forget, burial, cancelled},
                        fail_job);
     }
     static void request(Request& request, const FailJob& step) {

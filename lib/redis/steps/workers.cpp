@@ -1,4 +1,7 @@
+#include <cstdint>
+
 #include "lua_sources.hpp"
+#include "redis/steps/cancellations.hpp"
 #include "redis/steps/protocols.hpp"
 
 namespace routemaster::redis {
@@ -9,17 +12,21 @@ struct StepProtocol<Heartbeat> {
     static void request(Request& request, const Heartbeat& step) {
         request.on("workers").add(step.worker.text());
     }
-    static Done reply(const ScriptReply&) { return {}; }
+    static HeartbeatReply reply(const ScriptReply& reply) {
+        return {list<std::uint64_t>(reply.value,
+                                    [](const redisReply& fence) { return count(fence).value; })};
+    }
 };
 
 template <>
 struct StepProtocol<RetireWorker> {
     static Script script() {
         using namespace lua;
-        return compose(
-            RetireWorker::traits,
-            {expect, wake, job, callback, ordering_group, place, record, worker, release},
-            retire_worker);
+        const auto cancellations = cancellations_part();
+        return compose(RetireWorker::traits,
+                       {expect, wake, job, callback, ordering_group, place, record, cancellations,
+                        worker, release},
+                       retire_worker);
     }
     static void request(Request& request, const RetireWorker& step) {
         request.on("workers").add(step.worker.text());
@@ -31,9 +38,10 @@ template <>
 struct StepProtocol<ScrubWorkers> {
     static Script script() {
         using namespace lua;
+        const auto cancellations = cancellations_part();
         return compose(ScrubWorkers::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, place, record,
-                        worker, release},
+                        cancellations, worker, release},
                        scrub_workers);
     }
     static void request(Request& request, const ScrubWorkers& step) {

@@ -40,6 +40,13 @@ Result<DeleteJob::Reply> Machine::apply(DeleteJob& step) {
     return Deletion::deleted;
 }
 
+template <>
+Result<CancelJob::Reply> Machine::apply(CancelJob& step) {
+    const auto* queue = jobs_.find_queue(step.queue);
+    auto* job = queue == nullptr ? nullptr : queue->by_id.find(step.id);
+    return job == nullptr ? Cancellation::unknown : jobs_.cancel(*job);
+}
+
 Outcome Machine::perform_in(JobListSteps steps, Step& step) { return apply_one_of(steps, step); }
 
 }  // namespace routemaster::detail

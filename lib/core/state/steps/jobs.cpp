@@ -8,6 +8,10 @@ namespace routemaster::detail {
 
 template <>
 Result<PushJob::Reply> Machine::apply(PushJob& step) {
+    if (!step.options.key.text.empty()) {
+        return jobs_.push_with_key(
+            step, now_, [this](const Entity& known) { depends_on_row_ = known.last_row; });
+    }
     const auto hash = payload_hash(step.job);
     auto& queue = jobs_.queue(step.queue);
     if (const auto* present = jobs_.find(queue, step.job, hash)) {
@@ -42,7 +46,7 @@ Result<AckJob::Reply> Machine::apply(AckJob& step) {
     if (delivered_by(*job) != nullptr) {
         return invalid("lease: a delivery is ended by SettleDelivery");
     }
-    jobs_.remove(*job);
+    jobs_.complete(*job, now_);
     return Settlement::settled;
 }
 

@@ -7,8 +7,7 @@ namespace routemaster::detail {
 template <>
 Result<Heartbeat::Reply> Machine::apply(Heartbeat& step) {
     depends_on_row_ = 0;
-    jobs_.heartbeat(step.worker, now_);
-    return Done{};
+    return HeartbeatReply{jobs_.heartbeat(step.worker, now_)};
 }
 
 template <>

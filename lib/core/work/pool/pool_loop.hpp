@@ -66,6 +66,7 @@ private:
         void acquired(Id id, const Lease& lease) override { pool.acquired(*this, id, lease); }
         void settled(Id id, Settlement settlement) override { pool.settled(*this, id, settlement); }
         void lost(Id id) override { pool.lost(*this, id); }
+        void cancelled(Id id) override { PoolLoop::cancelled(*this, id); }
         void unfit(Id id, const Error& error) override { pool.unfit(*this, id, error); }
 
         PoolLoop& pool;
@@ -97,6 +98,7 @@ private:
     void acquired(Queue& queue, Id id, const Lease& lease);
     void settled(Queue& queue, Id id, Settlement settlement);
     void lost(Queue& queue, Id id);
+    static void cancelled(const Queue& queue, Id id);
     void unfit(Queue& queue, Id id, const Error& error);
 
     // --- What came of the jobs ------------------------------------------------------------------

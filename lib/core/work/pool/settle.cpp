@@ -75,6 +75,11 @@ void PoolLoop::lost(Queue& queue, Id id) {
                                ": it runs again elsewhere");
 }
 
+void PoolLoop::cancelled(const Queue& queue, Id id) {
+    const auto found = queue.attempts.find(id);
+    if (found != queue.attempts.end()) found->second->context.request_stop();
+}
+
 void PoolLoop::unfit(Queue& queue, Id id, const Error& error) {
     log(LogLevel::error, "a job of queue '" + queue.loop.lease(id).queue +
                              "' cannot be settled: " + error.message());

@@ -29,7 +29,8 @@ local function expect_queue(q)
         expect('SCARD', 'routemaster:callbacks')
         expect('ZCARD', 'jobs:scheduled:main:callbacks')
     elseif q ~= 'aux' and q ~= 'main:callbacks' then
-        expect('HLEN', 'routemaster:job:' .. q, 'routemaster:deleted:' .. q)
+        expect('HLEN', 'routemaster:job:' .. q, 'routemaster:deleted:' .. q,
+            'routemaster:keyed:' .. q, 'routemaster:keys:' .. q)
         expect('ZCARD', 'routemaster:ids:' .. q, 'routemaster:buried:' .. q,
             'routemaster:burials:' .. q)
     end

@@ -1,5 +1,6 @@
 -- The status of a job: id, state (0 SCHEDULED, 1 READY, 2 PENDING, 3 BURIED), job, run_at if it is
--- SCHEDULED, attempts, worker or "", attempts_max, timeout, expires_at, buried_at or -1, then
+-- SCHEDULED, key or "", scope, until, then its record: attempts, worker or "", attempts_max,
+-- timeout or [timeout, metadata], expires_at, buried_at, -1, or -2 when it was cancelled, and
 -- attempt, time and text of each error.
 local function state_of(q, job, record)
     if record[2] ~= '' then return 2 end
@@ -9,8 +10,9 @@ local function state_of(q, job, record)
     return 1
 end
 
-local function job_status(job, id, record, state, run_at)
-    local status = {id, state, job, run_at or 0}
-    for i = 1, #record do status[4 + i] = record[i] end
+local function job_status(q, job, id, record, state, run_at)
+    local keyed = is_keyed(job) and keyed_of(q, job) or {job, '', 0, 0}
+    local status = {id, state, keyed[1], run_at or 0, keyed[2], keyed[3], keyed[4]}
+    for i = 1, #record do status[7 + i] = record[i] end
     return status
 end

@@ -1,12 +1,20 @@
--- Leases: `routemaster:leases:{worker}` maps a fence to queue NUL job, and `newest` to the last
--- fence of the worker. The job itself is in Ruby Routemaster's `jobs:pending:{q}:{worker}`,
--- from which the scrub of any process may take it.
+-- Leases: `routemaster:leases:{worker}` maps a fence to queue NUL job, `newest` to the last fence
+-- of the worker, and `cancelled` to the fences of jobs that it is to stop, some of which may be
+-- over. The job itself is in Ruby Routemaster's `jobs:pending:{q}:{worker}`, from which the scrub
+-- of any process may take it.
 
--- The queue in which a job is PENDING under a lease of `q`; nil when the lease is lost.
+-- The queue in which a job is PENDING under a lease of `q`, and what it stands there as; nil when
+-- the lease is lost.
 local function held_in(q, job, worker, fence)
-    local blocked = redis.call('HGET', P .. 'routemaster:leases:' .. worker, fence)
-    if blocked == q .. '\0' .. job then return q end
-    if q == 'main' and blocked == to_callbacks .. '\0' .. job then return to_callbacks end
+    local leased = redis.call('HGET', P .. 'routemaster:leases:' .. worker, fence)
+    if leased == q .. '\0' .. job then return q, job end
+    if q == 'main' and leased == to_callbacks .. '\0' .. job then return to_callbacks, job end
+    -- A job with a key stands there as its name.
+    if not leased or string.sub(leased, 1, #q + 2) ~= q .. '\0\193' then return nil end
+    local name = string.sub(leased, #q + 2)
+    local packed = redis.call('HGET', P .. 'routemaster:keyed:' .. q, name)
+    local read, keyed = pcall(cmsgpack.unpack, packed or '')
+    if read and type(keyed) == 'table' and keyed[1] == job then return q, name end
 end
 
 -- Ends a lease; false when the worker no longer has the job. The oldest jobs are at the tail.

@@ -1,14 +1,18 @@
 -- Ends the lease of a job, which runs again at ARGV[8]; the attempt counts or not. The other
--- arguments are those of a lease. Returns 1, or 0 when the lease is lost.
+-- arguments are those of a lease. Returns 1, or 0 when the lease is lost. cancellations() gives
+-- what a job needs that was cancelled.
 local function put_back(counts)
-    local job = ARGV[5]
-    local q = held_in(ARGV[4], job, ARGV[6], ARGV[7])
+    local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
     if not q then return 0 end
     expect_queue(ARGV[4])
     expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
+    if has_ids(q) then expect('HLEN', 'counters') end
     if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
     redis.call('SADD', KEYS[1], job)
-    end_attempt(q, job, counts)
+    if end_attempt(q, job, counts) then
+        cancellations()(q, job)
+        return 1
+    end
     place(q, job, tonumber(ARGV[8]))
     return 1
 end

@@ -1,7 +1,8 @@
 -- Jobs that have ids: those of all queues but Ruby Routemaster's. `routemaster:ids:{q}` has the id
 -- of each as its score. `routemaster:job:{q}` has a record of each that is not as a push with the
--- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout,
--- expires_at, buried_at or -1, then attempt, time and text of each error].
+-- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout or
+-- [timeout, metadata], expires_at, buried_at, -1, or -2 when it was cancelled, then attempt, time
+-- and text of each error].
 
 local never = 9007199254740991
 
@@ -32,21 +33,14 @@ local function save(q, job, record)
 end
 
 -- Records that a job is with no worker any more, and, unless its attempt counts, that it never
--- began. Does nothing where jobs have no records.
+-- began. Returns whether it was cancelled. Does nothing where jobs have no records.
 local function end_attempt(q, job, counts)
     if not has_ids(q) then return end
     local record = record_of(q, job)
     record[2] = ''
     if not counts then record[1] = math.max(record[1] - 1, 0) end
     save(q, job, record)
-end
-
--- Removes what is known of a job that is nowhere.
-local function forget(q, job)
-    redis.call('SREM', P .. 'jobs:index:' .. q, job)
-    if not has_ids(q) then return end
-    redis.call('ZREM', P .. 'routemaster:ids:' .. q, job)
-    redis.call('HDEL', P .. 'routemaster:job:' .. q, job)
+    return record[6] == -2
 end
 
 -- The id of a job.

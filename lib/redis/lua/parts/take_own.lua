@@ -47,6 +47,12 @@ local function take_own(q, most)
     return taken
 end
 
+-- A job as it was pushed.
+local function pushed_as(q, job)
+    local keyed = is_keyed(job) and keyed_of(q, job)
+    return keyed and keyed[1] or job
+end
+
 -- Counts an attempt of each, by a worker. Returns the jobs.
 local function begin_attempts(q, taken, worker)
     local fields, jobs = {}, {}
@@ -54,6 +60,8 @@ local function begin_attempts(q, taken, worker)
         local record = one[3]
         record[1], record[2] = record[1] + 1, worker
         jobs[i] = one[1]
+        local keyed = is_keyed(one[1]) and keyed_of(q, one[1])
+        if keyed and keyed[3] == 1 then release_key(q, one[1], keyed) end
         fields[2 * i - 1], fields[2 * i] = one[1], cmsgpack.pack(record)
     end
     if #jobs > 0 then redis.call('HSET', P .. 'routemaster:job:' .. q, unpack(fields)) end

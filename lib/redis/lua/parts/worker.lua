@@ -19,7 +19,8 @@ local function expect_workers(queues, workers)
     for _, worker in ipairs(workers) do expect('HLEN', 'routemaster:leases:' .. worker) end
 end
 
--- Makes the jobs that a worker leased from these queues READY, oldest first, at most `limit`, and
+-- Makes the jobs that a worker leased from these queues READY, or ends those that were cancelled,
+-- oldest first, at most `limit`, and
 -- forgets the worker once those were all. Their attempts count or not. Calls `each(queue, count)`
 -- for a queue that got jobs back. Returns the number of jobs, and whether the worker was forgotten.
 local function retire(worker, queues, limit, counts, each)
@@ -30,8 +31,11 @@ local function retire(worker, queues, limit, counts, each)
         while total < limit do
             local job = redis.call('RPOP', pending)
             if not job then break end
-            end_attempt(q, job, counts)
-            make_ready(q, job)
+            if end_attempt(q, job, counts) then
+                cancellations()(q, job)
+            else
+                make_ready(q, job)
+            end
             count = count + 1
             total = total + 1
         end

@@ -1,0 +1,310 @@
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+#include "routemaster/job_status.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using State = JobStatus::State;
+
+constexpr auto pushed = PushOutcome::pushed;
+constexpr auto duplicate = PushOutcome::duplicate;
+constexpr auto replaced = PushOutcome::replaced;
+
+/// A push into the queue of work.
+struct Keyed {
+    std::string job;
+    std::string key = "k";
+    KeyScope scope = KeyScope::until_done;
+    Duration time{0};  ///< With `for_time`.
+    OnDuplicate on_duplicate{};
+    Duration delay{0};
+};
+
+PushJob step_of(const Scenario& s, const Keyed& how) {
+    PushJob step{work_queue, how.job, s.now() + how.delay};
+    step.options.key = {.text = how.key, .scope = how.scope};
+    if (how.scope == KeyScope::for_time) step.options.key.until = s.now() + how.time;
+    step.on_duplicate = how.on_duplicate;
+    return step;
+}
+
+Pushed push(const Scenario& s, const Keyed& how) { return s.perform(step_of(s, how)); }
+
+/// Acquires all there is, and returns the names in their order.
+std::string acquire_all(Scenario& s) {
+    std::string all;
+    for (const auto& lease : s.acquire({.queue = work_queue}).leases) all += lease.job;
+    return all;
+}
+
+const std::vector<KeyScope> scopes{KeyScope::until_done, KeyScope::until_started,
+                                   KeyScope::for_time};
+
+void add_exclusion_cases(StoreCases& add) {
+    add("a job excludes others of its key, whatever they are to do, until it is done",
+        [](Scenario& s) {
+            const auto first = push(s, {.job = "a"});
+            expect_equal(first.outcome, pushed, "pushing");
+            const Pushed refused{duplicate, first.id};
+            const auto expect_refused = [&](const char* when) {
+                expect_equal(push(s, {.job = "b"}), refused, when);
+            };
+            expect_refused("while READY");
+            expect_equal(push(s, {.job = "a", .key = "other"}).outcome, pushed, "another key");
+            s.take_work();
+            s.take_work();
+            expect_refused("while PENDING");
+            s.perform(RetireWorker{Scenario::worker(1)});
+            s.perform(NackJob{s.take_work(), s.now() + Duration{5}});
+            expect_refused("while SCHEDULED");
+            s.perform(AckJob{s.take_work()});
+            s.advance(Duration{5});
+            s.bury_next();
+            expect_refused("while BURIED");
+            s.perform(KickJobs{.queue = work_queue});
+            expect_refused("when it was kicked");
+            s.perform(AckJob{s.take_work()});
+            const auto next = push(s, {.job = "b"});
+            expect_equal(next.outcome, pushed, "when it is done");
+            expect(next.id > first.id, "no id is used again");
+            expect_equal(s.job(next.id).job, std::string{"b"}, "what it is to do");
+            expect_equal(s.job(next.id).options.key, JobKey{.text = "k"}, "its key");
+        });
+
+    add("jobs with a key and jobs without one, or in another queue, do not exclude each other",
+        [](Scenario& s) {
+            push(s, {.job = "a"});
+            expect_equal(s.push("a"), pushed, "without a key");
+            expect_equal(s.push("a"), duplicate, "without a key again");
+            auto elsewhere = step_of(s, {.job = "a"});
+            elsewhere.queue = "other";
+            expect_equal(s.perform(elsewhere).outcome, pushed, "in another queue");
+            expect_equal(push(s, {.job = "a", .key = "a"}).outcome, pushed, "a key like a job");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
+            expect_equal(acquire_all(s), std::string{"aaa"}, "jobs acquired");
+        });
+
+    add("a key is free when its job is deleted, expires or is forgotten", [](Scenario& s) {
+        for (const auto scope : scopes) {
+            const Keyed how{.job = "a", .scope = scope, .time = Duration{1'000}};
+            const auto first = push(s, how);
+            s.perform(DeleteJob{work_queue, first.id});
+            auto step = step_of(s, how);
+            step.options.expires_at = s.now() + Duration{1};
+            expect_equal(s.perform(step).outcome, pushed, "when it was deleted");
+            s.advance(Duration{1});
+            s.expect_idle_until(never, work_queue);
+            const auto last = push(s, how);
+            expect_equal(last.outcome, pushed, "when it has expired");
+            s.bury_next();
+            s.perform(DeleteJob{work_queue, last.id});
+            expect_equal(push(s, how).outcome, pushed, "when it was deleted, BURIED");
+            s.perform(AckJob{s.take_work()});
+            s.advance(Duration{1'000});
+        }
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+    });
+
+    add("a job that excludes others until it starts does so no more, not even when it is released",
+        [](Scenario& s) {
+            const Keyed how{.job = "a", .scope = KeyScope::until_started};
+            const auto first = push(s, how);
+            expect_equal(push(s, how).outcome, duplicate, "before it starts");
+            const auto lease = s.take_work();
+            s.perform(ReleaseJob{lease, s.now()});
+            const auto second = push(s, how);
+            expect_equal(second.outcome, pushed, "after it was released");
+            expect_equal(push(s, how), Pushed{duplicate, second.id}, "the second excludes others");
+            s.perform(AckJob{s.take_work()});
+            expect(!s.perform(FindJob{work_queue, first.id}), "the first is done");
+            expect_equal(push(s, how), Pushed{duplicate, second.id}, "when the first is done");
+            s.perform(AckJob{s.take_work()});
+            expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+        });
+
+    add("a job excludes others for a time, though it is done, and no longer, though it is not",
+        [](Scenario& s) {
+            const Keyed how{.job = "a", .scope = KeyScope::for_time, .time = Duration{100}};
+            push(s, how);
+            s.perform(AckJob{s.take_work()});
+            s.advance(Duration{99});
+            expect_equal(push(s, how), Pushed{duplicate, 0}, "when it is done");
+            expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+            s.advance(Duration{1});
+            const auto slow = push(s, how);
+            expect_equal(slow.outcome, pushed, "when the time is over");
+            s.advance(Duration{99});
+            expect_equal(push(s, how), Pushed{duplicate, slow.id}, "while it waits");
+            s.advance(Duration{1});
+            const auto next = push(s, how);
+            expect_equal(next.outcome, pushed, "when the time is over, while it waits");
+            // The first takes nothing along from its successor.
+            s.perform(AckJob{s.take_work()});
+            expect_equal(push(s, how), Pushed{duplicate, next.id}, "when the first is done");
+            s.advance(Duration{100});
+            s.perform(AckJob{s.take_work()});
+            expect_equal(push(s, how).outcome, pushed, "when it was done after its time");
+        });
+}
+
+void add_replacement_cases(StoreCases& add) {
+    add("a push replaces the job of its key that waits, which keeps its id", [](Scenario& s) {
+        const auto first = push(s, {.job = "a", .delay = Duration{50}});
+        auto step = step_of(s, {.job = "something longer",
+                                .scope = KeyScope::until_started,
+                                .on_duplicate = OnDuplicate::replace,
+                                .delay = Duration{20}});
+        step.options.timeout = Duration{7};
+        expect_equal(s.perform(step), Pushed{replaced, first.id}, "pushing");
+        expect_equal(s.perform(step), Pushed{replaced, first.id}, "pushing again");
+        const auto job = s.job(first.id);
+        expect_equal(job.job, step.job, "what it is to do");
+        expect_equal(job.options, step.options, "options");
+        expect_equal(job.run_at, s.now() + Duration{20}, "when it falls due");
+        s.expect_idle_until(s.now() + Duration{20}, work_queue);
+        expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1}, "jobs");
+        s.advance(Duration{20});
+        const auto lease = s.take_work();
+        expect_equal(lease.job, step.job, "what its worker is to do");
+        expect_equal(lease.id, first.id, "its id");
+        expect_equal(lease.timeout, Duration{7}, "its timeout");
+    });
+
+    add("a READY job that is replaced keeps its place, unless it is to run later", [](Scenario& s) {
+        const auto replace = [&](const std::string& job, Duration delay = {}) {
+            return push(s, {.job = job, .on_duplicate = OnDuplicate::replace, .delay = delay});
+        };
+        replace("a");
+        s.push("b");
+        expect_equal(replace("c").outcome, replaced, "pushing");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2}, "jobs");
+        const auto leases = s.acquire({.queue = work_queue}).leases;
+        expect_equal(leases.at(0).job, std::string{"c"}, "the first job");
+        for (const auto& lease : leases) s.perform(AckJob{lease});
+        replace("a");
+        s.push("b");
+        const auto later = replace("d", Duration{9});
+        expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 1}, "jobs");
+        expect_equal(s.job(later.id).state, State::scheduled, "state");
+        replace("e");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2}, "jobs");
+        expect_equal(acquire_all(s), std::string{"be"}, "jobs acquired");
+    });
+
+    add("a job that a worker has, or that is BURIED, is not replaced", [](Scenario& s) {
+        const Keyed other{.job = "b", .on_duplicate = OnDuplicate::replace};
+        const auto first = push(s, {.job = "a"});
+        const auto lease = s.take_work();
+        expect_equal(push(s, other), Pushed{duplicate, first.id}, "while PENDING");
+        s.perform(FailJob{.lease = lease, .error = "broken", .run_at = {}, .bury = true});
+        expect_equal(push(s, other), Pushed{duplicate, first.id}, "while BURIED");
+        expect_equal(s.job(first.id).job, std::string{"a"}, "what it is to do");
+    });
+
+    add("the attempts of a job that is replaced begin anew, and its errors stay", [](Scenario& s) {
+        auto step = step_of(s, {.job = "a", .on_duplicate = OnDuplicate::replace});
+        step.options.attempts_max = 2;
+        const auto id = s.perform(step).id;
+        s.perform(
+            FailJob{.lease = s.take_work(), .error = "broken", .run_at = s.now() + Duration{60}});
+        s.perform(step);
+        expect_equal(s.job(id).attempts, 0U, "attempts");
+        expect_equal(s.job(id).errors.size(), 1U, "errors");
+        for (const std::uint32_t attempt : {1U, 2U}) {
+            const auto lease = s.take_work();
+            expect_equal(lease.attempt, attempt, "attempt");
+            s.perform(NackJob{lease, s.now()});
+        }
+        s.expect_idle_until(never, work_queue);
+        expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs");
+    });
+
+    add("each push puts a job off that is debounced, but never brings it forward", [](Scenario& s) {
+        const auto push_later = [&](const std::string& job, Duration delay) {
+            return push(s, {.job = job,
+                            .scope = KeyScope::until_started,
+                            .on_duplicate = OnDuplicate::debounce,
+                            .delay = delay});
+        };
+        const auto id = push_later("a", Duration{50}).id;
+        s.advance(Duration{30});
+        expect_equal(push_later("b", Duration{50}), Pushed{replaced, id}, "pushing again");
+        push_later("c", Duration{10});
+        s.expect_idle_until(s.now() + Duration{50}, work_queue);
+        s.advance(Duration{50});
+        push_later("d", Duration{5});
+        s.expect_idle_until(s.now() + Duration{5}, work_queue);
+        s.advance(Duration{5});
+        expect_equal(acquire_all(s), std::string{"d"}, "the last of them");
+        expect_equal(push_later("e", Duration{5}).outcome, pushed, "while it runs");
+    });
+}
+
+void add_keyed_lease_cases(StoreCases& add) {
+    add("jobs of equal bytes and different keys are settled one by one", [](Scenario& s) {
+        std::vector<JobId> ids;
+        for (const char* key : {"1", "2", "3", "4"}) {
+            ids.push_back(push(s, {.job = "same", .key = key}).id);
+        }
+        const auto leases = s.acquire({.queue = work_queue}).leases;
+        expect_equal(leases.size(), 4U, "jobs acquired");
+        auto other = leases[0];
+        other.job = "another";
+        expect_equal(s.perform(AckJob{other}), Settlement::lease_lost, "the lease of another job");
+        s.perform(AckJob{leases[0]});
+        s.perform(NackJob{leases[1], s.now() + Duration{5}});
+        s.perform(ReleaseJob{leases[2], s.now() + Duration{6}});
+        s.perform(FailJob{.lease = leases[3], .error = "x", .run_at = s.now(), .bury = true});
+        expect(!s.perform(FindJob{work_queue, ids[0]}), "the first is done");
+        expect_equal(s.job(ids[1]).run_at, s.now() + Duration{5}, "when the second runs again");
+        expect_equal(s.job(ids[2]).attempts, 0U, "attempts of the third");
+        expect_equal(s.job(ids[3]).state, State::buried, "state of the fourth");
+        for (const auto& job : s.jobs(State::scheduled)) {
+            expect_equal(job.job, std::string{"same"}, "what it is to do");
+        }
+        expect_equal(s.perform(AckJob{leases[1]}), Settlement::lease_lost, "settling again");
+    });
+
+    add("a job with a key comes again when the reply was lost, or its worker died",
+        [](Scenario& s) {
+            push(s, {.job = "a"});
+            const AcquireJobs step{work_queue, Scenario::worker(1), 1, 0};
+            const auto first = s.perform(step);
+            expect_equal(first.leases.size(), 1U, "jobs acquired");
+            expect_equal(first.leases[0].job, std::string{"a"}, "what it is to do");
+            expect_equal(s.perform(step).leases, first.leases, "jobs acquired again");
+            s.advance(Duration{30'000});
+            s.perform(ScrubWorkers{Duration{30'000}});
+            expect_equal(s.perform(AckJob{first.leases[0]}), Settlement::lease_lost, "settling");
+            const auto lease = s.take_work(2);
+            expect_equal(lease.job, std::string{"a"}, "what the other worker is to do");
+            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "settling");
+        });
+
+    add("a bad key is refused and changes nothing", [](Scenario& s) {
+        auto step = step_of(s, {.job = "a", .key = std::string(job_key_max + 1, 'x')});
+        s.expect_refused(step, "key");
+        step = step_of(s, {.job = "a", .key = {}, .on_duplicate = OnDuplicate::replace});
+        s.expect_refused(step, "on_duplicate");
+        s.expect_refused(step_of(s, {.job = "\xc1"}), "job");
+        step = step_of(s, {.job = "a"});
+        step.queue = "aux";
+        s.expect_refused(step, "options");
+        const std::string key{"\0 \xff:", 4};
+        expect_equal(push(s, {.job = "a", .key = key}).outcome, pushed, "any bytes");
+        expect_equal(push(s, {.job = "b", .key = key}).outcome, duplicate, "the same bytes");
+    });
+}
+
+}  // namespace
+
+void add_job_key_cases(StoreCases& add) {
+    add_exclusion_cases(add);
+    add_replacement_cases(add);
+    add_keyed_lease_cases(add);
+}
+
+}  // namespace routemaster::testing

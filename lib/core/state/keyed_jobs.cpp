@@ -1,0 +1,55 @@
+#include <algorithm>
+
+#include "core/state/jobs.hpp"
+
+namespace routemaster::detail {
+
+Pushed JobTable::push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal) {
+    const auto& key = step.options.key.text;
+    const auto* present = find_queue(step.queue);
+    if (auto* owner = present == nullptr ? nullptr : JobKeys::owner(*present, key, now)) {
+        reveal(*owner);
+        const bool waits =
+            owner->state == JobState::State::scheduled || owner->state == JobState::State::ready;
+        if (step.on_duplicate == OnDuplicate::keep || !waits) {
+            return {PushOutcome::duplicate, owner->order};
+        }
+        replace(*owner, step, now);
+        return {PushOutcome::replaced, owner->order};
+    }
+    if (const auto* kept = keys_.kept().find(step.queue, key, now)) {
+        reveal(*kept);
+        return {PushOutcome::duplicate, 0};
+    }
+    auto& queue = this->queue(step.queue);
+    const auto id = next_id();
+    auto& job = make(queue, step.job, id_hash(id), step.run_at, id, nullptr);
+    job.detailed().options = step.options;
+    JobKeys::take(job);
+    queue.by_id.insert(job);
+    places_.place(job, now);
+    changes_.changed(job);
+    return {PushOutcome::pushed, id};
+}
+
+void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
+    auto run_at = step.run_at;
+    if (step.on_duplicate == OnDuplicate::debounce) run_at = std::max(run_at, job.run_at);
+    // What a journal knows of the bytes ends here.
+    changes_.gone(job);
+    job.payload.replace(step.job);
+    job.details->begin_anew(step.options);
+    if (job.state == JobState::State::scheduled || run_at > now) {
+        JobPlaces::displace(job);
+        job.run_at = run_at;
+        places_.place(job, now);
+    }
+    changes_.changed(job);
+}
+
+void JobTable::complete(JobState& job, TimePoint now) {
+    keys_.done(job, now);
+    remove(job);
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,7 @@
+-- Jobs that were cancelled while a worker had them: their records say -2 for when they were BURIED.
+
+-- Ends a job that was cancelled and is nowhere.
+local function drop_cancelled(q, job)
+    count('jobs.cancelled', q, 1)
+    forget(q, job)
+end

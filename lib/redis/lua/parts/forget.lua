@@ -1,0 +1,11 @@
+-- Removes what is known of a job that is nowhere.
+local function forget(q, job)
+    redis.call('SREM', P .. 'jobs:index:' .. q, job)
+    if not has_ids(q) then return end
+    redis.call('ZREM', P .. 'routemaster:ids:' .. q, job)
+    redis.call('HDEL', P .. 'routemaster:job:' .. q, job)
+    if not is_keyed(job) then return end
+    local keyed = keyed_of(q, job)
+    if keyed then release_key(q, job, keyed) end
+    redis.call('HDEL', P .. 'routemaster:keyed:' .. q, job)
+end

@@ -1,0 +1,49 @@
+local function keyed_name(id) return '\193' .. string.format('%016.0f', id) end
+
+-- Puts a job with a key into a queue; see push_job.lua for the arguments and the reply. The timeout
+-- is as in a record.
+local function push_keyed(timeout)
+    local q, run_at, key, mode = ARGV[4], tonumber(ARGV[6]), ARGV[10], ARGV[13]
+    expect_queue(q)
+    expect('ZCARD', 'routemaster:kept_keys')
+    local options = {tonumber(ARGV[7]), timeout, tonumber(ARGV[9])}
+    local packed = cmsgpack.pack({ARGV[5], key, tonumber(ARGV[11]), tonumber(ARGV[12])})
+    local keys, all = P .. 'routemaster:keys:' .. q, P .. 'routemaster:keyed:' .. q
+
+    local id = tonumber(redis.call('HGET', keys, key))
+    local name = id and keyed_name(id)
+    local owner = name and keyed_of(q, name)
+    if owner and (owner[3] ~= 2 or owner[4] > now) then
+        local record = record_of(q, name)
+        if mode == '0' or record[2] ~= '' or record[6] >= 0 then return {0, id} end
+        local scheduled = P .. 'jobs:scheduled:' .. q
+        local at = tonumber(redis.call('ZSCORE', scheduled, name))
+        if mode == '2' and at then run_at = math.max(run_at, at) end
+        redis.call('HSET', all, name, packed)
+        record[1], record[3], record[4], record[5] = 0, unpack(options)
+        save(q, name, record)
+        if at or run_at > now then
+            if at then
+                redis.call('ZREM', scheduled, name)
+            else
+                note_deleted(q, name)
+            end
+            place(q, name, run_at)
+        end
+        return {2, id}
+    end
+
+    local kept, label = P .. 'routemaster:kept_keys', q .. ':' .. key
+    local ends = tonumber(redis.call('ZSCORE', kept, label))
+    if ends and ends > now then return {0, 0} end
+    id = redis.call('INCR', P .. 'routemaster:job_id')
+    if ends then redis.call('ZREM', kept, label) end
+    name = keyed_name(id)
+    redis.call('HSET', all, name, packed)
+    redis.call('HSET', keys, key, id)
+    place(q, name, run_at)
+    redis.call('ZADD', P .. 'routemaster:ids:' .. q, id, name)
+    save(q, name, {0, '', options[1], options[2], options[3], -1})
+    redis.call('SADD', KEYS[1], name)
+    return {1, id}
+end

@@ -1,0 +1,20 @@
+/// @file
+/// What the scripts need that put jobs back, for those of them that were cancelled.
+
+#pragma once
+
+#include <string>
+
+#include "lua_sources.hpp"
+#include "redis/script.hpp"
+
+namespace routemaster::redis {
+
+/// A part of a script: `cancellations()` returns `drop_cancelled` of cancelled.lua. Needs the part
+/// `record`.
+inline std::string cancellations_part() {
+    using namespace lua;
+    return lazily("cancellations", {index, counter, keyed, forget, cancelled}, "drop_cancelled");
+}
+
+}  // namespace routemaster::redis

@@ -1,0 +1,52 @@
+/// @file
+/// Metadata of jobs as the server keeps it: one text, which scripts pass on.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "redis/script_reply.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/job_metadata.hpp"
+#include "routemaster/value.hpp"
+
+namespace routemaster::redis {
+
+/// A MessagePack map.
+inline std::string packed(const JobMetadata& metadata) {
+    Value::Map map;
+    for (const auto& [name, text] : metadata) map.emplace_back(name, Value{text});
+    return encode(Value{std::move(map)});
+}
+
+/// The reverse; what cannot be read is left out.
+inline JobMetadata unpacked(std::string_view bytes) {
+    JobMetadata metadata;
+    const auto value = decode_value(bytes);
+    const auto* map = value ? value->get_if<Value::Map>() : nullptr;
+    if (map == nullptr) return metadata;
+    for (const auto& [name, text] : *map) {
+        if (const auto* one = text.get_if<std::string>()) metadata.emplace(name, *one);
+    }
+    return metadata;
+}
+
+/// Part of a reply: the timeout of a job, alone or in a list with its metadata.
+struct TimeoutPart {
+    explicit TimeoutPart(const redisReply& part) {
+        if (part.type != REDIS_REPLY_ARRAY) {
+            timeout = Duration{number(part)};
+            return;
+        }
+        const auto both = items(part, 2);
+        timeout = Duration{number(*both[0])};
+        metadata = unpacked(text(*both[1]));
+    }
+
+    Duration timeout{0};
+    JobMetadata metadata;
+};
+
+}  // namespace routemaster::redis
