@@ -41,10 +41,6 @@ int run(const fs::path& file) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-Lease take(FileScene& scene) {
-    return scene.must(AcquireJobs{"work", scene.worker, 1}).leases.at(0);
-}
-
 JobStatus status(FileScene& scene, JobId id) { return scene.must(FindJob{"work", id}).value(); }
 
 }  // namespace

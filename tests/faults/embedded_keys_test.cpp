@@ -22,10 +22,6 @@ PushJob keyed(const FileScene& scene, const std::string& job, const std::string&
     return step;
 }
 
-Lease take(FileScene& scene) {
-    return scene.must(AcquireJobs{"work", scene.worker, 1}).leases.at(0);
-}
-
 }  // namespace
 
 TEST_CASE("a file keeps who has which key") {

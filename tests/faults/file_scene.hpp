@@ -125,4 +125,9 @@ inline std::string joined(const std::vector<std::string>& texts) {
     return all;
 }
 
+/// Acquires the next job of the queue `work`.
+inline Lease take(FileScene& scene) {
+    return scene.must(AcquireJobs{"work", scene.worker, 1}).leases.at(0);
+}
+
 }  // namespace routemaster::test

@@ -67,9 +67,9 @@ std::int64_t blocked(const test::RedisServer& redis) {
 
 /// Publishes an order every few milliseconds, through a web of ours or of Ruby Routemaster's;
 /// counts the orders answered 200.
-class Shop {
+class RubyShop {
 public:
-    explicit Shop(const test::RedisServer& redis) : ruby_web_{redis.address(), 7} {
+    explicit RubyShop(const test::RedisServer& redis) : ruby_web_{redis.address(), 7} {
         thread_ = std::thread{[this] {
             while (!over_) {
                 const auto web = current();
@@ -240,7 +240,7 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
                 .status == 204);
     web.reset();
     constexpr int rounds = 2;
-    Shop shop{redis};
+    RubyShop shop{redis};
     auto theirs = std::make_unique<RubyWorker>(redis.address(), 3, 100);
     for (int round = 1; round <= rounds; ++round) {
         CAPTURE(round);

@@ -150,7 +150,8 @@ TEST_CASE(
         scene.publish(50);
         scene.run();
         CHECK(scene.transport.under_way() == few);
-        while (scene.answer_all() > 0) CHECK(scene.transport.under_way() <= few);
+        const Result<void> delivered;
+        while (scene.answer_all(delivered) > 0) CHECK(scene.transport.under_way() <= few);
         CHECK(scene.queue() == QueueStatus{});
     }
 }

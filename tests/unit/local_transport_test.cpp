@@ -16,6 +16,7 @@
 #include "routemaster/bus.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/dispatcher.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"

@@ -68,7 +68,7 @@ struct PayloadOfNoSize : Whole {
                                        .needs = CapacityNeed::payload};
 };
 
-struct Payload : PayloadOfNoSize {
+struct WithPayload : PayloadOfNoSize {
     [[nodiscard]] std::size_t payload_bytes() const { return 1; }
 };
 
@@ -98,7 +98,7 @@ concept Listed = requires {
 
 TEST_CASE("a step that leaves out what it has to say of itself does not compile") {
     CHECK(StepKind<Whole>);
-    CHECK(StepKind<Payload>);
+    CHECK(StepKind<WithPayload>);
     CHECK(consistent(WithoutReply::traits));
     CHECK(!StepKind<WithoutReply>);
     CHECK(!StepKind<WithoutTraits>);
@@ -108,7 +108,7 @@ TEST_CASE("a step that leaves out what it has to say of itself does not compile"
     CHECK(!StepKind<PayloadOfNoSize>);
     CHECK(!StepKind<PayloadThatIsNotSaid>);
     CHECK(!StepKind<std::string>);
-    CHECK(Listed<Whole, Payload>);
+    CHECK(Listed<Whole, WithPayload>);
     CHECK(!Listed<Whole, WithoutTraits>);
 }
 
@@ -124,8 +124,8 @@ TEST_CASE("a step that only reads may be repeated and needs no capacity") {
 }
 
 TEST_CASE("no two steps have one name, and each domain has its own steps") {
-    CHECK(detail::AllSteps<StepList<Whole, Payload>>::names_differ());
-    CHECK(!detail::AllSteps<StepList<Whole, Payload, Whole>>::names_differ());
+    CHECK(detail::AllSteps<StepList<Whole, WithPayload>>::names_differ());
+    CHECK(!detail::AllSteps<StepList<Whole, WithPayload, Whole>>::names_differ());
     CHECK(std::is_same_v<DomainOf<CountJobs>, JobListSteps>);
     CHECK(std::is_same_v<DomainOf<PublishEvent>, TopicSteps>);
 }

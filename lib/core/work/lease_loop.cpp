@@ -114,10 +114,10 @@ void LeaseLoop::on(Heard& heard) {
     }
     heard_at_ = heard.at;
     for (const auto fence : heard.cancelled) {
-        const auto found = std::find_if(held_.begin(), held_.end(), [fence](const auto& any) {
+        const auto found = std::find_if(leased_.begin(), leased_.end(), [fence](const auto& any) {
             return any.second.lease.fence == fence;
         });
-        if (found != held_.end() && !found->second.settlement) owner_.cancelled(found->first);
+        if (found != leased_.end() && !found->second.settlement) owner_.cancelled(found->first);
     }
 }
 
