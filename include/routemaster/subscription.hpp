@@ -39,7 +39,7 @@ struct Subscription {
     std::string token;  ///< The subscriber.
     std::string callback;
     std::string uuid;
-    Duration timeout{500};            ///< From an event's publication to its batch falling due.
+    Duration timeout{500};  ///< From an event's publication to its batch falling due.
     /// A batch of so many, or of `batch_bytes_max` bytes, is full, and due at once.
     std::uint32_t max_events = 100;
     std::uint32_t max_in_flight = 1;  ///< 1 keeps the batches in order.

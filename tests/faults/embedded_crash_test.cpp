@@ -95,7 +95,8 @@ private:
 
     void push(std::uint32_t number) {
         while (true) {
-            must(PushJob{"work", std::to_string(++number), now_});
+            // Nacked any number of times.
+            must(PushJob{"work", std::to_string(++number), now_, {.attempts_max = 0}});
             report({{Report::Kind::pushed, 0, 0, number}});
         }
     }

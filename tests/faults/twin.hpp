@@ -60,6 +60,15 @@ public:
     }
 
 private:
+    static std::string text_of(const Reply& reply) {
+        return std::visit(
+            [](const auto& any) -> std::string {
+                if constexpr (requires { testing::Text::of(any); }) return testing::Text::of(any);
+                return "?";
+            },
+            reply);
+    }
+
     template <class S>
     void translate(S& step) {
         if constexpr (std::is_same_v<S, AckJob> || std::is_same_v<S, NackJob> ||
@@ -82,12 +91,28 @@ private:
             CHECK(got.error().message() == expected.error().message());
         } else if (auto* acquired = std::get_if<Acquired>(&*got)) {
             pair(*acquired, std::get<Acquired>(*expected));
+        } else if (auto* heard = std::get_if<HeartbeatReply>(&*got)) {
+            for (auto& fence : heard->cancelled) fence = twin_of(fence);
+            std::sort(heard->cancelled.begin(), heard->cancelled.end());
+            auto wanted = std::get<HeartbeatReply>(*expected);
+            std::sort(wanted.cancelled.begin(), wanted.cancelled.end());
+            REQUIRE(*heard == wanted);
         } else {
             const auto* start = std::get_if<DeliveryStart>(&*got);
             auto wanted = *expected;
             if (start != nullptr) std::get<DeliveryStart>(wanted).attempt = start->attempt;
+            CAPTURE(text_of(*got));
+            CAPTURE(text_of(wanted));
             REQUIRE(*got == wanted);
         }
+    }
+
+    /// The fence in memory of a lease of the store under test.
+    std::uint64_t twin_of(std::uint64_t fence) const {
+        const auto known = std::find_if(leases_.begin(), leases_.end(), [&](const auto& pair) {
+            return pair.first.fence == fence;
+        });
+        return known == leases_.end() ? 0 : known->second.fence;
     }
 
     /// READY jobs may change places when the state is read again: they are compared as a set.
