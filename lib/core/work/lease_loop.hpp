@@ -110,6 +110,8 @@ public:
 
     /// Both must outlive it.
     LeaseLoop(Store& store, LeaseLoopOptions options, Owner& owner);
+    /// What comes later wakes nobody.
+    ~LeaseLoop() { events_->wake_with({}); }
 
     LeaseLoop(const LeaseLoop&) = delete;
     LeaseLoop& operator=(const LeaseLoop&) = delete;
