@@ -7,6 +7,7 @@
 #include <vector>
 
 using routemaster::detail::EventQueue;
+using routemaster::detail::OwnEventQueue;
 
 TEST_CASE("items are taken once, in the order they came") {
     EventQueue<int> event_queue;
@@ -43,6 +44,19 @@ TEST_CASE("every item wakes the reader while it is subscribed") {
     event_queue.put(3);
     event_queue.wake();
     CHECK(woken == 2);
+}
+
+TEST_CASE("an item that comes after the reader is gone wakes nobody") {
+    int woken = 0;
+    auto reader = std::make_unique<OwnEventQueue<int>>();
+    (*reader)->wake_with([&] { ++woken; });
+    const auto event_queue = reader->shared();
+    event_queue->put(1);
+    CHECK(woken == 1);
+    reader.reset();
+    event_queue->put(2);
+    event_queue->wake();
+    CHECK(woken == 1);
 }
 
 TEST_CASE("items that cannot be copied are moved") {

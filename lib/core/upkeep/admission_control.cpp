@@ -59,7 +59,7 @@ public:
         if (rounds_.begin()) {
             accepted_before_ = accepted_;
             routemaster::submit(store_, MeasureUse{}, now,
-                                [event_queue = events_](Result<StoreUse> use) {
+                                [event_queue = events_.shared()](Result<StoreUse> use) {
                                     event_queue->put(std::move(use));
                                 });
         }
@@ -73,7 +73,7 @@ public:
     [[nodiscard]] bool closed() const { return rounds_.closed(); }
 
 private:
-    using EventQueue = detail::EventQueue<Result<StoreUse>>;
+    using OwnEventQueue = detail::OwnEventQueue<Result<StoreUse>>;
 
     static bool takes_capacity(const Step& step) {
         return CapacityNeed{traits_of(step).needs} == CapacityNeed::payload;
@@ -129,7 +129,7 @@ private:
 
     Store& store_;
     AdmissionControlOptions options_;
-    std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
+    OwnEventQueue events_;
     detail::Rounds rounds_;
     std::atomic<std::uint64_t> measured_ = 0;
     std::atomic<std::uint64_t> accepted_ = 0;  // Bytes, since the last measurement began.

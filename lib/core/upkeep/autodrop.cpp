@@ -47,12 +47,12 @@ private:
         Result<Dropped> dropped;
     };
     using Event = std::variant<Measured, Drop>;
-    using EventQueue = detail::EventQueue<Event>;
+    using OwnEventQueue = detail::OwnEventQueue<Event>;
 
     static constexpr std::uint32_t batches_max = 100;
 
     void measure() {
-        submit(store_, MeasureUse{}, now_, [event_queue = events_](Result<StoreUse> use) {
+        submit(store_, MeasureUse{}, now_, [event_queue = events_.shared()](Result<StoreUse> use) {
             event_queue->put(Measured{std::move(use)});
         });
     }
@@ -76,7 +76,7 @@ private:
 
     void drop() {
         submit(store_, DropOldestBatches{batches_max}, now_,
-               [event_queue = events_](Result<Dropped> dropped) {
+               [event_queue = events_.shared()](Result<Dropped> dropped) {
                    event_queue->put(Drop{std::move(dropped)});
                });
     }
@@ -130,7 +130,7 @@ private:
 
     Store& store_;
     AutodropOptions options_;
-    std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
+    OwnEventQueue events_;
     detail::Rounds rounds_;
     TimePoint now_{};
     std::uint64_t bytes_ = 0;  // When last measured.

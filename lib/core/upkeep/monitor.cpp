@@ -60,7 +60,7 @@ private:
         Result<std::vector<Counter>> page;
     };
     using Event = std::variant<GotSubscribers, GotSizes, GotCounters>;
-    using EventQueue = detail::EventQueue<Event>;
+    using OwnEventQueue = detail::OwnEventQueue<Event>;
 
     void begin() {
         failure_.reset();
@@ -69,7 +69,7 @@ private:
 
     void list_subscribers(std::string after) {
         submit(store_, ListSubscribers{{.after = std::move(after)}}, now_,
-               [event_queue = events_](Result<Subscribers> page) {
+               [event_queue = events_.shared()](Result<Subscribers> page) {
                    event_queue->put(GotSubscribers{std::move(page)});
                });
     }
@@ -89,7 +89,7 @@ private:
         std::vector<Step> steps;
         for (const auto& queue : options_.queues) steps.emplace_back(CountJobs{queue});
         steps.emplace_back(MeasureUse{});
-        store_.submit(steps, now_, [event_queue = events_](std::span<Outcome> outcomes) {
+        store_.submit(steps, now_, [event_queue = events_.shared()](std::span<Outcome> outcomes) {
             event_queue->put(GotSizes{{std::make_move_iterator(outcomes.begin()),
                                        std::make_move_iterator(outcomes.end())}});
         });
@@ -108,7 +108,7 @@ private:
 
     void list_counters(std::string after) {
         submit(store_, ListCounters{{.after = std::move(after)}}, now_,
-               [event_queue = events_](Result<std::vector<Counter>> page) {
+               [event_queue = events_.shared()](Result<std::vector<Counter>> page) {
                    event_queue->put(GotCounters{std::move(page)});
                });
     }
@@ -219,7 +219,7 @@ private:
 
     Store& store_;
     MonitorOptions options_;
-    std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
+    OwnEventQueue events_;
     detail::Rounds rounds_;
     TimePoint now_{};
     std::vector<Measurement> measured_;                    // In the round under way.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -53,6 +54,27 @@ private:
     mutable std::mutex mutex_;  // Guards the two below; locked while waking, so no wake comes late.
     Events events_;
     std::function<void()> wake_;
+};
+
+/// The queue of one active object, which others share to write into. Its wake-up ends with it: what
+/// comes later wakes nobody.
+template <class Event>
+class OwnEventQueue {
+public:
+    OwnEventQueue() = default;
+    OwnEventQueue(const OwnEventQueue&) = delete;
+    OwnEventQueue& operator=(const OwnEventQueue&) = delete;
+    ~OwnEventQueue() { queue_->wake_with({}); }
+
+    [[nodiscard]] EventQueue<Event>* operator->() const noexcept { return queue_.get(); }
+
+    /// For those who write.
+    [[nodiscard]] const std::shared_ptr<EventQueue<Event>>& shared() const noexcept {
+        return queue_;
+    }
+
+private:
+    const std::shared_ptr<EventQueue<Event>> queue_ = std::make_shared<EventQueue<Event>>();
 };
 
 }  // namespace routemaster::detail

@@ -15,7 +15,7 @@ LeaseLoop::LeaseLoop(Store& store, LeaseLoopOptions options, Owner& owner)
       options_{std::move(options)},
       owner_{owner},
       schedule_{options_.poll_interval, options_.wake_grace} {
-    const auto wake = [event_queue = events_] { event_queue->wake(); };
+    const auto wake = [event_queue = events_.shared()] { event_queue->wake(); };
     watches_.push_back(store.watch(options_.queue, wake));
     for (const auto& name : options_.further_watches) watches_.push_back(store.watch(name, wake));
 }
@@ -86,7 +86,7 @@ void LeaseLoop::ask_for_jobs() {
     asked_ = step.limit;
     submit(
         store_, std::move(step), now_,
-        [event_queue = events_, all = std::exchange(asks_for_all_, false)](Result<Acquired> reply) {
+        [event_queue = events_.shared(), all = std::exchange(asks_for_all_, false)](Result<Acquired> reply) {
             event_queue->put(GotJobs{std::move(reply), all});
         });
 }
@@ -256,7 +256,7 @@ bool LeaseLoop::awaiting() const {
 
 void LeaseLoop::retire() {
     submit(store_, RetireWorker{options_.worker}, now_,
-           [event_queue = events_](const Result<Count>& jobs) { event_queue->put(Retired{jobs}); });
+           [event_queue = events_.shared()](const Result<Count>& jobs) { event_queue->put(Retired{jobs}); });
 }
 
 void LeaseLoop::on(Retired& retired) {
@@ -273,7 +273,7 @@ void LeaseLoop::post(Outgoing& outgoing) {
     if (outgoing.steps.empty()) return;
     auto steps = std::exchange(outgoing.steps, {});
     store_.submit(steps, now_,
-                  [event_queue = events_,
+                  [event_queue = events_.shared(),
                    ids = std::exchange(outgoing.ids, {})](std::span<Outcome> outcomes) mutable {
                       event_queue->put(Back{std::move(ids),
                                             {std::make_move_iterator(outcomes.begin()),
@@ -301,7 +301,7 @@ void LeaseLoop::post_others() {
         place = static_cast<std::size_t>(heartbeat - steps.begin());
     }
     store_.submit(steps, now_,
-                  [event_queue = events_, place, at = now_](std::span<Outcome> outcomes) {
+                  [event_queue = events_.shared(), place, at = now_](std::span<Outcome> outcomes) {
                       if (place < outcomes.size() && outcomes[place]) {
                           auto& reply = std::get<HeartbeatReply>(*outcomes[place]);
                           event_queue->put(Heard{at, std::move(reply.cancelled)});

@@ -110,8 +110,6 @@ public:
 
     /// Both must outlive it.
     LeaseLoop(Store& store, LeaseLoopOptions options, Owner& owner);
-    /// What comes later wakes nobody.
-    ~LeaseLoop() { events_->wake_with({}); }
 
     LeaseLoop(const LeaseLoop&) = delete;
     LeaseLoop& operator=(const LeaseLoop&) = delete;
@@ -216,7 +214,7 @@ private:
     struct MoreToScrub {};
     using Event = std::variant<GotJobs, Heard, Begun, Settled, Retired, MoreToScrub>;
 
-    using EventQueue = detail::EventQueue<Event>;
+    using OwnEventQueue = detail::OwnEventQueue<Event>;
 
     /// Steps that leave together, and whose they are.
     struct Outgoing {
@@ -265,7 +263,7 @@ private:
     Store& store_;
     LeaseLoopOptions options_;
     Owner& owner_;
-    std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
+    OwnEventQueue events_;
     std::vector<Watch> watches_;
     TimePoint now_{};
     AcquireSchedule schedule_;

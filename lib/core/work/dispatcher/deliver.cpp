@@ -20,7 +20,7 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
     flight.attempt = start.attempt;
     flight.events = start.messages.size();
     flight.begun_at = now_;
-    auto report = [event_queue = events_, id](DeliveryReport how) {
+    auto report = [event_queue = events_.shared(), id](DeliveryReport how) {
         event_queue->put(Delivered{id, std::move(how)});
     };
     if (none_left(id, flight, start.subscription)) {

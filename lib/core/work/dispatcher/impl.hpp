@@ -78,7 +78,7 @@ private:
         Id id;
         DeliveryReport report;
     };
-    using EventQueue = detail::EventQueue<Delivered>;
+    using OwnEventQueue = detail::OwnEventQueue<Delivered>;
 
     static constexpr std::size_t unnamed_max = 10'000;  ///< Remembered subscribers.
     static constexpr Duration at_limit_pause{1'000};
@@ -152,7 +152,7 @@ private:
     detail::FairShare share_{options_.in_flight_max};
     Random random_;
     detail::LeaseLoop loop_;
-    std::shared_ptr<EventQueue> events_ = std::make_shared<EventQueue>();
+    OwnEventQueue events_;
     std::size_t acquisitions_ = 0;  // Whose turn it is.
     TimePoint now_{};
     bool attached_ = false;
