@@ -84,11 +84,11 @@ void LeaseLoop::ask_for_jobs() {
     schedule_.asked(now_);
     auto step = acquisition(std::max<std::size_t>(free_, 1));
     asked_ = step.limit;
-    submit(
-        store_, std::move(step), now_,
-        [event_queue = events_.shared(), all = std::exchange(asks_for_all_, false)](Result<Acquired> reply) {
-            event_queue->put(GotJobs{std::move(reply), all});
-        });
+    submit(store_, std::move(step), now_,
+           [event_queue = events_.shared(),
+            all = std::exchange(asks_for_all_, false)](Result<Acquired> reply) {
+               event_queue->put(GotJobs{std::move(reply), all});
+           });
 }
 
 void LeaseLoop::on(GotJobs& got) {
@@ -256,7 +256,9 @@ bool LeaseLoop::awaiting() const {
 
 void LeaseLoop::retire() {
     submit(store_, RetireWorker{options_.worker}, now_,
-           [event_queue = events_.shared()](const Result<Count>& jobs) { event_queue->put(Retired{jobs}); });
+           [event_queue = events_.shared()](const Result<Count>& jobs) {
+               event_queue->put(Retired{jobs});
+           });
 }
 
 void LeaseLoop::on(Retired& retired) {
