@@ -4,6 +4,10 @@ tools/isolation.cpp.
 1,000 subscribers. In the baseline 100 of them do not exist; beside it they do: half of them never
 respond, half respond with 500, and 10 of each kind allow 1,000 deliveries under way and have 1,000
 events waiting.
+
+Compared is the p99 of the events of a second, in the median second of a run: what the disk of a
+shared machine does from time to time moves the p99 of a whole run (`p99_run_ms`) by more than what
+is measured here.
 """
 
 import json
@@ -42,7 +46,7 @@ def main():
         for _ in range(ROUNDS):
             alone.append(run(build, receiver, broken))
             beside.append(run(build, receiver, broken, *others))
-            measured.add(alone[-1]["p99_ms"], beside[-1]["p99_ms"])
+            measured.add(alone[-1]["p99_second_ms"], beside[-1]["p99_second_ms"])
 
     def median(runs, field):
         return statistics.median(each[field] for each in runs)
@@ -51,7 +55,9 @@ def main():
         "isolation",
         "ms",
         measured,
-        "p99 without the others",
+        "p99 of the same without the others",
+        p99_run_ms=median(beside, "p99_ms"),
+        baseline_p99_run_ms=median(alone, "p99_ms"),
         p50_ms=median(beside, "p50_ms"),
         baseline_p50_ms=median(alone, "p50_ms"),
         worst_ms=median(beside, "worst_ms"),

@@ -11,8 +11,8 @@
 // are published in turns, so that the healthy ones together get `rate` of them a second. One
 // process with a dispatcher and the HTTP transport on an embedded store that syncs (`strict`).
 // Prints one JSON line: the time from just before an event is published until its receiver has
-// responded, in milliseconds. Events of the warm-up, while connections are opened for the first
-// time, do not count.
+// responded, in milliseconds; `p99_second_ms` is the median of the p99 of each second. Events of the
+// warm-up, while connections are opened for the first time, do not count.
 
 #include <algorithm>
 #include <atomic>
@@ -58,6 +58,7 @@ struct Settings {
     int delivery_timeout = 20;
 };
 
+constexpr std::int64_t one_second = 1'000'000'000;
 constexpr unsigned backlog = 1'000;  // Of a greedy subscriber.
 
 /// Nanoseconds of a steady clock.
@@ -100,7 +101,10 @@ public:
                 for (const auto then : sent) {
                     ++arrived_;
                     if (then < counts_from_) continue;
-                    took_ms_.push_back(static_cast<double>(at - then) / 1e6);
+                    const auto second =
+                        static_cast<std::size_t>((then - counts_from_) / one_second);
+                    if (second >= took_ms_.size()) took_ms_.resize(second + 1);
+                    took_ms_[second].push_back(static_cast<double>(at - then) / 1e6);
                 }
             }
             done(std::move(report));
@@ -119,19 +123,17 @@ public:
         counts_from_ = ns;
     }
 
-    /// The latencies, the shortest first.
-    [[nodiscard]] std::vector<double> sorted() const {
+    /// The latencies of the events of each second, in milliseconds.
+    [[nodiscard]] std::vector<std::vector<double>> seconds() const {
         const std::lock_guard lock{mutex_};
         if (failures_ > 0) throw std::runtime_error{"a delivery to a healthy subscriber failed"};
-        auto all = took_ms_;
-        std::sort(all.begin(), all.end());
-        return all;
+        return took_ms_;
     }
 
 private:
     rm::Transport& next_;
     mutable std::mutex mutex_;  // Guards the rest.
-    std::vector<double> took_ms_;
+    std::vector<std::vector<double>> took_ms_;
     std::size_t arrived_ = 0;
     std::size_t failures_ = 0;
     std::int64_t counts_from_ = 0;
@@ -189,8 +191,25 @@ private:
     std::vector<std::size_t> greedy_;
 };
 
-double percentile(const std::vector<double>& sorted, double share) {
-    return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+double percentile(std::vector<double> values, double share) {
+    const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), values.begin() + place, values.end());
+    return values[static_cast<std::size_t>(place)];
+}
+
+void print(const Stopwatch& stopwatch, double cpu_seconds, std::size_t in_flight) {
+    std::vector<double> all;
+    std::vector<double> p99_of_seconds;
+    for (const auto& second : stopwatch.seconds()) {
+        if (second.empty()) continue;
+        all.insert(all.end(), second.begin(), second.end());
+        p99_of_seconds.push_back(percentile(second, 0.99));
+    }
+    std::cout << R"({"events":)" << stopwatch.arrived() << R"(,"p50_ms":)" << percentile(all, 0.5)
+              << R"(,"p99_ms":)" << percentile(all, 0.99) << R"(,"p99_second_ms":)"
+              << percentile(p99_of_seconds, 0.5) << R"(,"worst_ms":)" << percentile(all, 1)
+              << R"(,"cpu_seconds":)" << cpu_seconds << R"(,"in_flight":)" << in_flight << "}"
+              << std::endl;
 }
 
 void run(const Settings& settings) {
@@ -229,11 +248,7 @@ void run(const Settings& settings) {
         std::this_thread::sleep_for(std::chrono::milliseconds{10});
     }
     const auto cpu = bench::cpu_seconds() - cpu_before;
-    const auto took = stopwatch.sorted();
-    std::cout << R"({"events":)" << stopwatch.arrived() << R"(,"p50_ms":)" << percentile(took, 0.5)
-              << R"(,"p99_ms":)" << percentile(took, 0.99) << R"(,"worst_ms":)" << took.back()
-              << R"(,"cpu_seconds":)" << cpu << R"(,"in_flight":)" << dispatcher.in_flight() << "}"
-              << std::endl;
+    print(stopwatch, cpu, dispatcher.in_flight());
 }
 
 }  // namespace
