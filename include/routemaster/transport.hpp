@@ -26,6 +26,8 @@ struct Delivery {
     std::uint32_t attempt = 1;  ///< 1 for the first.
     TimePoint created_at{};     ///< When the batch's first event was accepted.
     MessageList messages{};     ///< Encoded events, in order.
+    /// Deliveries to its subscriber have failed: this one should not delay those of others.
+    bool unhealthy = false;
 };
 
 /// The result of an attempt.

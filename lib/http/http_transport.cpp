@@ -63,13 +63,19 @@ Result<void> check(const HttpTransportOptions& options) {
     return check_proxy(options.proxy);
 }
 
+/// Whoever is silent, slow or failing has a loop apart from all others, who need not wait while it
+/// is served.
 struct HttpTransport::Impl {
+    explicit Impl(const HttpTransportOptions& options)
+        : allow_http{options.allow_http}, healthy{options}, unhealthy{options} {}
+
     bool allow_http;
-    detail::HttpPostLoop loop;
+    detail::HttpPostLoop healthy;
+    detail::HttpPostLoop unhealthy;
 };
 
 HttpTransport::HttpTransport(HttpTransportOptions options)
-    : impl_{new Impl{options.allow_http, detail::HttpPostLoop{checked(std::move(options))}}} {}
+    : impl_{std::make_unique<Impl>(checked(std::move(options)))} {}
 
 HttpTransport::~HttpTransport() = default;
 
@@ -78,20 +84,24 @@ bool HttpTransport::serves(std::string_view callback) const {
            (impl_->allow_http && has_scheme(callback, "http://"));
 }
 
-std::optional<std::string> HttpTransport::trouble() const { return impl_->loop.trouble(); }
+std::optional<std::string> HttpTransport::trouble() const {
+    auto trouble = impl_->healthy.trouble();
+    return trouble ? trouble : impl_->unhealthy.trouble();
+}
 
 void HttpTransport::deliver(Delivery delivery, DeliveryDone done) {
     if (!serves(delivery.callback)) {
         done({.outcome = invalid("callback: URL is not HTTPS")});
         return;
     }
-    impl_->loop.submit({.url = std::move(delivery.callback),
-                        .user = std::move(delivery.uuid),
-                        .batch = delivery.batch,
-                        .attempt = delivery.attempt,
-                        .created_at = delivery.created_at,
-                        .body = delivery_body(delivery.messages),
-                        .done = std::move(done)});
+    auto& loop = delivery.unhealthy ? impl_->unhealthy : impl_->healthy;
+    loop.submit({.url = std::move(delivery.callback),
+                 .user = std::move(delivery.uuid),
+                 .batch = delivery.batch,
+                 .attempt = delivery.attempt,
+                 .created_at = delivery.created_at,
+                 .body = delivery_body(delivery.messages),
+                 .done = std::move(done)});
 }
 
 }  // namespace routemaster

@@ -144,6 +144,37 @@ TEST_CASE("the patient end of a delivery is written with what comes next, or soo
     CHECK(settle.wait() == Settlement::settled);
 }
 
+TEST_CASE("a delivery does not wait until what another did to health is on disk") {
+    Disk disk;
+    FileScene scene;
+    scene.must(Subscribe{"billing",
+                         {"orders"},
+                         {.callback = "https://billing.example/",
+                          .timeout = Duration{0},
+                          .max_events = 1,
+                          .max_in_flight = 2}});
+    scene.publish("1");
+    scene.publish("2");
+    const auto leases = scene.must(AcquireJobs{delivery_queue, scene.worker, 2}).leases;
+    REQUIRE(leases.size() == 2);
+    scene.must(BeginDelivery{.lease = leases[0], .backoff_max = Duration{1}, .concurrency_max = 2});
+    SuspendedSyncs suspended{disk};
+    Submission settle{scene, SettleDelivery{.lease = leases[0],
+                                            .health_change = -10,
+                                            .begun_at = scene.now,
+                                            .retry_at = scene.now + Duration{60'000},
+                                            .concurrency_max = 2}};
+    suspended.wait();
+    scene.now += Duration{10};
+    const auto begun = scene.must(
+        BeginDelivery{.lease = leases[1], .backoff_max = Duration{1}, .concurrency_max = 2});
+    CHECK(begun.verdict == Verdict::deliver);
+    CHECK(begun.health_points == 90);
+    CHECK(!settle.answered());
+    suspended.release();
+    CHECK(settle.wait() == Settlement::settled);
+}
+
 TEST_CASE("the batch behind a dropped one is not handed out before the drop is on disk") {
     Disk disk;
     FileScene scene;

@@ -415,6 +415,27 @@ TEST_CASE("deliveries beyond the bound on those under way wait for their turn, u
     CHECK(all[3].outcome);
 }
 
+TEST_CASE("deliveries to unhealthy subscribers take no turn from others") {
+    ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
+    ScriptedReceiver prompt{[](const ReceivedRequest&) { return status(204); }};
+    DeliveryReports cancelled;
+    {
+        HttpTransportOptions options = local_within(120s);
+        options.in_flight_max = 1;
+        HttpTransport transport{options};
+        for (int i = 0; i < 2; ++i) {
+            auto unhealthy = delivery(silent.url());
+            unhealthy.unhealthy = true;
+            transport.deliver(std::move(unhealthy), cancelled.keep());
+        }
+        silent.wait_for_requests(1);
+        for (int i = 0; i < 3; ++i) CHECK(deliver(transport, delivery(prompt.url())).outcome);
+        CHECK(cancelled.all().empty());
+        CHECK(silent.connections() == 1);
+    }
+    CHECK(cancelled.all().size() == 2);
+}
+
 TEST_CASE("deliveries under way and kept connections are bounded apart from each other") {
     ScriptedReceiver one{[](const ReceivedRequest&) { return status(204); }};
     ScriptedReceiver other{[](const ReceivedRequest&) { return status(204); }};

@@ -109,6 +109,12 @@ TEST_CASE("failures lower health and successes raise it, within 0 and 100") {
         health.push_back(scene.status("billing").health_points);
     }
     CHECK(health == std::vector<int>{100, 40, 0, 7, 14});
+    const auto deliveries = scene.transport.deliveries();
+    REQUIRE(deliveries.size() == 5);
+    CHECK_FALSE(deliveries[0].unhealthy);
+    CHECK_FALSE(deliveries[1].unhealthy);
+    CHECK(deliveries[2].unhealthy);
+    CHECK(deliveries[4].unhealthy);
 }
 
 TEST_CASE("a batch that failed is delivered again before those behind it") {

@@ -30,12 +30,13 @@ struct HttpTransportOptions {
     /// none. Environment variables (`https_proxy`) are ignored.
     std::string proxy{};
     std::string user_agent = "routemaster-faraday-0.11.0";  ///< Receivers may check it.
-    /// Deliveries under way at once. More wait for their turn, which their timeouts do not count.
-    /// Over HTTP/1.1 each has a connection of its own; over HTTP/2 those to one host share one.
+    /// Deliveries under way at once, and as many again that are `unhealthy`. More wait for their
+    /// turn, which their timeouts do not count. Over HTTP/1.1 each has a connection of its own; over
+    /// HTTP/2 those to one host share one.
     std::size_t in_flight_max = 1'024;
-    /// Connections, in use or idle, beyond which idle ones are closed, those idle longest first. It
-    /// bounds no deliveries, but with fewer than `in_flight_max` none is kept while many are under
-    /// way.
+    /// Connections, in use or idle, beyond which idle ones are closed, those idle longest first; and
+    /// as many again of deliveries that are `unhealthy`. It bounds no deliveries, but with fewer
+    /// than `in_flight_max` none is kept while many are under way.
     std::size_t connections_kept_max = 1'024;
     /// Bytes of an answer beyond which the delivery fails, of everything together: interim answers,
     /// headers, body and trailers.
@@ -55,16 +56,17 @@ struct HttpTransportOptions {
 ///
 /// Any status from 200 to 299 is success; any other is a failure, and so are redirects, which are
 /// not followed. A status of `permanent_statuses` is a permanent failure. The body of an answer is
-/// ignored. All deliveries share one thread and one pool of kept-alive connections. With
-/// `allow_loopback` off, the address is checked when the connection is made, after name resolution,
-/// so a name that resolves to this machine is refused as well: to its loopback interface, or to an
-/// address of another one, which is known a second after the interface got it. With a proxy it can
-/// check only the host in the callback: it refuses addresses of this machine and `localhost`, but
-/// not a name that the proxy resolves to this machine.
+/// ignored. All deliveries share one thread and one pool of kept-alive connections, but for those
+/// that are `unhealthy`: so that they delay no others, they have a thread and a pool of their own.
+/// With `allow_loopback` off, the address is checked when the connection is made, after name
+/// resolution, so a name that resolves to this machine is refused as well: to its loopback
+/// interface, or to an address of another one, which is known a second after the interface got it.
+/// With a proxy it can check only the host in the callback: it refuses addresses of this machine
+/// and `localhost`, but not a name that the proxy resolves to this machine.
 ///
-/// It looks names up as the machine does, on up to 32 threads, and uses the addresses for a minute,
-/// and for nine more while it looks them up again. Deliveries that need no lookup never wait for
-/// one. It tries the addresses of a host one after another, IPv4 and IPv6 side by side, the first
+/// It looks names up as the machine does, on up to twice 32 threads, and uses the addresses for a
+/// minute, and for nine more while it looks them up again. Deliveries that need no lookup never
+/// wait for one. It tries the addresses of a host one after another, IPv4 and IPv6 side by side, the first
 /// for half of `connect_timeout`, the next for half of what is left.
 ///
 /// Each POST carries `Routemaster-Batch`, `Routemaster-Attempt` and `Routemaster-Age` (milliseconds

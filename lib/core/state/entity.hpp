@@ -25,7 +25,7 @@ struct Entity {
 
     ListHook<Entity> age;        ///< Place among all entities, by the oldest row that is needed.
     std::uint64_t row = 0;       ///< The oldest row needed to restore it; 0: in no journal.
-    std::uint64_t last_row = 0;  ///< The newest row that mentions it.
+    std::uint64_t last_row = 0;  ///< The newest row that a reply about it waits for.
     std::uint32_t bytes = 0;     ///< About how much of the journal it needs.
     Kind kind;
     bool dirty = false;  ///< Its numbers changed in the open row and are not encoded yet.

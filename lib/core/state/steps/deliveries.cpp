@@ -153,7 +153,10 @@ void Machine::change_health(SubscriberState& subscriber, const SettleDelivery& s
     const auto points = changed_health(subscriber.health_points, step.health_change);
     if (points == subscriber.health_points && step.delivered) return;
     subscriber.health_points = points;
+    // Health that a crash takes back misleads nobody, so no reply waits for it.
+    const auto awaited = subscriber.last_row;
     changes_.changed(subscriber);
+    subscriber.last_row = awaited;
 }
 
 void Machine::count_attempt(const BatchState& batch, const SettleDelivery& step) {

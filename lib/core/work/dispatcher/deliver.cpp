@@ -43,7 +43,8 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
                         .uuid = std::move(start.subscription.uuid),
                         .attempt = start.attempt,
                         .created_at = start.created_at,
-                        .messages = std::move(start.messages)},
+                        .messages = std::move(start.messages),
+                        .unhealthy = unhealthy(flight)},
                        std::move(report));
 }
 
