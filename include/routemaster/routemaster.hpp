@@ -1,6 +1,7 @@
 /// @file
-/// The API of the core in one include. Drivers have headers of their own, and so have the workers
-/// of jobs (`worker_pool.hpp`), as `<stop_token>` costs every compilation a quarter of a second.
+/// The API of the core in one include. Drivers have headers of their own; so have the steps
+/// (`step.hpp`, `perform.hpp`), and the workers of jobs (`worker_pool.hpp`), as `<stop_token>` costs
+/// every compilation a quarter of a second.
 
 #pragma once
 
@@ -51,5 +52,6 @@
 #include "routemaster/transport.hpp"
 #include "routemaster/transport/local.hpp"
 #include "routemaster/uid.hpp"
+#include "routemaster/unique.hpp"
 #include "routemaster/url.hpp"
 #include "routemaster/value.hpp"

@@ -1,5 +1,5 @@
 /// @file
-/// Those outside who take batches and whose jobs are done: they fail, dawdle and lose receipts.
+/// Those outside who take batches and whose jobs are done: they fail, are slow and lose receipts.
 
 #pragma once
 

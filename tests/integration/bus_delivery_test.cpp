@@ -113,7 +113,7 @@ TEST_CASE("a receiver that does not answer delays nobody else") {
     const RunningBus bus{folder.path()};
     test::BatchReceiver slow;
     const test::BatchReceiver quick;
-    slow.hold();
+    slow.pause();
     REQUIRE(
         bus.subscribe("billing", R"(["orders"])", slow.url(), R"("max":5,"timeout":0)").status ==
         204);
@@ -124,7 +124,7 @@ TEST_CASE("a receiver that does not answer delays nobody else") {
     REQUIRE(quick.await_event(order_url(49)));
     CHECK(quick.accepted() == order_urls(50));
     CHECK(slow.deliveries().size() == 1);
-    slow.release();
+    slow.resume();
     REQUIRE(slow.await_event(order_url(49)));
     CHECK(slow.accepted() == order_urls(50));
 }
@@ -133,14 +133,14 @@ TEST_CASE("more deliveries in flight arrive at once when the subscriber asks for
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     test::BatchReceiver receiver;
-    receiver.hold();
+    receiver.pause();
     REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(),
                           R"("max":1,"timeout":0,"max_in_flight":4)")
                 .status == 204);
     publish_orders(bus, 10);
     REQUIRE(receiver.await_deliveries(4));
     CHECK(receiver.deliveries().size() == 4);
-    receiver.release();
+    receiver.resume();
     REQUIRE(receiver.await_deliveries(10));
 }
 

@@ -66,7 +66,7 @@ TEST_CASE("a bus whose backlog fills the disk reports it, and goes on once it is
     RunningBus bus{disk.path(), {"--event-data-max", "200KB"}};
     REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(), R"("timeout":0,"max":1)")
                 .status == 204);
-    receiver.hold();
+    receiver.pause();
     std::vector<std::string> acknowledged;
     const auto publish = [&] {
         const auto url = "https://shop.example/" + std::to_string(acknowledged.size());
@@ -96,7 +96,7 @@ TEST_CASE("a bus whose backlog fills the disk reports it, and goes on once it is
     }
     CHECK(refused == 60);
     CHECK(troubled(bus, "the disk is full"));
-    receiver.release();
+    receiver.resume();
     REQUIRE(receiver.await_event(acknowledged.back()));
     CHECK(test::await([&] { return well(bus); }));
     CHECK(bus.publish("orders", "https://shop.example/last").status == 200);

@@ -93,7 +93,7 @@ TEST_CASE("the variables of Ruby Routemaster are read") {
               .status == 400);
 
     // A delivery that takes longer than the timeout fails, and is repeated soon.
-    receiver.hold();
+    receiver.pause();
     REQUIRE(ask("POST", "/subscription", "billing",
                 R"({"topics":["orders"],"max":1,"callback":")" + receiver.url() + R"("})")
                 .status == 204);
@@ -101,7 +101,7 @@ TEST_CASE("the variables of Ruby Routemaster are read") {
                 R"({"type":"noop","url":"https://a.example","data":{"a":1}})")
                 .status == 200);
     REQUIRE(receiver.await_deliveries(3));
-    receiver.release();
+    receiver.resume();
     bus.process.signal(SIGTERM);
     CHECK(bus.process.wait() == 0);
     CHECK(bus.process.errors().empty());

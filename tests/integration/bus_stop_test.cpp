@@ -23,7 +23,7 @@ const std::string second = "https://shop.example/orders/2";
 
 /// Makes two batches for `billing`; the first is at the receiver, unanswered.
 void leave_a_delivery_in_flight(const RunningBus& bus, test::BatchReceiver& receiver) {
-    receiver.hold();
+    receiver.pause();
     REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
     REQUIRE(bus.publish("orders", first).status == 200);
     REQUIRE(bus.publish("orders", second).status == 200);
@@ -55,7 +55,7 @@ TEST_CASE("a delivery in flight may end while the bus stops") {
 
     bus.process().signal(SIGTERM);
     REQUIRE(bus.process().await_error("INFO: stopping\n"));
-    receiver.release();
+    receiver.resume();
     CHECK(bus.process().wait() == 0);
 
     // The first was settled, and is not repeated.
@@ -77,7 +77,7 @@ TEST_CASE("a delivery that does not end within the grace is released to the queu
     CHECK(took < std::chrono::seconds{5});
 
     // The receiver has it, but the bus cannot know that and repeats it.
-    receiver.release();
+    receiver.resume();
     bus.start();
     REQUIRE(receiver.await_event(second));
     CHECK(receiver.accepted() == std::vector<std::string>{first, first, second});
@@ -145,7 +145,7 @@ TEST_CASE("a second signal ends the bus at once, and nothing is lost") {
     bus.process().signal(SIGINT);
     CHECK(bus.process().wait() == 128 + SIGINT);
 
-    receiver.release();
+    receiver.resume();
     bus.start();
     REQUIRE(receiver.await_event(second));
     CHECK(receiver.accepted() == std::vector<std::string>{first, first, second});

@@ -125,7 +125,7 @@ TEST_CASE("a callback on this machine, over http, is refused by default") {
 TEST_CASE("no more deliveries are under way than a setting allows") {
     const test::TemporaryFolder folder;
     test::BatchReceiver receiver;
-    receiver.hold();
+    receiver.pause();
     std::vector<std::string> flags{"--metrics", "none"};
     std::size_t allowed = 2;
     SUBCASE("by default there is space for both") {}
@@ -142,7 +142,7 @@ TEST_CASE("no more deliveries are under way than a setting allows") {
     // A delivery that should wait would have arrived by now.
     ::usleep(200'000);
     CHECK(receiver.deliveries().size() == allowed);
-    receiver.release();
+    receiver.resume();
     CHECK(receiver.await_deliveries(2));
 }
 
@@ -241,14 +241,14 @@ TEST_CASE("a subscriber loses and gains health at the rates that are set") {
         });
     };
     receiver.answer({500});
-    receiver.hold();
+    receiver.pause();
     REQUIRE(web.publish("orders", event_url).status == 200);
     REQUIRE(receiver.await_deliveries(1));
-    receiver.release();
-    receiver.hold();
+    receiver.resume();
+    receiver.pause();
     CHECK(health_is(hurt));
     REQUIRE(receiver.await_deliveries(2));
-    receiver.release();
+    receiver.resume();
     CHECK(health_is(healed));
 }
 

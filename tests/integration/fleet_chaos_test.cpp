@@ -204,7 +204,7 @@ TEST_CASE("a minute of crashes loses nothing acknowledged and keeps the order") 
     test::BatchReceiver receivers[3];
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         // Most of the time a delivery is under way, so that a killed worker leaves one behind.
-        receivers[i].dawdle(milliseconds{20});
+        receivers[i].delay_each(milliseconds{20});
         REQUIRE(webs.get(0)
                     ->subscribe(tokens[i], R"(["orders"])", receivers[i].url(),
                                 R"("timeout":20,"max":50)")

@@ -71,7 +71,7 @@ void await_silence(const test::RedisServer& redis, const std::string& worker) {
 struct Undelivered {
     explicit Undelivered(const RunningWeb& web) {
         for (std::size_t i = 0; i < subscribers.size(); ++i) {
-            receivers[i].hold();
+            receivers[i].pause();
             REQUIRE(web.subscribe(subscribers[i], R"(["orders"])", receivers[i].url(), R"("max":1)")
                         .status == 204);
         }
@@ -130,7 +130,7 @@ TEST_CASE("another worker delivers the batches of a killed one within 5 s") {
         const auto took = since(begin);
         MESSAGE("delivered again after ", took.count(), " ms");
         CHECK(took < milliseconds{5'000});
-        receiver.release();
+        receiver.resume();
         REQUIRE(receiver.await_event(order(2)));
         // The receiver got the first one from both.
         CHECK(receiver.accepted() == std::vector{order(1), order(1), order(2)});
@@ -153,7 +153,7 @@ TEST_CASE("a stopped worker releases at once the jobs that do not end within its
         const auto took = since(begin);
         MESSAGE("delivered again after ", took.count(), " ms");
         CHECK_MESSAGE(took < milliseconds{900}, "nobody waited for a second");
-        receiver.release();
+        receiver.resume();
         REQUIRE(receiver.await_event(order(2)));
     }
     CHECK(heir.stop() == 0);
@@ -168,7 +168,7 @@ TEST_CASE("a stopped worker lets its deliveries end, and they are not repeated")
 
     leaving.process().signal(SIGTERM);
     REQUIRE(leaving.process().await_error("INFO: stopping\n"));
-    for (auto& receiver : batches.receivers) receiver.release();
+    for (auto& receiver : batches.receivers) receiver.resume();
     CHECK(leaving.process().wait() == 0);
     for (auto& receiver : batches.receivers) {
         REQUIRE(receiver.await_event(order(2)));

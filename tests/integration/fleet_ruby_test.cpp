@@ -141,7 +141,7 @@ void check_drained(const test::RedisServer& redis) {
 TEST_CASE("back to Ruby Routemaster: its workers deliver a backlog of ours") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
-    receiver.dawdle(milliseconds{50});
+    receiver.delay_each(milliseconds{50});
     RunningWeb web{redis.url()};
     auto worker = std::make_unique<RunningWorker>(redis.url());
     REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
@@ -156,7 +156,7 @@ TEST_CASE("back to Ruby Routemaster: its workers deliver a backlog of ours") {
     SUBCASE("its worker ends in an orderly way") { CHECK(worker->stop() == 0); }
     SUBCASE("its worker is killed") { worker->kill(); }
     CHECK(blocked(redis) == 0);
-    receiver.dawdle(milliseconds{0});
+    receiver.delay_each(milliseconds{0});
     const RubyWorker ruby{redis.address()};
     CHECK(await_orders(receiver, count));
     check_drained(redis);
@@ -234,7 +234,7 @@ TEST_CASE("beside Ruby Routemaster's web, events are prompt and in order") {
 TEST_CASE("to ours and back under load, with workers killed, nothing is lost or stranded") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
-    receiver.dawdle(milliseconds{5});
+    receiver.delay_each(milliseconds{5});
     auto web = std::make_shared<RunningWeb>(redis.url(), mixed);
     REQUIRE(web->subscribe("billing", R"(["orders"])", receiver.url(), R"("timeout":20,"max":3)")
                 .status == 204);

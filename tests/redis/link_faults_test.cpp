@@ -124,7 +124,7 @@ TEST_CASE("link faults: a connection that is reset puts in doubt what was sent, 
     GatedScene gated;
     auto& gate = gated.gate;
     auto& scene = gated.scene;
-    gate.hold_after(0);
+    gate.stall_after(0);
     auto lost = scene.begin(append, "list", "lost");
     REQUIRE(await([&] { return gated.server.command({"LLEN", "list"}).number == 1; }));
     gate.cut();
@@ -218,7 +218,7 @@ TEST_CASE("link faults: only the call that a slow server does not reach in time 
     auto first = scene.begin(echo, {}, "first");
     auto second = scene.begin(echo, {}, "second");
     REQUIRE(await([&] { return watch.elapsed() > timeout / 2; }));
-    gate.hold_after(std::string{"$5\r\nfirst\r\n"}.size());
+    gate.stall_after(std::string{"$5\r\nfirst\r\n"}.size());
     CHECK(LinkScene::end(std::move(first)) == "first");
     CHECK(is_in_doubt(LinkScene::end(std::move(second))));
     CHECK(watch.elapsed() >= timeout);

@@ -34,7 +34,7 @@ public:
         : server_{{}, [this](HttpRequest request, HttpResponder respond) {
                       take(std::move(request), std::move(respond));
                   }} {}
-    ~BatchReceiver() { release(); }
+    ~BatchReceiver() { resume(); }
     BatchReceiver(const BatchReceiver&) = delete;
     BatchReceiver& operator=(const BatchReceiver&) = delete;
 
@@ -49,26 +49,26 @@ public:
     }
 
     /// From now on takes `span` for each delivery, one at a time.
-    void dawdle(std::chrono::milliseconds span) {
+    void delay_each(std::chrono::milliseconds span) {
         const std::lock_guard lock{mutex_};
-        pause_ = span;
+        delay_ = span;
     }
 
-    /// Leaves deliveries unanswered from now on, until `release`.
-    void hold() {
+    /// Leaves deliveries unanswered from now on, until `resume`.
+    void pause() {
         const std::lock_guard lock{mutex_};
-        holding_ = true;
+        paused_ = true;
     }
 
     /// Answers the waiting deliveries, and later ones at once.
-    void release() {
-        std::vector<std::function<void()>> held;
+    void resume() {
+        std::vector<std::function<void()>> waiting;
         {
             const std::lock_guard lock{mutex_};
-            holding_ = false;
-            held.swap(held_);
+            paused_ = false;
+            waiting.swap(waiting_);
         }
-        for (auto& respond : held) respond();
+        for (auto& respond : waiting) respond();
     }
 
     /// Waits until `count` deliveries have come; false when they do not.
@@ -131,15 +131,15 @@ private:
         }
         deliveries_.push_back({std::move(request), std::move(urls), status});
         changed_.notify_all();
-        if (holding_) {
-            held_.emplace_back([respond = std::move(respond), status] {
+        if (paused_) {
+            waiting_.emplace_back([respond = std::move(respond), status] {
                 respond({status, {}, {}, {}});
             });
             return;
         }
-        const auto pause = pause_;
+        const auto delay = delay_;
         lock.unlock();
-        std::this_thread::sleep_for(pause);
+        std::this_thread::sleep_for(delay);
         respond({status, {}, {}, {}});
     }
 
@@ -147,9 +147,9 @@ private:
     mutable std::condition_variable changed_;
     std::vector<Delivery> deliveries_;
     std::vector<int> statuses_;  // The next one last.
-    std::chrono::milliseconds pause_{0};
-    bool holding_ = false;
-    std::vector<std::function<void()>> held_;
+    std::chrono::milliseconds delay_{0};
+    bool paused_ = false;
+    std::vector<std::function<void()>> waiting_;
     HttpServer server_;
 };
 

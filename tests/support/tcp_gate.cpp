@@ -98,17 +98,17 @@ void TcpGate::fall_silent(std::size_t connection) {
     wake();
 }
 
-void TcpGate::hold_after(std::size_t bytes) {
+void TcpGate::stall_after(std::size_t bytes) {
     const std::lock_guard lock{mutex_};
     silent_ = false;
-    reply_hold_ = bytes;
+    reply_stall_ = bytes;
     wake();
 }
 
 void TcpGate::speak() {
     const std::lock_guard lock{mutex_};
     silent_ = false;
-    reply_hold_.reset();
+    reply_stall_.reset();
     wake();
 }
 
@@ -217,8 +217,8 @@ bool TcpGate::pass_on(Way& way, int to, std::optional<std::size_t>& allowance, P
     while (!way.delayed.empty() && way.delayed.front().at + delay_ <= Clock::now()) {
         auto& bytes = way.delayed.front().bytes;
         auto size = allowance ? std::min(*allowance, bytes.size()) : bytes.size();
-        const bool is_held = to == pair.client && reply_hold_;
-        if (is_held) size = std::min(size, *reply_hold_);
+        const bool is_held = to == pair.client && reply_stall_;
+        if (is_held) size = std::min(size, *reply_stall_);
         if (size == 0) return true;
         const auto sent = ::send(to, bytes.data(), size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno != EAGAIN) {
@@ -233,7 +233,7 @@ bool TcpGate::pass_on(Way& way, int to, std::optional<std::size_t>& allowance, P
             return false;
         }
         if (allowance) *allowance -= gone;
-        if (is_held) *reply_hold_ -= gone;
+        if (is_held) *reply_stall_ -= gone;
         bytes.erase(0, gone);
         if (!bytes.empty()) return true;
         way.delayed.pop_front();

@@ -40,7 +40,7 @@ public:
     /// The same for ever, for one connection, by its number from 0 in the order of acceptance.
     void fall_silent(std::size_t connection);
     /// Passes `bytes` more from the server, and keeps the rest.
-    void hold_after(std::size_t bytes);
+    void stall_after(std::size_t bytes);
     /// Passes on the kept bytes, and everything from then on.
     void speak();
 
@@ -105,7 +105,7 @@ private:
     std::chrono::milliseconds delay_{0};
     std::optional<std::size_t> reply_allowance_;
     std::optional<std::size_t> request_allowance_;
-    std::optional<std::size_t> reply_hold_;
+    std::optional<std::size_t> reply_stall_;
     std::function<void(std::string&)> falsify_;
     std::size_t connections_ = 0;
     std::size_t bytes_to_server_ = 0;

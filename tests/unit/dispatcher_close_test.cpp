@@ -140,7 +140,7 @@ TEST_CASE("a callback that runs at the deadline is awaited and settled") {
     scene.subscribe("billing");
     scene.publish();
     scene.run();
-    scene.transport.hold_on(true);
+    scene.transport.refuse_withdrawal(true);
     scene.close(scene.clock.now());
     scene.run_for(Duration{60'000});
     CHECK(!scene.dispatcher.closed());
@@ -159,7 +159,7 @@ TEST_CASE("nothing begins after the deadline") {
     scene.subscribe("audit");
     scene.publish();
     scene.run();
-    scene.transport.hold_on(true);
+    scene.transport.refuse_withdrawal(true);
     scene.subscribe("billing");
     scene.disturbed.delay<BeginDelivery>();
     scene.publish();

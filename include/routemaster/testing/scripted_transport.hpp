@@ -90,14 +90,14 @@ public:
     }
 
     /// With true, `withdraw` fails; by default it succeeds.
-    void hold_on(bool holds_on) {
+    void refuse_withdrawal(bool refuses) {
         const std::lock_guard lock{mutex_};
-        holds_on_ = holds_on;
+        refuses_withdrawal_ = refuses;
     }
 
     [[nodiscard]] bool withdraw(const Uid&) override {
         const std::lock_guard lock{mutex_};
-        return !holds_on_ || under_way_.empty();
+        return !refuses_withdrawal_ || under_way_.empty();
     }
 
     /// Sets what `trouble` returns.
@@ -139,7 +139,7 @@ private:
     std::vector<Delivery> deliveries_;
     std::vector<std::string> destinations_{std::string{}};
     std::optional<std::string> trouble_;
-    bool holds_on_ = false;
+    bool refuses_withdrawal_ = false;
 };
 
 }  // namespace routemaster::testing

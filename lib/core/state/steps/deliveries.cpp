@@ -53,6 +53,7 @@ bool Machine::awaits_seal(const Subscription& wants) {
 void Machine::mark_restored() {
     subscriber_queues_.each_of_all([this](BatchState& batch) {
         batch.restored = true;
+        if (!batch.current) return;
         const auto* subscriber = registry_.subscriber(token_of(batch));
         batch.closed = subscriber == nullptr || !awaits_seal(subscriber->subscription);
     });
