@@ -11,8 +11,8 @@
 // are published in turns, so that the healthy ones together get `rate` of them a second. One
 // process with a dispatcher and the HTTP transport on an embedded store that syncs (`strict`).
 // Prints one JSON line: the time from just before an event is published until its receiver has
-// responded, in milliseconds; `p99_second_ms` is the median of the p99 of each second. Events of the
-// warm-up, while connections are opened for the first time, do not count.
+// responded, in milliseconds; `p99_second_ms` is the median of the p99 of each second. Events of
+// the warm-up, while connections are opened for the first time, do not count.
 
 #include <algorithm>
 #include <atomic>

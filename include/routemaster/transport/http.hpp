@@ -31,12 +31,12 @@ struct HttpTransportOptions {
     std::string proxy{};
     std::string user_agent = "routemaster-faraday-0.11.0";  ///< Receivers may check it.
     /// Deliveries under way at once, and as many again that are `unhealthy`. More wait for their
-    /// turn, which their timeouts do not count. Over HTTP/1.1 each has a connection of its own; over
-    /// HTTP/2 those to one host share one.
+    /// turn, which their timeouts do not count. Over HTTP/1.1 each has a connection of its own;
+    /// over HTTP/2 those to one host share one.
     std::size_t in_flight_max = 1'024;
-    /// Connections, in use or idle, beyond which idle ones are closed, those idle longest first; and
-    /// as many again of deliveries that are `unhealthy`. It bounds no deliveries, but with fewer
-    /// than `in_flight_max` none is kept while many are under way.
+    /// Connections, in use or idle, beyond which idle ones are closed, those idle longest first;
+    /// and as many again of deliveries that are `unhealthy`. It bounds no deliveries, but with
+    /// fewer than `in_flight_max` none is kept while many are under way.
     std::size_t connections_kept_max = 1'024;
     /// Bytes of an answer beyond which the delivery fails, of everything together: interim answers,
     /// headers, body and trailers.
@@ -66,8 +66,8 @@ struct HttpTransportOptions {
 ///
 /// It looks names up as the machine does, on up to twice 32 threads, and uses the addresses for a
 /// minute, and for nine more while it looks them up again. Deliveries that need no lookup never
-/// wait for one. It tries the addresses of a host one after another, IPv4 and IPv6 side by side, the first
-/// for half of `connect_timeout`, the next for half of what is left.
+/// wait for one. It tries the addresses of a host one after another, IPv4 and IPv6
+/// side by side, the first for half of `connect_timeout`, the next for half of what is left.
 ///
 /// Each POST carries `Routemaster-Batch`, `Routemaster-Attempt` and `Routemaster-Age` (milliseconds
 /// since the batch's first event was accepted), so that a receiver can recognise a repetition.
