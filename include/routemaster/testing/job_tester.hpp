@@ -1,0 +1,178 @@
+/// @file
+/// `JobTester`: runs the jobs of a program in a test, on one thread, at times the test sets.
+///
+///     rm::testing::JobTester jobs{{.queues = {"mail"}}};
+///     jobs.pool().handle("welcome", [&](rm::JobContext& job) { ... });
+///     sign_up("ada", jobs.store());              // What is tested pushes jobs.
+///     CHECK(jobs.pushed("welcome").size() == 1);
+///     jobs.drain();                              // Runs them.
+///     jobs.advance(std::chrono::hours{1});       // And what falls due in the next hour, in order.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/job.hpp"
+#include "routemaster/job_queue.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/store/memory.hpp"
+#include "routemaster/testing/manual_clock.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/typed_job.hpp"
+#include "routemaster/worker_pool.hpp"
+
+namespace routemaster::testing {
+
+/// A push that was neither a duplicate nor an error.
+struct PushedJob {
+    std::string queue;
+    Job job;
+    JobOptions options;
+    TimePoint run_at;  ///< When it was to run: that of the push, if at once.
+    JobId id = 0;
+};
+
+/// A store in memory, a clock that stands still, and a pool without threads, which does nothing but
+/// in `drain` and `advance`. So a test sees first what was pushed, and then what it led to.
+///
+/// Handlers fail, are retried and end as in any pool; asynchronous ones report as they like.
+///
+/// Thread safety: one thread at a time.
+class JobTester {
+public:
+    /// Of `options` the clock, threads and seed are replaced. Throws as `WorkerPool` does.
+    explicit JobTester(WorkerPoolOptions options)
+        : store_{*this}, pool_{store_, alone(std::move(options), clock_)} {}
+    JobTester(const JobTester&) = delete;
+    JobTester& operator=(const JobTester&) = delete;
+
+    /// For what is tested.
+    [[nodiscard]] Store& store() noexcept { return store_; }
+    /// For what is tested, so that it has the same time.
+    [[nodiscard]] ManualClock& clock() noexcept { return clock_; }
+    /// Needs the handlers before the first `drain`.
+    [[nodiscard]] WorkerPool& pool() noexcept { return pool_; }
+    /// One of its queues, on its clock.
+    [[nodiscard]] JobQueue queue(std::string name) { return {store_, std::move(name), clock_}; }
+
+    /// From now on, each push also does what `drain` does before it returns, except those inside a
+    /// handler, which follow when that has ended. False: pushes wait again.
+    void run_at_once(bool at_once) noexcept { at_once_ = at_once; }
+
+    /// Runs all jobs that are due, and those that they push, until none is. Returns how many
+    /// attempts ended.
+    std::size_t drain() {
+        const auto before = ended();
+        draining_ = true;
+        while (pool_.poll(clock_.now()) <= clock_.now()) {
+        }
+        draining_ = false;
+        return ended() - before;
+    }
+
+    /// Lets `span` pass: runs what falls due meanwhile, each at its time, as `drain` does. Returns
+    /// how many attempts ended.
+    std::size_t advance(Duration span) {
+        const auto end = clock_.now() + span;
+        auto attempts = drain();
+        while (true) {
+            const auto next = std::max(pool_.poll(clock_.now()), clock_.now());
+            if (next > end) break;
+            clock_.set(next);
+            attempts += drain();
+        }
+        clock_.set(end);
+        return attempts + drain();
+    }
+
+    /// The pushes so far, in order: all, or those of jobs of a name.
+    [[nodiscard]] std::vector<PushedJob> pushed(std::string_view name = {}) const {
+        std::vector<PushedJob> found;
+        for (const auto& each : pushed_) {
+            if (name.empty() || each.job.name == name) found.push_back(each);
+        }
+        return found;
+    }
+
+    /// Those of jobs of a name with these arguments.
+    [[nodiscard]] std::vector<PushedJob> pushed(std::string_view name,
+                                                const Value::Array& arguments) const {
+        auto found = pushed(name);
+        std::erase_if(found, [&](const auto& each) { return each.job.arguments != arguments; });
+        return found;
+    }
+
+    /// Those of a job of the program's own type.
+    template <TypedJob T>
+    [[nodiscard]] std::vector<PushedJob> pushed(const T& job) const {
+        return pushed(std::string_view{T::name}, job.encode());
+    }
+
+    /// Forgets the pushes so far.
+    void forget_pushed() noexcept { pushed_.clear(); }
+
+private:
+    /// Notes what is pushed.
+    class Recorder final : public ForwardingStore {
+    public:
+        explicit Recorder(JobTester& tester) : ForwardingStore{tester.memory_}, tester_{tester} {}
+
+        void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+            const std::vector<Step> asked{steps.begin(), steps.end()};
+            bool pushes = false;
+            next().submit(steps, now, [&](std::span<Outcome> outcomes) {
+                for (std::size_t i = 0; i < asked.size(); ++i) {
+                    pushes |= tester_.note(asked[i], outcomes[i]);
+                }
+                done(outcomes);
+            });
+            if (pushes && tester_.at_once_ && !tester_.draining_) tester_.drain();
+        }
+
+    private:
+        JobTester& tester_;
+    };
+
+    static WorkerPoolOptions alone(WorkerPoolOptions options, const Clock& clock) {
+        options.threads = 0;
+        options.clock = &clock;
+        options.seed = 1;
+        return options;
+    }
+
+    /// Whether the step put a job into a queue.
+    bool note(const Step& step, const Outcome& outcome) {
+        const auto* push = std::get_if<PushJob>(&step);
+        const auto* reply = push != nullptr && outcome ? std::get_if<Pushed>(&*outcome) : nullptr;
+        if (reply == nullptr || *reply == PushOutcome::duplicate) return false;
+        auto job = decode_job(push->job);
+        if (!job) return false;
+        pushed_.push_back({push->queue, *std::move(job), push->options, push->run_at, reply->id});
+        return true;
+    }
+
+    [[nodiscard]] std::size_t ended() const {
+        const auto status = pool_.status();
+        return status.done + status.failed + status.released;
+    }
+
+    MemoryStore memory_;
+    ManualClock clock_;
+    std::vector<PushedJob> pushed_;
+    bool at_once_ = false;
+    bool draining_ = false;
+    Recorder store_;
+    WorkerPool pool_;
+};
+
+}  // namespace routemaster::testing

@@ -1,0 +1,137 @@
+#include "routemaster/testing/job_tester.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "routemaster/job_exceptions.hpp"
+
+using namespace routemaster;
+using namespace routemaster::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Welcome {
+    static constexpr std::string_view name = "welcome";
+    std::string to;
+
+    [[nodiscard]] Value::Array encode() const { return {to}; }
+    static Result<Welcome> decode(const Value::Array& arguments) {
+        const auto* to = arguments.size() == 1 ? arguments[0].get_if<std::string>() : nullptr;
+        if (to == nullptr) return Error{Errc::invalid, "to"};
+        return Welcome{*to};
+    }
+};
+
+/// A tester whose handlers note whom they wrote to.
+struct MailTester : JobTester {
+    MailTester() : JobTester{{.queues = {"mail"}}} {
+        pool().handle<Welcome>([this](const Welcome& mail) { sent.push_back(mail.to); });
+    }
+
+    std::vector<std::string> sent;
+};
+
+}  // namespace
+
+TEST_CASE("a tester shows what was pushed before it runs") {
+    MailTester tester;
+    auto mail = tester.queue("mail");
+    mail.push(Welcome{"ada"}).value();
+    CHECK(mail.push(Welcome{"ada"}).value() == PushOutcome::duplicate);
+    mail.push(Welcome{"bob"}, {.run_at = tester.clock().now() + 1min}).value();
+    mail.push({.name = "other", .arguments = {Value{std::int64_t{1}}}}).value();
+
+    CHECK(tester.pushed().size() == 3);
+    REQUIRE(tester.pushed(Welcome{"ada"}).size() == 1);
+    CHECK(tester.pushed(Welcome{"ada"})[0].queue == "mail");
+    CHECK(tester.pushed("welcome").at(1).run_at == tester.clock().now() + 1min);
+    CHECK(tester.pushed("other", {Value{std::int64_t{1}}}).size() == 1);
+    CHECK(tester.pushed("other", {Value{std::int64_t{2}}}).empty());
+    CHECK(tester.pushed(Welcome{"eve"}).empty());
+    CHECK(tester.sent.empty());
+
+    tester.forget_pushed();
+    CHECK(tester.pushed().empty());
+    tester.drain();
+    CHECK(tester.sent == std::vector<std::string>{"ada"});
+}
+
+TEST_CASE("a tester runs what handlers push, and what is due at its time") {
+    MailTester tester;
+    auto mail = tester.queue("mail");
+    std::vector<Duration> at;
+    const auto start = tester.clock().now();
+    tester.pool().handle("invite", [&](JobContext& job) {
+        at.push_back(tester.clock().now() - start);
+        mail.push(Welcome{std::to_string(job.id())}).value();
+    });
+    mail.push({"invite", {Value{std::int64_t{1}}}}).value();
+    mail.push({"invite", {Value{std::int64_t{2}}}}, {.delay = 90min}).value();
+    mail.push({"invite", {Value{std::int64_t{3}}}}, {.delay = 30min}).value();
+
+    CHECK(tester.drain() == 2);
+    CHECK(tester.drain() == 0);
+    CHECK(tester.advance(2h) == 4);
+    CHECK(at == std::vector<Duration>{0min, 30min, 90min});
+    CHECK(tester.clock().now() - start == 2h);
+    CHECK(tester.sent.size() == 3);
+}
+
+TEST_CASE("a tester retries what fails, and keeps what is given up") {
+    JobTester tester{{.queues = {"mail"}, .retry = {.attempts_max = 3}}};
+    int attempts = 0;
+    tester.pool().handle("welcome", [&](JobContext&) {
+        ++attempts;
+        throw std::runtime_error{"no such mailbox"};
+    });
+    auto mail = tester.queue("mail");
+    mail.push(Welcome{"ada"}).value();
+    CHECK(tester.drain() == 1);
+    CHECK(mail.status().value().scheduled == 1);
+    CHECK(tester.advance(1h) == 2);
+    CHECK(attempts == 3);
+    CHECK(mail.status().value().buried == 1);
+}
+
+TEST_CASE("a tester runs each push at once when it is told to") {
+    MailTester tester;
+    auto mail = tester.queue("mail");
+    bool ended = false;
+    std::vector<std::string> sent_inside;
+    tester.pool().handle("invite", [&](JobContext&) {
+        mail.push(Welcome{"ada"}).value();
+        sent_inside = tester.sent;
+        ended = true;
+    });
+    tester.run_at_once(true);
+    mail.push({"invite", {}}).value();
+    CHECK(ended);
+    CHECK(sent_inside.empty());
+    CHECK(tester.sent == std::vector<std::string>{"ada"});
+
+    tester.run_at_once(false);
+    mail.push(Welcome{"bob"}).value();
+    CHECK(tester.sent.size() == 1);
+}
+
+TEST_CASE("a tester's asynchronous handlers end when they say so") {
+    JobTester tester{{.queues = {"mail"}, .slots = 4}};
+    std::vector<JobResponder> responders;
+    tester.pool().handle_async(
+        "welcome", [&](JobResponder responder) { responders.push_back(std::move(responder)); });
+    auto mail = tester.queue("mail");
+    mail.push(Welcome{"ada"}).value();
+    CHECK(tester.drain() == 0);
+    REQUIRE(responders.size() == 1);
+    CHECK(tester.advance(1min) == 0);
+    responders[0].done();
+    CHECK(tester.drain() == 1);
+    CHECK(mail.status().value() == QueueStatus{});
+}
