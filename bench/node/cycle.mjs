@@ -1,14 +1,15 @@
 // Drives a queue for redis_cycle: first the `warmUp` jobs, then the measured ones; each number must
 // be sent and done once. Prints one JSON line.
 
-/// `--port P --count N --warm-up N --in-flight N`, in any order.
+/// `--port P --in-flight N`, and what else the program takes, each with a number, in any order.
 export function settings() {
   const values = {};
   for (let i = 2; i + 1 < process.argv.length; i += 2) {
     values[process.argv[i].slice(2)] = Number(process.argv[i + 1]);
   }
-  const { port, count } = values;
-  return { port, count, warmUp: values['warm-up'], inFlight: values['in-flight'] };
+  const { port, count, seconds, push } = values;
+  const [warmUp, inFlight] = [values['warm-up'], values['in-flight']];
+  return { port, count, seconds, push, warmUp, inFlight };
 }
 
 /// Calls `work` with each number from `begin` to `end`, `width` at a time.

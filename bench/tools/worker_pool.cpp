@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -19,12 +18,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "any_store.hpp"
 #include "jobs.hpp"
-#include "redis_run.hpp"
 #include "routemaster/job_queue.hpp"
-#include "routemaster/store/embedded.hpp"
-#include "routemaster/store/memory.hpp"
-#include "routemaster/store/redis.hpp"
 #include "routemaster/worker_pool.hpp"
 #include "run.hpp"
 
@@ -33,23 +29,11 @@ namespace rm = routemaster;
 namespace {
 
 struct Settings {
-    std::string file;
-    bench::RedisSettings redis;
+    bench::AnyStore store;
     std::uint64_t count = 500'000;
     std::uint64_t warm_up = 50'000;
     std::size_t threads = 8;
 };
-
-std::unique_ptr<rm::Store> open(const Settings& settings) {
-    if (!settings.file.empty()) {
-        return std::make_unique<rm::EmbeddedStore>(settings.file,
-                                                   rm::EmbeddedStoreOptions{.log = &bench::warn});
-    }
-    if (!settings.redis.url.empty()) {
-        return std::make_unique<rm::RedisStore>(bench::redis_options(settings.redis));
-    }
-    return std::make_unique<rm::MemoryStore>();
-}
 
 void push(rm::JobQueue& queue, std::uint64_t count) {
     constexpr std::uint64_t together = 1'000;
@@ -97,7 +81,7 @@ private:
 };
 
 void measure(const Settings& settings) {
-    const auto store = open(settings);
+    const auto store = bench::open(settings.store);
     rm::JobQueue queue{*store, bench::job_queue};
     push(queue, settings.warm_up);
     Run{*store, settings.warm_up, settings.threads}.run();
@@ -114,8 +98,7 @@ void measure(const Settings& settings) {
 int main(int argc, char** argv) {
     Settings settings;
     CLI::App app{"Runs jobs that do nothing through a WorkerPool", "worker_pool"};
-    app.add_option("--file", settings.file, "Of an embedded store; must not exist");
-    app.add_option("--url", settings.redis.url, "Of a Redis server");
+    bench::declare(app, settings.store);
     app.add_option("--count", settings.count, "How many are measured")->capture_default_str();
     app.add_option("--warm-up", settings.warm_up, "How many go before")->capture_default_str();
     app.add_option("--threads", settings.threads, "That run handlers")->capture_default_str();

@@ -1,0 +1,50 @@
+// A worker for job_recovery: runs jobs that never end, and prints a line when one begins.
+//
+//   bench_job_worker --url URL [--push]
+//
+// It prints "ready" when it is about to work. With --push it pushes one job before. It ends when it
+// is killed.
+
+#include <chrono>
+#include <iostream>
+#include <stop_token>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+
+#include "any_store.hpp"
+#include "jobs.hpp"
+#include "routemaster/job_queue.hpp"
+#include "routemaster/worker_pool.hpp"
+#include "run.hpp"
+
+namespace rm = routemaster;
+
+namespace {
+
+struct Settings {
+    bench::AnyStore store;
+    bool push = false;
+};
+
+void run(const Settings& settings) {
+    const auto store = bench::open(settings.store);
+    rm::WorkerPool pool{*store, {.queues = {bench::job_queue}, .log = &bench::warn}};
+    pool.handle("bench", [](const rm::JobContext& job) {
+        std::cout << "begun" << std::endl;
+        while (!job.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    });
+    if (settings.push) rm::JobQueue{*store, bench::job_queue}.push({"bench", {}}).value();
+    std::cout << "ready" << std::endl;
+    pool.run(std::stop_token{});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Settings settings;
+    CLI::App app{"Runs jobs that never end", "job_worker"};
+    bench::declare(app, settings.store);
+    app.add_flag("--push", settings.push, "Pushes one job");
+    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+}
