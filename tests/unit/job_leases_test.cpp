@@ -479,6 +479,22 @@ TEST_CASE("a clock that is set back makes nobody wait twice") {
     CHECK(only_job(waiting).lease.attempt == 2);
 }
 
+TEST_CASE("a lease does not end because its process stood still") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a", {.timeout = Duration{20'000}});
+    const auto job = only_job(hand.lease({.lease_time = Duration{5'000}}));
+    hand.run_for(Duration{1'000});
+    scene.clock.advance(Duration{60'000});
+    hand.run();
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+    // As much is left of it as before.
+    hand.run_for(Duration{3'999});
+    CHECK(hand.extend(job));
+    hand.run_for(Duration{5'000});
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+}
+
 TEST_CASE("a job that cannot be decoded is BURIED") {
     JobScene scene;
     HandLeases hand{scene};

@@ -47,9 +47,10 @@ LeasedQueue::LeasedQueue(Store& store, std::string queue, const JobLeasesOptions
 // --- A poll -------------------------------------------------------------------------------------
 
 void LeasedQueue::receive(TimePoint now) {
-    const bool set_back = now < now_;
+    const auto passed = now - now_;
     now_ = now;
-    if (set_back) clock_set_back();
+    if (passed < Duration{0}) clock_set_back();
+    if (passed >= options_.worker_silence) stood_still(passed);
     loop_.receive(now);
     answer_served();
     if (asking_ && loop_.asked() == 0) note_reply();
@@ -88,6 +89,16 @@ void LeasedQueue::clock_set_back() {
     for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
         auto& given = lease->second;
         if (!given.settling(ends_)) end_at(lease, std::min(given.until, now_ + given.lease_time));
+    }
+}
+
+/// Nobody could extend a lease while this process stood still, so that time counts for none. A step
+/// of the clock looks the same. What others took over meanwhile, the lease loop finds out.
+void LeasedQueue::stood_still(Duration span) {
+    for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
+        auto& given = lease->second;
+        given.times_out = saturating_add(given.times_out, span);
+        if (!given.settling(ends_)) end_at(lease, given.until + span);
     }
 }
 

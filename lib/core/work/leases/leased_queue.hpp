@@ -109,6 +109,7 @@ private:
     using Leases = std::unordered_map<std::uint64_t, Given>;
 
     void clock_set_back();
+    void stood_still(Duration span);
     void note_reply();
     void refuse_for_trouble();
     [[nodiscard]] LeaseWaiter* next_in_turn();
