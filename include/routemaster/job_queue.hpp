@@ -24,6 +24,12 @@ namespace routemaster {
 
 struct PushJob;
 
+/// A job with settings of its own.
+struct JobPush {
+    Job job;
+    PushOptions options{};
+};
+
 /// One queue of a store. Any number of objects, in any processes, may share one; a `WorkerPool`
 /// does its jobs.
 ///
@@ -79,6 +85,14 @@ public:
                    std::function<void(std::vector<Result<Pushed>>)> done) {
         push_many(std::span<const Job>{to_jobs(jobs)}, options, std::move(done));
     }
+
+    /// `push_many` with settings for each job.
+    std::vector<Result<Pushed>> push_each(std::span<const JobPush> pushes);
+    void push_each(std::span<const JobPush> pushes,
+                   std::function<void(std::vector<Result<Pushed>>)> done);
+
+    /// Why `push` would refuse a job as `invalid`, whatever is in the queue.
+    [[nodiscard]] Result<void> check(const Job& job, const PushOptions& options = {}) const;
 
     // --- Looking --------------------------------------------------------------------------------
 
@@ -142,6 +156,8 @@ private:
                                        TimePoint now) const;
     [[nodiscard]] Many many(std::span<const Job> jobs, const PushOptions& options,
                             TimePoint now) const;
+    [[nodiscard]] Many many(std::span<const JobPush> pushes, TimePoint now) const;
+    [[nodiscard]] std::vector<Result<Pushed>> push_all(Many all, TimePoint now) const;
 
     Store& store_;
     std::string name_;

@@ -19,6 +19,13 @@ struct JobQueue::Many {
     std::vector<std::size_t> places;  // Where the reply of each step belongs.
     std::vector<Result<Pushed>> replies;
 
+    void add(Result<PushJob> push) {
+        if (!push) return static_cast<void>(replies.emplace_back(push.error()));
+        places.push_back(replies.size());
+        steps.push_back(*std::move(push));
+        replies.emplace_back(Pushed{});
+    }
+
     /// Those to be sent, as a store takes them.
     [[nodiscard]] std::vector<Step> sent() const { return {steps.begin(), steps.end()}; }
 
@@ -85,9 +92,7 @@ void JobQueue::push(const Job& job, PushOptions options, std::function<void(Resu
     submit(store_, *std::move(push), now, std::move(done));
 }
 
-std::vector<Result<Pushed>> JobQueue::push_many(std::span<const Job> jobs, PushOptions options) {
-    const auto now = clock_.now();
-    auto all = many(jobs, options, now);
+std::vector<Result<Pushed>> JobQueue::push_all(Many all, TimePoint now) const {
     for (int repeats = repeats_max; repeats >= 0; --repeats) {
         auto sent = all.sent();
         auto outcomes = perform_all(store_, sent, now);
@@ -96,10 +101,31 @@ std::vector<Result<Pushed>> JobQueue::push_many(std::span<const Job> jobs, PushO
     return std::move(all.replies);
 }
 
+std::vector<Result<Pushed>> JobQueue::push_many(std::span<const Job> jobs, PushOptions options) {
+    const auto now = clock_.now();
+    return push_all(many(jobs, options, now), now);
+}
+
 void JobQueue::push_many(std::span<const Job> jobs, PushOptions options,
                          std::function<void(std::vector<Result<Pushed>>)> done) {
     const auto now = clock_.now();
     Many::submit(store_, many(jobs, options, now), now, repeats_max, std::move(done));
+}
+
+std::vector<Result<Pushed>> JobQueue::push_each(std::span<const JobPush> pushes) {
+    const auto now = clock_.now();
+    return push_all(many(pushes, now), now);
+}
+
+void JobQueue::push_each(std::span<const JobPush> pushes,
+                         std::function<void(std::vector<Result<Pushed>>)> done) {
+    const auto now = clock_.now();
+    Many::submit(store_, many(pushes, now), now, repeats_max, std::move(done));
+}
+
+Result<void> JobQueue::check(const Job& job, const PushOptions& options) const {
+    const auto push = step(job, options, clock_.now());
+    return push ? push->check() : push.error();
 }
 
 // --- Looking ------------------------------------------------------------------------------------
@@ -174,7 +200,7 @@ Result<void> JobQueue::check_name() const {
 
 namespace {
 
-Result<void> check(const Unique& unique) {
+Result<void> check_unique(const Unique& unique) {
     if (unique.by != Unique::By::key) return {};
     if (unique.key.empty()) return Error{Errc::invalid, "unique.key: must not be empty"};
     if (unique.scope == KeyScope::for_time && unique.time <= Duration{0}) {
@@ -197,7 +223,7 @@ Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimeP
     if (options.expires < Duration{0}) {
         return Error{Errc::invalid, "expires: must not be negative"};
     }
-    if (auto checked = check(options.unique); !checked) return checked.error();
+    if (auto checked = check_unique(options.unique); !checked) return checked.error();
     const auto due = options.run_at.value_or(saturating_add(now, options.delay));
     JobOptions lasting{.attempts_max = options.attempts_max, .timeout = options.timeout};
     lasting.metadata = options.metadata;
@@ -219,16 +245,14 @@ JobQueue::Many JobQueue::many(std::span<const Job> jobs, const PushOptions& opti
                               TimePoint now) const {
     Many all;
     all.replies.reserve(jobs.size());
-    for (const auto& job : jobs) {
-        auto push = step(job, options, now);
-        if (push) {
-            all.places.push_back(all.replies.size());
-            all.steps.push_back(*std::move(push));
-            all.replies.emplace_back(Pushed{});
-        } else {
-            all.replies.emplace_back(push.error());
-        }
-    }
+    for (const auto& job : jobs) all.add(step(job, options, now));
+    return all;
+}
+
+JobQueue::Many JobQueue::many(std::span<const JobPush> pushes, TimePoint now) const {
+    Many all;
+    all.replies.reserve(pushes.size());
+    for (const auto& [job, options] : pushes) all.add(step(job, options, now));
     return all;
 }
 

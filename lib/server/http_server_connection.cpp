@@ -31,8 +31,15 @@ constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 void Connection::notice(std::uint32_t events) noexcept {
     constexpr std::uint32_t gone = EPOLLERR | EPOLLHUP;
     if ((events & (EPOLLIN | EPOLLRDHUP | gone)) != 0) readable_ = true;
-    if ((events & (EPOLLRDHUP | gone)) != 0) half_closed_ = true;
+    if ((events & (EPOLLRDHUP | gone)) != 0) {
+        half_closed_ = true;
+        note_gone();
+    }
     if ((events & gone) != 0 && state_ == State::waiting) enter(State::abandoned);
+}
+
+void Connection::note_gone() const noexcept {
+    if (gone_) gone_->store(true, std::memory_order_relaxed);
 }
 
 bool Connection::proceed() {
@@ -67,6 +74,7 @@ void Connection::enter(State state) noexcept {
     state_ = state;
     moved = true;
     if (state == State::abandoned || state == State::closed) {
+        note_gone();
         socket_.close();
         input_.clear();
     }
@@ -275,6 +283,8 @@ void Connection::forget_body() noexcept {
 
 void Connection::handle() {
     authorizing_ = false;
+    if (!gone_) gone_ = std::make_shared<std::atomic<bool>>(half_closed_);
+    request_.client_gone = gone_;
     ask(service_->share.handler, std::move(request_));
 }
 

@@ -3,10 +3,12 @@
 
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -96,6 +98,7 @@ private:
     bool step();
     bool receive();
     void hear_end() noexcept;
+    void note_gone() const noexcept;
 
     bool read_head();
     void begin_request();
@@ -128,6 +131,8 @@ private:
     State state_ = State::fresh;
     bool readable_ = false;     ///< There may be something to read.
     bool half_closed_ = false;  ///< The client has closed its sending half.
+    /// The same, for handlers; made with the first request.
+    std::shared_ptr<std::atomic<bool>> gone_;
     bool ending_ = false;       ///< The answer is the last one.
     bool body_left_ = false;    ///< The body of this request has not been read to its end.
     bool discarding_ = false;   ///< The body is read only to get past it.

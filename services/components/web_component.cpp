@@ -119,7 +119,7 @@ EventRules event_rules(const ProcessSettings& process, const WebSettings& settin
 }
 
 HttpApiOptions api_options(const ProcessSettings& process, const WebSettings& settings,
-                           const Log& log, WebComponent::Trouble trouble) {
+                           const Log& log, WebComponent::Trouble trouble, JobLeases& leases) {
     return {.root_key = settings.root_key.key,
             .allow_http_callbacks = process.allow_http_callbacks,
             .event_data_max = settings.event_data_max.value_or(
@@ -128,6 +128,7 @@ HttpApiOptions api_options(const ProcessSettings& process, const WebSettings& se
             .topics_max = settings.topics_max,
             .scaling_deadline = Duration{settings.scaling_deadline},
             .scaling_threshold = settings.scaling_threshold,
+            .leases = &leases,
             .trouble = std::move(trouble),
             .log = log};
 }
@@ -142,6 +143,11 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
             .body_rate_min = settings.body_rate_min,
             .idle_timeout = from_seconds(settings.idle_timeout),
             .log = log};
+}
+
+/// Requests that wait for jobs leave half of the connections to others.
+JobLeasesOptions lease_options(const WebSettings& settings, const Log& log) {
+    return {.waiting_max = std::max(settings.connections_max / 2, 1U), .log = log};
 }
 
 /// The bus accepts events again once the store takes a tenth less.
@@ -199,8 +205,10 @@ void complete(WebSettings& settings, ProcessSettings& process) {
 WebComponent::WebComponent(Store& store, const ProcessSettings& process,
                            const WebSettings& settings, const Log& log, Trouble trouble)
     : address_{settings.listening.endpoint.address},
-      api_{with_clients(guarded(store, settings, log), settings.clients),
-           api_options(process, settings, log, std::move(trouble))},
+      leases_{with_clients(guarded(store, settings, log), settings.clients),
+              lease_options(settings, log)},
+      api_{admitting(store), api_options(process, settings, log, std::move(trouble), leases_)},
+      leasing_{leases_},
       server_{server_options(settings, log),
               [this](HttpRequest request, HttpResponder respond) {
                   api_.handle(std::move(request), std::move(respond));
@@ -219,7 +227,9 @@ Store& WebComponent::guarded(Store& store, const WebSettings& settings, const Lo
 void WebComponent::announce() const { announce_listening(address_, server_.port()); }
 
 void WebComponent::stop(TimePoint deadline) {
+    leases_.drain();
     server_.stop(std::max(deadline - system_clock().now(), Duration{0}));
+    leasing_.stop(Duration{0});
     if (measurements_) measurements_->stop(Duration{0});
 }
 

@@ -16,6 +16,7 @@
 #include "components/process.hpp"
 #include "components/root_key.hpp"
 #include "routemaster/admission_control.hpp"
+#include "routemaster/job_leases.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/publication.hpp"
 #include "routemaster/runner.hpp"
@@ -59,7 +60,8 @@ void declare_web(CLI::App& app, WebSettings& settings);
 /// Throws `CLI::Error` when the settings make no sense.
 void complete(WebSettings& settings, ProcessSettings& process);
 
-/// An `HttpServer` with an `HttpApi`, and an `AdmissionControl` if there is a limit.
+/// An `HttpServer` with an `HttpApi`, the leases of jobs over HTTP, and an `AdmissionControl` if
+/// there is a limit.
 class WebComponent final : public Component {
 public:
     /// Returns why nothing can be delivered now, for `/pulse`.
@@ -76,11 +78,14 @@ public:
 
 private:
     Store& guarded(Store& store, const WebSettings& settings, const Log& log);
+    [[nodiscard]] Store& admitting(Store& store) noexcept { return guard_ ? *guard_ : store; }
 
     std::string address_;
     std::optional<AdmissionControl> guard_;
     std::optional<Runner> measurements_;
+    JobLeases leases_;
     HttpApi api_;
+    Runner leasing_;
     HttpServer server_;
 };
 

@@ -24,6 +24,7 @@ constexpr Command commands[] = {
     {"publish", "Publish events: one from flags, or many from JSON lines", declare_publish},
     {"subscribe", "Have the events of topics sent to a URL", declare_subscribe},
     {"dead", "List, show, redeliver or drop batches that failed for good", declare_dead},
+    {"jobs", "Count, list, show, push, kick, cancel or delete jobs", declare_jobs},
     {"listen", "Receive batches and print them", declare_listen},
     {"check", "Examine the file of a store", declare_check},
     {"backup", "Copy the file of a store, while a bus uses it", declare_backup},

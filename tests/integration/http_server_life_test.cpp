@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "routemaster/error.hpp"
+#include "support/await.hpp"
 #include "support/http_client.hpp"
 #include "support/http_server_scene.hpp"
 
@@ -201,5 +202,33 @@ TEST_CASE("a server can be stopped under load, again and again") {
         done = true;
         requests.handler()({}, [](const rm::HttpResponse&) {});
         answering.join();
+    }
+}
+
+TEST_CASE("a handler that answers late knows when its client is gone") {
+    HttpRequestQueue requests;
+    rm::HttpServer server{{}, requests.handler()};
+    HttpClient client{server.port()};
+    client.request("GET", "/");
+    const auto waiting = requests.take();
+    REQUIRE(waiting.request.client_gone != nullptr);
+    CHECK(!waiting.request.client_gone->load());
+    SUBCASE("it has closed its connection") { client.close(); }
+    SUBCASE("it has closed the sending half alone") { client.end(); }
+    SUBCASE("it has reset it") { client.reset(); }
+    CHECK(await([&] { return waiting.request.client_gone->load(); }));
+    waiting.respond({200, "late", "", {}});
+}
+
+TEST_CASE("a client that is there is not gone, one request after the other") {
+    HttpRequestQueue requests;
+    rm::HttpServer server{{}, requests.handler()};
+    HttpClient client{server.port()};
+    for (int i = 0; i < 3; ++i) {
+        client.request("GET", "/");
+        const auto waiting = requests.take();
+        CHECK(!waiting.request.client_gone->load());
+        waiting.respond({200, "", "", {}});
+        CHECK(client.receive().status == 200);
     }
 }

@@ -81,6 +81,7 @@ PROGRAMS["dispatcher"] = [
 ]
 PROGRAMS["faults"] = [["tests/faults/embedded_attempts_test.cpp", *sources_of("embedded")]]
 PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
+PROGRAMS["job_leases"] = [["tests/unit/job_leases_test.cpp"]]
 PROGRAMS["delivery_worker"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("callbacks", "delivery_worker")
 ]

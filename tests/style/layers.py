@@ -35,7 +35,7 @@ LAYERS = {
     """,
     3: """
         bus publisher subscriber job_queue api_tokens dispatcher autodrop monitor admission_control
-        job_handler job_responder worker_pool_options
+        job_handler job_leases job_responder worker_pool_options
     """,
     4: """
         store/ transport/ server/

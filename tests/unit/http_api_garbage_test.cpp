@@ -14,16 +14,30 @@ constexpr int requests_per_bus = 100;
 
 const std::array<const char*, 6> methods{"GET", "POST", "DELETE", "HEAD", "PUT", ""};
 
-const std::array<const char*, 15> paths{"/topics/orders", "/topics",
-                                        "/subscription",  "/subscribers",
-                                        "/subscriber",    "/api_tokens",
-                                        "/api_tokens/a",  "/pulse",
-                                        "/health",        "/subscriber/topics/orders",
-                                        "/topics/orders", "/topics/orders",
-                                        "/subscription",  "/api_tokens",
+const std::array<const char*, 20> paths{"/v1/queues/images/jobs",
+                                        "/v1/queues/images",
+                                        "/v1/queues/images/jobs/1/kick",
+                                        "/v1/queues/images/kick",
+                                        "/v1/queues/images/jobs/2",
+                                        "/topics/orders",
+                                        "/topics",
+                                        "/subscription",
+                                        "/subscribers",
+                                        "/subscriber",
+                                        "/api_tokens",
+                                        "/api_tokens/a",
+                                        "/pulse",
+                                        "/health",
+                                        "/subscriber/topics/orders",
+                                        "/topics/orders",
+                                        "/topics/orders",
+                                        "/subscription",
+                                        "/api_tokens",
                                         "/pulse/scaling"};
 
-const std::array<const char*, 8> bodies{
+const std::array<const char*, 10> bodies{
+    R"({"name":"resize","arguments":[1,{"a":[null]}],"delay":5,"unique":{"key":"k"}})",
+    R"([{"name":"a","run_at":7,"metadata":{"b":"c"}},{"name":"b","unique":false}])",
     R"({"type":"update","url":"https://shop.example/1","timestamp":1795222853691,"data":{"a":1}})",
     R"({"topics":["orders","x"],"callback":"https://u:p@b.example:80/in","uuid":"u","max":7})",
     R"({"topics":[],"callback":"https://[::2]:8/","timeout":20,"max_in_flight":1})",

@@ -82,6 +82,7 @@ struct Holdings {
     std::vector<rm::BatchStatus> batches;
     std::vector<rm::DeadBatchStatus> dead;
     rm::QueueStatus jobs;
+    rm::QueueStatus images;  ///< The jobs of the queue `images`.
     friend bool operator==(const Holdings&, const Holdings&) = default;
 };
 
@@ -97,7 +98,8 @@ inline Holdings holdings(rm::Store& store) {
                  .counters = done(store, rm::ListCounters{}),
                  .batches = {},
                  .dead = {},
-                 .jobs = done(store, rm::CountJobs{rm::delivery_queue})};
+                 .jobs = done(store, rm::CountJobs{rm::delivery_queue}),
+                 .images = done(store, rm::CountJobs{"images"})};
     for (const auto& subscriber : all.subscribers) {
         const auto some = done(store, rm::ListBatches{subscriber.subscription.token});
         all.batches.insert(all.batches.end(), some.begin(), some.end());

@@ -137,6 +137,39 @@ TEST_CASE("every call about jobs has a form with a completion") {
     CHECK(replies == 6);
 }
 
+TEST_CASE("many jobs are pushed in one trip, each with settings of its own") {
+    JobScene scene;
+    JobQueue jobs{scene.store, "work", scene.clock};
+    const std::vector<JobPush> pushes{{Job{"a"}, {.attempts_max = 3}},
+                                      {Job{"b"}, {.timeout = Duration{-1}}},
+                                      {Job{""}, {}},
+                                      {Job{"c"}, {.delay = Duration{100}}}};
+    scene.store.lose_replies<PushJob>(1);
+    const auto replies = jobs.push_each(pushes);
+    REQUIRE(replies.size() == 4);
+    CHECK(scene.job(replies[0].value().id).options.attempts_max == 3);
+    CHECK(replies[1].error().code() == Errc::invalid);
+    CHECK(replies[2].error().code() == Errc::invalid);
+    CHECK(scene.job(replies[3].value().id).state == JobStatus::State::scheduled);
+    // One trip for all that are valid by name, and one for the reply that was lost.
+    CHECK(scene.store.times_of<PushJob>().size() == 4);
+    std::size_t duplicates = 0;
+    jobs.push_each(pushes, [&](const auto& again) {
+        for (const auto& reply : again) duplicates += reply && *reply == PushOutcome::duplicate;
+    });
+    CHECK(duplicates == 2);
+}
+
+TEST_CASE("what a push would refuse, whatever is there, can be asked without a push") {
+    JobScene scene;
+    CHECK(scene.jobs.check(Job{"a"}));
+    CHECK(scene.jobs.check(Job{""}).error().context() == "name: of a job must not be empty");
+    CHECK(scene.jobs.check(Job{"a"}, {.timeout = Duration{-1}}).error().context() ==
+          "timeout: must not be negative");
+    CHECK(!JobQueue{scene.memory, "main", scene.clock}.check(Job{"a"}));
+    CHECK(scene.queue() == QueueStatus{});
+}
+
 TEST_CASE("a queue of Ruby Routemaster has no jobs with ids or settings") {
     JobScene scene;
     JobQueue aux{scene.memory, "aux", scene.clock};

@@ -19,6 +19,8 @@
 
 namespace routemaster {
 
+class JobLeases;
+
 /// Settings of an `HttpApi`.
 struct HttpApiOptions {
     std::string root_key{};  ///< The token of the operator. Not empty, and without a colon.
@@ -31,6 +33,9 @@ struct HttpApiOptions {
     Duration scaling_deadline{1'000};       ///< How far ahead `/pulse/scaling` looks; not negative.
     std::uint64_t scaling_threshold = 100;  ///< Due jobs from which it reports a busy bus.
     const Clock* clock = nullptr;           ///< Null: the machine's clock.
+    /// Leases jobs to workers over HTTP; a `Runner` polls it. Must outlive the requests. Null:
+    /// there are no routes for that.
+    JobLeases* leases = nullptr;
     /// Returns why the bus accepts events but cannot deliver them, as far as this process knows;
     /// `/pulse` then answers 503 with that text. Called from any thread, and must not block. Null:
     /// never.
@@ -38,8 +43,8 @@ struct HttpApiOptions {
     Log log{};  ///< Gets what clients must not see: reports of damage.
 };
 
-/// Answers the routes of Ruby Routemaster from a store. docs/http-api.md lists the routes, and
-/// where they differ from Ruby Routemaster.
+/// Answers the routes of Ruby Routemaster from a store, and those about jobs, under `/v1/`.
+/// docs/http-api.md lists the routes, and where they differ from Ruby Routemaster.
 ///
 /// Validation comes before any change: a refused request has changed nothing. It answers once the
 /// store has replied, so nothing that was answered 2xx can be lost.
@@ -55,7 +60,8 @@ public:
     HttpApi(const HttpApi&) = delete;
     HttpApi& operator=(const HttpApi&) = delete;
 
-    /// Answers one request: inside this call, or later from a thread of the store. Does not block.
+    /// Answers one request: inside this call, or later from a thread of the store, or of the one
+    /// that polls `HttpApiOptions::leases`. Does not block.
     void handle(HttpRequest request, HttpResponder respond);
 
     /// Decides by the head of a request whether to read its body: answers 100 if so, 404 when there

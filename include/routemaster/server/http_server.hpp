@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -28,6 +29,9 @@ struct HttpRequest {
     std::string content_type;        ///< The `Content-Type` header; empty when there is none.
     std::string body;                ///< Exactly the bytes that were sent.
     bool has_authorization = false;  ///< Distinguishes an empty header from an absent one.
+    /// True once the client has closed its connection, or the sending half of it. Null: nobody
+    /// knows. Handlers that answer late may look at it from any thread.
+    std::shared_ptr<const std::atomic<bool>> client_gone{};
 };
 
 /// One answer.

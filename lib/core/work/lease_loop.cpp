@@ -97,7 +97,7 @@ void LeaseLoop::on(GotJobs& got) {
         asks_for_all_ = asks_for_all_ || got.all;
         const auto why = got.acquired.error().message();
         if (schedule_.refused(now_, why)) warn("cannot acquire jobs: " + why);
-        return;
+        return owner_.not_acquired(got.acquired.error());
     }
     auto& leases = got.acquired->leases;
     schedule_.answered(now_, !leases.empty(), got.acquired->next_due);

@@ -78,6 +78,9 @@ public:
         /// A job was acquired. Its lease lasts until the job is settled or nacked.
         virtual void acquired(Id id, const Lease& lease) = 0;
 
+        /// The store could not say which jobs there are. It is asked again after a wait.
+        virtual void not_acquired(const Error& error) { static_cast<void>(error); }
+
         /// The store has done the step of `begin`.
         virtual void begun(Id id, Outcome outcome) {
             static_cast<void>(id);
@@ -145,6 +148,9 @@ public:
 
     /// Sends a step that is about no lease, and whose reply does not matter.
     void fire_and_forget(Step step) { others_.push_back(std::move(step)); }
+
+    /// The next `send` asks for jobs, if there are free slots and no question is unanswered.
+    void ask_now() noexcept { schedule_.ask_at(now_); }
 
     /// How many jobs it has asked for, and has no answer yet.
     [[nodiscard]] std::size_t asked() const noexcept { return asked_; }

@@ -14,6 +14,7 @@
 #include "routemaster/bus.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/error.hpp"
+#include "routemaster/job_queue.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/server/http_api.hpp"
@@ -26,8 +27,9 @@ namespace routemaster::api {
 /// The state that all exchanges of an `HttpApi` share. Thread safety: its members are thread safe,
 /// or do not change.
 struct Context {
-    Context(Store& store, HttpApiOptions given)
-        : options{std::move(given)},
+    Context(Store& any, HttpApiOptions given)
+        : store{any},
+          options{std::move(given)},
           clock{options.clock == nullptr ? system_clock() : *options.clock},
           bus{store,
               {.event_data_max = options.event_data_max,
@@ -36,6 +38,7 @@ struct Context {
           tokens{store, clock},
           faults{options.log, LogLevel::error, "http api: "} {}
 
+    Store& store;
     const HttpApiOptions options;
     const Clock& clock;
     Bus bus;
@@ -84,6 +87,10 @@ public:
     [[nodiscard]] const HttpApiOptions& options() const noexcept { return context_.options; }
     [[nodiscard]] Bus& bus() const noexcept { return context_.bus; }
     [[nodiscard]] const ApiTokens& tokens() const noexcept { return context_.tokens; }
+    /// The queue that the path names: `/v1/queues/:queue/…`.
+    [[nodiscard]] JobQueue queue() const {
+        return {context_.store, std::string{segment(2)}, context_.clock};
+    }
     [[nodiscard]] TimePoint now() const { return context_.clock.now(); }
     [[nodiscard]] const Caller& caller() const noexcept { return caller_; }
 

@@ -52,6 +52,21 @@ constexpr Route routes[] = {
     {"POST", "/api_tokens", Access::root, add_token},
     {"DELETE", "/api_tokens/:token", Access::root, remove_token},
 
+    {"GET", "/v1/queues/:queue", Access::root, count_jobs},
+    {"POST", "/v1/queues/:queue/kick", Access::root, kick_jobs},
+    {"POST", "/v1/queues/:queue/jobs", Access::root, push_jobs},
+    {"GET", "/v1/queues/:queue/jobs", Access::root, list_jobs},
+    {"GET", "/v1/queues/:queue/jobs/:id", Access::root, show_job},
+    {"DELETE", "/v1/queues/:queue/jobs/:id", Access::root, delete_job},
+    {"POST", "/v1/queues/:queue/jobs/:id/kick", Access::root, kick_job},
+    {"POST", "/v1/queues/:queue/jobs/:id/cancel", Access::root, cancel_job},
+
+    {"POST", "/v1/queues/:queue/lease", Access::root, lease_jobs},
+    {"POST", "/v1/queues/:queue/jobs/:id/extend", Access::root, extend_lease},
+    {"POST", "/v1/queues/:queue/jobs/:id/ack", Access::root, ack_job},
+    {"POST", "/v1/queues/:queue/jobs/:id/nack", Access::root, nack_job},
+    {"POST", "/v1/queues/:queue/jobs/:id/release", Access::root, release_job},
+
     {"GET", "/pulse", Access::root_or_client, get_pulse},
     {"GET", "/pulse/scaling", Access::root_or_client, get_load},
     {"GET", "/health", Access::open, get_health},

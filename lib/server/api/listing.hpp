@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,14 @@ struct PageQuery {
 /// Reads `after`, `skip` and `limit` (1 to `page_limit_max`) from the query of a target; ignores
 /// other parameters. `invalid`, naming the parameter, when one of them is malformed.
 [[nodiscard]] Result<PageQuery> page_query(std::string_view query);
+
+/// The value of one parameter of a query, or nothing. `invalid` when it is not percent-encoded
+/// properly.
+[[nodiscard]] Result<std::optional<std::string>> query_parameter(std::string_view query,
+                                                                 std::string_view name);
+
+/// Reads a whole number that is all of a text; nothing when it is none, or does not fit.
+[[nodiscard]] std::optional<std::uint64_t> number_of(std::string_view text);
 
 /// The value of a `Link` header (RFC 8288) to the next page, which begins at `where`.
 [[nodiscard]] std::string next_link(std::string_view path, std::string_view where,

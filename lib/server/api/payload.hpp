@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "routemaster/error.hpp"
@@ -19,6 +22,16 @@ namespace routemaster::api {
 
 /// The same of a field for which `false` also counts as absent, as in Ruby Routemaster.
 [[nodiscard]] const Value* asked_for(const Value& object, std::string_view field) noexcept;
+
+/// `invalid` when `object` has a field that is not `known`.
+[[nodiscard]] Result<void> check_fields(const Value& object,
+                                        std::span<const std::string_view> known);
+
+/// A whole number of an optional field, as `asked_for`. `invalid` when it is out of bounds, or no
+/// whole number.
+[[nodiscard]] Result<std::optional<std::int64_t>> integer_of(const Value& object,
+                                                             std::string_view field,
+                                                             std::int64_t least, std::int64_t most);
 
 /// An `invalid` error that names `field` and the problem.
 [[nodiscard]] Error bad(std::string_view field, std::string_view problem);

@@ -57,6 +57,23 @@ void redeliver_all_dead(Exchange& exchange);
 void drop_dead(Exchange& exchange);
 void drop_all_dead(Exchange& exchange);
 
+// jobs.cpp
+void push_jobs(Exchange& exchange);
+void count_jobs(Exchange& exchange);
+void list_jobs(Exchange& exchange);
+void show_job(Exchange& exchange);
+void kick_job(Exchange& exchange);
+void kick_jobs(Exchange& exchange);
+void cancel_job(Exchange& exchange);
+void delete_job(Exchange& exchange);
+
+// leases.cpp
+void lease_jobs(Exchange& exchange);
+void extend_lease(Exchange& exchange);
+void ack_job(Exchange& exchange);
+void nack_job(Exchange& exchange);
+void release_job(Exchange& exchange);
+
 // tokens.cpp
 void list_tokens(Exchange& exchange);
 void add_token(Exchange& exchange);

@@ -27,21 +27,9 @@ struct SubscriptionRequest {
     SubscribeOptions options{};
 };
 
-/// The most bytes of a client's text that an error quotes.
-constexpr std::size_t quoted_length_max = 64;
-
-Result<void> check_fields(const Value& payload) {
-    constexpr std::array<std::string_view, 9> known{"topics",       "callback", "uuid",
-                                                    "max",          "timeout",  "max_in_flight",
-                                                    "attempts_max", "age_max",  "dead_max"};
-    for (const auto& [field, value] : *payload.get_if<Value::Map>()) {
-        if (std::find(known.begin(), known.end(), field) != known.end()) continue;
-        std::string quoted;
-        append_json_text(quoted, std::string_view{field}.substr(0, quoted_length_max));
-        return bad("bad data in payload", "unknown field " + quoted);
-    }
-    return {};
-}
+constexpr std::array<std::string_view, 9> subscription_fields{
+    "topics",        "callback",     "uuid",    "max",     "timeout",
+    "max_in_flight", "attempts_max", "age_max", "dead_max"};
 
 /// The topics of the payload, in alphabetical order, each once.
 Result<std::vector<std::string>> topics_of(const Value& payload, const HttpApiOptions& options) {
@@ -86,19 +74,6 @@ Result<std::string> uuid_of(const Value& payload) {
     return *uuid;
 }
 
-Result<std::optional<std::int64_t>> integer_of(const Value& payload, std::string_view name,
-                                               std::int64_t least, std::int64_t most) {
-    using Integer = std::optional<std::int64_t>;
-    const auto* field = asked_for(payload, name);
-    if (field == nullptr) return Integer{};
-    const auto* number = field->get_if<std::int64_t>();
-    if (number == nullptr || *number < least || *number > most) {
-        return bad(name, "must be an integer from " + std::to_string(least) + " to " +
-                             std::to_string(most));
-    }
-    return Integer{*number};
-}
-
 Result<std::optional<Duration>> span_of(const Value& payload, std::string_view name,
                                         Duration most) {
     const auto number = integer_of(payload, name, 0, most.count());
@@ -128,7 +103,7 @@ bool take(Result<T> read, T& place, std::optional<Error>& problem) {
 /// something is wrong.
 Result<SubscriptionRequest> subscription_request(const Value& payload,
                                                  const HttpApiOptions& limits) {
-    if (auto checked = check_fields(payload); !checked) return checked.error();
+    if (auto checked = check_fields(payload, subscription_fields); !checked) return checked.error();
     SubscriptionRequest wanted;
     auto& options = wanted.options;
     std::optional<Error> problem;

@@ -1,0 +1,299 @@
+#include "routemaster/job_leases.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "core/work/event_queue.hpp"
+#include "core/work/leases/attempt_end.hpp"
+#include "core/work/leases/leased_queue.hpp"
+#include "routemaster/entropy.hpp"
+#include "routemaster/perform.hpp"
+#include "routemaster/random.hpp"
+#include "routemaster/step.hpp"
+
+namespace routemaster {
+namespace {
+
+using detail::LeasedQueue;
+using detail::LeaseWaiter;
+
+using LeaseDone = std::function<void(Result<std::vector<LeasedJob>>)>;
+using ExtendDone = std::function<void(Result<std::optional<Extension>>)>;
+using SettleDone = std::function<void(Result<Settlement>)>;
+
+Error out_of(std::string_view field, std::string_view least, std::string_view most) {
+    return {Errc::invalid, std::string{field} + ": must be from " + std::string{least} + " to " +
+                               std::string{most}};
+}
+
+Result<void> check_lease_time(Duration lease_time) {
+    if (lease_time >= lease_time_min && lease_time <= lease_time_max) return {};
+    return out_of("lease_time", std::to_string(lease_time_min.count()),
+                  std::to_string(lease_time_max.count()) + " ms");
+}
+
+Result<void> check(const LeaseRequest& request) {
+    if (auto checked = check_own_queue(request.queue); !checked) return checked;
+    if (request.limit < 1 || request.limit > leases_per_request_max) {
+        return out_of("limit", "1", std::to_string(leases_per_request_max));
+    }
+    if (request.wait < Duration{0} || request.wait > lease_wait_max) {
+        return out_of("wait", "0", std::to_string(lease_wait_max.count()) + " ms");
+    }
+    return check_lease_time(request.lease_time);
+}
+
+void perform_end(Store& store, detail::EndStep step, TimePoint now, SettleDone done) {
+    std::visit([&](auto& one) { submit(store, std::move(one), now, std::move(done)); }, step);
+}
+
+/// Settles a lease that another process gave, or that is lost. Reads the job, because the step
+/// wants it whole.
+void settle_elsewhere(Store& store, const LeaseName& name, AttemptEnd end, RetryPolicy retry,
+                      TimePoint now, double chance, SettleDone done) {
+    submit(store, FindJob{name.queue, name.job}, now,
+           [&store, name, end = std::move(end), retry = std::move(retry), now, chance,
+            done = std::move(done)](const Result<std::optional<JobStatus>>& found) mutable {
+               if (!found) return done(found.error());
+               const auto& job = *found;
+               if (!job || job->worker != name.worker) return done(Settlement::lease_lost);
+               Lease lease{.queue = name.queue,
+                           .job = job->job,
+                           .worker = name.worker,
+                           .fence = name.fence,
+                           .id = name.job,
+                           .attempt = job->attempts};
+               perform_end(store,
+                           detail::step_of(std::move(end), std::move(lease), retry, now, chance),
+                           now, std::move(done));
+           });
+}
+
+}  // namespace
+
+class JobLeases::Impl {
+public:
+    Impl(Store& store, JobLeasesOptions options)
+        : store_{store},
+          options_{std::move(options)},
+          random_{options_.seed ? *options_.seed : entropy()} {}
+
+    // --- From any thread ------------------------------------------------------------------------
+
+    void lease(LeaseRequest request, LeaseDone done) {
+        if (auto checked = check(request); !checked) return done(checked.error());
+        events_->put(Waits{{std::move(request), std::move(done)}});
+    }
+
+    void extend(LeaseName name, std::optional<Duration> lease_time, ExtendDone done) {
+        if (auto checked = check_own_queue(name.queue); !checked) return done(checked.error());
+        if (auto checked = check_lease_time(lease_time.value_or(lease_time_min)); !checked) {
+            return done(checked.error());
+        }
+        events_->put(Extends{std::move(name), lease_time, std::move(done)});
+    }
+
+    void settle(LeaseName name, AttemptEnd end, SettleDone done) {
+        if (auto checked = check_own_queue(name.queue); !checked) return done(checked.error());
+        if (end.retry_after && *end.retry_after < Duration{0}) {
+            return done(Error{Errc::invalid, "retry_after: must not be negative"});
+        }
+        events_->put(Settles{std::move(name), std::move(end), std::move(done)});
+    }
+
+    void drain() { events_->put(Drains{}); }
+
+    // --- From the one that polls ----------------------------------------------------------------
+
+    TimePoint poll(TimePoint now) {
+        now_ = now;
+        for (const auto& queue : ending_) queue->receive(now);
+        for (const auto& [name, queue] : queues_) queue->receive(now);
+        auto events = events_->take();
+        for (auto& event : events.events) {
+            std::visit([this](auto& any) { on(any); }, event);
+        }
+        leave_idle();
+        auto next = never;
+        for (const auto& [name, queue] : queues_) next = std::min(next, queue->send());
+        for (const auto& queue : ending_) next = std::min(next, queue->send());
+        std::erase_if(ending_, [](const auto& queue) { return queue->over(); });
+        return events_->empty() ? next : now;
+    }
+
+    void wake_with(std::function<void()> wake) {
+        wake_ = std::move(wake);
+        events_->wake_with(wake_);
+        for (const auto& [name, queue] : queues_) queue->wake_with(wake_);
+        for (const auto& queue : ending_) queue->wake_with(wake_);
+    }
+
+    void close(TimePoint deadline) {
+        draining_ = closing_ = true;
+        for (auto& [name, queue] : queues_) {
+            queue->close(deadline);
+            ending_.push_back(std::move(queue));
+        }
+        queues_.clear();
+    }
+
+    [[nodiscard]] bool closed() const { return closing_ && ending_.empty(); }
+
+private:
+    using Queue = std::unique_ptr<LeasedQueue>;
+
+    struct Waits {
+        LeaseWaiter waiter;
+    };
+    struct Extends {
+        LeaseName name;
+        std::optional<Duration> lease_time;
+        ExtendDone done;
+    };
+    struct Settles {
+        LeaseName name;
+        AttemptEnd end;
+        SettleDone done;
+    };
+    struct Settled {
+        LeaseName name;
+        bool ended;
+    };
+    struct Drains {};
+    using Event = std::variant<Waits, Extends, Settles, Settled, Drains>;
+
+    void on(Waits& waits) {
+        auto& waiter = waits.waiter;
+        if (draining_) return waiter.done(detail::leases_stopping());
+        if (const auto problem = full()) return waiter.done(*problem);
+        auto* const queue = queue_for(waiter.request.queue);
+        if (queue == nullptr) {
+            return waiter.done(Error{Errc::unavailable, "too many queues are in use"});
+        }
+        queue->wait(std::move(waiter));
+    }
+
+    void on(Extends& extends) {
+        auto* const queue = find(extends.name.queue);
+        extends.done(queue == nullptr ? std::nullopt
+                                      : queue->extend(extends.name, extends.lease_time));
+    }
+
+    void on(Settles& settles) {
+        auto* const queue = find(settles.name.queue);
+        const auto* const lease = queue == nullptr ? nullptr : queue->begin_settling(settles.name);
+        if (lease == nullptr) {
+            return settle_elsewhere(store_, settles.name, std::move(settles.end), options_.retry,
+                                    now_, random_.unit(), std::move(settles.done));
+        }
+        perform_end(
+            store_,
+            detail::step_of(std::move(settles.end), *lease, options_.retry, now_, random_.unit()),
+            now_,
+            [events = events_.shared(), name = std::move(settles.name),
+             done = std::move(settles.done)](const Result<Settlement>& reply) {
+                events->put(Settled{name, bool{reply}});
+                done(reply);
+            });
+    }
+
+    void on(Settled& settled) {
+        if (auto* const queue = find(settled.name.queue)) {
+            queue->settled(settled.name, settled.ended);
+        }
+        for (const auto& queue : ending_) queue->settled(settled.name, settled.ended);
+    }
+
+    void on(Drains&) {
+        draining_ = true;
+        for (const auto& [name, queue] : queues_) queue->refuse_waiting(detail::leases_stopping());
+    }
+
+    /// Why nobody more may wait.
+    [[nodiscard]] std::optional<Error> full() const {
+        std::size_t waiting = 0;
+        std::size_t leased = 0;
+        for (const auto& [name, queue] : queues_) {
+            waiting += queue->waiting();
+            leased += queue->leased();
+        }
+        if (waiting >= options_.waiting_max) {
+            return Error{Errc::unavailable, "too many requests wait for jobs"};
+        }
+        if (leased >= options_.leased_max) {
+            return Error{Errc::unavailable, "too many jobs are leased"};
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] LeasedQueue* find(const std::string& name) const {
+        const auto found = queues_.find(name);
+        return found == queues_.end() ? nullptr : found->second.get();
+    }
+
+    /// Null when there are too many.
+    LeasedQueue* queue_for(const std::string& name) {
+        if (auto* const there = find(name)) return there;
+        if (queues_.size() >= options_.queues_max) return nullptr;
+        auto queue = std::make_unique<LeasedQueue>(store_, name, options_, random_, now_);
+        queue->wake_with(wake_);
+        queue->receive(now_);
+        return queues_.emplace(name, std::move(queue)).first->second.get();
+    }
+
+    /// Ends the queues that nobody uses.
+    void leave_idle() {
+        for (auto each = queues_.begin(); each != queues_.end();) {
+            if (!each->second->idle(now_)) {
+                ++each;
+                continue;
+            }
+            each->second->close(now_);
+            ending_.push_back(std::move(each->second));
+            each = queues_.erase(each);
+        }
+    }
+
+    Store& store_;
+    const JobLeasesOptions options_;
+    Random random_;
+    detail::OwnEventQueue<Event> events_;
+    std::function<void()> wake_;
+    TimePoint now_{};
+    std::map<std::string, Queue> queues_;
+    std::vector<Queue> ending_;  // Until the store has forgotten their workers.
+    bool draining_ = false;
+    bool closing_ = false;
+};
+
+JobLeases::JobLeases(Store& store, JobLeasesOptions options)
+    : impl_{std::make_unique<Impl>(store, std::move(options))} {}
+
+JobLeases::~JobLeases() = default;
+
+void JobLeases::lease(LeaseRequest request, LeaseDone done) {
+    impl_->lease(std::move(request), std::move(done));
+}
+
+void JobLeases::extend(LeaseName name, std::optional<Duration> lease_time, ExtendDone done) {
+    impl_->extend(std::move(name), lease_time, std::move(done));
+}
+
+void JobLeases::settle(LeaseName name, AttemptEnd end, SettleDone done) {
+    impl_->settle(std::move(name), std::move(end), std::move(done));
+}
+
+void JobLeases::drain() { impl_->drain(); }
+
+TimePoint JobLeases::poll(TimePoint now) { return impl_->poll(now); }
+
+void JobLeases::wake_with(std::function<void()> wake) { impl_->wake_with(std::move(wake)); }
+
+void JobLeases::close(TimePoint deadline) { impl_->close(deadline); }
+
+bool JobLeases::closed() const { return impl_->closed(); }
+
+}  // namespace routemaster

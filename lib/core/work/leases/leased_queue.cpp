@@ -1,0 +1,353 @@
+#include "core/work/leases/leased_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/work/leases/attempt_end.hpp"
+#include "routemaster/codec/msgpack.hpp"
+
+namespace routemaster::detail {
+namespace {
+
+/// How long beyond its wait a request waits for the store.
+constexpr Duration store_patience{5'000};
+/// How often to look whether clients are gone.
+constexpr Duration look_interval{1'000};
+
+LeaseLoopOptions loop_options(std::string queue, Uid worker, const JobLeasesOptions& options) {
+    return {.queue = std::move(queue),
+            .worker = worker,
+            .heartbeat_interval = options.heartbeat_interval,
+            .worker_silence = options.worker_silence,
+            .poll_interval = options.poll_interval,
+            .wake_grace = options.wake_grace,
+            .finds_lost = true,
+            .log = options.log};
+}
+
+Uid fresh_uid(Random& random) {
+    const auto high = random.next();
+    return {high, random.next()};
+}
+
+}  // namespace
+
+Error leases_stopping() { return {Errc::unavailable, "the process is stopping"}; }
+
+LeasedQueue::LeasedQueue(Store& store, std::string queue, const JobLeasesOptions& options,
+                         Random& random, TimePoint now)
+    : options_{options},
+      queue_{std::move(queue)},
+      worker_{fresh_uid(random)},
+      random_{random},
+      loop_{store, loop_options(queue_, worker_, options), *this},
+      now_{now},
+      used_at_{now} {}
+
+// --- A poll -------------------------------------------------------------------------------------
+
+void LeasedQueue::receive(TimePoint now) {
+    const auto passed = now - now_;
+    now_ = now;
+    if (passed < Duration{0}) clock_set_back();
+    if (passed >= options_.worker_silence) stood_still(passed);
+    loop_.receive(now);
+    answer_served();
+    if (asking_ && loop_.asked() == 0) note_reply();
+    if (now_ >= look_at_) look_through();
+    end_overdue();
+    if (closing_ && loop_.over(now_)) forget_left();
+}
+
+TimePoint LeasedQueue::send() {
+    const bool asked_before = loop_.asked() > 0;
+    if (unasked_) loop_.ask_now();
+    auto next = loop_.send(wanted_);
+    if (!asked_before && loop_.asked() > 0) {
+        asking_ = true;
+        unasked_ = false;
+        for (auto& waiter : waiters_) {
+            if (waiter.look == LeaseWaiter::Look::none) waiter.look = LeaseWaiter::Look::asked;
+        }
+    }
+    next = std::min(next, look_at_);
+    return ends_.empty() ? next : std::min(next, ends_.begin()->first);
+}
+
+bool LeasedQueue::idle(TimePoint now) const noexcept {
+    return waiters_.empty() && leases_.empty() && loop_.leased() == 0 && loop_.asked() == 0 &&
+           now - used_at_ >= options_.idle_max;
+}
+
+/// What waits for an instant must not wait for it twice.
+void LeasedQueue::clock_set_back() {
+    used_at_ = std::min(used_at_, now_);
+    look_at_ = std::min(look_at_, now_);
+    for (auto& waiter : waiters_) {
+        waiter.until = std::min(waiter.until, now_ + waiter.request.wait);
+    }
+    for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
+        auto& given = lease->second;
+        if (!given.settling(ends_)) end_at(lease, std::min(given.until, now_ + given.lease_time));
+    }
+}
+
+/// Nobody could extend a lease while this process stood still, so that time counts for none. A step
+/// of the clock looks the same. What others took over meanwhile, the lease loop finds out.
+void LeasedQueue::stood_still(Duration span) {
+    for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
+        auto& given = lease->second;
+        given.times_out = saturating_add(given.times_out, span);
+        if (!given.settling(ends_)) end_at(lease, given.until + span);
+    }
+}
+
+// --- Those who wait -----------------------------------------------------------------------------
+
+void LeasedQueue::wait(LeaseWaiter waiter) {
+    used_at_ = now_;
+    unasked_ = true;
+    waiter.until = now_ + waiter.request.wait;
+    const auto until = waiter.until > now_ ? waiter.until : now_ + store_patience;
+    look_at_ = std::min({look_at_, until, now_ + look_interval});
+    wanted_ += waiter.request.limit;
+    waiters_.push_back(std::move(waiter));
+}
+
+LeasedQueue::Waiters::iterator LeasedQueue::answer(Waiters::iterator waiter,
+                                                   Result<std::vector<LeasedJob>> reply) {
+    wanted_ -= waiter->request.limit;
+    const auto done = std::move(waiter->done);
+    const auto next = waiters_.erase(waiter);
+    done(std::move(reply));
+    return next;
+}
+
+/// The first who lacks a job and is there; null when there is none.
+LeaseWaiter* LeasedQueue::next_in_turn() {
+    while (!waiters_.empty()) {
+        auto& first = waiters_.front();
+        const bool served = first.jobs.size() == first.request.limit;
+        if (!served && !first.gone()) return &first;
+        if (served || !first.jobs.empty()) {
+            serve();
+        } else {
+            answer(waiters_.begin(), std::vector<LeasedJob>{});
+        }
+    }
+    return nullptr;
+}
+
+void LeasedQueue::serve() {
+    wanted_ -= waiters_.front().request.limit;
+    served_.splice(served_.end(), waiters_, waiters_.begin());
+}
+
+void LeasedQueue::acquired(Id id, const Lease& lease) {
+    auto job = decode_job(lease.job);
+    if (!job) {
+        AttemptEnd end{
+            .kind = AttemptEnd::Kind::failed, .error = "it cannot be decoded", .bury = true};
+        return loop_.settle(id, any_step(step_of(std::move(end), lease, options_.retry, now_, 0)));
+    }
+    auto* const waiter = closing_ ? nullptr : next_in_turn();
+    if (waiter == nullptr) return loop_.release(id);
+    Given given{
+        .id = id,
+        .worker = waiter->request.worker,
+        .lease_time = waiter->request.lease_time,
+        .times_out = lease.timeout > Duration{0} ? saturating_add(now_, lease.timeout) : never,
+        .ends = ends_.end(),
+        .until = {}};
+    const auto place = leases_.insert_or_assign(lease.fence, std::move(given)).first;
+    end_at(place, now_ + waiter->request.lease_time);
+    waiter->jobs.push_back({*std::move(job), lease, place->second.until});
+}
+
+void LeasedQueue::answer_served() {
+    if (!waiters_.empty() && !waiters_.front().jobs.empty()) serve();
+    for (auto& waiter : std::exchange(served_, {})) {
+        if (waiter.gone()) release(std::exchange(waiter.jobs, {}));
+        waiter.done(std::move(waiter.jobs));
+    }
+}
+
+/// The store has replied to a question, and those on whose behalf it was asked know now.
+void LeasedQueue::note_reply() {
+    asking_ = false;
+    for (auto& waiter : waiters_) {
+        if (waiter.look == LeaseWaiter::Look::asked) waiter.look = LeaseWaiter::Look::answered;
+    }
+    if (const auto trouble = std::exchange(trouble_, std::nullopt)) {
+        for (auto each = waiters_.begin(); each != waiters_.end();) {
+            const bool knows = each->look == LeaseWaiter::Look::answered;
+            each = knows ? answer(each, *trouble) : std::next(each);
+        }
+    }
+    look_at_ = std::min(look_at_, now_);
+}
+
+/// Answers those whose time is over, and those who are gone.
+void LeasedQueue::look_through() {
+    look_at_ = never;
+    for (auto each = waiters_.begin(); each != waiters_.end();) {
+        const bool over = now_ >= each->until;
+        if (each->gone() || (over && each->look == LeaseWaiter::Look::answered)) {
+            each = answer(each, std::vector<LeasedJob>{});
+        } else if (now_ >= each->until + store_patience) {
+            each = answer(each, Error{Errc::unavailable, "the store does not answer"});
+        } else {
+            look_at_ = std::min(look_at_, over ? each->until + store_patience : each->until);
+            ++each;
+        }
+    }
+    if (!waiters_.empty()) look_at_ = std::min(look_at_, now_ + look_interval);
+}
+
+void LeasedQueue::refuse_waiting(const Error& error) {
+    for (auto each = waiters_.begin(); each != waiters_.end();) each = answer(each, error);
+    unasked_ = false;
+    look_at_ = never;
+}
+
+// --- Leases -------------------------------------------------------------------------------------
+
+LeasedQueue::Leases::iterator LeasedQueue::find(const LeaseName& name) {
+    if (name.worker != worker_) return leases_.end();
+    const auto found = leases_.find(name.fence);
+    const bool same = found != leases_.end() && loop_.lease(found->second.id).id == name.job;
+    return same ? found : leases_.end();
+}
+
+/// Sets when it ends, but no later than its attempt may last.
+void LeasedQueue::end_at(Leases::iterator lease, TimePoint until) {
+    auto& given = lease->second;
+    if (!given.settling(ends_)) ends_.erase(given.ends);
+    given.until = std::min(until, given.times_out);
+    given.ends = ends_.emplace(given.until, lease->first);
+}
+
+std::optional<Extension> LeasedQueue::extend(const LeaseName& name,
+                                             std::optional<Duration> lease_time) {
+    const auto found = find(name);
+    if (found == leases_.end() || found->second.settling(ends_)) return std::nullopt;
+    auto& given = found->second;
+    used_at_ = now_;
+    given.lease_time = lease_time.value_or(given.lease_time);
+    end_at(found, now_ + given.lease_time);
+    return Extension{given.until, given.cancelled};
+}
+
+const Lease* LeasedQueue::begin_settling(const LeaseName& name) {
+    const auto found = find(name);
+    if (found == leases_.end() || found->second.settling(ends_)) return nullptr;
+    used_at_ = now_;
+    ends_.erase(std::exchange(found->second.ends, ends_.end()));
+    return &loop_.lease(found->second.id);
+}
+
+void LeasedQueue::settled(const LeaseName& name, bool ended) {
+    const auto found = find(name);
+    if (found == leases_.end()) return;
+    if (!ended) return end_at(found, found->second.until);
+    loop_.forget(found->second.id);
+    leases_.erase(found);
+}
+
+void LeasedQueue::end_overdue() {
+    while (!ends_.empty() && ends_.begin()->first <= now_) {
+        const auto fence = ends_.begin()->second;
+        const auto given = leases_.at(fence);
+        const auto& lease = loop_.lease(given.id);
+        AttemptEnd end{.kind = AttemptEnd::Kind::failed};
+        if (now_ >= given.times_out) {
+            end.error = "timed out after " + std::to_string(lease.timeout.count()) + " ms";
+        } else {
+            end.error = "its worker '" + given.worker + "' was silent for " +
+                        std::to_string(given.lease_time.count()) + " ms";
+            end.retry_after = Duration{0};
+        }
+        ended_.emplace(given.id, "job " + std::to_string(lease.id) + " failed, attempt " +
+                                     std::to_string(lease.attempt) + ": " + end.error);
+        auto step = step_of(std::move(end), lease, options_.retry, now_, random_.unit());
+        loop_.settle(given.id, any_step(std::move(step)));
+        drop(fence);
+    }
+}
+
+void LeasedQueue::drop(std::uint64_t fence) {
+    const auto found = leases_.find(fence);
+    if (found == leases_.end()) return;
+    if (!found->second.settling(ends_)) ends_.erase(found->second.ends);
+    leases_.erase(found);
+}
+
+void LeasedQueue::release(const std::vector<LeasedJob>& jobs) {
+    for (const auto& job : jobs) {
+        const auto found = leases_.find(job.lease.fence);
+        if (found == leases_.end()) continue;
+        loop_.release(found->second.id);
+        drop(job.lease.fence);
+    }
+}
+
+void LeasedQueue::settled(Id id, Settlement settlement) {
+    const auto text = ended_.extract(id);
+    // Another process may have settled it.
+    if (settlement == Settlement::lease_lost) return;
+    if (text) log(LogLevel::warning, text.mapped());
+    if (settlement == Settlement::buried) {
+        log(LogLevel::warning, "job " + std::to_string(loop_.lease(id).id) + " is BURIED");
+    }
+}
+
+void LeasedQueue::lost(Id id) {
+    const auto& lease = loop_.lease(id);
+    const auto found = leases_.find(lease.fence);
+    if (found != leases_.end() && !found->second.settling(ends_)) {
+        log(LogLevel::warning,
+            "lost the lease of job " + std::to_string(lease.id) + ": it runs again elsewhere");
+    }
+    drop(lease.fence);
+}
+
+void LeasedQueue::cancelled(Id id) {
+    const auto found = leases_.find(loop_.lease(id).fence);
+    if (found != leases_.end()) found->second.cancelled = true;
+}
+
+void LeasedQueue::unfit(Id id, const Error& error) {
+    log(LogLevel::error, "a job cannot be settled: " + error.message());
+    ended_.erase(id);
+    drop(loop_.lease(id).fence);
+    loop_.release(id, now_ + options_.retry.wait_max);
+}
+
+// --- The end ------------------------------------------------------------------------------------
+
+void LeasedQueue::close(TimePoint deadline) {
+    closing_ = true;
+    refuse_waiting(leases_stopping());
+    for (auto lease = leases_.begin(); lease != leases_.end();) {
+        if (lease->second.settling(ends_)) {
+            ++lease;
+        } else {
+            loop_.release(lease->second.id);
+            ends_.erase(lease->second.ends);
+            lease = leases_.erase(lease);
+        }
+    }
+    loop_.close(deadline);
+}
+
+/// What is still being settled at the end goes on without us, or is released with the rest.
+void LeasedQueue::forget_left() {
+    for (const auto& [fence, given] : leases_) loop_.forget(given.id);
+    leases_.clear();
+}
+
+void LeasedQueue::log(LogLevel level, const std::string& text) const {
+    if (options_.log) options_.log(level, "queue '" + queue_ + "': " + text);
+}
+
+}  // namespace routemaster::detail

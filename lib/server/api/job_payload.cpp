@@ -1,0 +1,142 @@
+#include "job_payload.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "payload.hpp"
+
+namespace routemaster::api {
+namespace {
+
+constexpr std::array<std::string_view, 9> job_fields{"name",    "arguments",    "delay",
+                                                     "run_at",  "attempts_max", "timeout",
+                                                     "expires", "unique",       "metadata"};
+constexpr std::array<std::string_view, 4> unique_fields{"key", "scope", "time", "on_duplicate"};
+
+/// The longest span, in milliseconds: a thousand years.
+constexpr std::int64_t span_max = 31'536'000'000'000;
+
+Result<void> read_span(const Value& payload, std::string_view field, Duration& span) {
+    const auto number = integer_of(payload, field, 0, span_max);
+    if (!number) return number.error();
+    if (*number) span = Duration{**number};
+    return {};
+}
+
+/// The text of an optional field.
+Result<std::optional<std::string>> text_of(const Value& payload, std::string_view field) {
+    const auto* value = given(payload, field);
+    if (value == nullptr) return std::optional<std::string>{};
+    const auto* text = value->get_if<std::string>();
+    if (text == nullptr) return bad(field, "requires a string");
+    return std::optional{*text};
+}
+
+/// One of some words, which stand for the values 0, 1, 2 of an enumeration.
+template <class Choice>
+Result<void> read_choice(const Value& payload, std::string_view field,
+                         const std::array<std::string_view, 3>& words, Choice& choice) {
+    const auto text = text_of(payload, field);
+    if (!text) return text.error();
+    if (!*text) return {};
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] != **text) continue;
+        choice = static_cast<Choice>(i);
+        return {};
+    }
+    return bad(field, "must be " + std::string{words[0]} + ", " + std::string{words[1]} + " or " +
+                          std::string{words[2]});
+}
+
+Result<void> read_unique(const Value& payload, Unique& unique) {
+    const auto* wanted = given(payload, "unique");
+    if (wanted == nullptr) return {};
+    if (const auto* truth = wanted->get_if<bool>()) {
+        if (!*truth) unique = Unique::off();
+        return {};
+    }
+    if (wanted->get_if<Value::Map>() == nullptr) {
+        return bad("unique", "must be true, false, or an object with a key");
+    }
+    if (auto known = check_fields(*wanted, unique_fields); !known) return known;
+    const auto key = text_of(*wanted, "key");
+    if (!key) return headed("unique", key.error());
+    if (!*key) return bad("unique", "key: is missing");
+    unique = Unique::by_key(**key);
+    if (auto read = read_choice(*wanted, "scope", {"until_done", "until_started", "for_time"},
+                                unique.scope);
+        !read) {
+        return headed("unique", read.error());
+    }
+    if (auto read = read_span(*wanted, "time", unique.time); !read) {
+        return headed("unique", read.error());
+    }
+    if (auto read = read_choice(*wanted, "on_duplicate", {"keep", "replace", "debounce"},
+                                unique.on_duplicate);
+        !read) {
+        return headed("unique", read.error());
+    }
+    return {};
+}
+
+Result<void> read_metadata(const Value& payload, JobMetadata& metadata) {
+    const auto* wanted = given(payload, "metadata");
+    if (wanted == nullptr) return {};
+    const auto* entries = wanted->get_if<Value::Map>();
+    if (entries == nullptr) return bad("metadata", "must be an object of strings");
+    for (const auto& [name, value] : *entries) {
+        const auto* text = value.get_if<std::string>();
+        if (text == nullptr) return bad("metadata", "must be an object of strings");
+        metadata.insert_or_assign(name, *text);
+    }
+    return {};
+}
+
+Result<void> read_times(const Value& payload, PushOptions& options) {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    if (auto read = read_span(payload, "delay", options.delay); !read) return read;
+    if (auto read = read_span(payload, "timeout", options.timeout); !read) return read;
+    if (auto read = read_span(payload, "expires", options.expires); !read) return read;
+    const auto run_at = integer_of(payload, "run_at", 0, most);
+    if (!run_at) return run_at.error();
+    if (*run_at) options.run_at = from_milliseconds(**run_at);
+    return {};
+}
+
+Result<void> read_attempts(const Value& payload, std::uint32_t& attempts) {
+    const auto number =
+        integer_of(payload, "attempts_max", 0, std::numeric_limits<std::uint32_t>::max());
+    if (!number) return number.error();
+    if (*number) attempts = static_cast<std::uint32_t>(**number);
+    return {};
+}
+
+}  // namespace
+
+Result<JobPush> job_push(const Value& payload) {
+    if (payload.get_if<Value::Map>() == nullptr) return bad("job", "must be an object");
+    if (auto known = check_fields(payload, job_fields); !known) return known.error();
+    auto name = text_of(payload, "name");
+    if (!name) return name.error();
+    if (!*name) return bad("name", "is missing");
+    JobPush push{.job = {.name = **std::move(name)}};
+    if (const auto* arguments = given(payload, "arguments")) {
+        const auto* list = arguments->get_if<Value::Array>();
+        if (list == nullptr) return bad("arguments", "must be an array");
+        push.job.arguments = *list;
+    }
+    auto& options = push.options;
+    if (auto read = read_times(payload, options); !read) return read.error();
+    if (auto read = read_attempts(payload, options.attempts_max); !read) return read.error();
+    if (auto read = read_unique(payload, options.unique); !read) return read.error();
+    if (auto read = read_metadata(payload, options.metadata); !read) return read.error();
+    return push;
+}
+
+}  // namespace routemaster::api

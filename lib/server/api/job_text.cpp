@@ -1,0 +1,104 @@
+#include "job_text.hpp"
+
+#include <array>
+#include <utility>
+
+#include "routemaster/codec/json_text.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::api {
+namespace {
+
+constexpr std::array<std::string_view, 4> state_words{"scheduled", "ready", "pending", "buried"};
+
+void append_time(std::string& json, std::optional<TimePoint> at) {
+    json.append(at ? std::to_string(to_milliseconds(*at)) : "null");
+}
+
+void append_errors(std::string& json, const std::vector<JobError>& errors) {
+    json.push_back('[');
+    for (const auto& error : errors) {
+        if (json.back() != '[') json.push_back(',');
+        json.append(R"({"attempt":)").append(std::to_string(error.attempt));
+        json.append(R"(,"at":)").append(std::to_string(to_milliseconds(error.at)));
+        json.append(R"(,"text":)");
+        append_json_text(json, error.text);
+        json.push_back('}');
+    }
+    json.push_back(']');
+}
+
+}  // namespace
+
+std::string_view to_string(JobStatus::State state) noexcept {
+    return state_words.at(static_cast<std::size_t>(state));
+}
+
+std::optional<JobStatus::State> job_state(std::string_view word) noexcept {
+    for (std::size_t i = 0; i < state_words.size(); ++i) {
+        if (state_words[i] == word) return static_cast<JobStatus::State>(i);
+    }
+    return std::nullopt;
+}
+
+void append_job(std::string& json, const std::optional<Job>& job) {
+    if (!job) {
+        json.append(R"("name":null,"arguments":null)");
+        return;
+    }
+    json.append(R"("name":)");
+    append_json_text(json, job->name);
+    json.append(R"(,"arguments":)");
+    append_json(json, Value{job->arguments});
+}
+
+void append_metadata(std::string& json, const JobMetadata& metadata) {
+    json.push_back('{');
+    for (const auto& [name, text] : metadata) {
+        if (json.back() != '{') json.push_back(',');
+        append_json_text(json, name);
+        json.push_back(':');
+        append_json_text(json, text);
+    }
+    json.push_back('}');
+}
+
+void append_job_status(std::string& json, const JobStatus& status) {
+    auto job = decode_job(status.job);
+    const auto& options = status.options;
+    json.append(R"({"id":)").append(std::to_string(status.id));
+    json.append(R"(,"state":")").append(to_string(status.state)).append(R"(",)");
+    append_job(json, job ? std::optional{*std::move(job)} : std::nullopt);
+    json.append(R"(,"attempts":)").append(std::to_string(status.attempts));
+    json.append(R"(,"attempts_max":)").append(std::to_string(options.attempts_max));
+    json.append(R"(,"timeout":)").append(std::to_string(options.timeout.count()));
+    json.append(R"(,"run_at":)");
+    const bool scheduled = status.state == JobStatus::State::scheduled;
+    append_time(json, scheduled ? std::optional{status.run_at} : std::nullopt);
+    json.append(R"(,"expires_at":)");
+    append_time(json,
+                options.expires_at != never ? std::optional{options.expires_at} : std::nullopt);
+    json.append(R"(,"buried_at":)");
+    append_time(json, status.buried_at);
+    json.append(R"(,"key":)");
+    if (options.key.text.empty()) {
+        json.append("null");
+    } else {
+        append_json_text(json, options.key.text);
+    }
+    json.append(R"(,"worker":)");
+    if (status.worker) {
+        append_json_text(json, status.worker->text());
+    } else {
+        json.append("null");
+    }
+    json.append(R"(,"cancelled":)").append(status.cancelled ? "true" : "false");
+    json.append(R"(,"metadata":)");
+    append_metadata(json, options.metadata);
+    json.append(R"(,"errors":)");
+    append_errors(json, status.errors);
+    json.push_back('}');
+}
+
+}  // namespace routemaster::api

@@ -1,0 +1,32 @@
+/// @file
+/// Jobs as clients see them.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "routemaster/job.hpp"
+#include "routemaster/job_metadata.hpp"
+#include "routemaster/job_status.hpp"
+
+namespace routemaster::api {
+
+/// The word for a state.
+[[nodiscard]] std::string_view to_string(JobStatus::State state) noexcept;
+
+/// The state of that name.
+[[nodiscard]] std::optional<JobStatus::State> job_state(std::string_view word) noexcept;
+
+/// Appends `"name":…,"arguments":…`; nulls when the job cannot be decoded. Bytes that are no UTF-8
+/// become U+FFFD.
+void append_job(std::string& json, const std::optional<Job>& job);
+
+/// Appends an object of strings.
+void append_metadata(std::string& json, const JobMetadata& metadata);
+
+/// Appends a job with all that the store says of it.
+void append_job_status(std::string& json, const JobStatus& status);
+
+}  // namespace routemaster::api

@@ -1,0 +1,244 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "job_payload.hpp"
+#include "job_text.hpp"
+#include "listing.hpp"
+#include "payload.hpp"
+#include "routemaster/codec/json.hpp"
+#include "routemaster/step/job_lists.hpp"
+#include "routes.hpp"
+
+namespace routemaster::api {
+namespace {
+
+/// Jobs of one request that pushes many.
+constexpr std::size_t pushes_max = 1'000;
+/// Jobs of one page. Each may be as large as a request.
+constexpr std::uint32_t jobs_per_page_max = 100;
+
+/// The job that the path names; nothing when the segment is no id.
+std::optional<JobId> job_of(const Exchange& exchange) { return number_of(exchange.segment(4)); }
+
+void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "job not found"); }
+
+// --- Pushing ------------------------------------------------------------------------------------
+
+std::string_view word_of(PushOutcome outcome) noexcept {
+    switch (outcome) {
+        case PushOutcome::pushed: return "pushed";
+        case PushOutcome::duplicate: return "duplicate";
+        case PushOutcome::replaced: return "replaced";
+    }
+    return "?";
+}
+
+void append_pushed(std::string& json, const Pushed& pushed) {
+    json.append(R"({"id":)").append(pushed.id == 0 ? "null" : std::to_string(pushed.id));
+    json.append(R"(,"outcome":")").append(word_of(pushed.outcome)).append(R"("})");
+}
+
+void push_one(Exchange& exchange, const Value& payload) {
+    const auto push = job_push(payload);
+    if (!push) return exchange.refuse(push.error());
+    exchange.queue().push(push->job, push->options,
+                          exchange.then([](Exchange& done, const Pushed& pushed) {
+                              std::string json;
+                              append_pushed(json, pushed);
+                              done.answer_json(200, std::move(json));
+                          }));
+}
+
+/// The jobs of an array, each of which a push would take.
+Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Array& payloads) {
+    if (payloads.size() > pushes_max) {
+        return bad("jobs", "must be at most " + std::to_string(pushes_max));
+    }
+    const auto queue = exchange.queue();
+    std::vector<JobPush> pushes;
+    pushes.reserve(payloads.size());
+    for (const auto& payload : payloads) {
+        const auto place = [&] { return "jobs[" + std::to_string(pushes.size()) + "]"; };
+        auto push = job_push(payload);
+        if (!push) return headed(place(), push.error());
+        if (auto checked = queue.check(push->job, push->options); !checked) {
+            return headed(place(), checked.error());
+        }
+        pushes.push_back(*std::move(push));
+    }
+    return pushes;
+}
+
+/// Answers 200 when at least one of the jobs is in the queue now; else with the first error.
+void answer_pushes(Exchange& exchange, const std::vector<Result<Pushed>>& replies) {
+    const bool none =
+        std::none_of(replies.begin(), replies.end(), [](const auto& reply) { return bool{reply}; });
+    if (none && !replies.empty()) return exchange.refuse(replies.front().error());
+    std::string json{"["};
+    for (const auto& reply : replies) {
+        if (json.size() > 1) json.push_back(',');
+        if (reply) {
+            append_pushed(json, *reply);
+            continue;
+        }
+        const bool in_doubt = reply.error().code() == Errc::timed_out;
+        json.append(R"({"id":null,"outcome":")").append(in_doubt ? "in_doubt" : "failed");
+        json.append(R"("})");
+    }
+    exchange.answer_json(200, json + "]");
+}
+
+void push_many(Exchange& exchange, const Value::Array& payloads) {
+    const auto pushes = pushes_of(exchange, payloads);
+    if (!pushes) return exchange.refuse(pushes.error());
+    exchange.queue().push_each(
+        *pushes, [self = exchange.shared_from_this()](const std::vector<Result<Pushed>>& replies) {
+            answer_pushes(*self, replies);
+        });
+}
+
+// --- Listing ------------------------------------------------------------------------------------
+
+/// A page of jobs that a client requests.
+struct JobQuery {
+    JobStatus::State state = JobStatus::State::ready;
+    JobId after = 0;
+    std::uint32_t limit = jobs_per_page_max;
+};
+
+Result<JobQuery> job_query(std::string_view query) {
+    const auto page = page_query(query);
+    if (!page) return page.error();
+    const auto word = query_parameter(query, "state");
+    if (!word) return word.error();
+    const auto state = job_state(word->value_or(""));
+    if (!state) return bad("state", "must be scheduled, ready, pending or buried");
+    const auto after = page->after.empty() ? std::optional<JobId>{0} : number_of(page->after);
+    if (!after) return bad("after", "must be the id of a job");
+    return JobQuery{*state, *after, std::min(page->limit, jobs_per_page_max)};
+}
+
+void answer_page(Exchange& exchange, const JobQuery& query, const JobPage& page) {
+    std::string json{"["};
+    auto next = page.next;
+    for (const auto& job : page.jobs) {
+        if (json.size() > 1) json.push_back(',');
+        append_job_status(json, job);
+        if (json.size() <= page_bytes_max || &job == &page.jobs.back()) continue;
+        next = job.id;
+        break;
+    }
+    HttpResponse response{200, std::move(json) + "]", "application/json", {}};
+    if (next != 0) {
+        response.headers.emplace_back("Link",
+                                      next_link(exchange.request().path,
+                                                "state=" + std::string{to_string(query.state)} +
+                                                    "&after=" + std::to_string(next),
+                                                query.limit));
+    }
+    exchange.answer_with(std::move(response));
+}
+
+// --- Acting -------------------------------------------------------------------------------------
+
+/// How many jobs to kick: the `limit` of the body, which may be empty.
+Result<std::uint32_t> kick_limit(std::string_view body) {
+    if (body.empty()) return jobs_looked_at_max;
+    const auto payload = json_object(body);
+    if (!payload) return payload.error();
+    const auto limit = integer_of(*payload, "limit", 1, jobs_looked_at_max);
+    if (!limit) return limit.error();
+    return static_cast<std::uint32_t>(limit->value_or(jobs_looked_at_max));
+}
+
+}  // namespace
+
+void push_jobs(Exchange& exchange) {
+    const auto payload = parse_json(exchange.request().body);
+    if (!payload) return exchange.refuse(payload.error());
+    if (const auto* many = payload->get_if<Value::Array>()) return push_many(exchange, *many);
+    push_one(exchange, *payload);
+}
+
+void count_jobs(Exchange& exchange) {
+    exchange.queue().status(exchange.then([](Exchange& done, const QueueStatus& queue) {
+        std::string json{R"({"queue":")"};
+        json.append(done.segment(2));
+        json.append(R"(","scheduled":)").append(std::to_string(queue.scheduled));
+        json.append(R"(,"ready":)").append(std::to_string(queue.ready));
+        json.append(R"(,"pending":)").append(std::to_string(queue.pending));
+        json.append(R"(,"buried":)").append(std::to_string(queue.buried)).append("}");
+        done.answer_json(200, std::move(json));
+    }));
+}
+
+void list_jobs(Exchange& exchange) {
+    const auto query = job_query(exchange.request().query);
+    if (!query) return exchange.refuse(query.error());
+    exchange.queue().list(query->state, query->after, query->limit,
+                          exchange.then([query = *query](Exchange& done, const JobPage& page) {
+                              answer_page(done, query, page);
+                          }));
+}
+
+void show_job(Exchange& exchange) {
+    const auto id = job_of(exchange);
+    if (!id) return answer_unknown(exchange);
+    exchange.queue().find(*id,
+                          exchange.then([](Exchange& done, const std::optional<JobStatus>& found) {
+                              if (!found) return answer_unknown(done);
+                              std::string json;
+                              append_job_status(json, *found);
+                              done.answer_json(200, std::move(json));
+                          }));
+}
+
+void kick_job(Exchange& exchange) {
+    const auto id = job_of(exchange);
+    if (!id) return answer_unknown(exchange);
+    exchange.queue().kick(*id, exchange.then([](Exchange& done, std::uint64_t kicked) {
+        kicked == 0 ? done.answer_text(404, "job not found, or not buried") : done.answer(204);
+    }));
+}
+
+void kick_jobs(Exchange& exchange) {
+    const auto limit = kick_limit(exchange.request().body);
+    if (!limit) return exchange.refuse(limit.error());
+    exchange.queue().kick_all(*limit, exchange.then([](Exchange& done, std::uint64_t kicked) {
+        done.answer_json(200, R"({"jobs":)" + std::to_string(kicked) + "}");
+    }));
+}
+
+void cancel_job(Exchange& exchange) {
+    const auto id = job_of(exchange);
+    if (!id) return answer_unknown(exchange);
+    exchange.queue().cancel(*id, exchange.then([](Exchange& done, Cancellation outcome) {
+        switch (outcome) {
+            case Cancellation::unknown: return answer_unknown(done);
+            case Cancellation::cancelled:
+                return done.answer_json(200, R"({"outcome":"cancelled"})");
+            case Cancellation::requested: break;
+        }
+        done.answer_json(200, R"({"outcome":"requested"})");
+    }));
+}
+
+void delete_job(Exchange& exchange) {
+    const auto id = job_of(exchange);
+    if (!id) return answer_unknown(exchange);
+    exchange.queue().remove(*id, exchange.then([](Exchange& done, Deletion outcome) {
+        switch (outcome) {
+            case Deletion::deleted: return done.answer(204);
+            case Deletion::unknown: return answer_unknown(done);
+            case Deletion::pending: break;
+        }
+        done.answer_text(409, "a worker has leased the job: cancel it");
+    }));
+}
+
+}  // namespace routemaster::api

@@ -1,0 +1,210 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "job_text.hpp"
+#include "listing.hpp"
+#include "payload.hpp"
+#include "routemaster/codec/json_text.hpp"
+#include "routemaster/entropy.hpp"
+#include "routemaster/job_leases.hpp"
+#include "routemaster/uid.hpp"
+#include "routes.hpp"
+
+namespace routemaster::api {
+namespace {
+
+/// The longest name of a worker, in bytes.
+constexpr std::size_t worker_length_max = 64;
+
+/// How far ahead a job that failed may run again: a year.
+constexpr std::int64_t retry_after_max = 31'536'000'000;
+
+/// A lease is the worker of the store and the fence: `EjRWeJq83vD-3LqYdlQy.17`.
+std::string text_of(const Lease& lease) {
+    return std::string{lease.worker.text()} + '.' + std::to_string(lease.fence);
+}
+
+/// The lease that the path and the body name.
+Result<LeaseName> lease_of(const Exchange& exchange, const Value& payload) {
+    const auto* value = given(payload, "lease");
+    const auto* text = value == nullptr ? nullptr : value->get_if<std::string>();
+    if (text == nullptr) return bad("lease", "requires a string");
+    const auto worker = Uid::parse(std::string_view{*text}.substr(0, Uid::length));
+    const bool dotted = text->size() > Uid::length && (*text)[Uid::length] == '.';
+    const auto fence =
+        dotted ? number_of(std::string_view{*text}.substr(Uid::length + 1)) : std::nullopt;
+    const auto job = number_of(exchange.segment(4));
+    if (!worker || !fence || !job) return bad("lease", "is none, or not of this job");
+    return LeaseName{std::string{exchange.segment(2)}, *job, *worker, *fence};
+}
+
+Result<std::optional<Duration>> span_of(const Value& payload, std::string_view field,
+                                        Duration least, Duration most) {
+    const auto number = integer_of(payload, field, least.count(), most.count());
+    if (!number) return number.error();
+    return *number ? std::optional{Duration{**number}} : std::nullopt;
+}
+
+/// The name of the worker; one at random when it gives none.
+Result<std::string> worker_of(const Value& payload) {
+    const auto* value = given(payload, "worker");
+    if (value == nullptr) return std::string{Uid{entropy(), entropy()}.text()};
+    const auto* name = value->get_if<std::string>();
+    if (name == nullptr || name->empty() || name->size() > worker_length_max) {
+        return bad("worker",
+                   "must be a string of 1 to " + std::to_string(worker_length_max) + " bytes");
+    }
+    return *name;
+}
+
+Result<LeaseRequest> lease_request(const Exchange& exchange) {
+    constexpr std::array<std::string_view, 4> known{"worker", "limit", "wait", "lease_time"};
+    const auto payload = json_object(exchange.request().body);
+    if (!payload) return payload.error();
+    if (auto checked = check_fields(*payload, known); !checked) return checked.error();
+    LeaseRequest request{.queue = std::string{exchange.segment(2)}};
+    auto worker = worker_of(*payload);
+    if (!worker) return worker.error();
+    request.worker = *std::move(worker);
+    const auto limit = integer_of(*payload, "limit", 1, leases_per_request_max);
+    if (!limit) return limit.error();
+    if (*limit) request.limit = static_cast<std::uint32_t>(**limit);
+    const auto wait = span_of(*payload, "wait", Duration{0}, lease_wait_max);
+    if (!wait) return wait.error();
+    request.wait = wait->value_or(request.wait);
+    const auto lease_time = span_of(*payload, "lease_time", lease_time_min, lease_time_max);
+    if (!lease_time) return lease_time.error();
+    request.lease_time = lease_time->value_or(request.lease_time);
+    request.gone = exchange.request().client_gone;
+    return request;
+}
+
+void append_leased(std::string& json, const LeasedJob& job) {
+    json.append(R"({"id":)").append(std::to_string(job.lease.id)).push_back(',');
+    append_job(json, job.job);
+    json.append(R"(,"lease":)");
+    append_json_text(json, text_of(job.lease));
+    json.append(R"(,"until":)").append(std::to_string(to_milliseconds(job.until)));
+    json.append(R"(,"attempt":)").append(std::to_string(job.lease.attempt));
+    json.append(R"(,"timeout":)").append(std::to_string(job.lease.timeout.count()));
+    json.append(R"(,"metadata":)");
+    append_metadata(json, job.lease.metadata);
+    json.push_back('}');
+}
+
+void answer_lost(Exchange& exchange) { exchange.answer_text(409, "the lease is lost"); }
+
+/// What a worker says at the end of an attempt: its lease, and more.
+struct EndRequest {
+    LeaseName lease;
+    AttemptEnd end;
+};
+
+Result<EndRequest> end_request(const Exchange& exchange, AttemptEnd::Kind kind) {
+    const auto payload = json_object(exchange.request().body);
+    if (!payload) return payload.error();
+    constexpr std::array<std::string_view, 4> known{"lease", "retry_after", "error", "bury"};
+    const std::size_t fields = kind == AttemptEnd::Kind::failed     ? 4
+                               : kind == AttemptEnd::Kind::released ? 2
+                                                                    : 1;
+    if (auto checked = check_fields(*payload, std::span{known}.first(fields)); !checked) {
+        return checked.error();
+    }
+    auto lease = lease_of(exchange, *payload);
+    if (!lease) return lease.error();
+    EndRequest request{*std::move(lease), {.kind = kind}};
+    const auto after = span_of(*payload, "retry_after", Duration{0}, Duration{retry_after_max});
+    if (!after) return after.error();
+    request.end.retry_after = *after;
+    if (const auto* value = given(*payload, "error")) {
+        const auto* text = value->get_if<std::string>();
+        if (text == nullptr) return bad("error", "requires a string");
+        request.end.error = *text;
+    }
+    if (const auto* value = given(*payload, "bury")) {
+        const auto* truth = value->get_if<bool>();
+        if (truth == nullptr) return bad("bury", "must be true or false");
+        request.end.bury = *truth;
+    }
+    return request;
+}
+
+/// Ends an attempt and answers 204, or whatever `answer` makes of it.
+void end_attempt(
+    Exchange& exchange, AttemptEnd::Kind kind,
+    void (*answer)(Exchange&, Settlement) = [](Exchange& done, Settlement) { done.answer(204); }) {
+    auto* const leases = exchange.options().leases;
+    if (leases == nullptr) return exchange.answer_text(404, {});
+    auto request = end_request(exchange, kind);
+    if (!request) return exchange.refuse(request.error());
+    leases->settle(std::move(request->lease), std::move(request->end),
+                   exchange.then([answer](Exchange& done, Settlement settlement) {
+                       settlement == Settlement::lease_lost ? answer_lost(done)
+                                                            : answer(done, settlement);
+                   }));
+}
+
+}  // namespace
+
+void lease_jobs(Exchange& exchange) {
+    auto* const leases = exchange.options().leases;
+    if (leases == nullptr) return exchange.answer_text(404, {});
+    auto request = lease_request(exchange);
+    if (!request) return exchange.refuse(request.error());
+    std::string json{R"({"worker":)"};
+    append_json_text(json, request->worker);
+    json.append(R"(,"jobs":[)");
+    leases->lease(
+        *std::move(request),
+        exchange.then([json = std::move(json)](Exchange& done, const std::vector<LeasedJob>& jobs) {
+            auto text = json;
+            for (const auto& job : jobs) {
+                if (text.back() != '[') text.push_back(',');
+                append_leased(text, job);
+            }
+            done.answer_json(200, text + "]}");
+        }));
+}
+
+void extend_lease(Exchange& exchange) {
+    auto* const leases = exchange.options().leases;
+    if (leases == nullptr) return exchange.answer_text(404, {});
+    constexpr std::array<std::string_view, 2> known{"lease", "lease_time"};
+    const auto payload = json_object(exchange.request().body);
+    if (!payload) return exchange.refuse(payload.error());
+    if (auto checked = check_fields(*payload, known); !checked) {
+        return exchange.refuse(checked.error());
+    }
+    auto lease = lease_of(exchange, *payload);
+    if (!lease) return exchange.refuse(lease.error());
+    const auto lease_time = span_of(*payload, "lease_time", lease_time_min, lease_time_max);
+    if (!lease_time) return exchange.refuse(lease_time.error());
+    leases->extend(*std::move(lease), *lease_time,
+                   exchange.then([](Exchange& done, const std::optional<Extension>& extension) {
+                       if (!extension) return answer_lost(done);
+                       done.answer_json(200, R"({"until":)" +
+                                                 std::to_string(to_milliseconds(extension->until)) +
+                                                 R"(,"cancelled":)" +
+                                                 (extension->cancelled ? "true" : "false") + "}");
+                   }));
+}
+
+void ack_job(Exchange& exchange) { end_attempt(exchange, AttemptEnd::Kind::done); }
+
+void nack_job(Exchange& exchange) {
+    end_attempt(exchange, AttemptEnd::Kind::failed, [](Exchange& done, Settlement settlement) {
+        done.answer_json(
+            200, settlement == Settlement::buried ? R"({"buried":true})" : R"({"buried":false})");
+    });
+}
+
+void release_job(Exchange& exchange) { end_attempt(exchange, AttemptEnd::Kind::released); }
+
+}  // namespace routemaster::api

@@ -1,0 +1,328 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bus_client.hpp"
+#include "command.hpp"
+#include "components/root_key.hpp"
+#include "routemaster/codec/json.hpp"
+#include "routemaster/names.hpp"
+
+namespace routemaster::service {
+namespace {
+
+struct JobsSettings {
+    BusSettings bus{};
+    RootKeySettings root_key{};
+    std::string queue;
+    std::string state;
+    std::uint64_t limit = 0;
+    bool json = false;
+    std::uint64_t id = 0;
+    bool all = false;
+    std::string name;
+    std::string arguments;
+    std::string options;
+};
+
+const std::array<std::string, 4> states{"scheduled", "ready", "pending", "buried"};
+
+std::string path_of(const JobsSettings& settings) { return "/v1/queues/" + settings.queue; }
+
+std::string path_of_job(const JobsSettings& settings) {
+    return path_of(settings) + "/jobs/" + std::to_string(settings.id);
+}
+
+const Value& field(const Value& object, std::string_view key) {
+    const auto* value = object.find(key);
+    if (value == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
+    return *value;
+}
+
+std::string printed(const Value& value) {
+    if (const auto* text = value.get_if<std::string>()) return *text;
+    std::string text;
+    append_json(text, value);
+    return text;
+}
+
+// --- Tables -------------------------------------------------------------------------------------
+
+/// Cells of a table, the first row being its head.
+using Rows = std::vector<std::vector<std::string>>;
+
+/// The longest text of a cell but the last, in bytes.
+constexpr std::size_t cell_max = 60;
+
+/// A text on one line, cut to what a cell takes.
+std::string cell(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+    if (text.size() <= cell_max) return text;
+    auto end = cell_max - 3;
+    // Not within a character.
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
+    return text.substr(0, end) + "...";
+}
+
+void print_table(const Rows& rows) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += row[i];
+            if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
+        }
+        std::cout << line << '\n';
+    }
+}
+
+/// An instant in UTC, to the second; `-` when there is none.
+std::string printed_time(const Value& value) {
+    const auto* at = value.get_if<std::int64_t>();
+    if (at == nullptr) return "-";
+    const std::time_t seconds = *at / 1'000;
+    std::tm fields{};
+    std::array<char, 32> text{};
+    if (gmtime_r(&seconds, &fields) == nullptr ||
+        std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &fields) == 0) {
+        return std::to_string(*at);
+    }
+    return text.data();
+}
+
+std::string last_error(const Value& job) {
+    const auto* errors = field(job, "errors").get_if<Value::Array>();
+    if (errors == nullptr || errors->empty()) return "-";
+    return printed(field(errors->back(), "text"));
+}
+
+// --- Actions ------------------------------------------------------------------------------------
+
+/// Passes all jobs of one state to `take`, as far as `limit` goes.
+template <class Take>
+void for_each_job(BusClient& client, const JobsSettings& settings, const std::string& state,
+                  std::uint64_t& left, Take take) {
+    auto path = path_of(settings) + "/jobs?state=" + state;
+    while (!path.empty() && left > 0) {
+        const auto answer = client.demand("GET", path);
+        const auto page = parse_json(answer.body).value();
+        const auto* jobs = page.get_if<Value::Array>();
+        if (jobs == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
+        for (const auto& job : *jobs) {
+            if (left == 0) return;
+            --left;
+            take(job);
+        }
+        path = answer.next;
+    }
+}
+
+int list(const JobsSettings& settings) {
+    BusClient client{settings.bus};
+    auto left = settings.limit;
+    Rows rows{{"ID", "STATE", "ATTEMPTS", "DUE", "NAME", "ARGUMENTS", "ERROR"}};
+    for (const auto& state : states) {
+        if (!settings.state.empty() && settings.state != state) continue;
+        for_each_job(client, settings, state, left, [&](const Value& job) {
+            if (settings.json) {
+                std::cout << printed(job) << '\n';
+                return;
+            }
+            rows.push_back(
+                {printed(field(job, "id")), state,
+                 printed(field(job, "attempts")) + "/" + printed(field(job, "attempts_max")),
+                 printed_time(field(job, "run_at")), cell(printed(field(job, "name"))),
+                 cell(printed(field(job, "arguments"))), cell(last_error(job))});
+        });
+    }
+    if (!settings.json) print_table(rows);
+    return 0;
+}
+
+int show(const JobsSettings& settings) {
+    const auto body = BusClient{settings.bus}.demand("GET", path_of_job(settings)).body;
+    if (settings.json) {
+        std::cout << body << '\n';
+        return 0;
+    }
+    const auto job = parse_json(body).value();
+    Rows rows;
+    for (const auto& [key, value] : *job.get_if<Value::Map>()) {
+        if (key == "errors") continue;
+        const bool time = key.ends_with("_at");
+        rows.push_back({key, time ? printed_time(value) : printed(value)});
+    }
+    print_table(rows);
+    for (const auto& error : *field(job, "errors").get_if<Value::Array>()) {
+        std::cout << "attempt " << printed(field(error, "attempt")) << " failed at "
+                  << printed_time(field(error, "at")) << ": " << printed(field(error, "text"))
+                  << '\n';
+    }
+    return 0;
+}
+
+int count(const JobsSettings& settings) {
+    const auto body = BusClient{settings.bus}.demand("GET", path_of(settings)).body;
+    if (settings.json) {
+        std::cout << body << '\n';
+        return 0;
+    }
+    const auto counts = parse_json(body).value();
+    Rows rows{{"QUEUE", "SCHEDULED", "READY", "PENDING", "BURIED"}, {settings.queue}};
+    for (const auto& state : states) rows.back().push_back(printed(field(counts, state)));
+    print_table(rows);
+    return 0;
+}
+
+Value parsed(const std::string& flag, const std::string& text) {
+    auto value = parse_json(text);
+    if (!value) throw CLI::ValidationError(flag, value.error().context());
+    return *std::move(value);
+}
+
+int push(const JobsSettings& settings) {
+    Value::Map job{{"name", settings.name}};
+    if (!settings.arguments.empty()) {
+        job.emplace_back("arguments", parsed("arguments", settings.arguments));
+    }
+    if (!settings.options.empty()) {
+        const auto options = parsed("--options", settings.options);
+        const auto* given = options.get_if<Value::Map>();
+        if (given == nullptr) throw CLI::ValidationError("--options", "must be an object");
+        job.insert(job.end(), given->begin(), given->end());
+    }
+    std::string body;
+    append_json(body, Value{std::move(job)});
+    const auto answer = BusClient{settings.bus}.demand("POST", path_of(settings) + "/jobs", body);
+    if (settings.json) {
+        std::cout << answer.body << '\n';
+        return 0;
+    }
+    const auto pushed = parse_json(answer.body).value();
+    std::cout << printed(field(pushed, "id")) << ' ' << printed(field(pushed, "outcome")) << '\n';
+    return 0;
+}
+
+int kick(const JobsSettings& settings) {
+    if ((settings.id != 0) == settings.all) {
+        throw CLI::ValidationError("id", "give the id of one job, or --all");
+    }
+    BusClient client{settings.bus};
+    if (!settings.all) {
+        client.demand("POST", path_of_job(settings) + "/kick");
+        return 0;
+    }
+    // Those that are there now: one that fails again meanwhile is not kicked twice.
+    const auto counts = parse_json(client.demand("GET", path_of(settings)).body).value();
+    const auto* buried = field(counts, "buried").get_if<std::int64_t>();
+    auto left = buried == nullptr ? 0 : *buried;
+    std::int64_t kicked = 0;
+    while (left > 0) {
+        const auto body =
+            R"({"limit":)" + std::to_string(std::min<std::int64_t>(left, 1'000)) + "}";
+        const auto answer = client.demand("POST", path_of(settings) + "/kick", body);
+        const auto reply = parse_json(answer.body).value();
+        const auto* jobs = field(reply, "jobs").get_if<std::int64_t>();
+        if (jobs == nullptr || *jobs == 0) break;
+        kicked += *jobs;
+        left -= *jobs;
+    }
+    std::cout << kicked << " jobs run again\n";
+    return 0;
+}
+
+int cancel(const JobsSettings& settings) {
+    const auto answer = BusClient{settings.bus}.demand("POST", path_of_job(settings) + "/cancel");
+    std::cout << printed(field(parse_json(answer.body).value(), "outcome")) << '\n';
+    return 0;
+}
+
+int remove(const JobsSettings& settings) {
+    BusClient{settings.bus}.demand("DELETE", path_of_job(settings));
+    return 0;
+}
+
+// --- Declarations -------------------------------------------------------------------------------
+
+CLI::Option* declare_id(CLI::App& action, JobsSettings& settings) {
+    return action.add_option("id", settings.id, "The id of a job")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{INT64_MAX}))
+        ->type_name("ID");
+}
+
+void declare_listing(CLI::App& action, JobsSettings& settings) {
+    settings.limit = 100;
+    action.add_option("--state", settings.state, "Only jobs in this state")
+        ->check(CLI::IsMember{states});
+    action.add_option("--limit", settings.limit, "Jobs to list at most")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+        ->capture_default_str();
+}
+
+void declare_job(CLI::App& action, JobsSettings& settings) {
+    action.add_option("name", settings.name, "The name of the job")->required();
+    action.add_option("arguments", settings.arguments, "Its arguments: an array [[]]")
+        ->type_name("JSON");
+    action
+        .add_option("--options", settings.options,
+                    "Further fields: {\"delay\":…,\"attempts_max\":…,…}; see docs/http-api.md")
+        ->type_name("JSON");
+}
+
+}  // namespace
+
+Run declare_jobs(CLI::App& app) {
+    const auto settings = std::make_shared<JobsSettings>();
+    const auto run = std::make_shared<Run>();
+    declare_bus(app, settings->bus);
+    declare_root_key(app, settings->root_key);
+    app.add_flag("--json", settings->json, "Print JSON, one job in each line");
+    app.require_subcommand(1);
+    app.fallthrough();
+    const auto declare = [&](const char* name, const char* summary,
+                             int (*work)(const JobsSettings&)) -> CLI::App& {
+        auto* const action = app.add_subcommand(name, summary);
+        action->add_option("queue", settings->queue, "The queue")
+            ->required()
+            ->check([](const std::string& queue) {
+                return is_queue_name(queue) ? "" : "must be 1 to 64 of A-Z, a-z, 0-9, _, - and .";
+            });
+        action->callback([settings, run, work] {
+            *run = [settings, work] {
+                settings->bus.token = require_root_key(settings->root_key);
+                return work(*settings);
+            };
+        });
+        return *action;
+    };
+    declare("count", "Count the jobs of a queue in each state", count);
+    declare_listing(declare("list", "List the jobs of a queue", list), *settings);
+    declare_id(declare("show", "Show a job, with its last errors", show), *settings)->required();
+    declare_job(declare("push", "Push a job, and print its id", push), *settings);
+    auto& kicking = declare("kick", "Let a job that is buried run again", kick);
+    declare_id(kicking, *settings);
+    kicking.add_flag("--all", settings->all, "All of them");
+    declare_id(declare("cancel", "Remove a job that waits, or stop one that runs", cancel),
+               *settings)
+        ->required();
+    declare_id(declare("delete", "Delete a job that no worker has", remove), *settings)->required();
+
+    return [run] { return (*run)(); };
+}
+
+}  // namespace routemaster::service

@@ -1,0 +1,86 @@
+/// @file
+/// Jobs over HTTP, through several webs that share a Redis server.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <string>
+
+#include "routemaster/codec/json.hpp"
+#include "support/redis_server.hpp"
+#include "support/running_fleet.hpp"
+
+using namespace routemaster;
+using namespace std::chrono_literals;
+using test::HttpClient;
+using test::RunningWeb;
+
+namespace {
+
+const std::string images_path = "/v1/queues/images";
+
+test::HttpReply post(const RunningWeb& web, const std::string& path, const std::string& body) {
+    return web.ask("POST", images_path + path, test::root_key, body);
+}
+
+/// The value of a text or number in the answer, which has one job.
+std::string field(const test::HttpReply& reply, const std::string& name) {
+    REQUIRE(reply.status == 200);
+    const auto answer = parse_json(reply.body).value();
+    const auto& jobs = *answer.find("jobs")->get_if<Value::Array>();
+    REQUIRE(jobs.size() == 1);
+    const auto* value = jobs[0].find(name);
+    if (const auto* text = value->get_if<std::string>()) return *text;
+    return std::to_string(*value->get_if<std::int64_t>());
+}
+
+std::string naming(const std::string& lease) { return R"({"lease":")" + lease + R"("})"; }
+
+}  // namespace
+
+TEST_CASE("a job that one web leased is acknowledged through another, and extended by its own") {
+    test::RedisServer redis;
+    const RunningWeb one{redis.url()};
+    const RunningWeb other{redis.url()};
+    REQUIRE(post(one, "/jobs", R"({"name":"a","unique":{"key":"k"}})").status == 200);
+    const auto leased = post(one, "/lease", "{}");
+    const auto lease = field(leased, "lease");
+    const auto path = "/jobs/" + field(leased, "id");
+    CHECK(post(other, path + "/extend", naming(lease)).status == 409);
+    CHECK(post(one, path + "/extend", naming(lease)).status == 200);
+    CHECK(post(other, path + "/ack", naming(lease)).status == 204);
+    CHECK(post(one, path + "/ack", naming(lease)).status == 409);
+    CHECK(one.ask("GET", images_path, test::root_key).body.find(R"("pending":0)") !=
+          std::string::npos);
+}
+
+TEST_CASE("a job pushed at one web wakes a client that waits at another") {
+    test::RedisServer redis;
+    const RunningWeb one{redis.url()};
+    const RunningWeb other{redis.url()};
+    HttpClient client{other.port()};
+    client.request("POST", images_path + "/lease", R"({"wait":30000})",
+                   test::authorization(test::root_key));
+    CHECK(other.ask("GET", images_path, test::root_key).status == 200);
+    REQUIRE(post(one, "/jobs", R"({"name":"a"})").status == 200);
+    CHECK(field(client.receive(), "attempt") == "1");
+}
+
+TEST_CASE("the jobs that a killed web had leased are leased by another within 5 s") {
+    test::RedisServer redis;
+    RunningWeb one{redis.url()};
+    const RunningWeb other{redis.url()};
+    REQUIRE(post(one, "/jobs", R"({"name":"a"})").status == 200);
+    const auto lost = post(one, "/lease", R"({"lease_time":60000})");
+    one.process().signal(SIGKILL);
+    one.process().wait();
+    const auto began = std::chrono::steady_clock::now();
+    const auto again = post(other, "/lease", R"({"wait":20000})");
+    CHECK(std::chrono::steady_clock::now() - began < 5s);
+    CHECK(field(again, "attempt") == "2");
+    const auto path = "/jobs/" + field(lost, "id") + "/ack";
+    CHECK(post(other, path, naming(field(lost, "lease"))).status == 409);
+    CHECK(post(other, path, naming(field(again, "lease"))).status == 204);
+}

@@ -1,0 +1,68 @@
+// `routemaster jobs`, against the running bus.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/ended.hpp"
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::run;
+
+TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the command line") {
+    const test::TemporaryFolder folder;
+    const test::RunningBus bus{folder.path()};
+    const test::Process::Environment root{{"ROUTEMASTER_BUS", bus.url()},
+                                          {"ROUTEMASTER_ROOT_KEY", test::root_key}};
+    const auto jobs = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "jobs");
+        return run(words, root);
+    };
+    CHECK(jobs({"push", "images", "resize", R"(["cat",64])"}).output == "1 pushed\n");
+    CHECK(jobs({"push", "images", "resize", R"(["cat",64])"}).output == "1 duplicate\n");
+    CHECK(jobs({"push", "images", "later", "--options", R"({"run_at":4102444800000})"}).output ==
+          "2 pushed\n");
+    CHECK(jobs({"--json", "push", "images", "third"}).output ==
+          "{\"id\":3,\"outcome\":\"pushed\"}\n");
+    CHECK(jobs({"count", "images"}).output ==
+          "QUEUE   SCHEDULED  READY  PENDING  BURIED\n"
+          "images  1          2      0        0\n");
+    CHECK(jobs({"list", "images"}).output ==
+          "ID  STATE      ATTEMPTS  DUE                   NAME    ARGUMENTS   ERROR\n"
+          "2   scheduled  0/25      2100-01-01T00:00:00Z  later   []          -\n"
+          "1   ready      0/25      -                     resize  [\"cat\",64]  -\n"
+          "3   ready      0/25      -                     third   []          -\n");
+    const auto listed = jobs({"list", "images", "--state", "ready", "--limit", "1", "--json"});
+    CHECK(listed.output.starts_with(R"({"id":1,"state":"ready","name":"resize")"));
+    CHECK(listed.output.find("\n{") == std::string::npos);
+    CHECK(jobs({"show", "images", "1"}).output.find("arguments     [\"cat\",64]\n") !=
+          std::string::npos);
+    CHECK(jobs({"show", "images", "1", "--json"}).output == listed.output);
+
+    const auto leased = bus.ask("POST", "/v1/queues/images/lease", test::root_key, "{}").body;
+    const auto at = leased.find(R"("lease":")") + 9;
+    const auto lease = leased.substr(at, leased.find('"', at) - at);
+    CHECK(jobs({"delete", "images", "1"}).errors.find("the bus answered 409") != std::string::npos);
+    CHECK(jobs({"cancel", "images", "3"}).output == "cancelled\n");
+    CHECK(bus.ask("POST", "/v1/queues/images/jobs/1/nack", test::root_key,
+                  R"({"error":"broken","bury":true,"lease":")" + lease + R"("})")
+              .status == 200);
+    CHECK(jobs({"show", "images", "1"}).output.find("attempt 1 failed at 20") != std::string::npos);
+    CHECK(jobs({"list", "images", "--state", "buried"}).output.find("  broken\n") !=
+          std::string::npos);
+    CHECK(jobs({"kick", "images", "--all"}).output == "1 jobs run again\n");
+    CHECK(jobs({"kick", "images", "1"}).status == 1);
+    CHECK(jobs({"delete", "images", "1"}).status == 0);
+    CHECK(jobs({"show", "images", "1"}).status == 1);
+
+    CHECK(jobs({"kick", "images"}).status == 2);
+    CHECK(jobs({"push", "images", "a", "{"}).status == 2);
+    CHECK(jobs({"push", "im/ages", "a"}).status == 2);
+    CHECK(jobs({"list", "images", "--state", "lost"}).status == 2);
+    CHECK(jobs({"push", "images", "a", "7"}).errors.find("arguments: must be an array") !=
+          std::string::npos);
+    CHECK(run({"jobs", "count", "images", "--bus", bus.url()}).status == 2);
+}

@@ -1,0 +1,245 @@
+#include "http_api_scenario.hpp"
+#include "routemaster/job_queue.hpp"
+
+using namespace http_api_test;
+
+namespace {
+
+const std::string jobs_path = "/v1/queues/images/jobs";
+
+rm::QueueStatus counted(Scenario& bus, const std::string& name = "images") {
+    return done(bus.store, rm::CountJobs{name});
+}
+
+/// The jobs of the queue that are READY.
+std::vector<rm::JobStatus> ready(Scenario& bus) {
+    return done(bus.store, rm::ListJobs{"images", rm::JobStatus::State::ready}).jobs;
+}
+
+rm::Lease acquire(Scenario& bus) {
+    return done(bus.store, rm::AcquireJobs{"images", rm::Uid{1, 1}, 1}).leases.at(0);
+}
+
+void bury(Scenario& bus) {
+    const rm::FailJob step{
+        .lease = acquire(bus), .error = "no \"good\"", .run_at = noon, .bury = true};
+    CHECK(done(bus.store, step) == rm::Settlement::buried);
+}
+
+/// Checks that a push is refused and that the queue stays empty.
+void push_refused(Scenario& bus, const std::string& body, const std::string& problem) {
+    INFO(body);
+    const auto answer = bus.post(jobs_path, root, body);
+    CHECK(answer.status == 400);
+    CHECK(answer.body == problem);
+    CHECK(counted(bus) == rm::QueueStatus{});
+}
+
+}  // namespace
+
+TEST_CASE("http api: a job is pushed, and pushed again it is a duplicate") {
+    Scenario bus;
+    const std::string body = R"({"name":"resize","arguments":[42,"large",{"a":[null,1.5]}]})";
+    const auto answer = bus.post(jobs_path, root, body);
+    CHECK(answer.status == 200);
+    CHECK(answer.content_type == "application/json");
+    CHECK(answer.body == R"({"id":1,"outcome":"pushed"})");
+    CHECK(bus.post(jobs_path, root, body).body == R"({"id":1,"outcome":"duplicate"})");
+    CHECK(counted(bus) == rm::QueueStatus{.ready = 1});
+    const auto job = rm::decode_job(ready(bus).at(0).job).value();
+    CHECK(job.name == "resize");
+    CHECK(job.arguments.at(2) ==
+          rm::Value{rm::Value::Map{{"a", rm::Value::Array{rm::Value{}, 1.5}}}});
+}
+
+TEST_CASE("http api: a push has all options of a job") {
+    Scenario bus;
+    CHECK(
+        bus.post(jobs_path, root,
+                 R"({"name":"a","delay":5000,"attempts_max":3,"timeout":700,"expires":60000,)"
+                 R"("unique":{"key":"k","scope":"for_time","time":9000,"on_duplicate":"replace"},)"
+                 R"("metadata":{"trace":"t"}})")
+            .status == 200);
+    const auto status = done(bus.store, rm::FindJob{"images", 1}).value();
+    CHECK(status.state == rm::JobStatus::State::scheduled);
+    CHECK(status.run_at == noon + rm::Duration{5'000});
+    CHECK(status.options.attempts_max == 3);
+    CHECK(status.options.timeout == rm::Duration{700});
+    CHECK(status.options.expires_at == noon + rm::Duration{65'000});
+    CHECK(status.options.key == rm::JobKey{.text = "k",
+                                           .scope = rm::KeyScope::for_time,
+                                           .until = noon + rm::Duration{9'000}});
+    CHECK(status.options.metadata == rm::JobMetadata{{"trace", "t"}});
+    CHECK(bus.post(jobs_path, root,
+                   R"({"name":"b","run_at":1795222901124,"unique":{"key":"k",)"
+                   R"("on_duplicate":"debounce"}})")
+              .body == R"({"id":1,"outcome":"replaced"})");
+    for (int i = 0; i < 2; ++i) {
+        CHECK(bus.post(jobs_path, root, R"({"name":"c","unique":false})").body.find("pushed") !=
+              std::string::npos);
+    }
+    CHECK(counted(bus) == rm::QueueStatus{.scheduled = 1, .ready = 2});
+}
+
+TEST_CASE("http api: a bad job is refused, and nothing of an array with one is pushed") {
+    Scenario bus;
+    push_refused(bus, "",
+                 "JSON: syntax error while parsing value - unexpected end of input at byte 0");
+    push_refused(bus, "7", "job: must be an object");
+    push_refused(bus, "{}", "name: is missing");
+    push_refused(bus, R"({"name":7})", "name: requires a string");
+    push_refused(bus, R"({"name":""})", "name: of a job must not be empty");
+    push_refused(bus, R"({"name":"a","arguments":{}})", "arguments: must be an array");
+    push_refused(bus, R"({"name":"a","delay":-1})",
+                 "delay: must be an integer from 0 to 31536000000000");
+    push_refused(bus, R"({"name":"a","delay":1.5})",
+                 "delay: must be an integer from 0 to 31536000000000");
+    push_refused(bus, R"({"name":"a","run_at":18446744073709551615})",
+                 "run_at: must be an integer from 0 to 9223372036854775807");
+    push_refused(bus, R"({"name":"a","attempts_max":4294967296})",
+                 "attempts_max: must be an integer from 0 to 4294967295");
+    push_refused(bus, R"({"name":"a","priorty":1})",
+                 R"(bad data in payload: unknown field "priorty")");
+    push_refused(bus, R"({"name":"a","unique":7})",
+                 "unique: must be true, false, or an object with a key");
+    push_refused(bus, R"({"name":"a","unique":{}})", "unique: key: is missing");
+    push_refused(bus, R"({"name":"a","unique":{"key":""}})", "unique.key: must not be empty");
+    push_refused(bus, R"({"name":"a","unique":{"key":"k","scope":"x"}})",
+                 "unique: scope: must be until_done, until_started or for_time");
+    push_refused(bus, R"({"name":"a","unique":{"key":"k","scope":"for_time"}})",
+                 "unique.time: must be positive");
+    push_refused(bus, R"({"name":"a","metadata":{"a":1}})",
+                 "metadata: must be an object of strings");
+    push_refused(bus, R"({"name":"a","metadata":{"":"x"}})", "metadata: a name must not be empty");
+    push_refused(bus, R"([{"name":"a"},{"name":7}])", "jobs[1]: name: requires a string");
+    push_refused(bus, R"([{"name":"a"},{"name":"b","metadata":{"":"x"}}])",
+                 "jobs[1]: metadata: a name must not be empty");
+    std::string many{"["};
+    for (int i = 0; i < 1'001; ++i) many += (i == 0 ? "" : ",") + std::string{R"({"name":"a"})"};
+    push_refused(bus, many + "]", "jobs: must be at most 1000");
+    push_refused(
+        bus, R"({"name":"a","arguments":[)" + std::string(64, '[') + std::string(64, ']') + "]}",
+        "JSON: nested too deep at byte 88");
+}
+
+TEST_CASE("http api: many jobs are pushed in one request") {
+    Scenario bus;
+    const auto answer =
+        bus.post(jobs_path, root,
+                 R"([{"name":"a"},{"name":"b","delay":1000},{"name":"a","metadata":{"x":"y"}}])");
+    CHECK(answer.status == 200);
+    CHECK(answer.body == R"([{"id":1,"outcome":"pushed"},{"id":2,"outcome":"pushed"},)"
+                         R"({"id":1,"outcome":"duplicate"}])");
+    CHECK(counted(bus) == rm::QueueStatus{.scheduled = 1, .ready = 1});
+    CHECK(bus.post(jobs_path, root, "[]").body == "[]");
+}
+
+TEST_CASE("http api: jobs of a queue are counted, listed in pages, and shown") {
+    Scenario bus;
+    for (const char* name : {"a", "b", "c"}) {
+        CHECK(bus.post(jobs_path, root, R"({"name":")" + std::string{name} + R"("})").status ==
+              200);
+    }
+    bury(bus);
+    CHECK(bus.get("/v1/queues/images", root).body ==
+          R"({"queue":"images","scheduled":0,"ready":2,"pending":0,"buried":1})");
+    const auto at = std::to_string(rm::to_milliseconds(noon));
+    const auto buried =
+        R"({"id":1,"state":"buried","name":"a","arguments":[],"attempts":1,"attempts_max":25,)"
+        R"("timeout":0,"run_at":null,"expires_at":null,"buried_at":)" +
+        at + R"(,"key":null,"worker":null,"cancelled":false,"metadata":{},)" +
+        R"("errors":[{"attempt":1,"at":)" + at + R"(,"text":"no \"good\""}]})";
+    CHECK(bus.get(jobs_path + "?state=buried", root).body == "[" + buried + "]");
+    CHECK(bus.get(jobs_path + "/1", root).body == buried);
+    const auto first = bus.get(jobs_path + "?state=ready&limit=1", root);
+    CHECK(first.body.starts_with(R"([{"id":2,"state":"ready","name":"b")"));
+    CHECK(header(first, "Link") == "<" + jobs_path + "?state=ready&after=2&limit=1>; rel=\"next\"");
+    const auto second = bus.get(jobs_path + "?state=ready&after=2&limit=1", root);
+    CHECK(second.body.starts_with(R"([{"id":3,)"));
+    CHECK(header(bus.get(jobs_path + "?state=ready&after=3", root), "Link").empty());
+    CHECK(bus.get(jobs_path + "?state=pending", root).body == "[]");
+    CHECK(bus.get(jobs_path + "?state=ready&after=99999999999999999999", root).body ==
+          "after: must be the id of a job");
+    CHECK(bus.get(jobs_path, root).body == "state: must be scheduled, ready, pending or buried");
+    CHECK(bus.get(jobs_path + "?state=ready&limit=0", root).status == 400);
+    for (const std::string id : {"7", "x", "-1", "18446744073709551616"}) {
+        CHECK(bus.get(jobs_path + "/" + id, root).status == 404);
+    }
+}
+
+TEST_CASE("http api: a page of jobs ends once it is large") {
+    Scenario bus;
+    for (char c = 'a'; c < 'e'; ++c) {
+        CHECK(bus.post(jobs_path, root,
+                       R"({"name":"big","arguments":[")" + std::string(600'000, c) + R"("]})")
+                  .status == 200);
+    }
+    const auto page = bus.get(jobs_path + "?state=ready", root);
+    CHECK(page.body.size() < 1'300'000);
+    CHECK(header(page, "Link") ==
+          "<" + jobs_path + "?state=ready&after=2&limit=100>; rel=\"next\"");
+}
+
+TEST_CASE("http api: BURIED jobs are kicked, one or many") {
+    Scenario bus;
+    for (const char* name : {"a", "b", "c"}) {
+        CHECK(bus.post(jobs_path, root, R"({"name":")" + std::string{name} + R"("})").status ==
+              200);
+    }
+    for (int i = 0; i < 3; ++i) bury(bus);
+    CHECK(bus.post(jobs_path + "/2/kick", root, "").status == 204);
+    CHECK(bus.post(jobs_path + "/2/kick", root, "").status == 404);
+    CHECK(bus.post("/v1/queues/images/kick", root, R"({"limit":1})").body == R"({"jobs":1})");
+    CHECK(bus.post("/v1/queues/images/kick", root, "").body == R"({"jobs":1})");
+    CHECK(bus.post("/v1/queues/images/kick", root, "").body == R"({"jobs":0})");
+    CHECK(bus.post("/v1/queues/images/kick", root, R"({"limit":1001})").status == 400);
+    CHECK(counted(bus) == rm::QueueStatus{.ready = 3});
+}
+
+TEST_CASE("http api: jobs are cancelled and deleted, but none that a worker has is deleted") {
+    Scenario bus;
+    for (const char* name : {"a", "b", "c"}) {
+        CHECK(bus.post(jobs_path, root, R"({"name":")" + std::string{name} + R"("})").status ==
+              200);
+    }
+    acquire(bus);
+    CHECK(bus.remove(jobs_path + "/1", root).status == 409);
+    CHECK(bus.post(jobs_path + "/1/cancel", root, "").body == R"({"outcome":"requested"})");
+    CHECK(bus.get(jobs_path + "/1", root).body.find(R"("cancelled":true)") != std::string::npos);
+    CHECK(bus.post(jobs_path + "/2/cancel", root, "").body == R"({"outcome":"cancelled"})");
+    CHECK(bus.post(jobs_path + "/2/cancel", root, "").status == 404);
+    CHECK(bus.remove(jobs_path + "/3", root).status == 204);
+    CHECK(bus.remove(jobs_path + "/3", root).status == 404);
+    CHECK(counted(bus) == rm::QueueStatus{.pending = 1});
+}
+
+TEST_CASE("http api: the bus's own queue is refused, and jobs of Ruby's have no ids") {
+    Scenario bus;
+    const std::string body = R"({"name":"a"})";
+    refused(bus, request("POST", "/v1/queues/main/jobs", root, body), 400,
+            "queue: main is the bus's own, for its deliveries");
+    refused(bus, request("GET", "/v1/queues/main", root), 400,
+            "queue: main is the bus's own, for its deliveries");
+    CHECK(bus.post("/v1/queues/aux/jobs", root, body).body == R"({"id":null,"outcome":"pushed"})");
+    CHECK(bus.get("/v1/queues/aux", root).body.find(R"("ready":1)") != std::string::npos);
+    refused(bus, request("POST", "/v1/queues/aux/jobs", root, R"({"name":"b","timeout":5})"), 400,
+            "options: jobs of Ruby Routemaster's queues have none");
+    refused(bus, request("GET", "/v1/queues/aux/jobs/1", root), 400,
+            "queue: aux is Ruby Routemaster's, whose jobs have no ids");
+    refused(bus, request("POST", "/v1/queues/a:b/jobs", root, body), 400,
+            "queue: must be 1 to 64 of A-Z, a-z, 0-9, _, - and .");
+}
+
+TEST_CASE("http api: the routes of jobs take the root token alone") {
+    Scenario bus;
+    for (const auto& user : {std::string{shop}, std::string{}}) {
+        refused(bus, request("POST", jobs_path, user, R"({"name":"a"})"), 401,
+                "this endpoint requires authentication with a root token");
+        CHECK(bus.get("/v1/queues/images", user).status == 401);
+        CHECK(bus.post("/v1/queues/images/lease", user, "{}").status == 401);
+    }
+    CHECK(counted(bus) == rm::QueueStatus{});
+    // Without an object that leases jobs there are no routes for it.
+    CHECK(bus.post("/v1/queues/images/lease", root, "{}").status == 404);
+    CHECK(bus.post(jobs_path + "/1/ack", root, "{}").status == 404);
+}

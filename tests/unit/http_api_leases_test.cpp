@@ -1,0 +1,162 @@
+#include <memory>
+
+#include "http_api_scenario.hpp"
+#include "routemaster/job_leases.hpp"
+#include "routemaster/job_queue.hpp"
+#include "support/hand_runner.hpp"
+
+using namespace http_api_test;
+
+namespace {
+
+const std::string images_path = "/v1/queues/images";
+
+/// A bus whose leases are polled by hand.
+struct LeaseScenario {
+    LeaseScenario() { CHECK(images.push({"resize", {42}}, {.metadata = {{"trace", "t"}}})); }
+
+    /// Sends a request, which may be answered later.
+    std::shared_ptr<std::vector<rm::HttpResponse>> send(const std::string& path, std::string body) {
+        const auto answers = std::make_shared<std::vector<rm::HttpResponse>>();
+        api.handle(request("POST", path, root, std::move(body)),
+                   [answers](rm::HttpResponse answer) { answers->push_back(std::move(answer)); });
+        run();
+        return answers;
+    }
+
+    rm::HttpResponse post(const std::string& path, std::string body) {
+        const auto answers = send(path, std::move(body));
+        REQUIRE(answers->size() == 1);
+        return answers->front();
+    }
+
+    void run() { runner.run(clock.now()); }
+
+    void run_for(rm::Duration span) {
+        const auto end = clock.now() + span;
+        for (run(); runner.next() < end; run()) clock.set(runner.next());
+        clock.set(end);
+        run();
+    }
+
+    /// Leases the only job; the text of its lease.
+    std::string lease(const std::string& body = "{}") {
+        const auto answer = rm::parse_json(post(images_path + "/lease", body).body).value();
+        const auto& jobs = *answer.find("jobs")->get_if<rm::Value::Array>();
+        REQUIRE(jobs.size() == 1);
+        return *jobs[0].find("lease")->get_if<std::string>();
+    }
+
+    rm::testing::ManualClock clock{noon};
+    rm::MemoryStore store;
+    rm::JobQueue images{store, "images", clock};
+    rm::JobLeases leases{store, {.seed = 1}};
+    rm::HttpApi api{store, {.root_key = root, .clock = &clock, .leases = &leases}};
+    rm::test::HandRunner runner{leases};
+};
+
+std::string naming(const std::string& lease, const std::string& more = "") {
+    return R"({"lease":")" + lease + '"' + more + "}";
+}
+
+}  // namespace
+
+TEST_CASE("http api: a job is leased, extended and acknowledged") {
+    LeaseScenario bus;
+    const auto answer = bus.post(images_path + "/lease", R"({"worker":"w\"1","lease_time":5000})");
+    CHECK(answer.status == 200);
+    const auto until = rm::to_milliseconds(noon) + 5'000;
+    CHECK(answer.body.starts_with(
+        R"({"worker":"w\"1","jobs":[{"id":1,"name":"resize","arguments":[42],"lease":")"));
+    CHECK(answer.body.ends_with(R"(","until":)" + std::to_string(until) +
+                                R"(,"attempt":1,"timeout":0,"metadata":{"trace":"t"}}]})"));
+    const auto at = answer.body.find(R"("lease":")") + 9;
+    const auto lease = answer.body.substr(at, answer.body.find('"', at) - at);
+    bus.clock.advance(rm::Duration{1'000});
+    CHECK(bus.post(images_path + "/jobs/1/extend", naming(lease)).body ==
+          R"({"until":)" + std::to_string(until + 1'000) + R"(,"cancelled":false})");
+    CHECK(bus.post(images_path + "/jobs/1/extend", naming(lease, R"(,"lease_time":60000)")).body ==
+          R"({"until":)" + std::to_string(until + 56'000) + R"(,"cancelled":false})");
+    CHECK(bus.post(images_path + "/jobs/2/ack", naming(lease)).status == 409);
+    CHECK(bus.post(images_path + "/jobs/1/ack", naming(lease)).status == 204);
+    CHECK(bus.post(images_path + "/jobs/1/ack", naming(lease)).status == 409);
+    CHECK(bus.images.status().value() == rm::QueueStatus{});
+}
+
+TEST_CASE("http api: a worker that gives no name gets one") {
+    LeaseScenario bus;
+    const auto answer = rm::parse_json(bus.post(images_path + "/lease", "{}").body).value();
+    CHECK(answer.find("worker")->get_if<std::string>()->size() == 20);
+}
+
+TEST_CASE("http api: a job is nacked, buried and released") {
+    LeaseScenario bus;
+    CHECK(bus.post(images_path + "/jobs/1/release", naming(bus.lease())).status == 204);
+    CHECK(bus.post(images_path + "/jobs/1/nack",
+                   naming(bus.lease(), R"(,"error":"no","retry_after":0)"))
+              .body == R"({"buried":false})");
+    const auto status = bus.images.find(1).value().value();
+    CHECK(status.errors.at(0).text == "no");
+    CHECK(status.attempts == 1);
+    CHECK(bus.post(images_path + "/jobs/1/nack", naming(bus.lease(), R"(,"bury":true)")).body ==
+          R"({"buried":true})");
+    CHECK(bus.images.status().value() == rm::QueueStatus{.buried = 1});
+}
+
+TEST_CASE("http api: a request for jobs waits, and a zombie gets 409") {
+    LeaseScenario bus;
+    const auto zombie = bus.lease(R"({"lease_time":1000})");
+    const auto waiting = bus.send(images_path + "/lease", R"({"wait":30000})");
+    CHECK(waiting->empty());
+    bus.run_for(rm::Duration{1'000});
+    REQUIRE(waiting->size() == 1);
+    CHECK(waiting->front().body.find(R"("attempt":2)") != std::string::npos);
+    for (const std::string verb : {"ack", "nack", "release", "extend"}) {
+        const auto answer = bus.post(images_path + "/jobs/1/" + verb, naming(zombie));
+        CHECK(answer.status == 409);
+        CHECK(answer.body == "the lease is lost");
+    }
+    CHECK(bus.images.status().value() == rm::QueueStatus{.pending = 1});
+    const auto none = bus.send(images_path + "/lease", R"({"wait":2000})");
+    bus.run_for(rm::Duration{2'000});
+    REQUIRE(none->size() == 1);
+    CHECK(none->front().body.ends_with(R"(,"jobs":[]})"));
+}
+
+TEST_CASE("http api: bad requests about leases are refused, and change nothing") {
+    LeaseScenario bus;
+    const auto lease = bus.lease();
+    const auto refused = [&](const std::string& path, const std::string& body,
+                             const std::string& problem) {
+        INFO(path << " " << body);
+        const auto answer = bus.post(images_path + path, body);
+        CHECK(answer.status == 400);
+        CHECK(answer.body == problem);
+        CHECK(bus.images.status().value() == rm::QueueStatus{.pending = 1});
+    };
+    refused("/lease", "[]", "JSON: must be an object");
+    refused("/lease", R"({"limit":101})", "limit: must be an integer from 1 to 100");
+    refused("/lease", R"({"limit":"1"})", "limit: must be an integer from 1 to 100");
+    refused("/lease", R"({"wait":30001})", "wait: must be an integer from 0 to 30000");
+    refused("/lease", R"({"wait":1e99})", "wait: must be an integer from 0 to 30000");
+    refused("/lease", R"({"lease_time":999})",
+            "lease_time: must be an integer from 1000 to 3600000");
+    refused("/lease", R"({"worker":""})", "worker: must be a string of 1 to 64 bytes");
+    refused("/lease", R"({"worker":7})", "worker: must be a string of 1 to 64 bytes");
+    refused("/lease", R"({"queue":"x"})", R"(bad data in payload: unknown field "queue")");
+    refused("/jobs/1/ack", "{}", "lease: requires a string");
+    refused("/jobs/1/ack", naming("x"), "lease: is none, or not of this job");
+    refused("/jobs/1/ack", naming(lease + "x"), "lease: is none, or not of this job");
+    refused("/jobs/x/ack", naming(lease), "lease: is none, or not of this job");
+    refused("/jobs/1/ack", naming(lease, R"(,"error":"x")"),
+            R"(bad data in payload: unknown field "error")");
+    refused("/jobs/1/nack", naming(lease, R"(,"error":7)"), "error: requires a string");
+    refused("/jobs/1/nack", naming(lease, R"(,"bury":1)"), "bury: must be true or false");
+    refused("/jobs/1/nack", naming(lease, R"(,"retry_after":-1)"),
+            "retry_after: must be an integer from 0 to 31536000000");
+    refused("/jobs/1/extend", naming(lease, R"(,"lease_time":1)"),
+            "lease_time: must be an integer from 1000 to 3600000");
+    CHECK(bus.post("/v1/queues/main/lease", "{}").status == 400);
+    CHECK(bus.post("/v1/queues/aux/jobs/1/ack", naming(lease)).status == 400);
+    CHECK(bus.post(images_path + "/jobs/1/ack", naming(lease)).status == 204);
+}

@@ -1,0 +1,506 @@
+/// @file
+/// Leases of jobs for workers elsewhere, on a manual clock.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routemaster/job_leases.hpp"
+#include "routemaster/perform.hpp"
+#include "routemaster/step.hpp"
+#include "support/pool_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// What became of a request; nothing while it waits.
+template <class T>
+using Answer = std::shared_ptr<std::optional<Result<T>>>;
+
+template <class T>
+auto answer_into(const Answer<T>& answer) {
+    return [answer](Result<T> result) {
+        CHECK_MESSAGE(!answer->has_value(), "answered twice");
+        answer->emplace(std::move(result));
+    };
+}
+
+using Leased = Answer<std::vector<LeasedJob>>;
+
+std::size_t jobs_in(const Leased& answer) {
+    REQUIRE(answer->has_value());
+    return (*answer)->value().size();
+}
+
+LeasedJob only_job(const Leased& answer) {
+    REQUIRE(jobs_in(answer) == 1);
+    return (*answer)->value().front();
+}
+
+LeaseName name_of(const LeasedJob& job) {
+    return {job.lease.queue, job.lease.id, job.lease.worker, job.lease.fence};
+}
+
+/// Leases of a scene, polled by hand.
+struct HandLeases {
+    explicit HandLeases(JobScene& in, JobLeasesOptions options = {})
+        : scene{in}, leases{in.store, complete(std::move(options))} {}
+
+    [[nodiscard]] JobLeasesOptions complete(JobLeasesOptions options) const {
+        options.seed = ++scene.pools;
+        options.log = scene.log.sink();
+        return options;
+    }
+
+    void run() { runner.run(scene.clock.now()); }
+
+    void run_for(Duration span) {
+        const auto end = scene.clock.now() + span;
+        for (run(); runner.next() < end; run()) scene.clock.set(runner.next());
+        scene.clock.set(end);
+        run();
+    }
+
+    Leased lease(LeaseRequest request = {}) {
+        if (request.queue.empty()) request.queue = "work";
+        const auto answer = std::make_shared<std::optional<Result<std::vector<LeasedJob>>>>();
+        leases.lease(std::move(request), answer_into(answer));
+        run();
+        return answer;
+    }
+
+    std::optional<Extension> extend(const LeasedJob& job, std::optional<Duration> span = {}) {
+        const auto answer = std::make_shared<std::optional<Result<std::optional<Extension>>>>();
+        leases.extend(name_of(job), span, answer_into(answer));
+        run();
+        return answer->value().value();
+    }
+
+    Result<Settlement> settle(const LeasedJob& job, AttemptEnd end = {}) {
+        const auto answer = std::make_shared<std::optional<Result<Settlement>>>();
+        leases.settle(name_of(job), std::move(end), answer_into(answer));
+        run();
+        return answer->value();
+    }
+
+    void close() {
+        leases.close(scene.clock.now());
+        runner.wake();
+        run();
+    }
+
+    JobScene& scene;
+    JobLeases leases;
+    HandRunner runner{leases};
+};
+
+constexpr auto failed = AttemptEnd::Kind::failed;
+constexpr auto released = AttemptEnd::Kind::released;
+
+}  // namespace
+
+TEST_CASE("a job is leased, extended and done") {
+    JobScene scene;
+    HandLeases hand{scene};
+    const auto id = scene.push("a", {.metadata = {{"tenant", "7"}}});
+    const auto answer = hand.lease({.worker = "w", .lease_time = Duration{2'000}});
+    const auto job = only_job(answer);
+    CHECK(job.job == Job{"a"});
+    CHECK(job.lease.id == id);
+    CHECK(job.lease.attempt == 1);
+    CHECK(job.lease.metadata.at("tenant") == "7");
+    CHECK(job.until == scene.clock.now() + Duration{2'000});
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+    for (int i = 0; i < 5; ++i) {
+        hand.run_for(Duration{1'500});
+        const auto extension = hand.extend(job);
+        REQUIRE(extension);
+        CHECK(extension->until == scene.clock.now() + Duration{2'000});
+        CHECK(!extension->cancelled);
+    }
+    CHECK(hand.settle(job).value() == Settlement::settled);
+    CHECK(scene.queue() == QueueStatus{});
+    CHECK(hand.settle(job).value() == Settlement::lease_lost);
+    CHECK(!hand.extend(job));
+}
+
+TEST_CASE("a lease whose worker is silent ends on time, and the job runs elsewhere") {
+    JobScene scene;
+    HandLeases hand{scene};
+    const auto id = scene.push("a");
+    const auto job = only_job(hand.lease({.worker = "slow", .lease_time = Duration{2'000}}));
+    const auto other = hand.lease({.worker = "other", .wait = Duration{10'000}});
+    CHECK(!other->has_value());
+    hand.run_for(Duration{1'999});
+    CHECK(!other->has_value());
+    hand.run_for(Duration{1});
+    const auto again = only_job(other);
+    CHECK(again.lease.attempt == 2);
+    CHECK(again.lease.fence != job.lease.fence);
+    const auto status = scene.job(id);
+    REQUIRE(status.errors.size() == 1);
+    CHECK(status.errors[0].text == "its worker 'slow' was silent for 2000 ms");
+    CHECK(scene.log.count(LogLevel::warning, "silent") == 1);
+    // The one that was slow changes nothing any more, whatever it says.
+    CHECK(!hand.extend(job));
+    CHECK(hand.settle(job).value() == Settlement::lease_lost);
+    CHECK(hand.settle(job, {.kind = failed}).value() == Settlement::lease_lost);
+    CHECK(hand.settle(job, {.kind = released}).value() == Settlement::lease_lost);
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+    CHECK(hand.settle(again).value() == Settlement::settled);
+}
+
+TEST_CASE("two workers of one name have leases of their own") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a");
+    scene.push("b");
+    const auto first = only_job(hand.lease({.worker = "twin", .lease_time = Duration{2'000}}));
+    const auto second = only_job(hand.lease({.worker = "twin", .lease_time = Duration{9'000}}));
+    CHECK(first.job.name != second.job.name);
+    CHECK(hand.settle(first).value() == Settlement::settled);
+    hand.run_for(Duration{8'000});
+    CHECK(hand.extend(second));
+}
+
+TEST_CASE("an attempt that failed counts, and the job runs again when its worker says") {
+    JobScene scene;
+    HandLeases hand{scene};
+    const auto id = scene.push("a");
+    const auto begin = scene.clock.now();
+    auto job = only_job(hand.lease());
+    CHECK(hand.settle(job, {.kind = failed, .error = "no\xff", .retry_after = Duration{5'000}})
+              .value() == Settlement::settled);
+    CHECK(scene.job(id).run_at == begin + Duration{5'000});
+    CHECK(scene.job(id).errors.at(0).text == "no?");
+    hand.run_for(Duration{5'000});
+    job = only_job(hand.lease());
+    CHECK(job.lease.attempt == 2);
+    // Without a time the policy says: 2 s after the second attempt, and up to half of it more.
+    const auto now = scene.clock.now();
+    CHECK(hand.settle(job, {.kind = failed}).value() == Settlement::settled);
+    CHECK(scene.job(id).run_at >= now + Duration{2'000});
+    CHECK(scene.job(id).run_at <= now + Duration{3'000});
+    hand.run_for(Duration{3'000});
+    job = only_job(hand.lease());
+    CHECK(hand.settle(job, {.kind = failed, .bury = true}).value() == Settlement::buried);
+    CHECK(scene.queue() == QueueStatus{.buried = 1});
+}
+
+TEST_CASE("an attempt that is released does not count") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a");
+    auto job = only_job(hand.lease());
+    CHECK(hand.settle(job, {.kind = released}).value() == Settlement::settled);
+    job = only_job(hand.lease());
+    CHECK(job.lease.attempt == 1);
+    CHECK(hand.settle(job, {.kind = released, .retry_after = Duration{1'000}}).value() ==
+          Settlement::settled);
+    CHECK(scene.queue() == QueueStatus{.scheduled = 1});
+}
+
+TEST_CASE("a request waits until there is a job, or its time is over") {
+    JobScene scene;
+    HandLeases hand{scene};
+    CHECK(jobs_in(hand.lease()) == 0);
+    const auto patient = hand.lease({.wait = Duration{30'000}});
+    const auto hasty = hand.lease({.wait = Duration{500}});
+    hand.run_for(Duration{499});
+    CHECK(!hasty->has_value());
+    hand.run_for(Duration{1});
+    CHECK(jobs_in(hasty) == 0);
+    scene.push("a", {.delay = Duration{10'000}});
+    hand.run_for(Duration{9'999});
+    CHECK(!patient->has_value());
+    hand.run_for(Duration{1});
+    CHECK(only_job(patient).job == Job{"a"});
+}
+
+TEST_CASE("a thousand requests wait, and each job wakes one, in their order") {
+    JobScene scene;
+    HandLeases hand{scene};
+    std::vector<Leased> waiting;
+    for (int i = 0; i < 1'000; ++i) {
+        waiting.push_back(hand.lease({.wait = Duration{30'000}, .lease_time = Duration{60'000}}));
+    }
+    const auto answered = [&] {
+        return std::count_if(waiting.begin(), waiting.end(),
+                             [](const auto& each) { return each->has_value(); });
+    };
+    CHECK(answered() == 0);
+    scene.push("a");
+    hand.run();
+    CHECK(answered() == 1);
+    CHECK(jobs_in(waiting[0]) == 1);
+    for (const auto* name : {"b", "c", "d"}) scene.push(name);
+    hand.run();
+    CHECK(answered() == 4);
+    CHECK(only_job(waiting[3]).job == Job{"d"});
+    hand.run_for(Duration{30'000});
+    CHECK(answered() == 1'000);
+    CHECK(scene.queue() == QueueStatus{.pending = 4});
+}
+
+TEST_CASE("requests that wait cost the store nothing but the heartbeats of one worker") {
+    JobScene scene;
+    HandLeases hand{scene, {.poll_interval = Duration{60'000}}};
+    for (int i = 0; i < 100; ++i) hand.lease({.wait = Duration{30'000}});
+    const auto questions = [&] { return scene.store.times_of<AcquireJobs>().size(); };
+    const auto heartbeats = [&] { return scene.store.times_of<Heartbeat>().size(); };
+    const auto asked = questions();
+    const auto beaten = heartbeats();
+    hand.run_for(Duration{10'000});
+    CHECK(questions() == asked);
+    CHECK(heartbeats() - beaten == 10);
+}
+
+TEST_CASE("a request gets as many jobs as it wants, and there are") {
+    JobScene scene;
+    HandLeases hand{scene};
+    for (const auto* name : {"a", "b", "c", "d", "e"}) scene.push(name);
+    const auto three = hand.lease({.limit = 3});
+    CHECK(jobs_in(three) == 3);
+    CHECK(jobs_in(hand.lease({.limit = 100})) == 2);
+    CHECK((*three)->value().front().job == Job{"a"});
+}
+
+TEST_CASE("a client that is gone gets no job, and keeps none from others") {
+    JobScene scene;
+    HandLeases hand{scene};
+    const auto gone = std::make_shared<std::atomic<bool>>(false);
+    const auto left = hand.lease({.limit = 2, .wait = Duration{30'000}, .gone = gone});
+    const auto stays = hand.lease({.wait = Duration{30'000}});
+    gone->store(true);
+    scene.push("a");
+    hand.run();
+    CHECK(only_job(stays).lease.attempt == 1);
+    CHECK(jobs_in(left) == 0);
+    // And makes space within a second.
+    const auto also_left = hand.lease({.wait = Duration{30'000}, .gone = gone});
+    hand.run_for(Duration{1'000});
+    CHECK(also_left->has_value());
+}
+
+TEST_CASE("an attempt that takes longer than its timeout fails, though its lease is extended") {
+    JobScene scene;
+    HandLeases hand{scene};
+    const auto id = scene.push("a", {.timeout = Duration{3'000}});
+    const auto job = only_job(hand.lease({.lease_time = Duration{2'000}}));
+    hand.run_for(Duration{1'500});
+    CHECK(hand.extend(job)->until == scene.clock.now() + Duration{1'500});
+    hand.run_for(Duration{1'499});
+    CHECK(scene.queue().pending == 1);
+    hand.run_for(Duration{1});
+    CHECK(scene.queue() == QueueStatus{.scheduled = 1});
+    CHECK(scene.job(id).errors.at(0).text == "timed out after 3000 ms");
+    CHECK(hand.settle(job).value() == Settlement::lease_lost);
+}
+
+TEST_CASE("a worker learns with its heartbeat that its job was cancelled") {
+    JobScene scene;
+    HandLeases hand{scene};
+    const auto id = scene.push("a");
+    const auto job = only_job(hand.lease());
+    CHECK(scene.jobs.cancel(id).value() == Cancellation::requested);
+    hand.run_for(Duration{1'000});
+    CHECK(hand.extend(job)->cancelled);
+    CHECK(hand.settle(job, {.kind = failed}).value() == Settlement::settled);
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("leases last while their process lives, and end within 5 s of its death") {
+    JobScene scene;
+    scene.push("a");
+    HandLeases other{scene};
+    std::optional<LeasedJob> job;
+    {
+        HandLeases dying{scene};
+        job = only_job(dying.lease({.lease_time = Duration{60'000}}));
+        const auto waiting = other.lease({.wait = Duration{30'000}});
+        for (int i = 0; i < 20; ++i) {
+            dying.run_for(Duration{500});
+            other.run();
+        }
+        CHECK(!waiting->has_value());
+        other.run_for(Duration{5'000});
+        CHECK(only_job(waiting).lease.attempt == 2);
+        // A process that only stood still finds its leases lost.
+        dying.run_for(Duration{2'000});
+        CHECK(!dying.extend(*job));
+        CHECK(dying.settle(*job).value() == Settlement::lease_lost);
+        CHECK(scene.log.count(LogLevel::warning, "lost the lease of job") == 1);
+    }
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+}
+
+TEST_CASE("another process settles a lease, but does not extend it") {
+    JobScene scene;
+    HandLeases here{scene};
+    HandLeases there{scene};
+    const auto id = scene.push("a");
+    auto job = only_job(here.lease());
+    CHECK(!there.extend(job));
+    auto forged = job;
+    forged.lease.fence += 1;
+    CHECK(there.settle(forged).value() == Settlement::lease_lost);
+    CHECK(there.settle(job, {.kind = failed, .retry_after = Duration{0}}).value() ==
+          Settlement::settled);
+    CHECK(scene.job(id).errors.size() == 1);
+    job = only_job(there.lease());
+    CHECK(here.settle(job).value() == Settlement::settled);
+    CHECK(scene.queue() == QueueStatus{});
+    here.run_for(Duration{60'000});
+    CHECK(scene.log.count(LogLevel::warning, "BURIED") == 0);
+}
+
+TEST_CASE("a settlement that the store could not do leaves the lease as it was") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a");
+    const auto job = only_job(hand.lease({.lease_time = Duration{5'000}}));
+    scene.store.refuse<AckJob>(1);
+    const auto refused = hand.settle(job);
+    REQUIRE(!refused);
+    CHECK(refused.error().code() == Errc::unavailable);
+    CHECK(hand.extend(job));
+    CHECK(hand.settle(job).value() == Settlement::settled);
+}
+
+TEST_CASE("a request that the store cannot answer is refused, and those after it are answered") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a");
+    scene.store.refuse<AcquireJobs>(1);
+    const auto refused = hand.lease({.wait = Duration{30'000}});
+    REQUIRE(refused->has_value());
+    REQUIRE(!refused->value());
+    CHECK(refused->value().error().code() == Errc::unavailable);
+    CHECK(jobs_in(hand.lease()) == 1);
+}
+
+TEST_CASE("a request does not wait for ever for a store that does not answer") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a");
+    scene.store.delay<AcquireJobs>();
+    const auto answer = hand.lease({.wait = Duration{2'000}});
+    hand.run_for(Duration{6'999});
+    CHECK(!answer->has_value());
+    hand.run_for(Duration{1});
+    REQUIRE(answer->has_value());
+    CHECK(answer->value().error().code() == Errc::unavailable);
+    // The job that comes after all is for somebody else.
+    scene.store.release();
+    hand.run();
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    CHECK(only_job(hand.lease()).lease.attempt == 1);
+}
+
+TEST_CASE("what waits is bounded, and what is leased") {
+    JobScene scene;
+    HandLeases hand{scene, {.waiting_max = 2, .leased_max = 1, .queues_max = 2}};
+    const auto refusal = [&](LeaseRequest request) {
+        const auto answer = hand.lease(std::move(request));
+        REQUIRE(answer->has_value());
+        REQUIRE(!answer->value());
+        CHECK(answer->value().error().code() == Errc::unavailable);
+        return answer->value().error().context();
+    };
+    const auto first = hand.lease({.wait = Duration{1'000}});
+    const auto second = hand.lease({.queue = "other", .wait = Duration{1'000}});
+    CHECK(refusal({}) == "too many requests wait for jobs");
+    hand.run_for(Duration{1'000});
+    CHECK(refusal({.queue = "third"}) == "too many queues are in use");
+    scene.push("a");
+    const auto job = only_job(hand.lease());
+    CHECK(refusal({}) == "too many jobs are leased");
+    CHECK(hand.settle(job).value() == Settlement::settled);
+    // A queue that nobody asks for is left, and its worker forgotten.
+    hand.run_for(Duration{11'000});
+    CHECK(jobs_in(hand.lease({.queue = "third"})) == 0);
+}
+
+TEST_CASE("a bad request is refused, and names the field") {
+    JobScene scene;
+    HandLeases hand{scene};
+    const auto problem = [&](LeaseRequest request) {
+        const auto answer = hand.lease(std::move(request));
+        REQUIRE(!answer->value());
+        CHECK(answer->value().error().code() == Errc::invalid);
+        return answer->value().error().context();
+    };
+    CHECK(problem({.queue = "main"}).starts_with("queue: main is Ruby"));
+    CHECK(problem({.queue = "a:b"}).starts_with("queue: must be"));
+    CHECK(problem({.limit = 0}) == "limit: must be from 1 to 100");
+    CHECK(problem({.limit = 101}) == "limit: must be from 1 to 100");
+    CHECK(problem({.wait = Duration{30'001}}) == "wait: must be from 0 to 30000 ms");
+    CHECK(problem({.lease_time = Duration{999}}) == "lease_time: must be from 1000 to 3600000 ms");
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("a stop answers those who wait, and releases the rest") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a");
+    const auto job = only_job(hand.lease());
+    const auto waiting = hand.lease({.wait = Duration{30'000}});
+    hand.leases.drain();
+    hand.run();
+    REQUIRE(waiting->has_value());
+    CHECK(waiting->value().error().code() == Errc::unavailable);
+    CHECK(!hand.lease()->value());
+    CHECK(hand.extend(job));
+    hand.close();
+    hand.run_for(Duration{1'000});
+    CHECK(hand.leases.closed());
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    HandLeases next{scene};
+    CHECK(only_job(next.lease()).lease.attempt == 1);
+}
+
+TEST_CASE("a clock that is set back makes nobody wait twice") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a");
+    static_cast<void>(only_job(hand.lease({.lease_time = Duration{5'000}})));
+    const auto waiting = hand.lease({.wait = Duration{20'000}});
+    hand.run_for(Duration{1'000});
+    scene.clock.advance(Duration{-3'600'000});
+    hand.runner.wake();
+    hand.run_for(Duration{5'000});
+    CHECK(only_job(waiting).lease.attempt == 2);
+}
+
+TEST_CASE("a lease does not end because its process stood still") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a", {.timeout = Duration{20'000}});
+    const auto job = only_job(hand.lease({.lease_time = Duration{5'000}}));
+    hand.run_for(Duration{1'000});
+    scene.clock.advance(Duration{60'000});
+    hand.run();
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+    // As much is left of it as before.
+    hand.run_for(Duration{3'999});
+    CHECK(hand.extend(job));
+    hand.run_for(Duration{5'000});
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+}
+
+TEST_CASE("a job that cannot be decoded is BURIED") {
+    JobScene scene;
+    HandLeases hand{scene};
+    CHECK(perform(scene.memory, PushJob{"work", "\x01", scene.clock.now()}, scene.clock.now()));
+    const auto answer = hand.lease({.wait = Duration{100}});
+    hand.run_for(Duration{1'000});
+    CHECK(jobs_in(answer) == 0);
+    CHECK(scene.queue() == QueueStatus{.buried = 1});
+}
