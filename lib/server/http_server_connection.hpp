@@ -97,7 +97,6 @@ private:
     void enter(State state) noexcept;
     bool step();
     bool receive();
-    void hear_end() noexcept;
     void note_gone() const noexcept;
 
     bool read_head();
