@@ -95,12 +95,14 @@ struct Lease {
     friend bool operator==(const Lease&, const Lease&) = default;
 };
 
-/// The number of jobs of a queue in each state. A scheduled job that is due counts as READY.
+/// The number of jobs of a queue in each state, and whether it is paused. A scheduled job that is
+/// due counts as READY.
 struct QueueStatus {
     std::uint64_t scheduled = 0;
     std::uint64_t ready = 0;
     std::uint64_t pending = 0;
     std::uint64_t buried = 0;
+    bool paused = false;  ///< No job of it is acquired until it is resumed.
 
     friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
 };

@@ -67,6 +67,7 @@ struct BusyStore {
         return {work_queue, s.jobs(JobStatus::State::ready).front().id};
     }
     CancelJob step(std::type_identity<CancelJob>) { return {work_queue, work.id}; }
+    PauseQueue step(std::type_identity<PauseQueue>) { return {work_queue, true}; }
     Heartbeat step(std::type_identity<Heartbeat>) { return {work.worker}; }
     RetireWorker step(std::type_identity<RetireWorker>) { return {work.worker}; }
     ScrubWorkers step(std::type_identity<ScrubWorkers>) { return {silence}; }

@@ -123,7 +123,8 @@ public:
     }
     static std::string of(const QueueStatus& s) {
         return record({"scheduled " + of(s.scheduled), "ready " + of(s.ready),
-                       "pending " + of(s.pending), "buried " + of(s.buried)});
+                       "pending " + of(s.pending), "buried " + of(s.buried),
+                       s.paused ? "paused" : "not paused"});
     }
     static std::string of(const Lease& lease) {
         return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence),

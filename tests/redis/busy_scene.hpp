@@ -88,6 +88,7 @@ struct BusyScene : RedisScene {
             perform(step);
         }
         keyed = perform(AcquireJobs{.queue = "keyed", .worker = worker, .limit = 1}).leases;
+        perform(PauseQueue{"paused", true});
         begin(deliveries.at(0));
         perform(Subscribe{
             .token = "search",

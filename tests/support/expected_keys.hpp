@@ -33,6 +33,9 @@ public:
         for (const auto& [label, kept] : machine_.jobs().kept_keys().table()) {
             keys_.set("routemaster:kept_keys", label + "@" + text(kept.until));
         }
+        for (const auto& [name, paused] : machine_.jobs().paused()) {
+            keys_.set("routemaster:paused", name);
+        }
         add_leases();
         if (const auto id = machine_.jobs().sequences().open("jobs").last; id > 0) {
             keys_.list("routemaster:job_id", std::to_string(id));

@@ -50,7 +50,7 @@ struct PushJob {
 struct Acquired {
     std::vector<Lease> leases;
     /// When the next scheduled job of the queue falls due, `never` when none waits. A job that is
-    /// READY now and was left because of `limit` makes it `now`.
+    /// READY now and was left because of `limit` makes it `now`. Of a paused queue it is `never`.
     TimePoint next_due = never;
     friend bool operator==(const Acquired&, const Acquired&) = default;
 };
@@ -59,7 +59,8 @@ struct Acquired {
 inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 
 /// Promotes what is due, then leases the longest READY jobs to a worker: they become PENDING.
-/// Also counts as a heartbeat of the worker. A worker may have many leases.
+/// Also counts as a heartbeat of the worker. A worker may have many leases. From a queue that is
+/// paused (`PauseQueue`) it gets no new ones.
 /// Except in queues of Ruby Routemaster, this counts an attempt of each job, durably before the
 /// reply: so a job that kills its process each time is leased `attempts_max` times and no more. But
 /// on an embedded store the first attempt in the process that pushed the job is written when it

@@ -53,11 +53,12 @@ struct StepProtocol<CountJobs> {
         request.on("jobs:index:", step.queue).add(step.queue);
     }
     static QueueStatus reply(const ScriptReply& reply) {
-        const auto parts = items(reply.value, 4);
+        const auto parts = items(reply.value, 5);
         return {.scheduled = count(*parts[0]).value,
                 .ready = count(*parts[1]).value,
                 .pending = count(*parts[2]).value,
-                .buried = count(*parts[3]).value};
+                .buried = count(*parts[3]).value,
+                .paused = number(*parts[4]) == 1};
     }
 };
 
