@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -105,6 +106,18 @@ struct QueueStatus {
     bool paused = false;  ///< No job of it is acquired until it is resumed.
 
     friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
+};
+
+/// A queue in a list.
+struct ListedQueue {
+    std::string name;
+    QueueStatus status{};
+    /// Since when the oldest READY job has been due: now minus that is how long jobs wait. It is
+    /// that of the job that is acquired next, or of a SCHEDULED one that fell due before it. None
+    /// when no job is READY, nor of Ruby Routemaster's queues, where no job says it.
+    std::optional<TimePoint> due_since{};
+
+    friend bool operator==(const ListedQueue&, const ListedQueue&) = default;
 };
 
 }  // namespace routemaster

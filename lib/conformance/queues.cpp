@@ -126,6 +126,115 @@ void add_queue_cases(StoreCases& add) {
         expect_woken("when a job came back after they found nothing");
     });
 
+    add("queues that have jobs or are paused are listed by name, page by page", [](Scenario& s) {
+        const auto list = [&](const std::string& after, std::uint32_t limit) {
+            std::string names;
+            const ListQueues step{{.after = after, .limit = limit}};
+            for (const auto& queue : s.perform(step)) names += queue.name + " ";
+            return names;
+        };
+        expect_equal(list("", 10), std::string{}, "queues of an empty store");
+        for (const char* queue : {"z", "b", "a", "gone"}) {
+            s.perform(PushJob{queue, "x", s.now()});
+        }
+        s.perform(AckJob{s.take({.queue = "gone"})});
+        s.perform(PauseQueue{"paused", true});
+        expect_equal(list("", 10), std::string{"a b paused z "}, "queues");
+        expect_equal(list("", 2), std::string{"a b "}, "the first page");
+        expect_equal(list("b", 1), std::string{"paused "}, "the second page");
+        expect_equal(list("paused", 2), std::string{"z "}, "the last page");
+        expect_equal(list("a queue that is gone", 1), std::string{"b "}, "a page");
+        s.perform(PauseQueue{"paused", false});
+        s.subscribe("billing", {"orders"});
+        s.publish("orders");
+        expect_equal(list("", 10), std::string{"a b main z "}, "queues");
+        expect_equal(list("", 3), std::string{"a b main "}, "the first page");
+        expect_equal(list("b", 1), std::string{"main "}, "a page");
+        s.expect_refused(ListQueues{{.after = {}, .limit = 0}}, "limit");
+    });
+
+    add("a queue is listed until its last job is gone, however it goes", [](Scenario& s) {
+        const auto expect_listed = [&](const QueueStatus& status, Where at = Where::here()) {
+            const auto queues = s.perform(ListQueues{});
+            expect_equal(queues.size(), 1U, "queues listed", at);
+            expect_equal(queues.at(0).name, std::string{work_queue}, "the name", at);
+            expect_equal(queues.at(0).status, status, "jobs", at);
+        };
+        const auto expect_gone = [&](const char* how, Where at = Where::here()) {
+            expect_equal(s.perform(ListQueues{}), ListQueues::Reply{}, how, at);
+        };
+        const auto id = s.push_with("a", {});
+        expect_listed({.ready = 1});
+        s.bury_next();
+        expect_listed({.buried = 1});
+        s.perform(DeleteJob{work_queue, id});
+        expect_gone("after a deletion");
+        s.perform(CancelJob{work_queue, s.push_with("a", {.key = {.text = "k"}})});
+        expect_gone("after a cancellation");
+        s.push("a", Duration{10});
+        expect_listed({.scheduled = 1});
+        s.advance(Duration{10});
+        auto lease = s.take_work();
+        expect_listed({.pending = 1});
+        s.perform(CancelJob{work_queue, lease.id});
+        s.perform(NackJob{lease, s.now()});
+        expect_gone("after a job that was cancelled came back");
+        s.push("a");
+        lease = s.take_work();
+        s.perform(CancelJob{work_queue, lease.id});
+        s.perform(RetireWorker{lease.worker});
+        expect_gone("after the worker of a job that was cancelled retired");
+        s.push_with("a", {.expires_at = s.now() + Duration{5}});
+        s.advance(Duration{5});
+        s.expect_idle_until(never, work_queue);
+        expect_gone("after a job expired");
+        s.push("a");
+        s.perform(AckJob{s.take_work()});
+        expect_gone("after an ack");
+    });
+
+    add("a queue says how long its jobs wait", [](Scenario& s) {
+        const auto expect_due = [&](std::optional<TimePoint> since, const char* when,
+                                    Where at = Where::here()) {
+            for (const auto& queue : s.perform(ListQueues{})) {
+                const bool is_own = queue.name == work_queue;
+                expect_equal(queue.due_since, is_own ? since : std::nullopt, when, at);
+            }
+        };
+        s.subscribe("billing", {"orders"}, {.max_events = 1});
+        s.publish("orders");
+        const auto began = s.now();
+        s.push("later", Duration{100});
+        expect_due({}, "when none is due");
+        s.advance(Duration{10});
+        s.push("a");
+        s.advance(Duration{10});
+        const auto b = s.push_with("b", {.key = {.text = "k"}});
+        s.push("c");
+        s.advance(Duration{10});
+        expect_due(began + Duration{10}, "when some are READY");
+        auto lease = s.take_work();
+        expect_due(began + Duration{20}, "when the first was acquired");
+        s.perform(NackJob{lease, s.now()});
+        s.perform(CancelJob{work_queue, b});
+        expect_due(began + Duration{20}, "when the next one is READY as long");
+        lease = s.take_work();
+        expect_equal(lease.job, std::string{"c"}, "the next job");
+        expect_due(began + Duration{30}, "when one that was nacked comes next");
+        s.perform(DeleteJob{work_queue, s.jobs(State::ready).front().id});
+        expect_due({}, "when none is READY");
+        s.advance(Duration{70});
+        expect_due(began + Duration{100}, "when one fell due");
+        s.advance(Duration{1});
+        s.push("d");
+        s.advance(Duration{5});
+        expect_due(began + Duration{100}, "when another was pushed behind it");
+        s.perform(RetireWorker{lease.worker});
+        expect_due(began + Duration{100}, "when a job came back");
+        expect_equal(acquire_all(s), std::string{"dclater"}, "jobs acquired");
+        expect_due({}, "when all are PENDING");
+    });
+
     add("Ruby's queues are not paused, nor what is none", [](Scenario& s) {
         for (const char* name : {delivery_queue, "aux", "", "a queue"}) {
             s.expect_refused(PauseQueue{name, true}, "queue");

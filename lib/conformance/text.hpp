@@ -126,6 +126,9 @@ public:
                        "pending " + of(s.pending), "buried " + of(s.buried),
                        s.paused ? "paused" : "not paused"});
     }
+    static std::string of(const ListedQueue& queue) {
+        return record({of(queue.name), of(queue.status), of(queue.due_since)});
+    }
     static std::string of(const Lease& lease) {
         return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence),
                        of(lease.id), of(lease.attempt), of(lease.timeout), of(lease.metadata)});

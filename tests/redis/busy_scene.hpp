@@ -173,7 +173,7 @@ struct BusyScene : RedisScene {
         for (const std::string queue : {"main", "aux", "work", "keyed", "main:callbacks"}) {
             for (const char* family :
                  {"jobs:index:", "jobs:scheduled:", "jobs:instant:", "jobs:pending:index:",
-                  "routemaster:blocked:", "routemaster:waiting:"}) {
+                  "routemaster:blocked:", "routemaster:waiting:", "routemaster:due:"}) {
                 all.insert(family + queue);
             }
             for (const Uid& one : {worker, second_worker}) {

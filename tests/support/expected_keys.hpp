@@ -149,6 +149,7 @@ private:
         });
         // The newest is at the left.
         add_ready("jobs:instant:" + name, queue.ready);
+        if (queue.has_ids) add_due("routemaster:due:" + name, queue.ready);
         add_called("", queue.abandoned);
         for (const auto& [called, callback] : queue.callbacks) add_called(called, callback.ready);
     }
@@ -226,6 +227,12 @@ private:
     void add_ready(const std::string& key, const detail::ReadyJobs& ready) {
         for (const auto* job = ready.back(); job != nullptr; job = ready.previous(*job)) {
             keys_.list(key, name_of(*job));
+        }
+    }
+
+    void add_due(const std::string& key, const detail::ReadyJobs& ready) {
+        for (const auto* job = ready.back(); job != nullptr; job = ready.previous(*job)) {
+            keys_.list(key, text(job->run_at));
         }
     }
 

@@ -103,13 +103,14 @@ private:
     }
 
     Step rare() {
-        switch (random_.below(7)) {
+        switch (random_.below(8)) {
             case 0: return RetireWorker{any_worker()};
             case 1: return Heartbeat{any_worker()};
             case 2: return DropOldestBatches{1};
             case 3: return ListBatches{.token = any_token(), .limit = limit()};
             case 4: return FindSubscriber{any_token()};
             case 5: return PauseQueue{"work", random_.below(4) == 0};
+            case 6: return ListQueues{{.after = {}, .limit = limit()}};
             default: return CountJobs{any_queue()};
         }
     }

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "routemaster/job.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
@@ -30,7 +32,20 @@ struct PauseQueue {
     bool paused = true;  ///< Whether it is to be paused; else it is resumed.
 };
 
+/// Lists the queues that have jobs, in whatever state, or are paused, by name. `delivery_queue` is
+/// one of them. A page costs what it lists, however many queues and jobs there are.
+struct ListQueues {
+    using Reply = std::vector<ListedQueue>;
+    static constexpr StepTraits traits{.name = "list_queues",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_limit(page.limit); }
+
+    Page page{.after = {}, .limit = 100};
+};
+
 /// The steps about whole queues.
-using QueueSteps = StepList<PauseQueue>;
+using QueueSteps = StepList<PauseQueue, ListQueues>;
 
 }  // namespace routemaster

@@ -148,6 +148,9 @@ public:
 
     [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now);
 
+    /// The queues that have jobs or are paused, by name.
+    [[nodiscard]] std::vector<ListedQueue> list_queues(const Page& page, TimePoint now) const;
+
     // --- Who may acquire what: see `Destinations` and `OrderingGroups` --------------------------
 
     void direct(OrderingGroup& group, std::string_view callback) {

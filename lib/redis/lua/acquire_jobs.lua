@@ -70,7 +70,7 @@ if not paused and (not more or not in_turns) then
         end
     end
     if kinds > 1 then table.sort(all, function(a, b) return a[2] < b[2] end) end
-    for _, one in ipairs(all) do make_ready(q, one[1]) end
+    for _, one in ipairs(all) do make_ready(q, one[1], one[2]) end
 end
 
 local reply = {false}
@@ -168,7 +168,7 @@ local function filled()
 end
 
 local wanted = limit - (#reply - 1) / width
-local sources = wanted > 0 and filled() or {}
+local sources = wanted > 0 and (own and served or filled()) or {}
 local share = math.max(1, math.floor(wanted / math.max(#sources, 1)))
 for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
     for _, one in ipairs(sources) do

@@ -22,7 +22,7 @@ for _, id in ipairs(ids) do
         exhume(q, job, id)
         record[1], record[5], record[6] = 0, never, -1
         save(q, job, record)
-        make_ready(q, job)
+        make_ready(q, job, now)
         kicked = kicked + 1
     end
 end

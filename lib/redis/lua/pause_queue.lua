@@ -8,7 +8,9 @@ local q = ARGV[4]
 if ARGV[5] == '1' then
     redis.call('SADD', KEYS[1], q)
     redis.call('DEL', P .. 'routemaster:waiting:' .. q)
+    enlist(q)
 elseif redis.call('SREM', KEYS[1], q) == 1 then
     redis.call('PUBLISH', P .. 'routemaster:wake', q)
+    delist(q)
 end
 return 1

@@ -7,6 +7,8 @@
 #include "lua_sources.hpp"
 #include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
+#include "redis/steps/queue_names.hpp"
+#include "redis/steps/queue_status.hpp"
 
 namespace routemaster::redis {
 namespace {
@@ -48,17 +50,15 @@ JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
 
 template <>
 struct StepProtocol<CountJobs> {
-    static Script script() { return compose(CountJobs::traits, {lua::deleted}, lua::count_jobs); }
+    static Script script() {
+        using namespace lua;
+        return compose(CountJobs::traits, {deleted, queue_status}, count_jobs);
+    }
     static void request(Request& request, const CountJobs& step) {
         request.on("jobs:index:", step.queue).add(step.queue);
     }
     static QueueStatus reply(const ScriptReply& reply) {
-        const auto parts = items(reply.value, 5);
-        return {.scheduled = count(*parts[0]).value,
-                .ready = count(*parts[1]).value,
-                .pending = count(*parts[2]).value,
-                .buried = count(*parts[3]).value,
-                .paused = number(*parts[4]) == 1};
+        return queue_status_of(items(reply.value, queue_status_parts));
     }
 };
 
@@ -119,10 +119,11 @@ template <>
 struct StepProtocol<DeleteJob> {
     static Script script() {
         using namespace lua;
-        return compose(
-            DeleteJob::traits,
-            {expect, index, counter, keyed, record, forget, burial, deleted, job_status, take_out},
-            delete_job);
+        const auto names = queue_names_part();
+        return compose(DeleteJob::traits,
+                       {expect, index, counter, keyed, record, forget, burial, deleted, job_status,
+                        take_out, names},
+                       delete_job);
     }
     static void request(Request& request, const DeleteJob& step) {
         request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
@@ -140,9 +141,10 @@ template <>
 struct StepProtocol<CancelJob> {
     static Script script() {
         using namespace lua;
+        const auto names = queue_names_part();
         return compose(CancelJob::traits,
                        {expect, index, counter, keyed, record, forget, burial, deleted, job_status,
-                        take_out, cancelled},
+                        take_out, names, cancelled},
                        cancel_job);
     }
     static void request(Request& request, const CancelJob& step) {

@@ -10,6 +10,11 @@ Result<PauseQueue::Reply> Machine::apply(PauseQueue& step) {
     return Done{};
 }
 
+template <>
+Result<ListQueues::Reply> Machine::apply(ListQueues& step) {
+    return jobs_.list_queues(step.page, now_);
+}
+
 Outcome Machine::perform_in(QueueSteps steps, Step& step) { return apply_one_of(steps, step); }
 
 }  // namespace routemaster::detail

@@ -44,6 +44,6 @@ local function push_keyed(timeout)
     place(q, name, run_at)
     redis.call('ZADD', P .. 'routemaster:ids:' .. q, id, name)
     save(q, name, {0, '', options[1], options[2], options[3], -1})
-    redis.call('SADD', KEYS[1], name)
+    if redis.call('SADD', KEYS[1], name) == redis.call('SCARD', KEYS[1]) then queue_names()(q) end
     return {1, id}
 end
