@@ -205,6 +205,12 @@ private:
         const bool plain = job.attempts() == 0 && job.worker == nullptr &&
                            options == JobOptions{} && !details.buried_at;
         if (plain && details.errors.empty()) return;
+        if (details.failing_since) {
+            for (const auto& part :
+                 {Value{0}, Value{wire(*details.failing_since)}, Value{std::string{}}}) {
+                record.push_back(part);
+            }
+        }
         for (const auto& error : details.errors) {
             record.emplace_back(error.attempt);
             record.emplace_back(wire(error.at));

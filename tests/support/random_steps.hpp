@@ -193,7 +193,8 @@ private:
                 return FailJob{.lease = lease,
                                .error = "failure " + std::to_string(random_.below(100)),
                                .run_at = now + delay(),
-                               .bury = random_.below(2) == 0};
+                               .bury = random_.below(2) == 0,
+                               .time_max = random_.below(2) * 400 * unit_};
             default: return AckJob{lease};
         }
     }

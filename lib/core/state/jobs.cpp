@@ -144,7 +144,8 @@ bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
     }
     auto& details = job.detailed();
     details.add_error(step.error, now);
-    const bool last = step.bury || !details.has_attempts_left();
+    const bool too_long = details.failing_for(step.time_max, now);
+    const bool last = step.bury || too_long || !details.has_attempts_left();
     if (!last) {
         put_back(job, step.run_at, now);
     } else {
@@ -190,6 +191,7 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
         queue.buried.remove(job);
         auto& details = *job.details;
         details.buried_at.reset();
+        details.failing_since.reset();
         details.attempts = 0;
         details.options.expires_at = never;
         job.run_at = now;
@@ -235,6 +237,7 @@ JobStatus JobTable::status(const JobState& job, TimePoint now) const {
     status.errors = job.details->errors;
     status.cancelled = job.details->cancelled;
     status.buried_at = job.details->buried_at;
+    status.failing_since = job.details->failing_since;
     return status;
 }
 

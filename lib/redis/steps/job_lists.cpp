@@ -40,8 +40,12 @@ JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
     status.cancelled = number(*parts[12]) == -2;
     if (number(*parts[12]) >= 0) status.buried_at = reply.time(*parts[12]);
     for (std::size_t i = 13; i + 2 < parts.size(); i += 3) {
-        status.errors.push_back(
-            {number_of(*parts[i]), reply.time(*parts[i + 1]), std::string{text(*parts[i + 2])}});
+        const auto at = reply.time(*parts[i + 1]);
+        if (const auto attempt = number_of(*parts[i]); attempt > 0) {
+            status.errors.push_back({attempt, at, std::string{text(*parts[i + 2])}});
+        } else {
+            status.failing_since = at;
+        }
     }
     return status;
 }
@@ -104,7 +108,7 @@ struct StepProtocol<KickJobs> {
         using namespace lua;
         return compose(KickJobs::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, place, keyed,
-                        record, forget, burial},
+                        record, forget, burial, begin_anew},
                        kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {

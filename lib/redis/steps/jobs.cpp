@@ -20,7 +20,7 @@ struct StepProtocol<PushJob> {
     static Script script() {
         using namespace lua;
         const auto keyed_pushes =
-            lazily("keyed_pushes", {expect, deleted, keyed, push_keyed}, "push_keyed");
+            lazily("keyed_pushes", {expect, deleted, keyed, begin_anew, push_keyed}, "push_keyed");
         const auto names = queue_names_part();
         return compose(PushJob::traits,
                        {wake, job, callback, ordering_group, place, record, names, keyed_pushes},
@@ -172,7 +172,8 @@ struct StepProtocol<FailJob> {
         request.on(step.lease)
             .add(request.wire(step.run_at))
             .add(step.bury ? 1 : 0)
-            .add(detail::cut_text(step.error, job_error_max));
+            .add(detail::cut_text(step.error, job_error_max))
+            .add(step.time_max.count());
     }
     static Settlement reply(const ScriptReply& reply) {
         return number(reply.value) == 2 ? Settlement::buried : settlement(reply.value);

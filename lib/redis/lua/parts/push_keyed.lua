@@ -20,7 +20,8 @@ local function push_keyed(timeout)
         local at = tonumber(redis.call('ZSCORE', scheduled, name))
         if mode == '2' and at then run_at = math.max(run_at, at) end
         redis.call('HSET', all, name, packed)
-        record[1], record[3], record[4], record[5] = 0, unpack(options)
+        begin_anew(record)
+        record[3], record[4], record[5] = unpack(options)
         save(q, name, record)
         if at or run_at > now then
             if at then
