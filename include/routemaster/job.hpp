@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -95,14 +96,28 @@ struct Lease {
     friend bool operator==(const Lease&, const Lease&) = default;
 };
 
-/// The number of jobs of a queue in each state. A scheduled job that is due counts as READY.
+/// The number of jobs of a queue in each state, and whether it is paused. A scheduled job that is
+/// due counts as READY.
 struct QueueStatus {
     std::uint64_t scheduled = 0;
     std::uint64_t ready = 0;
     std::uint64_t pending = 0;
     std::uint64_t buried = 0;
+    bool paused = false;  ///< No job of it is acquired until it is resumed.
 
     friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
+};
+
+/// A queue in a list.
+struct ListedQueue {
+    std::string name;
+    QueueStatus status{};
+    /// Since when the oldest READY job has been due: now minus that is how long jobs wait. It is
+    /// that of the job that is acquired next, or of a SCHEDULED one that fell due before it. None
+    /// when no job is READY, nor of Ruby Routemaster's queues, where no job says it.
+    std::optional<TimePoint> due_since{};
+
+    friend bool operator==(const ListedQueue&, const ListedQueue&) = default;
 };
 
 }  // namespace routemaster

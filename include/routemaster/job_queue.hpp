@@ -96,7 +96,7 @@ public:
 
     // --- Looking --------------------------------------------------------------------------------
 
-    /// Counts the jobs in each state.
+    /// Counts the jobs in each state, and says whether the queue is paused.
     [[nodiscard]] Result<QueueStatus> status() const;
     void status(std::function<void(Result<QueueStatus>)> done) const;
 
@@ -133,6 +133,18 @@ public:
     /// Deletes a job that no worker has leased, in any state.
     Result<Deletion> remove(JobId id);
     void remove(JobId id, std::function<void(Result<Deletion>)> done);
+
+    /// Pauses the queue: until it is resumed no worker gets a job of it, whichever processes end or
+    /// begin. Jobs that a worker has already go on; pushes and all other calls do what they always
+    /// do. Pausing a queue that is paused is no error. `invalid` for `aux`, as Ruby processes do
+    /// not know of pauses.
+    Result<void> pause();
+    void pause(std::function<void(Result<void>)> done);
+
+    /// Lets workers have jobs again, and wakes those that are idle. Resuming a queue that is not
+    /// paused is no error.
+    Result<void> resume();
+    void resume(std::function<void(Result<void>)> done);
 
 private:
     struct Many;

@@ -54,6 +54,9 @@ struct JobStatus {
     std::optional<Uid> worker{};           ///< Set if PENDING.
     bool cancelled = false;                ///< It goes unless the attempt under way succeeds.
     std::optional<TimePoint> buried_at{};  ///< Set if BURIED.
+    /// When it failed first since it was pushed or kicked, if the time that it may go on failing is
+    /// limited (`RetryPolicy::time_max`).
+    std::optional<TimePoint> failing_since{};
 
     friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };

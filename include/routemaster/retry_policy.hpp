@@ -59,6 +59,10 @@ struct RetryPolicy {
     /// Attempts after which the job is BURIED, if it has no fewer of its own
     /// (`PushOptions::attempts_max`). 0: its own alone count.
     std::uint32_t attempts_max = 0;
+    /// How long a job may go on failing: an attempt that fails so long after the first one failed,
+    /// or later, is the last, and the job is BURIED. The time begins anew when the job is kicked.
+    /// 0: its attempts alone count.
+    Duration time_max{0};
     std::vector<RetryRule> rules{};
 
     /// The wait after that many attempts, at least 1; `chance` from [0, 1) decides the jitter.

@@ -28,6 +28,7 @@
 #include "routemaster/job_key.hpp"
 #include "routemaster/job_metadata.hpp"
 #include "routemaster/job_queue.hpp"
+#include "routemaster/job_queues.hpp"
 #include "routemaster/job_status.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/measurement.hpp"

@@ -16,6 +16,7 @@
 #include "routemaster/step/deliveries.hpp"
 #include "routemaster/step/job_lists.hpp"
 #include "routemaster/step/jobs.hpp"
+#include "routemaster/step/queues.hpp"
 #include "routemaster/step/reply.hpp"
 #include "routemaster/step/subscribers.hpp"
 #include "routemaster/step/tokens.hpp"
@@ -27,8 +28,8 @@ namespace routemaster {
 
 /// All domains. A step is listed at the end of its own header; see docs/adding-a-step.md.
 using StepDomains =
-    detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps, WorkerSteps,
-                    DeliverySteps, DeadBatchSteps, CapacitySteps, CounterSteps>;
+    detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps, QueueSteps,
+                    WorkerSteps, DeliverySteps, DeadBatchSteps, CapacitySteps, CounterSteps>;
 
 /// The domain of a step: the list it is in.
 template <StepKind S>

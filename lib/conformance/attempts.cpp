@@ -215,6 +215,64 @@ void add_attempt_cases(StoreCases& add) {
                      "when it was replaced");
     });
 
+    add("a job that has been failing for too long is BURIED", [](Scenario& s) {
+        const auto id = s.push_with("a", {.attempts_max = 0});
+        const auto fail = [&](Duration time_max) {
+            return s.perform(FailJob{.lease = s.take_work(),
+                                     .error = "broken",
+                                     .run_at = s.now(),
+                                     .time_max = time_max});
+        };
+        constexpr Duration time_max{100};
+        s.advance(Duration{1'000});
+        fail(Duration{0});
+        expect_equal(s.job(id).failing_since, std::optional<TimePoint>{}, "without a limit");
+        s.advance(Duration{1'000});
+        const auto since = s.now();
+        for (int i = 0; i < 11; ++i) {
+            expect_equal(fail(time_max), Settlement::settled, "failing");
+            expect_equal(s.job(id).failing_since, std::optional{since}, "since when it fails");
+            s.advance(Duration{9});
+        }
+        expect_equal(s.job(id).errors.size(), job_errors_max, "errors kept");
+        expect_equal(s.job(id).errors.front().attempt, 3U, "attempt of the first of them");
+        fail(Duration{0});
+        expect_equal(fail(time_max), Settlement::settled, "failing a millisecond too early");
+        s.advance(Duration{1});
+        expect_equal(fail(time_max), Settlement::buried, "failing for as long");
+        s.perform(KickJobs{.queue = work_queue, .id = id});
+        expect_equal(s.job(id).failing_since, std::optional<TimePoint>{}, "when it was kicked");
+        expect_equal(s.job(id).errors.size(), job_errors_max, "errors kept");
+        expect_equal(fail(time_max), Settlement::settled, "failing after it was kicked");
+        s.advance(time_max);
+        expect_equal(fail(time_max), Settlement::buried, "failing for as long again");
+        s.push("b");
+        s.expect_refused(FailJob{.lease = s.take_work(),
+                                 .error = "broken",
+                                 .run_at = s.now(),
+                                 .time_max = Duration{-1}},
+                         "time_max");
+    });
+
+    add("a push that takes the place of a failing job begins its time anew", [](Scenario& s) {
+        PushJob push{work_queue, "a", s.now(), {.key = {.text = "k"}}};
+        push.on_duplicate = OnDuplicate::replace;
+        s.perform(push);
+        constexpr Duration time_max{100};
+        const auto fail = [&] {
+            return s.perform(FailJob{.lease = s.take_work(),
+                                     .error = "broken",
+                                     .run_at = s.now(),
+                                     .time_max = time_max});
+        };
+        fail();
+        s.advance(time_max);
+        expect_equal(s.perform(push), PushOutcome::replaced, "pushing again");
+        expect_equal(fail(), Settlement::settled, "failing");
+        s.advance(time_max);
+        expect_equal(fail(), Settlement::buried, "failing for as long");
+    });
+
     add("bad options of a job are refused and change nothing", [](Scenario& s) {
         JobMetadata many;
         for (std::size_t i = 0; i < job_metadata_max; ++i) many[std::to_string(i)] = "x";

@@ -66,6 +66,8 @@ void add_cancellation_cases(StoreCases& add);
 void add_job_key_cases(StoreCases& add);
 /// Adds the cases about BURIED jobs, and about finding, listing and deleting jobs.
 void add_job_list_cases(StoreCases& add);
+/// Adds the cases about whole queues.
+void add_queue_cases(StoreCases& add);
 /// Adds the cases about the validity of leases.
 void add_lease_cases(StoreCases& add);
 /// Adds the cases about acquisitions whose reply was lost.

@@ -22,8 +22,8 @@ struct Snapshot {
     std::vector<ApiToken> tokens;
     std::map<std::string, std::vector<BatchStatus>> batches;   ///< By subscriber.
     std::map<std::string, std::vector<DeadBatchStatus>> dead;  ///< By subscriber.
-    std::map<std::string, QueueStatus> queues;                 ///< By queue.
-    std::vector<std::vector<JobStatus>> jobs;                  ///< Of one queue, by state.
+    std::vector<ListedQueue> queues;
+    std::vector<std::vector<JobStatus>> jobs;  ///< Of one queue, by state.
     std::vector<Counter> counters;
     friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
@@ -51,15 +51,12 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
                  .tokens = get(ListTokens{}),
                  .batches = {},
                  .dead = {},
-                 .queues = {},
+                 .queues = get(ListQueues{}),
                  .jobs = {},
                  .counters = get(ListCounters{})};
     for (const auto& token : tokens) {
         all.batches[token] = get(ListBatches{.token = token, .limit = 100'000});
         all.dead[token] = get(ListDeadBatches{.token = token, .limit = subscription_dead_max});
-    }
-    for (const auto& name : {std::string{delivery_queue}, queue}) {
-        all.queues[name] = get(CountJobs{name});
     }
     using State = JobStatus::State;
     for (const auto state : {State::scheduled, State::ready, State::pending, State::buried}) {

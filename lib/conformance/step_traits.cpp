@@ -67,6 +67,8 @@ struct BusyStore {
         return {work_queue, s.jobs(JobStatus::State::ready).front().id};
     }
     CancelJob step(std::type_identity<CancelJob>) { return {work_queue, work.id}; }
+    PauseQueue step(std::type_identity<PauseQueue>) { return {work_queue, true}; }
+    ListQueues step(std::type_identity<ListQueues>) { return {}; }
     Heartbeat step(std::type_identity<Heartbeat>) { return {work.worker}; }
     RetireWorker step(std::type_identity<RetireWorker>) { return {work.worker}; }
     ScrubWorkers step(std::type_identity<ScrubWorkers>) { return {silence}; }
@@ -101,7 +103,7 @@ std::uint64_t things_in(const Snapshot& all) {
     for (const auto& [token, batches] : all.dead) {
         for (const auto& batch : batches) things += batch.events;
     }
-    for (const auto& [name, queue] : all.queues) {
+    for (const auto& [name, queue, due_since] : all.queues) {
         things += queue.scheduled + queue.ready + queue.pending + queue.buried;
     }
     for (const auto& counter : all.counters) {

@@ -85,8 +85,8 @@ public:
     }
     static std::string of(const JobStatus& s) {
         return record({of(s.id), of(s.state), of(s.job), of(s.options), of(s.run_at),
-                       of(s.attempts), of(s.errors), of(s.worker), of(s.cancelled),
-                       of(s.buried_at)});
+                       of(s.attempts), of(s.errors), of(s.worker), of(s.cancelled), of(s.buried_at),
+                       of(s.failing_since)});
     }
     static std::string of(const JobPage& page) {
         return record({of(page.jobs), "next " + of(page.next)});
@@ -123,7 +123,11 @@ public:
     }
     static std::string of(const QueueStatus& s) {
         return record({"scheduled " + of(s.scheduled), "ready " + of(s.ready),
-                       "pending " + of(s.pending), "buried " + of(s.buried)});
+                       "pending " + of(s.pending), "buried " + of(s.buried),
+                       s.paused ? "paused" : "not paused"});
+    }
+    static std::string of(const ListedQueue& queue) {
+        return record({of(queue.name), of(queue.status), of(queue.due_since)});
     }
     static std::string of(const Lease& lease) {
         return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence),

@@ -191,6 +191,20 @@ void JobQueue::remove(JobId id, std::function<void(Result<Deletion>)> done) {
     ask(DeleteJob{name_, id}, std::move(done));
 }
 
+Result<void> JobQueue::pause() { return without_value(ask(PauseQueue{name_, true})); }
+
+void JobQueue::pause(std::function<void(Result<void>)> done) {
+    ask(PauseQueue{name_, true},
+        [done = std::move(done)](const Result<Done>& reply) { done(without_value(reply)); });
+}
+
+Result<void> JobQueue::resume() { return without_value(ask(PauseQueue{name_, false})); }
+
+void JobQueue::resume(std::function<void(Result<void>)> done) {
+    ask(PauseQueue{name_, false},
+        [done = std::move(done)](const Result<Done>& reply) { done(without_value(reply)); });
+}
+
 // --- Steps --------------------------------------------------------------------------------------
 
 Result<void> JobQueue::check_name() const {

@@ -21,6 +21,7 @@ void check(const RetryPolicy& policy) {
     if (policy.wait_first < Duration{0} || policy.wait_max < Duration{0}) {
         throw refused("retry: a wait must not be negative");
     }
+    if (policy.time_max < Duration{0}) throw refused("retry: time_max must not be negative");
     if (!(policy.factor >= 1)) throw refused("retry: factor must be at least 1");
     if (!(policy.jitter >= 0 && policy.jitter <= 1)) throw refused("retry: jitter must be 0 to 1");
     for (const auto& rule : policy.rules) {

@@ -327,7 +327,13 @@ void JournalWriter::encode_details(const detail::JobDetails& details) {
     out_.integer(details.options.timeout.count());
     out_.integer(to_milliseconds(details.options.expires_at));
     details.buried_at ? out_.integer(to_milliseconds(*details.buried_at)) : out_.null();
-    out_.begin_array(details.errors.size());
+    out_.begin_array(details.errors.size() + (details.failing_since ? 1 : 0));
+    if (details.failing_since) {
+        out_.begin_array(3);
+        out_.natural(0);
+        out_.integer(to_milliseconds(*details.failing_since));
+        out_.text({});
+    }
     for (const auto& error : details.errors) {
         out_.begin_array(3);
         out_.natural(error.attempt);

@@ -263,6 +263,10 @@ private:
         for (const auto& one : list(fields[5])) {
             const auto error = list(one);
             if (error.size() < 3) throw msgpack::type_error{};
+            if (error[0].as<std::uint32_t>() == 0) {
+                details->failing_since = time(error[1]);
+                continue;
+            }
             details->errors.push_back(
                 {error[0].as<std::uint32_t>(), time(error[1]), string(error[2])});
         }

@@ -191,6 +191,32 @@ TEST_CASE("a batch that was delivered before a crash takes no events after it") 
     CHECK(events_of() == std::vector<std::uint64_t>{1, 2});
 }
 
+TEST_CASE("a file keeps since when a job has been failing") {
+    FileOptions options;
+    int rows_behind = 1;
+    SUBCASE("in the row where that changed") {}
+    SUBCASE("after compaction") {
+        options.slack_max = 1'024;
+        rows_behind = 3'000;
+    }
+    FileScene scene{options};
+    const auto id = scene.must(scene.job("a")).id;
+    const auto fail = [&] {
+        const auto lease = scene.must(AcquireJobs{"work", scene.worker, 1}).leases.at(0);
+        return scene.must(FailJob{
+            .lease = lease, .error = "broken", .run_at = scene.now, .time_max = Duration{100}});
+    };
+    CHECK(fail() == Settlement::settled);
+    const auto before = scene.must(FindJob{"work", id});
+    REQUIRE(before->failing_since == scene.now);
+    for (int i = 0; i < rows_behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    scene.close();
+    scene.open(options);
+    CHECK(scene.must(FindJob{"work", id}) == before);
+    scene.now += Duration{100};
+    CHECK(fail() == Settlement::buried);
+}
+
 TEST_CASE("an attempt whose seal a crash lost is settled like any other") {
     FileScene scene;
     subscribe(scene, 100, 0);

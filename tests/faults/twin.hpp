@@ -97,6 +97,15 @@ private:
             auto wanted = std::get<HeartbeatReply>(*expected);
             std::sort(wanted.cancelled.begin(), wanted.cancelled.end());
             REQUIRE(*heard == wanted);
+        } else if (auto* listed = std::get_if<std::vector<ListedQueue>>(&*got)) {
+            auto wanted = std::get<std::vector<ListedQueue>>(*expected);
+            // READY jobs may have changed places.
+            for (auto* queues : {listed, &wanted}) {
+                for (auto& queue : *queues) queue.due_since.reset();
+            }
+            CAPTURE(testing::Text::of(*listed));
+            CAPTURE(testing::Text::of(wanted));
+            REQUIRE(*listed == wanted);
         } else {
             const auto* start = std::get_if<DeliveryStart>(&*got);
             auto wanted = *expected;

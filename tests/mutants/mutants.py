@@ -79,7 +79,13 @@ PROGRAMS["dispatcher"] = [
     [f"tests/unit/dispatcher_{what}_test.cpp"]
     for what in ("fairness", "close", "trouble", "wake")
 ]
-PROGRAMS["faults"] = [["tests/faults/embedded_attempts_test.cpp", *sources_of("embedded")]]
+PROGRAMS["faults"] = [
+    [
+        "tests/faults/embedded_attempts_test.cpp",
+        "tests/faults/embedded_queues_test.cpp",
+        *sources_of("embedded"),
+    ]
+]
 PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
 PROGRAMS["job_leases"] = [["tests/unit/job_leases_test.cpp"]]
 PROGRAMS["delivery_worker"] = [

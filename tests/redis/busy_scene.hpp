@@ -88,6 +88,7 @@ struct BusyScene : RedisScene {
             perform(step);
         }
         keyed = perform(AcquireJobs{.queue = "keyed", .worker = worker, .limit = 1}).leases;
+        perform(PauseQueue{"paused", true});
         begin(deliveries.at(0));
         perform(Subscribe{
             .token = "search",
@@ -172,7 +173,7 @@ struct BusyScene : RedisScene {
         for (const std::string queue : {"main", "aux", "work", "keyed", "main:callbacks"}) {
             for (const char* family :
                  {"jobs:index:", "jobs:scheduled:", "jobs:instant:", "jobs:pending:index:",
-                  "routemaster:blocked:", "routemaster:waiting:"}) {
+                  "routemaster:blocked:", "routemaster:waiting:", "routemaster:due:"}) {
                 all.insert(family + queue);
             }
             for (const Uid& one : {worker, second_worker}) {

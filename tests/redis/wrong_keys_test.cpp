@@ -167,6 +167,14 @@ std::vector<KeyKind> kinds() {
          [](const BusyScene& s) -> Step {
              return CancelJob{"keyed", s.keyed.at(0).id + 1};
          }},
+        {"PauseQueue",
+         [](const BusyScene&) -> Step {
+             return PauseQueue{"work", true};
+         }},
+        {"PauseQueue, to resume it",
+         [](const BusyScene&) -> Step {
+             return PauseQueue{"paused", false};
+         }},
         {"FailJob, with a key",
          [](const BusyScene& s) -> Step {
              return FailJob{.lease = s.keyed.at(0), .error = "broken", .run_at = s.now};

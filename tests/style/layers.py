@@ -34,8 +34,8 @@ LAYERS = {
         completion_thread detail/step_domains
     """,
     3: """
-        bus publisher subscriber job_queue api_tokens dispatcher autodrop monitor admission_control
-        job_handler job_leases job_responder worker_pool_options
+        bus publisher subscriber job_queue job_queues api_tokens dispatcher autodrop monitor
+        admission_control job_handler job_leases job_responder worker_pool_options
     """,
     4: """
         store/ transport/ server/

@@ -33,6 +33,9 @@ public:
         for (const auto& [label, kept] : machine_.jobs().kept_keys().table()) {
             keys_.set("routemaster:kept_keys", label + "@" + text(kept.until));
         }
+        for (const auto& [name, paused] : machine_.jobs().paused()) {
+            keys_.set("routemaster:paused", name);
+        }
         add_leases();
         if (const auto id = machine_.jobs().sequences().open("jobs").last; id > 0) {
             keys_.list("routemaster:job_id", std::to_string(id));
@@ -146,6 +149,7 @@ private:
         });
         // The newest is at the left.
         add_ready("jobs:instant:" + name, queue.ready);
+        if (queue.has_ids) add_due("routemaster:due:" + name, queue.ready);
         add_called("", queue.abandoned);
         for (const auto& [called, callback] : queue.callbacks) add_called(called, callback.ready);
     }
@@ -201,6 +205,12 @@ private:
         const bool plain = job.attempts() == 0 && job.worker == nullptr &&
                            options == JobOptions{} && !details.buried_at;
         if (plain && details.errors.empty()) return;
+        if (details.failing_since) {
+            for (const auto& part :
+                 {Value{0}, Value{wire(*details.failing_since)}, Value{std::string{}}}) {
+                record.push_back(part);
+            }
+        }
         for (const auto& error : details.errors) {
             record.emplace_back(error.attempt);
             record.emplace_back(wire(error.at));
@@ -223,6 +233,12 @@ private:
     void add_ready(const std::string& key, const detail::ReadyJobs& ready) {
         for (const auto* job = ready.back(); job != nullptr; job = ready.previous(*job)) {
             keys_.list(key, name_of(*job));
+        }
+    }
+
+    void add_due(const std::string& key, const detail::ReadyJobs& ready) {
+        for (const auto* job = ready.back(); job != nullptr; job = ready.previous(*job)) {
+            keys_.list(key, text(job->run_at));
         }
     }
 

@@ -103,12 +103,14 @@ private:
     }
 
     Step rare() {
-        switch (random_.below(6)) {
+        switch (random_.below(8)) {
             case 0: return RetireWorker{any_worker()};
             case 1: return Heartbeat{any_worker()};
             case 2: return DropOldestBatches{1};
             case 3: return ListBatches{.token = any_token(), .limit = limit()};
             case 4: return FindSubscriber{any_token()};
+            case 5: return PauseQueue{"work", random_.below(4) == 0};
+            case 6: return ListQueues{{.after = {}, .limit = limit()}};
             default: return CountJobs{any_queue()};
         }
     }
@@ -191,7 +193,8 @@ private:
                 return FailJob{.lease = lease,
                                .error = "failure " + std::to_string(random_.below(100)),
                                .run_at = now + delay(),
-                               .bury = random_.below(2) == 0};
+                               .bury = random_.below(2) == 0,
+                               .time_max = random_.below(2) * 400 * unit_};
             default: return AckJob{lease};
         }
     }

@@ -59,7 +59,9 @@ public:
                 if (subscriber && line == "health_points = 100") continue;
                 kept.lines.push_back(line);
             }
-            if (key.starts_with(ready_)) drop_deleted(key.substr(ready_.size()), kept.lines);
+            for (const auto& family : {ready_, due_}) {
+                if (key.starts_with(family)) drop_deleted(key.substr(family.size()), kept.lines);
+            }
             if (kept.lines.empty()) continue;
             const bool called = key == "jobs:scheduled:main:callbacks";
             auto& lines = all.keys_[called ? "jobs:scheduled:main" : key];
@@ -90,17 +92,25 @@ private:
     };
 
     inline static const std::string ready_{"jobs:instant:"};
+    inline static const std::string due_{"routemaster:due:"};
 
-    /// Drops the jobs that were deleted, the oldest of each: they stand at the end.
-    void drop_deleted(const std::string& queue, std::vector<std::string>& jobs) const {
+    /// Drops the lines about jobs that were deleted, the oldest of each: they stand at the end of
+    /// `jobs:instant:{q}`, and at the same places of what is said of those jobs.
+    void drop_deleted(const std::string& queue, std::vector<std::string>& about) const {
         const auto found = keys_.find("routemaster:deleted:" + queue);
-        if (found == keys_.end()) return;
+        const auto ready = keys_.find(ready_ + queue);
+        if (found == keys_.end() || ready == keys_.end()) return;
+        auto jobs = ready->second.lines;
+        if (jobs.size() != about.size()) return;
         for (const auto& line : found->second.lines) {
             const auto cut = line.rfind(" = ");
             if (cut == 0) continue;  // How many there are in all.
             for (auto times = std::stoi(line.substr(cut + 3)); times > 0; --times) {
                 const auto last = std::find(jobs.rbegin(), jobs.rend(), line.substr(0, cut));
-                if (last != jobs.rend()) jobs.erase(std::next(last).base());
+                if (last == jobs.rend()) continue;
+                const auto place = std::next(last).base();
+                about.erase(about.begin() + (place - jobs.begin()));
+                jobs.erase(place);
             }
         }
     }

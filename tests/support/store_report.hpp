@@ -19,11 +19,12 @@
 namespace routemaster::test {
 
 /// Lists a store. `tokens` are the subscribers whose batches are listed. Unfinished attempts are
-/// left out: a restart forgets them.
+/// left out, and which READY job comes next: a restart forgets them.
 inline testing::Snapshot report_of(Store& store, const std::vector<std::string>& tokens,
                                    TimePoint now) {
     auto report = testing::snapshot_of(store, tokens, "work", now);
     for (auto& subscriber : report.subscribers) subscriber.last_attempted_at.reset();
+    for (auto& queue : report.queues) queue.due_since.reset();
     for (auto& [token, batches] : report.batches) {
         for (auto& batch : batches) batch.attempts = 0;
     }

@@ -121,6 +121,26 @@ TEST_CASE("a job that waits is cancelled, and one that runs is asked to stop") {
     CHECK(!scene.jobs.find(id).value());
 }
 
+TEST_CASE("a queue that is paused says so, and is paused for every pool until it is resumed") {
+    JobScene scene;
+    HandPool pool{
+        scene, {.heartbeat_interval = Duration{3'600'000}, .poll_interval = Duration{3'600'000}}};
+    int done = 0;
+    pool.pool.handle("a", [&](JobContext&) { ++done; });
+    pool.run();
+    CHECK(scene.jobs.pause());
+    scene.push("a");
+    pool.run_for(Duration{1'000});
+    CHECK(done == 0);
+    CHECK(scene.queue() == QueueStatus{.ready = 1, .paused = true});
+    CHECK(scene.jobs.resume());
+    pool.run();
+    CHECK(done == 1);
+    CHECK(scene.queue() == QueueStatus{});
+    CHECK(JobQueue{scene.memory, "aux"}.pause().error().code() == Errc::invalid);
+    CHECK(JobQueue{scene.memory, "main"}.resume().error().code() == Errc::invalid);
+}
+
 TEST_CASE("every call about jobs has a form with a completion") {
     JobScene scene;
     const auto id = scene.push("a");
@@ -134,7 +154,11 @@ TEST_CASE("every call about jobs has a form with a completion") {
         id, [&](const auto& gone) { replies += gone.value() == Deletion::deleted ? 1 : 0; });
     scene.jobs.cancel(
         id, [&](const auto& gone) { replies += gone.value() == Cancellation::unknown ? 1 : 0; });
-    CHECK(replies == 6);
+    scene.jobs.pause([&](const auto& paused) { replies += paused.has_value() ? 1 : 0; });
+    CHECK(scene.queue().paused);
+    scene.jobs.resume([&](const auto& resumed) { replies += resumed.has_value() ? 1 : 0; });
+    CHECK(!scene.queue().paused);
+    CHECK(replies == 8);
 }
 
 TEST_CASE("many jobs are pushed in one trip, each with settings of its own") {

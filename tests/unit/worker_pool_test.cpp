@@ -210,6 +210,25 @@ TEST_CASE("a policy may give up sooner than the job, and its waits have an end")
     CHECK(scene.queue() == QueueStatus{.buried = 1});
 }
 
+TEST_CASE("a policy may limit how long a job goes on failing") {
+    JobScene scene;
+    HandPool pool{
+        scene, {.retry = {.wait_max = Duration{1'000}, .jitter = 0, .time_max = Duration{5'000}}}};
+    int attempts = 0;
+    pool.pool.handle("a", [&](JobContext&) {
+        ++attempts;
+        throw std::runtime_error{"no"};
+    });
+    const auto id = scene.push("a", {.delay = Duration{60'000}});
+    pool.run_for(Duration{64'999});
+    CHECK(attempts == 5);
+    CHECK(scene.queue() == QueueStatus{.scheduled = 1});
+    pool.run_for(Duration{1});
+    CHECK(attempts == 6);
+    CHECK(scene.job(id).state == JobStatus::State::buried);
+    CHECK_THROWS_AS(HandPool(scene, {.retry = {.time_max = Duration{-1}}}), Failure);
+}
+
 TEST_CASE("the text of an error is bounded, and whole UTF-8") {
     JobScene scene;
     HandPool pool{scene};

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t buried_max = 10'000;
 /// Jobs that one `KickJobs` or `ListJobs` looks at, at most.
 inline constexpr std::uint32_t jobs_looked_at_max = 1'000;
 
-/// Counts the jobs of a queue in each state.
+/// Counts the jobs of a queue in each state, and says whether it is paused.
 struct CountJobs {
     using Reply = QueueStatus;
     static constexpr StepTraits traits{.name = "count_jobs",

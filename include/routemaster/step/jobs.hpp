@@ -50,7 +50,7 @@ struct PushJob {
 struct Acquired {
     std::vector<Lease> leases;
     /// When the next scheduled job of the queue falls due, `never` when none waits. A job that is
-    /// READY now and was left because of `limit` makes it `now`.
+    /// READY now and was left because of `limit` makes it `now`. Of a paused queue it is `never`.
     TimePoint next_due = never;
     friend bool operator==(const Acquired&, const Acquired&) = default;
 };
@@ -59,7 +59,8 @@ struct Acquired {
 inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 
 /// Promotes what is due, then leases the longest READY jobs to a worker: they become PENDING.
-/// Also counts as a heartbeat of the worker. A worker may have many leases.
+/// Also counts as a heartbeat of the worker. A worker may have many leases. From a queue that is
+/// paused (`PauseQueue`) it gets no new ones.
 /// Except in queues of Ruby Routemaster, this counts an attempt of each job, durably before the
 /// reply: so a job that kills its process each time is leased `attempts_max` times and no more. But
 /// on an embedded store the first attempt in the process that pushed the job is written when it
@@ -134,9 +135,10 @@ struct ReleaseJob {
 };
 
 /// Ends an attempt that failed. The job keeps the error, and the last `job_errors_max` in all.
-/// It runs again at `run_at`; or it is BURIED, which answers `buried`, when `bury` says so or this
-/// was the last of its `attempts_max`. Of a queue's BURIED jobs beyond `buried_max` the one that
-/// was buried first is dropped, counted in `jobs.forgotten`.
+/// It runs again at `run_at`; or it is BURIED, which answers `buried`, when `bury` says so, when
+/// this was the last of its `attempts_max`, or when it has been failing for `time_max`. Of more
+/// than `buried_max` BURIED jobs of a queue the one that was buried first is dropped, counted in
+/// `jobs.forgotten`.
 /// Jobs of Ruby Routemaster's queues cannot fail: `invalid`. Repeating one that succeeded answers
 /// `lease_lost`.
 struct FailJob {
@@ -145,12 +147,15 @@ struct FailJob {
                                        .repeatable = true,
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::none};
-    [[nodiscard]] Result<void> check() const { return check_own_queue(lease.queue); }
+    [[nodiscard]] Result<void> check() const;
 
     Lease lease;
     std::string error;  ///< The first `job_error_max` bytes of it are kept.
     TimePoint run_at;   ///< Read when the job is not BURIED.
     bool bury = false;  ///< No further attempt will succeed.
+    /// How long it may go on failing, since the first of its failures that had such a limit. A
+    /// kick, or a push that takes its place, begins anew. 0: for ever. Negative: `invalid`.
+    Duration time_max{0};
 };
 
 /// The steps of the life of a job.

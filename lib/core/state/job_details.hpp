@@ -21,6 +21,8 @@ struct JobDetails {
     bool begun = false;          ///< An attempt was, though it may not count any more.
     bool cancelled = false;      ///< It goes unless its attempt succeeds.
     std::optional<TimePoint> buried_at{};
+    /// Of the first failure since it was pushed or kicked, of those with a limit to the time.
+    std::optional<TimePoint> failing_since{};
     std::vector<JobError> errors{};  ///< The newest last, at most `job_errors_max`.
 
     /// Whether a further attempt may begin.
@@ -28,9 +30,18 @@ struct JobDetails {
         return options.attempts_max == 0 || attempts < options.attempts_max;
     }
 
+    /// Notes a failure. Whether it is the last, as the job has been failing for that time; 0 is no
+    /// limit.
+    bool failing_for(Duration time_max, TimePoint now) {
+        if (time_max == Duration{0}) return false;
+        if (!failing_since) failing_since = now;
+        return saturating_add(*failing_since, time_max) <= now;
+    }
+
     /// Another push takes the place of that which it began with.
     void begin_anew(const JobOptions& other) {
         options = other;
+        failing_since.reset();
         attempts = 0;
         begun = false;
         cancelled = false;

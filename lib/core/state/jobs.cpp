@@ -70,7 +70,7 @@ void JobTable::end(JobState& job) {
 
 void JobTable::forget_before(QueueState& queue) {
     auto* before = std::exchange(emptied_, &queue);
-    if (before == nullptr || before == &queue || !before->jobs.empty()) return;
+    if (before == nullptr || before == &queue || !before->jobs.empty() || before->paused) return;
     queues_.erase(queues_.find(before->name));
 }
 
@@ -144,7 +144,8 @@ bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
     }
     auto& details = job.detailed();
     details.add_error(step.error, now);
-    const bool last = step.bury || !details.has_attempts_left();
+    const bool too_long = details.failing_for(step.time_max, now);
+    const bool last = step.bury || too_long || !details.has_attempts_left();
     if (!last) {
         put_back(job, step.run_at, now);
     } else {
@@ -190,6 +191,7 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
         queue.buried.remove(job);
         auto& details = *job.details;
         details.buried_at.reset();
+        details.failing_since.reset();
         details.attempts = 0;
         details.options.expires_at = never;
         job.run_at = now;
@@ -235,6 +237,7 @@ JobStatus JobTable::status(const JobState& job, TimePoint now) const {
     status.errors = job.details->errors;
     status.cancelled = job.details->cancelled;
     status.buried_at = job.details->buried_at;
+    status.failing_since = job.details->failing_since;
     return status;
 }
 
@@ -273,7 +276,8 @@ QueueStatus JobTable::count(const QueueState& queue, TimePoint now) {
     return {.scheduled = queue.scheduled.size() - due,
             .ready = ready + due,
             .pending = queue.pending,
-            .buried = queue.buried.size()};
+            .buried = queue.buried.size(),
+            .paused = queue.paused};
 }
 
 void JobTable::each(const std::function<void(JobState&)>& visit) {
@@ -318,7 +322,7 @@ void JobTable::begin_attempt(JobState& job) {
 
 Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint now,
                            const std::function<void(const JobState&)>& reveal) {
-    places_.promote(queue, now);
+    if (!queue.paused) places_.promote(queue, now);
     auto& holder = leases_.worker(step.worker);
     holder.seen = now;
     Acquired acquired;
@@ -329,6 +333,10 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     for (auto* lost = LeaseTable::first_beyond(holder, step.known); lost != nullptr;
          lost = holder.jobs.next(*lost)) {
         if (&lost->queue == &queue) report(*lost);
+    }
+    if (queue.paused) {
+        WakeUps::note_hunger(queue, step);
+        return acquired;
     }
     ReadyJobs* const only[]{&queue.ready};
     const auto some =
@@ -457,8 +465,10 @@ void JobTable::settle_restored() {
               [](const JobState* a, const JobState* b) { return a->order < b->order; });
     for (auto* job : ordered) OrderingGroups::join(*job);
     keys_.kept().settle_restored();
+    settle_paused();
     std::erase_if(queues_, [](const auto& entry) {
-        return entry.second.jobs.empty() && !entry.second.of_deliveries;
+        const auto& queue = entry.second;
+        return queue.jobs.empty() && !queue.of_deliveries && !queue.paused;
     });
     emptied_ = nullptr;
 }

@@ -22,6 +22,7 @@
 #include "core/state/leases.hpp"
 #include "core/state/named.hpp"
 #include "core/state/ordering_groups.hpp"
+#include "core/state/paused_queue.hpp"
 #include "core/state/queue_state.hpp"
 #include "core/state/sequence.hpp"
 #include "core/state/wake_ups.hpp"
@@ -62,7 +63,8 @@ public:
     /// The queue of delivery jobs, which is always there.
     [[nodiscard]] QueueState& deliveries() noexcept { return deliveries_; }
 
-    /// Queues that take memory: those that have jobs, that of deliveries, and at most one more.
+    /// Queues that take memory: those that have jobs or are paused, that of deliveries, and at most
+    /// one more.
     [[nodiscard]] std::size_t queues() const noexcept { return queues_.size(); }
 
     /// The job of these bytes that has no key; null when there is none.
@@ -117,6 +119,11 @@ public:
     /// Ends a job, or lets its worker know that it is to stop.
     Cancellation cancel(JobState& job);
 
+    /// Lets nobody acquire anything from a queue.
+    void pause(const std::string& name);
+    /// Undoes `pause`.
+    void resume(const std::string& name);
+
     /// Makes BURIED jobs READY, and returns how many.
     std::uint64_t kick(QueueState& queue, const KickJobs& step, TimePoint now);
 
@@ -141,6 +148,9 @@ public:
 
     [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now);
 
+    /// The queues that have jobs or are paused, by name.
+    [[nodiscard]] std::vector<ListedQueue> list_queues(const Page& page, TimePoint now) const;
+
     // --- Who may acquire what: see `Destinations` and `OrderingGroups` --------------------------
 
     void direct(OrderingGroup& group, std::string_view callback) {
@@ -164,6 +174,8 @@ public:
     [[nodiscard]] NamedTable<SequenceState>& sequences() noexcept { return sequences_; }
     /// Keys of jobs that are done.
     [[nodiscard]] KeptKeys& kept_keys() noexcept { return keys_.kept(); }
+    /// Queues that are paused.
+    [[nodiscard]] NamedTable<PausedQueueState>& paused() noexcept { return paused_; }
 
     /// Puts a job into the index alone; `settle_restored` finds its place. Until then it stands in
     /// `ready`, in the order of the journal, which is about the order of all places.
@@ -222,9 +234,12 @@ private:
     void end(JobState& job);
     void destroy(JobState& job) noexcept;
 
-    /// Forgets the queue that ran out of jobs before this one did, if it has none still. The last
-    /// one is kept: where jobs come and go one by one, its memory need not.
+    /// Forgets the queue that ran out of jobs before this one did, if it has none still and is not
+    /// paused. The last one is kept: where jobs come and go one by one, its memory need not.
     void forget_before(QueueState& queue);
+
+    /// The table of those that are paused was restored.
+    void settle_paused();
 
     static GroupedJob& grouped(JobState& job) noexcept { return static_cast<GroupedJob&>(job); }
 
@@ -240,6 +255,7 @@ private:
     LeaseTable leases_{changes_};
     JobKeys keys_{changes_, counters_};
     NamedTable<SequenceState> sequences_;
+    NamedTable<PausedQueueState> paused_;
     SequenceState& last_id_;
     Slab<JobState> states_;
     Slab<GroupedJob> grouped_;

@@ -48,8 +48,9 @@ public:
     [[nodiscard]] Registry& registry() noexcept { return registry_; }
     /// The tables of all entities that have a name.
     [[nodiscard]] auto named_tables() noexcept {
-        return std::tuple_cat(registry_.tables(),
-                              std::tie(jobs_.sequences(), jobs_.kept_keys().table()));
+        return std::tuple_cat(
+            registry_.tables(),
+            std::tie(jobs_.sequences(), jobs_.kept_keys().table(), jobs_.paused()));
     }
 
     /// Connects everything that was restored part by part.
@@ -75,6 +76,7 @@ private:
     Outcome perform_in(TokenSteps, Step& step);
     Outcome perform_in(JobSteps, Step& step);
     Outcome perform_in(JobListSteps, Step& step);
+    Outcome perform_in(QueueSteps, Step& step);
     Outcome perform_in(WorkerSteps, Step& step);
     Outcome perform_in(DeliverySteps, Step& step);
     Outcome perform_in(DeadBatchSteps, Step& step);

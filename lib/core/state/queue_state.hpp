@@ -44,6 +44,7 @@ struct QueueState {
     std::size_t ready_for_few = 0;  ///< READY in these two.
 
     std::size_t pending = 0;
+    bool paused = false;  ///< Nothing is acquired. Such a queue stays though it has no jobs.
     /// A worker got less than it asked for and has not been woken since. Also of a queue that
     /// begins: who asked for its jobs before left no trace.
     bool hungry = true;

@@ -13,7 +13,7 @@ void WakeUps::note_hunger(QueueState& queue, const AcquireJobs& step) {
 }
 
 void WakeUps::wake(QueueState& queue) {
-    if (!queue.hungry || queue.woken) return;
+    if (!queue.hungry || queue.woken || queue.paused) return;
     queue.hungry = false;
     queue.woken = true;
     woken_.push_back(queue.name);

@@ -55,6 +55,12 @@ Result<void> AcquireJobs::check() const {
     return check_limit(limit);
 }
 
+Result<void> FailJob::check() const {
+    if (auto checked = check_own_queue(lease.queue); !checked) return checked;
+    if (time_max >= Duration{0}) return {};
+    return Error{Errc::invalid, "time_max: must not be negative"};
+}
+
 Result<void> ListJobs::check() const {
     if (auto checked = check_own_queue(queue); !checked) return checked;
     return check_page_limit(limit);

@@ -6,7 +6,7 @@
 -- Effect: also a heartbeat. A delivery job whose group is closed is blocked instead of given. In a
 --         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are.
 --         Of jobs with ids it counts the attempt, and ends those that have expired, or whose
---         attempts are used up.
+--         attempts are used up. Nothing is promoted or given while the queue is paused.
 -- Reply: when the next job falls due or nil, then for each lease its fence and its job, and, where
 --       jobs have ids, its id, attempts, and timeout or [timeout, metadata]: first those whose
 --       reply was lost, then the new ones.
@@ -17,6 +17,7 @@ local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
 expect_queue(q)
 local own = q ~= 'main' and q ~= 'aux'
+local paused = own and redis.call('SISMEMBER', P .. 'routemaster:paused', q) == 1
 local take_own, begin_attempts, id_of, record_of, pushed_as
 if own then
     expect('HLEN', 'counters')
@@ -52,7 +53,7 @@ elseif q == 'main' then
 end
 
 -- What comes back is promoted when all of it has, and so in order.
-if not more or not in_turns then
+if not paused and (not more or not in_turns) then
     local all, kinds = {}, 0
     for _, part in ipairs(parts) do
         local scheduled = P .. 'jobs:scheduled:' .. part
@@ -69,7 +70,7 @@ if not more or not in_turns then
         end
     end
     if kinds > 1 then table.sort(all, function(a, b) return a[2] < b[2] end) end
-    for _, one in ipairs(all) do make_ready(q, one[1]) end
+    for _, one in ipairs(all) do make_ready(q, one[1], one[2]) end
 end
 
 local reply = {false}
@@ -94,6 +95,9 @@ if known < newest then
         end
     end
 end
+
+-- Nobody waits: whoever resumes the queue wakes all.
+if paused then return reply end
 
 -- Gives jobs to the worker, PENDING in a queue. `taken` has the ids and records of those with ids.
 local function give(jobs, part, taken)
@@ -164,7 +168,7 @@ local function filled()
 end
 
 local wanted = limit - (#reply - 1) / width
-local sources = wanted > 0 and filled() or {}
+local sources = wanted > 0 and (own and served or filled()) or {}
 local share = math.max(1, math.floor(wanted / math.max(#sources, 1)))
 for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
     for _, one in ipairs(sources) do

@@ -1,21 +1,5 @@
 -- CountJobs: counts the jobs of a queue by state.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue
--- Reply: scheduled, ready, pending, buried. A scheduled job that is due counts as ready.
-local q = ARGV[4]
-local due = redis.call('ZCOUNT', P .. 'jobs:scheduled:' .. q, '-inf', now)
-local scheduled = redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)
-local ready = redis.call('LLEN', P .. 'jobs:instant:' .. q) +
-    redis.call('SCARD', P .. 'routemaster:blocked:' .. q)
-local buried = 0
-if q == 'main' then
-    local called = P .. 'jobs:scheduled:main:callbacks'
-    due = due + redis.call('ZCOUNT', called, '-inf', now)
-    scheduled = scheduled + redis.call('ZCARD', called)
-    ready = ready + redis.call('SCARD', P .. 'routemaster:callbacks')
-elseif q ~= 'aux' then
-    ready = math.max(ready - deleted_in(q), 0)
-    buried = redis.call('ZCARD', P .. 'routemaster:buried:' .. q)
-end
-local all = redis.call('SCARD', KEYS[1])
-return {scheduled - due, ready + due, math.max(all - scheduled - ready - buried, 0), buried}
+-- Reply: queue_status().
+return queue_status(ARGV[4])

@@ -12,4 +12,5 @@ local state = state_of(q, job, record)
 if state == 2 then return 2 end
 take_out(q, job, id, state)
 forget(q, job)
+select(2, queue_names())(q)
 return 1

@@ -1,7 +1,7 @@
 -- FailJob: ends an attempt that failed.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 run_at, 9 "1" to bury it,
---       10 error
+--       10 error, 11 how long it may go on failing, or 0
 -- Effect: keeps the error; the job runs again at an instant, or is BURIED.
 -- Reply: 1, or 0 when the lease is lost, or 2 when the job is BURIED now.
 local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
@@ -17,7 +17,14 @@ if record[6] == -2 then
 end
 record[2] = ''
 add_error(record, ARGV[10])
-if ARGV[9] == '1' or used_up(record) then
+local time_max, too_long = tonumber(ARGV[11]), false
+if time_max > 0 then
+    if record[7] ~= 0 then
+        for _, part in ipairs({'', now, 0}) do table.insert(record, 7, part) end
+    end
+    too_long = record[8] + time_max <= now
+end
+if ARGV[9] == '1' or too_long or used_up(record) then
     bury(q, job, record)
     return 2
 end

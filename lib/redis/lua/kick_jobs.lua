@@ -20,9 +20,10 @@ for _, id in ipairs(ids) do
     local record = job and record_of(q, job)
     if job and record[6] >= 0 then
         exhume(q, job, id)
-        record[1], record[5], record[6] = 0, never, -1
+        begin_anew(record)
+        record[5], record[6] = never, -1
         save(q, job, record)
-        make_ready(q, job)
+        make_ready(q, job, now)
         kicked = kicked + 1
     end
 end

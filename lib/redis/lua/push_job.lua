@@ -4,7 +4,8 @@
 --       7 attempts_max, 8 timeout, 9 expires_at, and with a key or metadata, 10 key or "",
 --       11 scope, 12 until, 13 "1" to replace the job that has the key, "2" to put that off, or
 --       "0", 14 metadata, if there is any
--- Parts: keyed_pushes() gives what only a job with a key needs.
+-- Parts: keyed_pushes() gives what only a job with a key needs, queue_names() what only the first
+--        job of a queue needs.
 -- Reply: 1, or 0 for a duplicate, or 2 when the other job was replaced; then the id of the job, or
 --        0 where jobs have none, and when only its key is kept.
 -- Placed before it enters the index: if placing fails, the job can be pushed again.
@@ -16,12 +17,15 @@ local ids = P .. 'routemaster:ids:' .. q
 if redis.call('SISMEMBER', KEYS[1], job) == 1 then
     return {0, own and tonumber(redis.call('ZSCORE', ids, job) or 0) or 0}
 end
-local id = 0
+local id, is_first = 0, false
 if own then
-    redis.call('ZCARD', ids)
+    is_first = redis.call('ZCARD', ids) == 0
     redis.call('HLEN', P .. 'routemaster:job:' .. q)
-    redis.call('LLEN', P .. 'jobs:instant:' .. q)
-    redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)
+    if tonumber(ARGV[6]) <= now then
+        redis.call('LLEN', P .. 'jobs:instant:' .. q)
+    else
+        redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)
+    end
     id = redis.call('INCR', P .. 'routemaster:job_id')
 elseif batch_of(q, job) then
     -- Without a group, placing either fails or is the first change.
@@ -37,4 +41,5 @@ if ARGV[7] then
     save(q, job, {0, '', tonumber(ARGV[7]), timeout, tonumber(ARGV[9]), -1})
 end
 redis.call('SADD', KEYS[1], job)
+if is_first then queue_names()(q) end
 return {1, id}

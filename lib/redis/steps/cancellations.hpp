@@ -7,6 +7,7 @@
 
 #include "lua_sources.hpp"
 #include "redis/script.hpp"
+#include "redis/steps/queue_names.hpp"
 
 namespace routemaster::redis {
 
@@ -14,7 +15,9 @@ namespace routemaster::redis {
 /// `record`.
 inline std::string cancellations_part() {
     using namespace lua;
-    return lazily("cancellations", {index, counter, keyed, forget, cancelled}, "drop_cancelled");
+    const auto names = queue_names_part();
+    return lazily("cancellations", {index, counter, keyed, forget, names, cancelled},
+                  "drop_cancelled");
 }
 
 }  // namespace routemaster::redis

@@ -7,6 +7,8 @@
 #include "lua_sources.hpp"
 #include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
+#include "redis/steps/queue_names.hpp"
+#include "redis/steps/queue_status.hpp"
 
 namespace routemaster::redis {
 namespace {
@@ -38,8 +40,12 @@ JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
     status.cancelled = number(*parts[12]) == -2;
     if (number(*parts[12]) >= 0) status.buried_at = reply.time(*parts[12]);
     for (std::size_t i = 13; i + 2 < parts.size(); i += 3) {
-        status.errors.push_back(
-            {number_of(*parts[i]), reply.time(*parts[i + 1]), std::string{text(*parts[i + 2])}});
+        const auto at = reply.time(*parts[i + 1]);
+        if (const auto attempt = number_of(*parts[i]); attempt > 0) {
+            status.errors.push_back({attempt, at, std::string{text(*parts[i + 2])}});
+        } else {
+            status.failing_since = at;
+        }
     }
     return status;
 }
@@ -48,16 +54,15 @@ JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
 
 template <>
 struct StepProtocol<CountJobs> {
-    static Script script() { return compose(CountJobs::traits, {lua::deleted}, lua::count_jobs); }
+    static Script script() {
+        using namespace lua;
+        return compose(CountJobs::traits, {deleted, queue_status}, count_jobs);
+    }
     static void request(Request& request, const CountJobs& step) {
         request.on("jobs:index:", step.queue).add(step.queue);
     }
     static QueueStatus reply(const ScriptReply& reply) {
-        const auto parts = items(reply.value, 4);
-        return {.scheduled = count(*parts[0]).value,
-                .ready = count(*parts[1]).value,
-                .pending = count(*parts[2]).value,
-                .buried = count(*parts[3]).value};
+        return queue_status_of(items(reply.value, queue_status_parts));
     }
 };
 
@@ -103,7 +108,7 @@ struct StepProtocol<KickJobs> {
         using namespace lua;
         return compose(KickJobs::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, place, keyed,
-                        record, forget, burial},
+                        record, forget, burial, begin_anew},
                        kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {
@@ -118,10 +123,11 @@ template <>
 struct StepProtocol<DeleteJob> {
     static Script script() {
         using namespace lua;
-        return compose(
-            DeleteJob::traits,
-            {expect, index, counter, keyed, record, forget, burial, deleted, job_status, take_out},
-            delete_job);
+        const auto names = queue_names_part();
+        return compose(DeleteJob::traits,
+                       {expect, index, counter, keyed, record, forget, burial, deleted, job_status,
+                        take_out, names},
+                       delete_job);
     }
     static void request(Request& request, const DeleteJob& step) {
         request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
@@ -139,9 +145,10 @@ template <>
 struct StepProtocol<CancelJob> {
     static Script script() {
         using namespace lua;
+        const auto names = queue_names_part();
         return compose(CancelJob::traits,
                        {expect, index, counter, keyed, record, forget, burial, deleted, job_status,
-                        take_out, cancelled},
+                        take_out, names, cancelled},
                        cancel_job);
     }
     static void request(Request& request, const CancelJob& step) {

@@ -10,6 +10,7 @@
 #include "redis/steps/cancellations.hpp"
 #include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
+#include "redis/steps/queue_names.hpp"
 #include "routemaster/job_status.hpp"
 
 namespace routemaster::redis {
@@ -19,9 +20,10 @@ struct StepProtocol<PushJob> {
     static Script script() {
         using namespace lua;
         const auto keyed_pushes =
-            lazily("keyed_pushes", {expect, deleted, keyed, push_keyed}, "push_keyed");
+            lazily("keyed_pushes", {expect, deleted, keyed, begin_anew, push_keyed}, "push_keyed");
+        const auto names = queue_names_part();
         return compose(PushJob::traits,
-                       {wake, job, callback, ordering_group, place, record, keyed_pushes},
+                       {wake, job, callback, ordering_group, place, record, names, keyed_pushes},
                        push_job);
     }
 
@@ -71,9 +73,10 @@ struct StepProtocol<AcquireJobs> {
         using namespace lua;
         const auto turns =
             lazily("turns", {turn, release}, "take_turns, take_turn, take_called, release");
-        const auto own_jobs =
-            lazily("own_jobs", {index, counter, keyed, record, forget, burial, deleted, take_own},
-                   "take_own, begin_attempts, id_of, record_of, pushed_as");
+        const auto names = queue_names_part();
+        const auto own_jobs = lazily(
+            "own_jobs", {index, counter, keyed, record, forget, burial, deleted, names, take_own},
+            "take_own, begin_attempts, id_of, record_of, pushed_as");
         return compose(AcquireJobs::traits,
                        {expect, wake, job, callback, ordering_group, place, turns, own_jobs},
                        acquire_jobs);
@@ -118,7 +121,9 @@ struct StepProtocol<AckJob> {
     static Script script() {
         using namespace lua;
         const auto kept_keys = lazily("kept_keys", {index, counter, keep_key}, "keep_key");
-        return compose(AckJob::traits, {expect, wake, job, lease, keyed, record, forget, kept_keys},
+        const auto names = queue_names_part();
+        return compose(AckJob::traits,
+                       {expect, wake, job, lease, keyed, record, forget, kept_keys, names},
                        ack_job);
     }
     static void request(Request& request, const AckJob& step) { request.on(step.lease); }
@@ -157,16 +162,18 @@ template <>
 struct StepProtocol<FailJob> {
     static Script script() {
         using namespace lua;
+        const auto names = queue_names_part();
         return compose(FailJob::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, place, lease,
-                        keyed, record, forget, burial, cancelled},
+                        keyed, record, forget, burial, names, cancelled},
                        fail_job);
     }
     static void request(Request& request, const FailJob& step) {
         request.on(step.lease)
             .add(request.wire(step.run_at))
             .add(step.bury ? 1 : 0)
-            .add(detail::cut_text(step.error, job_error_max));
+            .add(detail::cut_text(step.error, job_error_max))
+            .add(step.time_max.count());
     }
     static Settlement reply(const ScriptReply& reply) {
         return number(reply.value) == 2 ? Settlement::buried : settlement(reply.value);

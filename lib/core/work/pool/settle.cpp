@@ -131,7 +131,8 @@ Step PoolLoop::failure(const Lease& lease, std::string_view name, JobVerdict ver
     return FailJob{.lease = lease,
                    .error = std::move(verdict.error),
                    .run_at = saturating_add(now_, wait),
-                   .bury = bury};
+                   .bury = bury,
+                   .time_max = policy.time_max};
 }
 
 // --- Timeouts -----------------------------------------------------------------------------------

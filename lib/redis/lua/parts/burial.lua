@@ -13,8 +13,9 @@ end
 local function add_error(record, text)
     local size = #record
     record[size + 1], record[size + 2], record[size + 3] = record[1], now, text
-    if #record > 6 + 3 * 10 then
-        for _ = 1, 3 do table.remove(record, 7) end
+    local first = record[7] == 0 and 10 or 7
+    if #record >= first + 3 * 10 then
+        for _ = 1, 3 do table.remove(record, first) end
     end
 end
 

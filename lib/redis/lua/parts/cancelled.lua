@@ -4,4 +4,5 @@
 local function drop_cancelled(q, job)
     count('jobs.cancelled', q, 1)
     forget(q, job)
+    select(2, queue_names())(q)
 end

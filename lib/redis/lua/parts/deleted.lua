@@ -1,17 +1,10 @@
 -- READY jobs that were deleted. Redis would search all of `jobs:instant:{q}` for one, so it stays
 -- there until it is popped, and `routemaster:deleted:{q}` says how often; the field "" says how
--- many there are in all. An equal job that is pushed meanwhile stands behind it.
+-- many there are in all. An equal job that is pushed meanwhile stands behind it. None is first in
+-- the list, unless more than 1,000 follow one another.
 
 local function deleted_in(q)
     return tonumber(redis.call('HGET', P .. 'routemaster:deleted:' .. q, '') or 0) or 0
-end
-
-local function note_deleted(q, job)
-    local deleted, instant = P .. 'routemaster:deleted:' .. q, P .. 'jobs:instant:' .. q
-    redis.call('HINCRBY', deleted, job, 1)
-    if redis.call('HINCRBY', deleted, '', 1) >= redis.call('LLEN', instant) then
-        redis.call('UNLINK', deleted, instant)
-    end
 end
 
 -- Whether a job that was popped, or is about to be, had been deleted; then this is noted as done.
@@ -22,4 +15,29 @@ local function was_deleted(q, job)
     if redis.call('HINCRBY', deleted, job, -1) <= 0 then redis.call('HDEL', deleted, job) end
     if redis.call('HINCRBY', deleted, '', -1) <= 0 then redis.call('DEL', deleted) end
     return true
+end
+
+-- Pops the first READY jobs, at most `most`; false when there is none.
+local function pop_ready(q, most)
+    local jobs = redis.call('RPOP', P .. 'jobs:instant:' .. q, most)
+    if jobs then redis.pcall('RPOP', P .. 'routemaster:due:' .. q, #jobs) end
+    return jobs
+end
+
+-- Pops what was deleted and is first, of `deleted` that there are.
+local function pop_deleted(q, deleted)
+    for _ = 1, math.min(deleted, 1000) do
+        local first = redis.call('LINDEX', P .. 'jobs:instant:' .. q, -1)
+        if not first or not was_deleted(q, first) then return end
+        pop_ready(q, 1)
+    end
+end
+
+local function note_deleted(q, job)
+    local deleted, instant = P .. 'routemaster:deleted:' .. q, P .. 'jobs:instant:' .. q
+    redis.call('HINCRBY', deleted, job, 1)
+    local all = redis.call('HINCRBY', deleted, '', 1)
+    if all < redis.call('LLEN', instant) then return pop_deleted(q, all) end
+    redis.call('UNLINK', deleted, instant)
+    redis.pcall('LTRIM', P .. 'routemaster:due:' .. q, 1, 0)
 end

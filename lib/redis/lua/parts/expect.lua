@@ -1,9 +1,11 @@
 -- Fails, before a step changes anything, when one of the keys has another type than the command
 -- that returns its size expects; such a command costs next to nothing. An absent key may become of
 -- any type. The error names the key, but of a token, which is a password, only the public part.
+-- Returns the size of the last one.
 local function expect(measure, ...)
+    local size
     for _, key in ipairs({...}) do
-        local size = redis.pcall(measure, P .. key)
+        size = redis.pcall(measure, P .. key)
         if type(size) == 'table' then
             if string.sub(size.err, 1, 10) ~= 'WRONGTYPE ' then error(size) end
             local name = key
@@ -18,6 +20,7 @@ local function expect(measure, ...)
             error({err = 'WRONGTYPE ' .. name .. ': ' .. measure .. ' does not apply to it'})
         end
     end
+    return size
 end
 
 -- The same for all keys between which a job of a queue may move.

@@ -20,7 +20,8 @@ local function push_keyed(timeout)
         local at = tonumber(redis.call('ZSCORE', scheduled, name))
         if mode == '2' and at then run_at = math.max(run_at, at) end
         redis.call('HSET', all, name, packed)
-        record[1], record[3], record[4], record[5] = 0, unpack(options)
+        begin_anew(record)
+        record[3], record[4], record[5] = unpack(options)
         save(q, name, record)
         if at or run_at > now then
             if at then
@@ -44,6 +45,6 @@ local function push_keyed(timeout)
     place(q, name, run_at)
     redis.call('ZADD', P .. 'routemaster:ids:' .. q, id, name)
     save(q, name, {0, '', options[1], options[2], options[3], -1})
-    redis.call('SADD', KEYS[1], name)
+    if redis.call('SADD', KEYS[1], name) == redis.call('SCARD', KEYS[1]) then queue_names()(q) end
     return {1, id}
 end

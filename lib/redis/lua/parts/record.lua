@@ -2,7 +2,8 @@
 -- of each as its score. `routemaster:job:{q}` has a record of each that is not as a push with the
 -- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout or
 -- [timeout, metadata], expires_at, buried_at, -1, or -2 when it was cancelled, then attempt, time
--- and text of each error].
+-- and text of each error]. An error of attempt 0, which is the first, says when the job failed
+-- first, if the time that it may go on failing is limited.
 
 local never = 9007199254740991
 

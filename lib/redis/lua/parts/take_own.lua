@@ -12,11 +12,10 @@ end
 -- expired are dropped, those whose attempts are used up BURIED, and those that were deleted passed
 -- over: some 1,000 in all. What is left begins with a job that was not deleted.
 local function take_own(q, most)
-    local instant = P .. 'jobs:instant:' .. q
     local deleted = deleted_in(q)
     local taken, ended = {}, 0
     while #taken < most and ended < 1000 do
-        local jobs = redis.call('RPOP', instant, math.min(most - #taken, 1000))
+        local jobs = pop_ready(q, math.min(most - #taken, 1000))
         if not jobs then break end
         local packed = redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
         local ids = redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))
@@ -38,12 +37,8 @@ local function take_own(q, most)
             end
         end
     end
-    for _ = 1, 1000 do
-        local next = deleted > 0 and redis.call('LINDEX', instant, -1)
-        if not next or not was_deleted(q, next) then break end
-        redis.call('RPOP', instant)
-        deleted = deleted - 1
-    end
+    pop_deleted(q, deleted)
+    if ended > 0 and #taken == 0 then select(2, queue_names())(q) end
     return taken
 end
 

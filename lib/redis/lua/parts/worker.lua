@@ -34,7 +34,7 @@ local function retire(worker, queues, limit, counts, each)
             if end_attempt(q, job, counts) then
                 cancellations()(q, job)
             else
-                make_ready(q, job)
+                make_ready(q, job, now)
             end
             count = count + 1
             total = total + 1

@@ -1,0 +1,33 @@
+#include <algorithm>
+#include <optional>
+
+#include "core/state/jobs.hpp"
+
+namespace routemaster::detail {
+namespace {
+
+std::optional<TimePoint> due_since(const QueueState& queue, TimePoint now) {
+    if (!queue.has_ids) return std::nullopt;
+    std::optional<TimePoint> since;
+    if (const auto* first = queue.ready.front()) since = first->run_at;
+    if (!queue.scheduled.empty()) {
+        const auto at = queue.scheduled.first().run_at;
+        if (at <= now) since = std::min(at, since.value_or(at));
+    }
+    return since;
+}
+
+}  // namespace
+
+std::vector<ListedQueue> JobTable::list_queues(const Page& page, TimePoint now) const {
+    std::vector<ListedQueue> all;
+    for (auto at = queues_.upper_bound(page.after); at != queues_.end(); ++at) {
+        if (all.size() == page.limit) break;
+        const auto& queue = at->second;
+        if (queue.jobs.empty() && !queue.paused) continue;
+        all.push_back({queue.name, count(queue, now), due_since(queue, now)});
+    }
+    return all;
+}
+
+}  // namespace routemaster::detail

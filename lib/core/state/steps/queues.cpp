@@ -1,0 +1,20 @@
+#include "core/state/machine.hpp"
+
+#include "core/state/steps/apply_one_of.hpp"
+
+namespace routemaster::detail {
+
+template <>
+Result<PauseQueue::Reply> Machine::apply(PauseQueue& step) {
+    step.paused ? jobs_.pause(step.queue) : jobs_.resume(step.queue);
+    return Done{};
+}
+
+template <>
+Result<ListQueues::Reply> Machine::apply(ListQueues& step) {
+    return jobs_.list_queues(step.page, now_);
+}
+
+Outcome Machine::perform_in(QueueSteps steps, Step& step) { return apply_one_of(steps, step); }
+
+}  // namespace routemaster::detail

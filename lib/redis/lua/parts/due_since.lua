@@ -1,0 +1,19 @@
+-- Since when the job of a queue has been due that is READY first, or the SCHEDULED one that is due
+-- first, whichever has been longer. Nil when there is neither, and when the READY one does not say:
+-- it was pushed by a version before `routemaster:due:{q}`, or is deleted.
+local function due_since(q)
+    local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
+    local size = redis.call('LLEN', instant)
+    local since
+    if size > 0 then
+        if redis.pcall('LLEN', due) ~= size then return nil end
+        local deleted = redis.call('HEXISTS', P .. 'routemaster:deleted:' .. q,
+            redis.call('LINDEX', instant, -1))
+        since = deleted == 0 and tonumber(redis.call('LINDEX', due, -1))
+        if not since then return nil end
+    end
+    local first = redis.call('ZRANGE', P .. 'jobs:scheduled:' .. q, 0, 0, 'WITHSCORES')[2]
+    local at = tonumber(first)
+    if at and at <= now and at < (since or math.huge) then since = at end
+    return since
+end

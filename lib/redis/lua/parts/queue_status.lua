@@ -1,0 +1,22 @@
+-- Counts the jobs of a queue by state: scheduled, ready, pending, buried, and 1 if it is paused. A
+-- scheduled job that is due counts as ready.
+local function queue_status(q)
+    local due = redis.call('ZCOUNT', P .. 'jobs:scheduled:' .. q, '-inf', now)
+    local scheduled = redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)
+    local ready = redis.call('LLEN', P .. 'jobs:instant:' .. q) +
+        redis.call('SCARD', P .. 'routemaster:blocked:' .. q)
+    local buried, paused = 0, 0
+    if q == 'main' then
+        local called = P .. 'jobs:scheduled:main:callbacks'
+        due = due + redis.call('ZCOUNT', called, '-inf', now)
+        scheduled = scheduled + redis.call('ZCARD', called)
+        ready = ready + redis.call('SCARD', P .. 'routemaster:callbacks')
+    elseif q ~= 'aux' then
+        ready = math.max(ready - deleted_in(q), 0)
+        buried = redis.call('ZCARD', P .. 'routemaster:buried:' .. q)
+        paused = redis.call('SISMEMBER', P .. 'routemaster:paused', q)
+    end
+    local all = redis.call('SCARD', P .. 'jobs:index:' .. q)
+    local pending = math.max(all - scheduled - ready - buried, 0)
+    return {scheduled - due, ready + due, pending, buried, paused}
+end

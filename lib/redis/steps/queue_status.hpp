@@ -1,0 +1,26 @@
+/// @file
+/// The status of a queue, as queue_status() of the scripts replies it.
+
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "redis/script_reply.hpp"
+#include "routemaster/job.hpp"
+
+namespace routemaster::redis {
+
+/// Parts of such a status.
+inline constexpr std::size_t queue_status_parts = 5;
+
+/// Reads one.
+inline QueueStatus queue_status_of(std::span<const redisReply* const> parts) {
+    return {.scheduled = count(*parts[0]).value,
+            .ready = count(*parts[1]).value,
+            .pending = count(*parts[2]).value,
+            .buried = count(*parts[3]).value,
+            .paused = number(*parts[4]) == 1};
+}
+
+}  // namespace routemaster::redis

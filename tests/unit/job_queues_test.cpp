@@ -1,0 +1,38 @@
+#include "routemaster/job_queues.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/pool_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+TEST_CASE("the queues of a store are listed, with their jobs and how long these wait") {
+    JobScene scene;
+    const JobQueues queues{scene.store, scene.clock};
+    CHECK(queues.list().value().empty());
+    scene.push("a");
+    const auto since = scene.clock.now();
+    scene.clock.advance(Duration{5});
+    scene.push("b", {.delay = Duration{1}});
+    JobQueue other{scene.memory, "other", scene.clock};
+    other.pause().value();
+    const ListedQueue work{"work", {.scheduled = 1, .ready = 1}, since};
+    const ListedQueue paused{"other", {.paused = true}, {}};
+    CHECK(queues.list().value() == std::vector<ListedQueue>{paused, work});
+    CHECK(queues.list({.after = "other", .limit = 1}).value() == std::vector<ListedQueue>{work});
+    CHECK(queues.list({.after = {}, .limit = 0}).error().code() == Errc::invalid);
+    std::vector<ListedQueue> listed;
+    queues.list({}, [&](const auto& all) { listed = all.value(); });
+    CHECK(listed == std::vector<ListedQueue>{paused, work});
+}
+
+TEST_CASE("a list of queues whose reply was lost is asked for again") {
+    JobScene scene;
+    scene.push("a");
+    scene.store.lose_replies<ListQueues>(1);
+    CHECK(JobQueues{scene.store, scene.clock}.list().value().size() == 1);
+}
