@@ -32,9 +32,11 @@ struct DispatcherOptions {
     /// Deliveries under way at once. One subscriber gets no more than its fair share of them.
     std::uint32_t in_flight_max = 1'024;
     HealthOptions health{};
+    // The next three are from 1 ms to a day.
     Duration heartbeat_interval{1'000};  ///< How often it says that it is alive.
     /// Other workers silent for so long are taken for dead. With the time until the next look at
-    /// them and the delivery itself, what they had leased goes out again within 5 s.
+    /// them and the delivery itself, what they had leased goes out again within 5 s. Longer than
+    /// the `heartbeat_interval` of all.
     Duration worker_silence{3'500};
     Duration poll_interval{1'000};  ///< A look at the queue even when nobody woke it.
     Duration wake_grace{20};  ///< After several wake-ups for nothing, how long it ignores others.
@@ -60,7 +62,7 @@ struct DispatcherOptions {
 /// Thread safety: as `Active` says; `in_flight` and `trouble` from any thread.
 class Dispatcher final : public Active {
 public:
-    /// The store must outlive it.
+    /// The store must outlive it. Throws `Failure`, `invalid`, for times that its options forbid.
     Dispatcher(Store& store, DispatcherOptions options);
     ~Dispatcher() override;
     Dispatcher(const Dispatcher&) = delete;

@@ -125,7 +125,8 @@ struct AttemptEnd {
 /// says. Callbacks come from the thread that polls, or one of the store's; they must not block.
 class JobLeases final : public Active {
 public:
-    /// The store must outlive it.
+    /// The store must outlive it. Throws `Failure`, `invalid`, for times as `WorkerPoolOptions`
+    /// forbids them.
     explicit JobLeases(Store& store, JobLeasesOptions options = {});
 
     /// Drops requests that wait without a call. `close` it first.

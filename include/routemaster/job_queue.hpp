@@ -126,7 +126,8 @@ public:
 
     /// Cancels a job: one that no worker has leased is removed. Of one that a `WorkerPool` runs the
     /// stop token stops within a second (`WorkerPoolOptions::heartbeat_interval`); the job is done
-    /// if its handler then succeeds, and else dropped. Both count in `jobs.cancelled`.
+    /// if its handler then succeeds, and else dropped. Both count in `jobs.cancelled`. Until then
+    /// an equal push is a duplicate of it.
     Result<Cancellation> cancel(JobId id);
     void cancel(JobId id, std::function<void(Result<Cancellation>)> done);
 

@@ -43,7 +43,8 @@ struct Unique {
         return {.by = By::key, .key = std::move(key), .scope = scope};
     }
 
-    /// The last push wins: it replaces the job of its key that waits.
+    /// The last push wins: it replaces the job of its key that waits. While that one runs, or is
+    /// BURIED, it is a duplicate and changes nothing, unless `scope` says otherwise.
     static Unique replace(std::string key, KeyScope scope = KeyScope::until_done) {
         return {.by = By::key,
                 .key = std::move(key),

@@ -94,12 +94,15 @@ public:
     /// Runs around all handlers; what is declared first is outermost.
     void use(JobMiddleware middleware);
 
-    /// Begins to work, in threads of its own. Once.
+    /// Begins to work, in threads of its own. Once, and not when it is polled: `Failure`,
+    /// `invalid`. Throws `Failure` as well when the machine has no more threads, and is of no use
+    /// then.
     void start();
 
     /// Ends what `start` began. Returns when no handler runs any more, and the store knows what
     /// became of each job; if the store fails to, 5 s after the grace at the latest, unless a
-    /// handler still runs: it waits for that. Repeating it does nothing.
+    /// handler still runs: it waits for that. Repeating it does nothing. Inside a completion of the
+    /// store it throws `Failure`, `invalid`.
     void stop(Duration grace);
 
     /// Starts, waits until `stopping` is requested, and stops within `WorkerPoolOptions::grace`.

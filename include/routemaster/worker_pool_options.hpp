@@ -44,16 +44,18 @@ struct WorkerPoolOptions {
     std::size_t slots = 0;
     /// Jobs that wait here for a slot, at most, so that slots do not wait for the store. As long as
     /// jobs take longer than the store there are hardly any: no more than were done in the last
-    /// 20 ms. Those that wait for a second all the same go back to the queue. None if `threads` is
-    /// 0.
+    /// 20 ms. Those that wait for a second all the same go back to the queue. If the process dies,
+    /// what waits has lost an attempt, though it never began: where a job has but one or two, 0 is
+    /// right. None if `threads` is 0.
     std::size_t prefetch_max = 1'024;
 
     RetryPolicy retry{};     ///< Of handlers that have none of their own.
     Duration grace{10'000};  ///< How long `run` lets handlers go on once it was asked to stop.
 
+    // The next three are from 1 ms to a day.
     Duration heartbeat_interval{1'000};  ///< How often the pool says that it is alive.
     /// Other workers silent for so long are taken for dead. With the time until the next look at
-    /// them, their jobs run again within 5 s.
+    /// them, their jobs run again within 5 s. Longer than the `heartbeat_interval` of all.
     Duration worker_silence{3'500};
     Duration poll_interval{1'000};  ///< A look at the queues even when nobody woke it.
     Duration wake_grace{20};  ///< After several wake-ups for nothing, how long it ignores others.

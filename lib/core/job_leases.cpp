@@ -79,7 +79,10 @@ public:
     Impl(Store& store, JobLeasesOptions options)
         : store_{store},
           options_{std::move(options)},
-          random_{options_.seed ? *options_.seed : entropy()} {}
+          random_{options_.seed ? *options_.seed : entropy()} {
+        detail::check_times(options_.heartbeat_interval, options_.worker_silence,
+                            options_.poll_interval, options_.wake_grace);
+    }
 
     // --- From any thread ------------------------------------------------------------------------
 

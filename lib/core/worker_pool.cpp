@@ -8,6 +8,7 @@
 
 #include "core/work/pool/handler_table.hpp"
 #include "core/work/pool/pool_loop.hpp"
+#include "routemaster/completion_thread.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/runner.hpp"
@@ -40,6 +41,10 @@ WorkerPoolOptions checked(WorkerPoolOptions options) {
         if (!names.insert(queue.name).second) throw refused("queues: " + queue.name + " is twice");
         if (queue.weight == 0) throw refused("queues: a weight must be at least 1");
     }
+    if (options.order != QueueOrder::weighted && options.order != QueueOrder::strict) {
+        throw refused("order: is none");
+    }
+    if (options.grace < Duration{0}) throw refused("grace: must not be negative");
     check(options.retry);
     return options;
 }
@@ -56,6 +61,7 @@ public:
 
     void add(std::string name, detail::Handler handler, HandlerOptions options) {
         declare();
+        if (options.timeout < Duration{0}) throw refused("timeout: must not be negative");
         handler.retry = options.retry ? *std::move(options.retry) : retry_;
         handler.timeout = options.timeout;
         check(handler.retry);
@@ -70,6 +76,8 @@ public:
 
     void start() {
         if (runner_ || stopped_) throw refused("start: the pool was started already");
+        if (loop_.begun()) throw refused("start: the pool is polled");
+        loop_.begin();
         runner_.emplace(loop_, clock_);
         started_ = true;
     }
@@ -133,7 +141,12 @@ void WorkerPool::use(JobMiddleware middleware) { impl_->use(std::move(middleware
 
 void WorkerPool::start() { impl_->start(); }
 
-void WorkerPool::stop(Duration grace) { impl_->stop(grace); }
+void WorkerPool::stop(Duration grace) {
+    if (CompletionThread::is_this()) {
+        throw refused("stop: inside a completion of the store it would wait for itself");
+    }
+    impl_->stop(grace);
+}
 
 void WorkerPool::run(const std::stop_token& stopping) { impl_->run(stopping); }
 

@@ -106,6 +106,24 @@ TEST_CASE("settlements under way at the deadline are awaited, and the other jobs
     CHECK(scene.log.count(LogLevel::warning, "") == 0);
 }
 
+TEST_CASE("a dispatcher ends 5 s after the deadline, though the store settles nothing") {
+    DeliveryScene scene;
+    scene.subscribe("billing");
+    scene.publish();
+    scene.run();
+    scene.disturbed.delay<SettleDelivery>();
+    scene.disturbed.delay<RetireWorker>();
+    scene.transport.answer({});
+    scene.run();
+    scene.close(scene.clock.now());
+    scene.run_for(Duration{6'000});
+    CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
+    CHECK(!scene.dispatcher.closed());
+    scene.disturbed.release();
+    scene.run();
+    CHECK(scene.dispatcher.closed());
+}
+
 TEST_CASE("a store that refuses settlements after the deadline is asked again for 5 s") {
     DeliveryScene scene;
     scene.subscribe("billing");

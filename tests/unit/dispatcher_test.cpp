@@ -44,8 +44,9 @@ public:
 }  // namespace
 
 TEST_CASE("a stale batch is delivered at its due time and not before, and poll says so") {
-    DeliveryScene scene{
-        {.heartbeat_interval = Duration{3'600'000}, .poll_interval = Duration{3'600'000}}};
+    DeliveryScene scene{{.heartbeat_interval = Duration{3'600'000},
+                         .worker_silence = Duration{7'200'000},
+                         .poll_interval = Duration{3'600'000}}};
     scene.subscribe("billing", {.timeout = Duration{700}});
     scene.run();
     scene.publish(2);

@@ -37,7 +37,8 @@ TEST_CASE("a store that refuses acquisitions for 5 s is trouble until one succee
 
 TEST_CASE("a store that does not reply for 5 s is trouble until it does") {
     // Nothing else makes it poll at that instant.
-    DeliveryScene scene{{.heartbeat_interval = Duration{3'600'000}}};
+    DeliveryScene scene{
+        {.heartbeat_interval = Duration{3'600'000}, .worker_silence = Duration{7'200'000}}};
     scene.disturbed.delay<AcquireJobs>();
     scene.run();
     scene.run_for(Duration{4'999});

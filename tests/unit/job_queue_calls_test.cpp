@@ -123,8 +123,10 @@ TEST_CASE("a job that waits is cancelled, and one that runs is asked to stop") {
 
 TEST_CASE("a queue that is paused says so, and is paused for every pool until it is resumed") {
     JobScene scene;
-    HandPool pool{
-        scene, {.heartbeat_interval = Duration{3'600'000}, .poll_interval = Duration{3'600'000}}};
+    HandPool pool{scene,
+                  {.heartbeat_interval = Duration{3'600'000},
+                   .worker_silence = Duration{7'200'000},
+                   .poll_interval = Duration{3'600'000}}};
     int done = 0;
     pool.pool.handle("a", [&](JobContext&) { ++done; });
     pool.run();

@@ -193,7 +193,8 @@ TEST_CASE("a worker without a free slot asks for no job") {
 }
 
 TEST_CASE("a worker that is woken takes its job at that instant") {
-    LeaseScene scene{10, {.heartbeat_interval = hour, .poll_interval = hour}};
+    LeaseScene scene{
+        10, {.heartbeat_interval = hour, .worker_silence = 2 * hour, .poll_interval = hour}};
     scene.run_for(Duration{1'234});
     scene.push("resize");
     scene.run();
@@ -201,7 +202,8 @@ TEST_CASE("a worker that is woken takes its job at that instant") {
 }
 
 TEST_CASE("a worker takes a scheduled job when it falls due") {
-    LeaseScene scene{10, {.heartbeat_interval = hour, .poll_interval = hour}};
+    LeaseScene scene{
+        10, {.heartbeat_interval = hour, .worker_silence = 2 * hour, .poll_interval = hour}};
     perform(scene.store, PushJob{"images", "resize", scene.now + Duration{777}}, scene.now).value();
     scene.run_for(Duration{776});
     CHECK(scene.jobs().empty());
@@ -256,7 +258,7 @@ TEST_CASE("leases whose reply was lost come with the next acquisition") {
 }
 
 TEST_CASE("a clock that is set back makes nobody wait twice") {
-    LeaseScene scene{1, {.heartbeat_interval = hour}};
+    LeaseScene scene{1, {.heartbeat_interval = hour, .worker_silence = 2 * hour}};
     scene.push_many(2);
     scene.run();
     scene.disturbed.refuse<AckJob>(1);

@@ -148,6 +148,27 @@ TEST_CASE("a settlement that the store refuses is repeated until it is done") {
     CHECK(scene.job(failed).errors.size() == 1);
 }
 
+TEST_CASE("a pool ends 5 s after its grace, though the store never says what became of jobs") {
+    JobScene scene;
+    HandPool pool{scene};
+    pool.pool.handle("a", [](JobContext&) {});
+    pool.keep("b");
+    scene.push("a");
+    scene.push("b");
+    scene.store.delay<AckJob>();
+    scene.store.delay<RetireWorker>();
+    pool.run();
+    pool.close(Duration{1'000});
+    pool.run_for(Duration{5'900});
+    CHECK(!pool.pool.closed());
+    pool.run_for(Duration{200});
+    CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
+    pool.run_for(Duration{1'000});
+    scene.store.release();
+    pool.run();
+    CHECK(pool.pool.closed());
+}
+
 TEST_CASE("a store that loses requests and replies loses no job and does none twice at once") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         JobScene scene;

@@ -44,8 +44,10 @@ TEST_CASE("a pool does a job that is pushed, and the job is gone") {
 
 TEST_CASE("a pool that waits is woken by a push, and does a delayed job when it falls due") {
     JobScene scene;
-    HandPool pool{
-        scene, {.heartbeat_interval = Duration{3'600'000}, .poll_interval = Duration{3'600'000}}};
+    HandPool pool{scene,
+                  {.heartbeat_interval = Duration{3'600'000},
+                   .worker_silence = Duration{7'200'000},
+                   .poll_interval = Duration{3'600'000}}};
     int done = 0;
     pool.pool.handle("a", [&](JobContext&) { ++done; });
     pool.run_for(Duration{1'234});
@@ -346,12 +348,22 @@ TEST_CASE("settings with which nothing could be done are refused") {
     refused({.queues = {"a"}, .retry = {.factor = 0.5}});
     refused({.queues = {"a"}, .retry = {.jitter = -1}});
     refused({.queues = {"a"}, .retry = {.rules = {RetryRule{}}}});
+    refused({.queues = {"a"}, .order = static_cast<QueueOrder>(9)});
+    refused({.queues = {"a"}, .grace = Duration{-1}});
+    refused({.queues = {"a"}, .heartbeat_interval = Duration{0}});
+    refused({.queues = {"a"}, .heartbeat_interval = Duration::max()});
+    refused({.queues = {"a"}, .worker_silence = Duration{1'000}});
+    refused({.queues = {"a"}, .poll_interval = Duration{0}});
+    refused({.queues = {"a"}, .poll_interval = Duration::max()});
+    refused({.queues = {"a"}, .wake_grace = Duration{-1}});
     WorkerPool pool{store, {.queues = {"a"}, .threads = 0}};
     pool.handle("a", [](JobContext&) {});
     CHECK_THROWS_AS(pool.handle("a", [](JobContext&) {}), Failure);
     CHECK_THROWS_AS(pool.handle("", [](JobContext&) {}), Failure);
     CHECK_THROWS_AS(pool.handle("b", JobHandler{}), Failure);
+    CHECK_THROWS_AS(pool.handle("b", [](JobContext&) {}, {.timeout = Duration{-1}}), Failure);
     pool.poll(from_milliseconds(1'700'000'000'000));
     CHECK_THROWS_AS(pool.handle("b", [](JobContext&) {}), Failure);
     CHECK_THROWS_AS(pool.use([](JobContext&, const std::function<void()>&) {}), Failure);
+    CHECK_THROWS_AS(pool.start(), Failure);
 }

@@ -3,18 +3,36 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
+#include "routemaster/error.hpp"
 #include "routemaster/perform.hpp"
 
 namespace routemaster::detail {
+
+void check_times(Duration heartbeat_interval, Duration worker_silence, Duration poll_interval,
+                 Duration wake_grace) {
+    const auto check = [](const char* name, Duration least, Duration time) {
+        constexpr Duration day{86'400'000};
+        if (time >= least && time <= day) return;
+        throw Failure{Error{Errc::invalid, std::string{name} + ": must be from " +
+                                               std::to_string(least.count()) + " ms to a day"}};
+    };
+    check("heartbeat_interval", Duration{1}, heartbeat_interval);
+    check("worker_silence", heartbeat_interval + Duration{1}, worker_silence);
+    check("poll_interval", Duration{1}, poll_interval);
+    check("wake_grace", Duration{0}, wake_grace);
+}
 
 LeaseLoop::LeaseLoop(Store& store, LeaseLoopOptions options, Owner& owner)
     : store_{store},
       options_{std::move(options)},
       owner_{owner},
       schedule_{options_.poll_interval, options_.wake_grace} {
+    check_times(options_.heartbeat_interval, options_.worker_silence, options_.poll_interval,
+                options_.wake_grace);
     const auto wake = [event_queue = events_.shared()] { event_queue->wake(); };
     watches_.push_back(store.watch(options_.queue, wake));
     for (const auto& name : options_.further_watches) watches_.push_back(store.watch(name, wake));

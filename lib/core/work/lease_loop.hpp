@@ -50,6 +50,10 @@ struct LeaseLoopOptions {
     Log log{};
 };
 
+/// Throws `Failure`, `invalid`, naming the first of these times with which a worker could not work.
+void check_times(Duration heartbeat_interval, Duration worker_silence, Duration poll_interval,
+                 Duration wake_grace);
+
 /// A worker's leases. Its owner does the jobs.
 ///
 /// The owner polls it in two halves, with its own work between them: `receive` passes on what came
@@ -111,7 +115,7 @@ public:
         ~Owner() = default;
     };
 
-    /// Both must outlive it.
+    /// Both must outlive it. Throws as `check_times` does.
     LeaseLoop(Store& store, LeaseLoopOptions options, Owner& owner);
 
     LeaseLoop(const LeaseLoop&) = delete;
@@ -161,8 +165,10 @@ public:
     [[nodiscard]] std::size_t leased() const noexcept { return leased_.size(); }
 
     [[nodiscard]] const Lease& lease(Id id) const { return leased_.at(id).lease; }
-    /// Whether `settle` was called for it.
-    [[nodiscard]] bool settling(Id id) const { return leased_.at(id).settlement.has_value(); }
+    /// Whether `settle` was called for it. So are all that are left when it retires.
+    [[nodiscard]] bool settling(Id id) const {
+        return retiring_ || leased_.at(id).settlement.has_value();
+    }
     /// How many times the store could not do a step about it.
     [[nodiscard]] std::uint32_t refusals(Id id) const { return leased_.at(id).refusals; }
 

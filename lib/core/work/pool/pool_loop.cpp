@@ -1,9 +1,12 @@
 #include "core/work/pool/pool_loop.hpp"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "routemaster/entropy.hpp"
+#include "routemaster/error.hpp"
 
 namespace routemaster::detail {
 
@@ -64,10 +67,15 @@ void PoolLoop::join() {
 
 void PoolLoop::begin() {
     if (std::exchange(begun_, true)) return;
-    for (std::size_t i = 0; i < options_.threads; ++i) {
-        threads_.emplace_back([this] {
-            while (const auto attempt = board_->next()) handlers_->run(attempt, board_);
-        });
+    try {
+        for (std::size_t i = 0; i < options_.threads; ++i) {
+            threads_.emplace_back([this] {
+                while (const auto attempt = board_->next()) handlers_->run(attempt, board_);
+            });
+        }
+    } catch (const std::system_error& error) {
+        join();
+        throw Failure{Error{Errc::unavailable, std::string{"threads: "} + error.what()}};
     }
 }
 

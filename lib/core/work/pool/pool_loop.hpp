@@ -41,6 +41,10 @@ public:
     PoolLoop& operator=(const PoolLoop&) = delete;
     ~PoolLoop() override;
 
+    /// Makes the threads. Throws `Failure` when it cannot, and is of no use then. Repeating it does
+    /// nothing; `poll` does it, too.
+    void begin();
+
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
     void close(TimePoint deadline) override;
@@ -90,8 +94,6 @@ private:
     static constexpr Duration waiting_max{1'000};
     /// Jobs that one question asks for, at most.
     static constexpr std::size_t acquired_max = 512;
-
-    void begin();
 
     // --- What the lease loops say ---------------------------------------------------------------
 
