@@ -267,6 +267,32 @@ TEST_CASE("jobs that wait for a slot when a pool is stopped go back at once, unc
     }
 }
 
+TEST_CASE("a pool that stood still begins nothing that waited for a slot meanwhile") {
+    std::latch released{1};
+    ThreadScene scene{{.threads = 1}};
+    std::atomic<bool> blocked{false};
+    scene.pool.handle("short", [](JobContext&) {});
+    scene.pool.handle("long", [&](JobContext&) {
+        blocked = true;
+        released.wait();
+    });
+    scene.push("short", 5'000);
+    scene.push("long", 500);
+    const auto now = [] { return system_clock().now(); };
+    REQUIRE(await([&] {
+        scene.pool.poll(now());
+        return blocked.load();
+    }));
+    REQUIRE(scene.pool.status().waiting > 0);
+    scene.pool.poll(now() + Duration{10'000});
+    CHECK(scene.pool.status().waiting == 0);
+    CHECK(scene.pool.status().running == 1);
+    scene.pool.close(now());
+    scene.pool.poll(now() + Duration{10'000});
+    CHECK(scene.queue().pending <= 1);
+    released.count_down();
+}
+
 TEST_CASE("asynchronous jobs that wait for a slot do not begin before there is one") {
     std::mutex mutex;
     std::vector<JobResponder> responders;

@@ -80,11 +80,13 @@ void PoolLoop::begin() {
 }
 
 TimePoint PoolLoop::poll(TimePoint now) {
+    // What waited meanwhile was probably handed on.
+    const bool stood_still = begun_ && now - now_ >= options_.worker_silence;
     now_ = now;
     begin();
     for (const auto& queue : queues_) queue->loop.receive(now);
     board_->offer(fresh_);
-    if (closing_) release_waiting(never);
+    if (closing_ || stood_still) release_waiting(never);
     if (options_.threads == 0) run_inside();
     auto report = board_->take();
     for (const auto& attempt : report.begun) watch(attempt);
