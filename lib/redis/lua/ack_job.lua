@@ -2,26 +2,37 @@
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence
 -- Reply: 1, or 0 when the lease is lost.
--- Parts: kept_keys() gives what only a job with a key needs, queue_names() what only the last job
---        of a queue needs.
-local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
-if not q then return 0 end
-local uid = batch_of(q, job)
-if uid and subscriber_of(uid) then
-    return redis.error_reply('INVALID lease: a delivery is ended by SettleDelivery')
+-- Parts: ruby_acks() gives what only the queues of Ruby Routemaster need, keyed_acks() what only a
+--        job with a key needs, queue_names() what only the last job of a queue needs, checks() what
+--        only a key of another type needs.
+local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+if q == 'main' or q == 'aux' then return ruby_acks()(q, job, worker, fence) end
+local leases = P .. 'routemaster:leases:' .. worker
+local leased = redis.call('HGET', leases, fence)
+if not leased then return 0 end
+if leased ~= q .. '\0' .. job then return keyed_acks()(q, job, worker, fence) end
+
+local ids, records = 'routemaster:ids:' .. q, 'routemaster:job:' .. q
+local pending = 'jobs:pending:' .. q .. ':' .. worker
+local function take()
+    redis.call('SCARD', KEYS[1])
+    redis.call('HLEN', P .. records)
+    -- The oldest are at the tail.
+    return redis.call('ZCARD', P .. ids), redis.call('LREM', P .. pending, -1, job)
 end
-local jobs = expect('SCARD', 'jobs:index:' .. ARGV[4])
-expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
-if has_ids(q) then
-    expect('ZCARD', 'routemaster:ids:' .. q)
-    expect('HLEN', 'routemaster:job:' .. q)
+
+-- Only to name a key of another type each is looked at by `expect`, which takes longer.
+local done, jobs, taken = pcall(take)
+if not done then
+    local expect, expect_queue = checks()
+    expect_queue(q)
+    expect('LLEN', pending)
+    error({err = jobs})
 end
-if is_keyed(job) then
-    expect('HLEN', 'routemaster:keyed:' .. q, 'routemaster:keys:' .. q, 'counters')
-    expect('ZCARD', 'routemaster:kept_keys')
-end
-if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
-if is_keyed(job) then kept_keys()(q, job) end
-forget(ARGV[4], job)
-if jobs == 1 and has_ids(q) then select(2, queue_names())(q) end
+redis.call('HDEL', leases, fence)
+if taken ~= 1 then return 0 end
+redis.call('SREM', KEYS[1], job)
+redis.call('HDEL', P .. records, job)
+redis.call('ZREM', P .. ids, job)
+if jobs == 1 then select(2, queue_names())(q) end
 return 1

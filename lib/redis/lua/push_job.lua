@@ -4,42 +4,38 @@
 --       7 attempts_max, 8 timeout, 9 expires_at, and with a key or metadata, 10 key or "",
 --       11 scope, 12 until, 13 "1" to replace the job that has the key, "2" to put that off, or
 --       "0", 14 metadata, if there is any
--- Parts: keyed_pushes() gives what only a job with a key needs, queue_names() what only the first
---        job of a queue needs.
+-- Parts: ruby_pushes() gives what only the queues of Ruby Routemaster need, keyed_pushes() what
+--        only a job with a key needs, records() what one with options needs, queue_names() what
+--        only the first job of a queue needs, checks() what only a key of another type needs.
 -- Reply: 1, or 0 for a duplicate, or 2 when the other job was replaced; then the id of the job, or
 --        0 where jobs have none, and when only its key is kept.
--- Placed before it enters the index: if placing fails, the job can be pushed again.
+local q, job, run_at = ARGV[4], ARGV[5], tonumber(ARGV[6])
+if q == 'main' or q == 'aux' then return ruby_pushes()(q, job, run_at) end
 local timeout = ARGV[14] and {tonumber(ARGV[8]), ARGV[14]} or tonumber(ARGV[8])
 if ARGV[10] and ARGV[10] ~= '' then return keyed_pushes()(timeout) end
-local q, job = ARGV[4], ARGV[5]
-local own = has_ids(q)
-local ids = P .. 'routemaster:ids:' .. q
-if redis.call('SISMEMBER', KEYS[1], job) == 1 then
-    return {0, own and tonumber(redis.call('ZSCORE', ids, job) or 0) or 0}
-end
-local id, is_first = 0, false
-if own then
-    is_first = redis.call('ZCARD', ids) == 0
-    redis.call('HLEN', P .. 'routemaster:job:' .. q)
-    if tonumber(ARGV[6]) <= now then
-        redis.call('LLEN', P .. 'jobs:instant:' .. q)
-    else
-        redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)
-    end
+local ids, added, id = P .. 'routemaster:ids:' .. q, false, nil
+
+local function push()
+    added = redis.call('SADD', KEYS[1], job) == 1
+    if not added then return {0, tonumber(redis.call('ZSCORE', ids, job) or 0)} end
     id = redis.call('INCR', P .. 'routemaster:job_id')
-elseif batch_of(q, job) then
-    -- Without a group, placing either fails or is the first change.
-    redis.call('SCARD', P .. 'routemaster:blocked:main')
-    redis.call('LLEN', P .. 'jobs:instant:main')
-    redis.call('ZCARD', P .. 'jobs:scheduled:main')
-    redis.call('ZCARD', P .. 'jobs:scheduled:main:callbacks')
-    redis.call('SCARD', P .. 'routemaster:callbacks')
+    redis.call('ZADD', ids, id, job)
+    if ARGV[7] then
+        records()(q, job, {0, '', tonumber(ARGV[7]), timeout, tonumber(ARGV[9]), -1})
+    end
+    if place_own(q, job, run_at) and redis.call('ZCARD', ids) == 1 then queue_names()(q) end
+    return {1, id}
 end
-place(q, job, tonumber(ARGV[6]))
-if own then redis.call('ZADD', ids, id, job) end
-if ARGV[7] then
-    save(q, job, {0, '', tonumber(ARGV[7]), timeout, tonumber(ARGV[9]), -1})
+
+-- When a key has another type, what was done before is undone: that costs less than to look at each
+-- key first. The job gets its place last.
+local done, reply = pcall(push)
+if done then return reply end
+if added then redis.call('SREM', KEYS[1], job) end
+if id then
+    redis.call('DECR', P .. 'routemaster:job_id')
+    redis.pcall('ZREM', ids, job)
+    redis.pcall('HDEL', P .. 'routemaster:job:' .. q, job)
 end
-redis.call('SADD', KEYS[1], job)
-if is_first then queue_names()(q) end
-return {1, id}
+checks()(q)
+error({err = reply})

@@ -24,8 +24,8 @@ struct StepProtocol<BeginDelivery> {
     static Script script() {
         using namespace lua;
         return compose(BeginDelivery::traits,
-                       {expect, index, wake, counter, status, job, callback, ordering_group, place,
-                        lease, batch},
+                       {expect, index, wake, counter, status, job, callback, ordering_group, ready,
+                        place, lease, batch},
                        begin_delivery);
     }
     static void request(Request& request, const BeginDelivery& step) {
@@ -63,7 +63,7 @@ struct StepProtocol<SettleDelivery> {
         using namespace lua;
         return compose(SettleDelivery::traits,
                        {expect, index, wake, counter, status, job, callback, ordering_group, window,
-                        place, lease, batch, dead},
+                        ready, place, lease, batch, dead},
                        settle_delivery);
     }
     static void request(Request& request, const SettleDelivery& step) {

@@ -107,8 +107,8 @@ struct StepProtocol<KickJobs> {
     static Script script() {
         using namespace lua;
         return compose(KickJobs::traits,
-                       {expect, index, wake, counter, job, callback, ordering_group, place, keyed,
-                        record, forget, burial, begin_anew},
+                       {expect, index, wake, counter, job, callback, ordering_group, ready, place,
+                        keyed, record, forget, burial, begin_anew},
                        kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {

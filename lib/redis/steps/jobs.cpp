@@ -19,12 +19,15 @@ template <>
 struct StepProtocol<PushJob> {
     static Script script() {
         using namespace lua;
-        const auto keyed_pushes =
-            lazily("keyed_pushes", {expect, deleted, keyed, begin_anew, push_keyed}, "push_keyed");
+        const auto ruby_pushes = lazily(
+            "ruby_pushes", {expect, job, callback, ordering_group, place, ruby_push}, "ruby_push");
+        const auto keyed_pushes = lazily(
+            "keyed_pushes", {expect, deleted, keyed, record, begin_anew, push_keyed}, "push_keyed");
+        const auto records = lazily("records", {record}, "save");
+        const auto checks = lazily("checks", {expect}, "expect_queue");
         const auto names = queue_names_part();
         return compose(PushJob::traits,
-                       {wake, job, callback, ordering_group, place, record, names, keyed_pushes},
-                       push_job);
+                       {wake, ready, ruby_pushes, names, keyed_pushes, records, checks}, push_job);
     }
 
     /// Ruby workers end at a job they do not know.
@@ -78,7 +81,7 @@ struct StepProtocol<AcquireJobs> {
             "own_jobs", {index, counter, keyed, record, forget, burial, deleted, names, take_own},
             "take_own, begin_attempts, id_of, record_of, pushed_as");
         return compose(AcquireJobs::traits,
-                       {expect, wake, job, callback, ordering_group, place, turns, own_jobs},
+                       {expect, wake, job, callback, ordering_group, ready, place, turns, own_jobs},
                        acquire_jobs);
     }
     static void request(Request& request, const AcquireJobs& step) {
@@ -120,11 +123,15 @@ template <>
 struct StepProtocol<AckJob> {
     static Script script() {
         using namespace lua;
-        const auto kept_keys = lazily("kept_keys", {index, counter, keep_key}, "keep_key");
+        const auto ruby_acks =
+            lazily("ruby_acks", {expect, wake, job, lease, ruby_ack}, "ruby_ack");
+        const auto keyed_acks =
+            lazily("keyed_acks",
+                   {expect, job, lease, keyed, record, forget, index, counter, keep_key, keyed_ack},
+                   "keyed_ack");
+        const auto checks = lazily("checks", {expect}, "expect, expect_queue");
         const auto names = queue_names_part();
-        return compose(AckJob::traits,
-                       {expect, wake, job, lease, keyed, record, forget, kept_keys, names},
-                       ack_job);
+        return compose(AckJob::traits, {names, ruby_acks, keyed_acks, checks}, ack_job);
     }
     static void request(Request& request, const AckJob& step) { request.on(step.lease); }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
@@ -135,7 +142,7 @@ Script put_back_script(const StepTraits& traits, std::string_view body) {
     using namespace lua;
     const auto cancellations = cancellations_part();
     return compose(traits,
-                   {expect, wake, job, callback, ordering_group, place, lease, record,
+                   {expect, wake, job, callback, ordering_group, ready, place, lease, record,
                     cancellations, put_back},
                    body);
 }
@@ -164,8 +171,8 @@ struct StepProtocol<FailJob> {
         using namespace lua;
         const auto names = queue_names_part();
         return compose(FailJob::traits,
-                       {expect, index, wake, counter, job, callback, ordering_group, place, lease,
-                        keyed, record, forget, burial, names, cancelled},
+                       {expect, index, wake, counter, job, callback, ordering_group, ready, place,
+                        lease, keyed, record, forget, burial, names, cancelled},
                        fail_job);
     }
     static void request(Request& request, const FailJob& step) {

@@ -21,9 +21,9 @@ template <>
 struct StepProtocol<PublishEvent> {
     static Script script() {
         using namespace lua;
-        const auto groups =
-            lazily("groups", {expect, wake, job, callback, ordering_group, join, place, fresh_uid},
-                   "join, place, make_ready, fresh_uid, expect, expect_queue");
+        const auto groups = lazily(
+            "groups", {expect, wake, job, callback, ordering_group, join, ready, place, fresh_uid},
+            "join, place, make_ready, fresh_uid, expect, expect_queue");
         return compose(PublishEvent::traits, {index, counter, groups}, publish_event);
     }
 

@@ -1,18 +1,6 @@
 -- Makes a job that has no place yet READY or SCHEDULED. Fails only when a key of the queue has
--- another type.
+-- another type. `since` is when it fell due.
 
--- Makes a job READY that has an id. `routemaster:due:{q}` has since when each of
--- `jobs:instant:{q}` has been due, in the same order. Versions before it do not keep it: then it
--- has another length, says nothing, and begins anew once the other one was empty.
-local function add_ready(q, job, since)
-    local due = P .. 'routemaster:due:' .. q
-    local size = redis.call('LPUSH', P .. 'jobs:instant:' .. q, job)
-    local noted = redis.pcall('LPUSH', due, since)
-    if noted ~= size then redis.pcall('LTRIM', due, size == 1 and 0 or 1, 0) end
-    if size == 1 then wake(q, -1) end
-end
-
--- `since` is when it fell due.
 local function make_ready(q, job, since)
     if q ~= 'main' and q ~= 'aux' and q ~= to_callbacks then return add_ready(q, job, since) end
     local uid = batch_of(q, job)
@@ -37,7 +25,6 @@ local function place(q, job, at)
         elseif q == to_callbacks then
             q = 'main'
         end
-        redis.call('ZADD', P .. 'jobs:scheduled:' .. q, at, job)
-        wake(q, at)
+        add_scheduled(q, job, at)
     end
 end

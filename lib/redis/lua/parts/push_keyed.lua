@@ -29,7 +29,7 @@ local function push_keyed(timeout)
             else
                 note_deleted(q, name)
             end
-            place(q, name, run_at)
+            place_own(q, name, run_at)
         end
         return {2, id}
     end
@@ -42,7 +42,7 @@ local function push_keyed(timeout)
     name = keyed_name(id)
     redis.call('HSET', all, name, packed)
     redis.call('HSET', keys, key, id)
-    place(q, name, run_at)
+    place_own(q, name, run_at)
     redis.call('ZADD', P .. 'routemaster:ids:' .. q, id, name)
     save(q, name, {0, '', options[1], options[2], options[3], -1})
     if redis.call('SADD', KEYS[1], name) == redis.call('SCARD', KEYS[1]) then queue_names()(q) end

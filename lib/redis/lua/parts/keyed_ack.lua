@@ -1,0 +1,15 @@
+-- Acknowledges a job with a key.
+local function keyed_ack(q, job, worker, fence)
+    local _, name = held_in(q, job, worker, fence)
+    if not name then return 0 end
+    local jobs = expect('SCARD', 'jobs:index:' .. q)
+    expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
+    expect('ZCARD', 'routemaster:ids:' .. q, 'routemaster:kept_keys')
+    expect('HLEN', 'routemaster:job:' .. q, 'routemaster:keyed:' .. q, 'routemaster:keys:' .. q,
+        'counters')
+    if not end_lease(q, name, worker, fence) then return 0 end
+    keep_key(q, name)
+    forget(q, name)
+    if jobs == 1 then select(2, queue_names())(q) end
+    return 1
+end

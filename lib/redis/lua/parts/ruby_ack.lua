@@ -1,0 +1,14 @@
+-- Acknowledges a job of Ruby Routemaster's queues.
+local function ruby_ack(q, job, worker, fence)
+    local part = held_in(q, job, worker, fence)
+    if not part then return 0 end
+    local uid = batch_of(q, job)
+    if uid and subscriber_of(uid) then
+        return redis.error_reply('INVALID lease: a delivery is ended by SettleDelivery')
+    end
+    expect('SCARD', 'jobs:index:' .. q)
+    expect('LLEN', 'jobs:pending:' .. part .. ':' .. worker)
+    if not end_lease(part, job, worker, fence) then return 0 end
+    redis.call('SREM', KEYS[1], job)
+    return 1
+end
