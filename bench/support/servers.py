@@ -121,9 +121,11 @@ def folder(build):
         shutil.rmtree(path)
 
 
-def receiver(build, *arguments):
-    """A receiver of batches; see tools/receiver.cpp."""
-    return running(start_announced([build / "bench/bench_receiver", *arguments]))
+def receiver(build, *arguments, niceness=0):
+    """A receiver of batches; see tools/receiver.cpp. One that stands for another machine is nice to
+    the processes that are measured."""
+    program = build / "bench/bench_receiver"
+    return running(start_announced(["nice", "-n", str(niceness), program, *arguments]))
 
 
 ROOT_KEY = "bench-root-key"
