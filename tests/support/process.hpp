@@ -148,11 +148,12 @@ private:
         posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
         posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
         posix_spawn_file_actions_adddup2(&files, fileno(errors_), STDERR_FILENO);
-        // The parent may ignore interrupts; the program must not inherit that.
+        // The parent may ignore interrupts and hang-ups; the program must not inherit that.
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
         sigset_t defaults;
         sigemptyset(&defaults);
+        sigaddset(&defaults, SIGHUP);
         sigaddset(&defaults, SIGINT);
         sigaddset(&defaults, SIGPIPE);
         posix_spawnattr_setsigdefault(&attributes, &defaults);
