@@ -19,12 +19,13 @@ template <>
 struct StepProtocol<PushJob> {
     static Script script() {
         using namespace lua;
-        const auto keyed_pushes =
-            lazily("keyed_pushes", {expect, deleted, keyed, begin_anew, push_keyed}, "push_keyed");
+        const auto keyed_pushes = lazily(
+            "keyed_pushes", {expect, deleted, keyed, begin_anew, unrank, push_keyed}, "push_keyed");
         const auto names = queue_names_part();
-        return compose(PushJob::traits,
-                       {wake, job, callback, ordering_group, place, record, names, keyed_pushes},
-                       push_job);
+        return compose(
+            PushJob::traits,
+            {wake, job, callback, ordering_group, place, record, ranks, names, keyed_pushes},
+            push_job);
     }
 
     /// Ruby workers end at a job they do not know.
@@ -46,13 +47,16 @@ struct StepProtocol<PushJob> {
             .add(request.wire(step.options.expires_at));
         const auto& key = step.options.key;
         const auto& metadata = step.options.metadata;
-        if (key.text.empty() && metadata.empty()) return;
+        const auto priority = step.options.priority;
+        if (key.text.empty() && metadata.empty() && priority == 0) return;
         request.arguments()
             .add(key.text)
             .add(static_cast<int>(key.scope))
             .add(request.wire(key.until))
             .add(static_cast<int>(step.on_duplicate));
-        if (!metadata.empty()) request.arguments().add(packed(metadata));
+        if (metadata.empty() && priority == 0) return;
+        request.arguments().add(metadata.empty() ? std::string{} : packed(metadata));
+        if (priority != 0) request.arguments().add(priority);
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
@@ -74,9 +78,11 @@ struct StepProtocol<AcquireJobs> {
         const auto turns =
             lazily("turns", {turn, release}, "take_turns, take_turn, take_called, release");
         const auto names = queue_names_part();
-        const auto own_jobs = lazily(
-            "own_jobs", {index, counter, keyed, record, forget, burial, deleted, names, take_own},
-            "take_own, begin_attempts, id_of, record_of, pushed_as");
+        const auto own_jobs =
+            lazily("own_jobs",
+                   {index, counter, keyed, record, forget, burial, deleted, ranks, unrank,
+                    next_ready, names, take_own},
+                   "take_own, begin_attempts, id_of, record_of, pushed_as, place_by");
         return compose(AcquireJobs::traits,
                        {expect, wake, job, callback, ordering_group, place, turns, own_jobs},
                        acquire_jobs);
@@ -135,7 +141,7 @@ Script put_back_script(const StepTraits& traits, std::string_view body) {
     using namespace lua;
     const auto cancellations = cancellations_part();
     return compose(traits,
-                   {expect, wake, job, callback, ordering_group, place, lease, record,
+                   {expect, wake, job, callback, ordering_group, place, lease, record, ranks,
                     cancellations, put_back},
                    body);
 }
@@ -165,7 +171,7 @@ struct StepProtocol<FailJob> {
         const auto names = queue_names_part();
         return compose(FailJob::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, place, lease,
-                        keyed, record, forget, burial, names, cancelled},
+                        keyed, record, ranks, forget, burial, names, cancelled},
                        fail_job);
     }
     static void request(Request& request, const FailJob& step) {

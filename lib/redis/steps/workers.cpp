@@ -24,8 +24,8 @@ struct StepProtocol<RetireWorker> {
         using namespace lua;
         const auto cancellations = cancellations_part();
         return compose(RetireWorker::traits,
-                       {expect, wake, job, callback, ordering_group, place, record, cancellations,
-                        worker, release},
+                       {expect, wake, job, callback, ordering_group, place, record, ranks,
+                        cancellations, worker, release},
                        retire_worker);
     }
     static void request(Request& request, const RetireWorker& step) {
@@ -41,7 +41,7 @@ struct StepProtocol<ScrubWorkers> {
         const auto cancellations = cancellations_part();
         return compose(ScrubWorkers::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, place, record,
-                        cancellations, worker, release},
+                        ranks, cancellations, worker, release},
                        scrub_workers);
     }
     static void request(Request& request, const ScrubWorkers& step) {
