@@ -43,11 +43,22 @@ using JobId = std::uint64_t;
     return queue == "main" || queue == "aux";
 }
 
+/// Priorities are from `-priority_max` to `priority_max`.
+inline constexpr std::int32_t priority_max = 100;
+
+/// What a level of priority is worth. READY jobs of a queue are acquired by when they fell due,
+/// less this for each level of their priority. So a job goes before those of a lower priority that
+/// fell due up to so much before it, and after those that have waited longer: each runs in the end,
+/// whatever is pushed. A queue that keeps up has jobs that wait for seconds, and one level puts a
+/// job before all of them; 100 levels are as much as 100 minutes of backlog.
+inline constexpr Duration priority_step{60'000};
+
 /// How a job is done, as its push says.
 struct JobOptions {
     /// After so many attempts that ended without success the job is BURIED. 0: it never is.
     std::uint32_t attempts_max = 25;
-    Duration timeout{0};  ///< For one attempt; its worker sees to it. 0: none. Not negative.
+    std::int32_t priority = 0;  ///< Greater runs earlier; see `priority_step`.
+    Duration timeout{0};        ///< For one attempt; its worker sees to it. 0: none. Not negative.
     /// A job whose first attempt has not begun by then is dropped, and counted in `jobs.expired`.
     TimePoint expires_at = never;
     JobKey key{};  ///< By default none: an equal job excludes it for as long as it exists.

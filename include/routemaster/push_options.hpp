@@ -24,6 +24,13 @@ struct PushOptions {
     /// worker died is such an attempt. 0: it never is.
     std::uint32_t attempts_max = 25;
 
+    /// The greater, the earlier the job runs, from -100 to 100. Each level counts as one minute of
+    /// waiting: a job goes before those of a lower priority that fell due up to so many minutes
+    /// before it, and no job waits for ever. Equals run in the order of their pushes.
+    /// It overtakes jobs that wait in the queue, but none that a worker has fetched already
+    /// (`WorkerPoolOptions::prefetch_max`).
+    std::int32_t priority = 0;
+
     /// How long one attempt may take; see `WorkerPool`. 0: as long as it likes.
     Duration timeout{0};
 

@@ -62,6 +62,8 @@ void add_acquire_cases(StoreCases& add);
 void add_attempt_cases(StoreCases& add);
 /// Adds the cases about jobs that are cancelled.
 void add_cancellation_cases(StoreCases& add);
+/// Adds the cases about priorities.
+void add_priority_cases(StoreCases& add);
 /// Adds the cases about keys of jobs.
 void add_job_key_cases(StoreCases& add);
 /// Adds the cases about BURIED jobs, and about finding, listing and deleting jobs.

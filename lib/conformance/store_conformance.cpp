@@ -18,6 +18,7 @@ std::vector<StoreCase> store_conformance() {
     add_acquire_cases(add);
     add_attempt_cases(add);
     add_job_key_cases(add);
+    add_priority_cases(add);
     add_cancellation_cases(add);
     add_job_list_cases(add);
     add_queue_cases(add);

@@ -74,8 +74,8 @@ public:
         return word(state, {"SCHEDULED", "READY", "PENDING", "BURIED"});
     }
     static std::string of(const JobOptions& o) {
-        return record(
-            {of(o.attempts_max), of(o.timeout), of(o.expires_at), of(o.key), of(o.metadata)});
+        return record({of(o.attempts_max), of(o.priority), of(o.timeout), of(o.expires_at),
+                       of(o.key), of(o.metadata)});
     }
     static std::string of(const JobKey& key) {
         return record({of(key.text), word(key.scope, {"done", "started", "time"}), of(key.until)});

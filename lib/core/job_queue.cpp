@@ -239,7 +239,9 @@ Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimeP
     }
     if (auto checked = check_unique(options.unique); !checked) return checked.error();
     const auto due = options.run_at.value_or(saturating_add(now, options.delay));
-    JobOptions lasting{.attempts_max = options.attempts_max, .timeout = options.timeout};
+    JobOptions lasting{.attempts_max = options.attempts_max,
+                       .priority = options.priority,
+                       .timeout = options.timeout};
     lasting.metadata = options.metadata;
     if (options.expires != Duration{0}) lasting.expires_at = saturating_add(due, options.expires);
     PushJob push{name_, encode_job(job), due, std::move(lasting)};

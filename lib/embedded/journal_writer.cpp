@@ -30,6 +30,7 @@ constexpr std::size_t appended_bytes = Uid::length + 1;
 /// Fields of the full record of a job.
 std::size_t fields_of(const JobState& job) {
     if (job.details == nullptr) return 5;
+    if (job.priority() != 0) return 18;
     if (job.cancelled()) return 17;
     if (!job.details->options.metadata.empty()) return 16;
     return job.has_key() ? 15 : 11;
@@ -342,19 +343,22 @@ void JournalWriter::encode_details(const detail::JobDetails& details) {
     }
     const auto& key = details.options.key;
     const auto& metadata = details.options.metadata;
-    if (key.text.empty() && metadata.empty() && !details.cancelled) return;
+    const auto priority = details.options.priority;
+    const bool has_last = details.cancelled || priority != 0;
+    if (key.text.empty() && metadata.empty() && !has_last) return;
     out_.text(key.text);
     out_.integer(static_cast<int>(key.scope));
     out_.integer(to_milliseconds(key.until));
     out_.boolean(details.begun);
-    if (metadata.empty() && !details.cancelled) return;
+    if (metadata.empty() && !has_last) return;
     out_.begin_array(metadata.size());
     for (const auto& [name, text] : metadata) {
         out_.begin_array(2);
         out_.text(name);
         out_.text(text);
     }
-    if (details.cancelled) out_.boolean(true);
+    if (has_last) out_.boolean(details.cancelled);
+    if (priority != 0) out_.integer(priority);
 }
 
 void JournalWriter::encode(BatchState& batch) {

@@ -260,6 +260,7 @@ private:
             }
         }
         details->cancelled = fields.size() > 11 && fields[11].as<bool>();
+        if (fields.size() > 12) details->options.priority = fields[12].as<std::int32_t>();
         for (const auto& one : list(fields[5])) {
             const auto error = list(one);
             if (error.size() < 3) throw msgpack::type_error{};

@@ -16,6 +16,7 @@
 #include "command.hpp"
 #include "components/root_key.hpp"
 #include "routemaster/codec/json.hpp"
+#include "routemaster/job.hpp"
 #include "routemaster/names.hpp"
 
 namespace routemaster::service {
@@ -33,6 +34,7 @@ struct JobsSettings {
     std::string name;
     std::string arguments;
     std::string options;
+    std::int32_t priority = 0;
 };
 
 const std::array<std::string, 4> states{"scheduled", "ready", "pending", "buried"};
@@ -135,7 +137,7 @@ void for_each_job(BusClient& client, const JobsSettings& settings, const std::st
 int list(const JobsSettings& settings) {
     BusClient client{settings.bus};
     auto left = settings.limit;
-    Rows rows{{"ID", "STATE", "ATTEMPTS", "DUE", "NAME", "ARGUMENTS", "ERROR"}};
+    Rows rows{{"ID", "STATE", "PRIORITY", "ATTEMPTS", "DUE", "NAME", "ARGUMENTS", "ERROR"}};
     for (const auto& state : states) {
         if (!settings.state.empty() && settings.state != state) continue;
         for_each_job(client, settings, state, left, [&](const Value& job) {
@@ -144,7 +146,7 @@ int list(const JobsSettings& settings) {
                 return;
             }
             rows.push_back(
-                {printed(field(job, "id")), state,
+                {printed(field(job, "id")), state, printed(field(job, "priority")),
                  printed(field(job, "attempts")) + "/" + printed(field(job, "attempts_max")),
                  printed_time(field(job, "run_at")), cell(printed(field(job, "name"))),
                  cell(printed(field(job, "arguments"))), cell(last_error(job))});
@@ -204,8 +206,12 @@ int push(const JobsSettings& settings) {
         const auto options = parsed("--options", settings.options);
         const auto* given = options.get_if<Value::Map>();
         if (given == nullptr) throw CLI::ValidationError("--options", "must be an object");
+        if (settings.priority != 0 && options.find("priority") != nullptr) {
+            throw CLI::ValidationError("--priority", "--options has another");
+        }
         job.insert(job.end(), given->begin(), given->end());
     }
+    if (settings.priority != 0) job.emplace_back("priority", std::int64_t{settings.priority});
     std::string body;
     append_json(body, Value{std::move(job)});
     const auto answer = BusClient{settings.bus}.demand("POST", path_of(settings) + "/jobs", body);
@@ -278,6 +284,10 @@ void declare_job(CLI::App& action, JobsSettings& settings) {
     action.add_option("name", settings.name, "The name of the job")->required();
     action.add_option("arguments", settings.arguments, "Its arguments: an array [[]]")
         ->type_name("JSON");
+    action
+        .add_option("--priority", settings.priority,
+                    "Each level makes it as early as one more minute of waiting")
+        ->check(CLI::Range(-priority_max, priority_max));
     action
         .add_option("--options", settings.options,
                     "Further fields: {\"delay\":…,\"attempts_max\":…,…}; see docs/http-api.md")

@@ -25,16 +25,16 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
     CHECK(jobs({"push", "images", "resize", R"(["cat",64])"}).output == "1 duplicate\n");
     CHECK(jobs({"push", "images", "later", "--options", R"({"run_at":4102444800000})"}).output ==
           "2 pushed\n");
-    CHECK(jobs({"--json", "push", "images", "third"}).output ==
+    CHECK(jobs({"--json", "push", "images", "third", "--priority", "-5"}).output ==
           "{\"id\":3,\"outcome\":\"pushed\"}\n");
     CHECK(jobs({"count", "images"}).output ==
           "QUEUE   SCHEDULED  READY  PENDING  BURIED\n"
           "images  1          2      0        0\n");
     CHECK(jobs({"list", "images"}).output ==
-          "ID  STATE      ATTEMPTS  DUE                   NAME    ARGUMENTS   ERROR\n"
-          "2   scheduled  0/25      2100-01-01T00:00:00Z  later   []          -\n"
-          "1   ready      0/25      -                     resize  [\"cat\",64]  -\n"
-          "3   ready      0/25      -                     third   []          -\n");
+          "ID  STATE      PRIORITY  ATTEMPTS  DUE                   NAME    ARGUMENTS   ERROR\n"
+          "2   scheduled  0         0/25      2100-01-01T00:00:00Z  later   []          -\n"
+          "1   ready      0         0/25      -                     resize  [\"cat\",64]  -\n"
+          "3   ready      -5        0/25      -                     third   []          -\n");
     const auto listed = jobs({"list", "images", "--state", "ready", "--limit", "1", "--json"});
     CHECK(listed.output.starts_with(R"({"id":1,"state":"ready","name":"resize")"));
     CHECK(listed.output.find("\n{") == std::string::npos);
@@ -60,6 +60,9 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
 
     CHECK(jobs({"kick", "images"}).status == 2);
     CHECK(jobs({"push", "images", "a", "{"}).status == 2);
+    CHECK(jobs({"push", "images", "a", "--priority", "101"}).status == 2);
+    CHECK(jobs({"push", "images", "a", "--priority=1", "--options", R"({"priority":2})"}).status ==
+          2);
     CHECK(jobs({"push", "im/ages", "a"}).status == 2);
     CHECK(jobs({"list", "images", "--state", "lost"}).status == 2);
     CHECK(jobs({"push", "images", "a", "7"}).errors.find("arguments: must be an array") !=

@@ -46,6 +46,7 @@ struct BusyScene : RedisScene {
     std::vector<Lease> called;      // To a callback in a process.
     std::vector<Lease> work;
     std::vector<Lease> keyed;  // Of a job with a key; another is READY.
+    JobId low = 0;             // A job of low priority, which is READY.
 
     void prepare() {
         for (const char* token : {"audit", "billing"}) {
@@ -77,6 +78,7 @@ struct BusyScene : RedisScene {
         }
         for (const char* job : {"a", "b", "c", "d"}) perform(PushJob{"work", job, now});
         perform(PushJob{"work", "later", now + Duration{60'000}});
+        low = perform(PushJob{"work", "low", now, {.priority = -1}}).id;
         if (!mixed) perform(PushJob{"main", "now", now});
         deliveries = perform(AcquireJobs{.queue = "main", .worker = worker, .limit = 3}).leases;
         work = perform(AcquireJobs{.queue = "work", .worker = worker, .limit = 2}).leases;

@@ -90,6 +90,23 @@ std::vector<KeyKind> kinds() {
          [](const BusyScene& s) -> Step {
              return PushJob{"work", "new", s.now + Duration{9}};
          }},
+        {"PushJob, with a priority",
+         [](const BusyScene& s) -> Step {
+             return PushJob{"work", "new", s.now, {.priority = 1}};
+         }},
+        {"PushJob, with a priority, later",
+         [](const BusyScene& s) -> Step {
+             return PushJob{"work", "new", s.now + Duration{9}, {.priority = 1}};
+         }},
+        {"AcquireJobs, with a priority",
+         [](const BusyScene& s) -> Step {
+             return AcquireJobs{.queue = "work", .worker = s.worker, .limit = 100};
+         },
+         Duration{60'000}},
+        {"DeleteJob, with a priority",
+         [](const BusyScene& s) -> Step {
+             return DeleteJob{"work", s.low};
+         }},
         {"AcquireJobs",
          [](const BusyScene& s) -> Step {
              return AcquireJobs{.queue = "main", .worker = s.worker, .limit = 100};

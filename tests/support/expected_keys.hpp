@@ -146,12 +146,22 @@ private:
                 keys_.set("routemaster:blocked:" + name, own);
             }
             if (queue.has_ids) add_record(name, job);
+            if (job.priority() != 0) add_rank(name, job);
         });
         // The newest is at the left.
         add_ready("jobs:instant:" + name, queue.ready);
         if (queue.has_ids) add_due("routemaster:due:" + name, queue.ready);
         add_called("", queue.abandoned);
         for (const auto& [called, callback] : queue.callbacks) add_called(called, callback.ready);
+    }
+
+    void add_rank(const std::string& queue, const detail::JobState& job) {
+        using State = detail::JobState::State;
+        const auto rank = job.state == State::ready
+                              ? text(job.run_at - job.priority() * priority_step)
+                              : std::string{"inf"};
+        if (job.state == State::pending || job.state == State::buried) return;
+        keys_.set("routemaster:ranks:" + queue, digits_of(job.order) + "@" + rank);
     }
 
     static std::string digits_of(std::uint64_t id) {
@@ -220,10 +230,13 @@ private:
     }
 
     static Value timeout_of(const JobOptions& options) {
-        if (options.metadata.empty()) return options.timeout.count();
+        if (options.metadata.empty() && options.priority == 0) return options.timeout.count();
         Value::Map metadata;
         for (const auto& [name, text] : options.metadata) metadata.emplace_back(name, Value{text});
-        return Value::Array{options.timeout.count(), encode(Value{std::move(metadata)})};
+        Value::Array parts{options.timeout.count(), std::string{}};
+        if (!metadata.empty()) parts[1] = encode(Value{std::move(metadata)});
+        if (options.priority != 0) parts.emplace_back(options.priority);
+        return parts;
     }
 
     static std::int64_t wire(TimePoint at) {

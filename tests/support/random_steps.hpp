@@ -74,6 +74,10 @@ private:
         if (random_.below(4) == 0) step.options.expires_at = step.run_at + delay();
         if (random_.below(2) == 0) add_key(step, now);
         if (random_.below(4) == 0) step.options.metadata = {{"trace", job()}};
+        // A level is worth some seconds of steps: ranks meet what is due.
+        if (random_.below(2) == 0) {
+            step.options.priority = static_cast<std::int32_t>(random_.below(5)) - 2;
+        }
         return step;
     }
 

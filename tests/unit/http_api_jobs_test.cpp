@@ -57,6 +57,7 @@ TEST_CASE("http api: a push has all options of a job") {
     CHECK(
         bus.post(jobs_path, root,
                  R"({"name":"a","delay":5000,"attempts_max":3,"timeout":700,"expires":60000,)"
+                 R"("priority":-7,)"
                  R"("unique":{"key":"k","scope":"for_time","time":9000,"on_duplicate":"replace"},)"
                  R"("metadata":{"trace":"t"}})")
             .status == 200);
@@ -64,6 +65,7 @@ TEST_CASE("http api: a push has all options of a job") {
     CHECK(status.state == rm::JobStatus::State::scheduled);
     CHECK(status.run_at == noon + rm::Duration{5'000});
     CHECK(status.options.attempts_max == 3);
+    CHECK(status.options.priority == -7);
     CHECK(status.options.timeout == rm::Duration{700});
     CHECK(status.options.expires_at == noon + rm::Duration{65'000});
     CHECK(status.options.key == rm::JobKey{.text = "k",
@@ -98,6 +100,8 @@ TEST_CASE("http api: a bad job is refused, and nothing of an array with one is p
                  "run_at: must be an integer from 0 to 9223372036854775807");
     push_refused(bus, R"({"name":"a","attempts_max":4294967296})",
                  "attempts_max: must be an integer from 0 to 4294967295");
+    push_refused(bus, R"({"name":"a","priority":101})",
+                 "priority: must be an integer from -100 to 100");
     push_refused(bus, R"({"name":"a","priorty":1})",
                  R"(bad data in payload: unknown field "priorty")");
     push_refused(bus, R"({"name":"a","unique":7})",
@@ -146,7 +150,7 @@ TEST_CASE("http api: jobs of a queue are counted, listed in pages, and shown") {
     const auto at = std::to_string(rm::to_milliseconds(noon));
     const auto buried =
         R"({"id":1,"state":"buried","name":"a","arguments":[],"attempts":1,"attempts_max":25,)"
-        R"("timeout":0,"run_at":null,"expires_at":null,"buried_at":)" +
+        R"("priority":0,"timeout":0,"run_at":null,"expires_at":null,"buried_at":)" +
         at + R"(,"key":null,"worker":null,"cancelled":false,"metadata":{},)" +
         R"("errors":[{"attempt":1,"at":)" + at + R"(,"text":"no \"good\""}]})";
     CHECK(bus.get(jobs_path + "?state=buried", root).body == "[" + buried + "]");

@@ -23,8 +23,8 @@ namespace routemaster {
 /// Without a key, an equal job without one that is there already, be it BURIED, stays as it is,
 /// with its own options. With a key, the job that has it excludes others as its own scope says.
 /// When `on_duplicate` says so and that job is SCHEDULED or READY, it takes over job, options and
-/// time; it keeps its id, its errors, and its place when it is READY and stays so; its attempts
-/// begin anew.
+/// time; it keeps its id, its errors, and its place when it is READY and stays so with the same
+/// priority; its attempts begin anew.
 /// Repeating it answers `duplicate`, or `replaced`, for as long as the job excludes others.
 struct PushJob {
     using Reply = Pushed;
@@ -58,7 +58,9 @@ struct Acquired {
 /// Jobs that one `AcquireJobs` drops or buries at most, beside those that it leases.
 inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 
-/// Promotes what is due, then leases the longest READY jobs to a worker: they become PENDING.
+/// Promotes what is due, then leases READY jobs to a worker: they become PENDING. First come those
+/// that have been READY longest; but a job with a priority has its place by when it fell due, less
+/// `priority_step` for each level of it, and of equals one without a priority goes first.
 /// Also counts as a heartbeat of the worker. A worker may have many leases. From a queue that is
 /// paused (`PauseQueue`) it gets no new ones.
 /// Except in queues of Ruby Routemaster, this counts an attempt of each job, durably before the

@@ -39,7 +39,7 @@ void JobPlaces::offer(JobState& job) {
     auto& queue = job.queue;
     auto* few = job.in_order ? job.group()->ready : nullptr;
     if (few == nullptr) {
-        queue.ready.push_back(job);
+        job.priority() == 0 ? queue.ready.push_back(job) : queue.ranked.insert(job);
         return wake_ups_.wake(queue);
     }
     few->push_back(job);
@@ -50,7 +50,9 @@ void JobPlaces::offer(JobState& job) {
 
 void JobPlaces::withdraw(JobState& job) {
     auto* few = job.in_order ? job.group()->ready : nullptr;
-    if (few == nullptr) return job.queue.ready.remove(job);
+    if (few == nullptr) {
+        return job.priority() == 0 ? job.queue.ready.remove(job) : job.queue.ranked.remove(job);
+    }
     few->remove(job);
     --job.queue.ready_for_few;
 }

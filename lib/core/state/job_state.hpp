@@ -47,8 +47,8 @@ struct JobState : Entity {
     Payload payload;  ///< Encoded: the identity, unless it has a key.
     TimePoint run_at;
     std::uint64_t order;  ///< Grows with each push; kept for life. Where jobs have ids, its id.
-    /// Among those that are READY and eligible, by who may acquire them, or at its worker, or
-    /// among the BURIED.
+    /// Among those that are READY and eligible, by who may acquire them, unless it has a priority;
+    /// or at its worker, or among the BURIED.
     ListHook<JobState> in_state;
     std::unique_ptr<JobDetails> details;  ///< Null: defaults, and no attempt before this one.
     Worker* worker = nullptr;             ///< Who leased it; null unless it is PENDING.
@@ -74,6 +74,11 @@ struct JobState : Entity {
     /// Whether it has a key, which it may have lost to another.
     [[nodiscard]] bool has_key() const noexcept {
         return details != nullptr && !details->options.key.text.empty();
+    }
+
+    /// Of most it is 0.
+    [[nodiscard]] std::int32_t priority() const noexcept {
+        return details != nullptr ? details->options.priority : 0;
     }
 
     [[nodiscard]] bool cancelled() const noexcept {

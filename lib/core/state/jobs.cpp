@@ -272,7 +272,8 @@ JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint 
 
 QueueStatus JobTable::count(const QueueState& queue, TimePoint now) {
     const std::uint64_t due = queue.scheduled.count_due(now);
-    const auto ready = queue.ready.size() + queue.ready_for_few + queue.blocked;
+    const auto ready =
+        queue.ready.size() + queue.ranked.size() + queue.ready_for_few + queue.blocked;
     return {.scheduled = queue.scheduled.size() - due,
             .ready = ready + due,
             .pending = queue.pending,
@@ -342,14 +343,19 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     const auto some =
         queue.of_deliveries ? destinations_.sources_of(step) : std::vector<ReadyJobs*>{};
     const auto sources = queue.of_deliveries ? std::span<ReadyJobs* const>{some} : std::span{only};
-    std::size_t there = acquired.leases.size();
+    const auto front = [&](const ReadyJobs& source) {
+        return &source == &queue.ready ? queue.first_ready() : source.front();
+    };
+    const auto has_jobs = [&](const ReadyJobs* source) { return front(*source) != nullptr; };
+    std::size_t there = acquired.leases.size() + queue.ranked.size();
     for (const auto* source : sources) there += source->size();
     acquired.leases.reserve(std::min<std::size_t>(step.limit, there));
     std::uint32_t ended = 0;
     const auto take = [&](ReadyJobs& source, std::size_t most) {
-        while (most > 0 && acquired.leases.size() < step.limit && !source.empty()) {
-            if (ended == ended_at_acquisition_max) return;
-            auto& job = *source.front();
+        while (most > 0 && acquired.leases.size() < step.limit) {
+            auto* const first = front(source);
+            if (first == nullptr || ended == ended_at_acquisition_max) return;
+            auto& job = *first;
             try {
                 if (end_unfit(job, now)) {
                     ++ended;
@@ -368,14 +374,13 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
         }
     };
     const auto wanted = step.limit - std::min<std::size_t>(step.limit, acquired.leases.size());
-    const auto filled = static_cast<std::size_t>(std::count_if(
-        sources.begin(), sources.end(), [](const auto* any) { return !any->empty(); }));
+    const auto filled =
+        static_cast<std::size_t>(std::count_if(sources.begin(), sources.end(), has_jobs));
     const auto share = std::max<std::size_t>(1, filled == 0 ? 0 : wanted / filled);
     for (const auto most : {share, wanted}) {
         for (auto* source : sources) take(*source, most);
     }
-    if (std::any_of(sources.begin(), sources.end(),
-                    [](const auto* any) { return !any->empty(); })) {
+    if (std::any_of(sources.begin(), sources.end(), has_jobs)) {
         acquired.next_due = now;
     } else {
         WakeUps::note_hunger(queue, step);

@@ -33,14 +33,16 @@ Pushed JobTable::push_with_key(const PushJob& step, TimePoint now, const Reveal&
 }
 
 void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
-    auto run_at = step.run_at;
-    if (step.on_duplicate == OnDuplicate::debounce) run_at = std::max(run_at, job.run_at);
+    const bool scheduled = job.state == JobState::State::scheduled;
+    const bool puts_off = scheduled && step.on_duplicate == OnDuplicate::debounce;
+    const auto run_at = puts_off ? std::max(step.run_at, job.run_at) : step.run_at;
+    const bool moves = scheduled || run_at > now || step.options.priority != job.priority();
     // What a journal knows of the bytes ends here.
     changes_.gone(job);
+    if (moves) JobPlaces::displace(job);
     job.payload.replace(step.job);
     job.details->begin_anew(step.options);
-    if (job.state == JobState::State::scheduled || run_at > now) {
-        JobPlaces::displace(job);
+    if (moves) {
         job.run_at = run_at;
         places_.place(job, now);
     }

@@ -10,6 +10,10 @@ std::optional<TimePoint> due_since(const QueueState& queue, TimePoint now) {
     if (!queue.has_ids) return std::nullopt;
     std::optional<TimePoint> since;
     if (const auto* first = queue.ready.front()) since = first->run_at;
+    if (!queue.ranked.empty()) {
+        const auto at = queue.ranked.first().run_at;
+        since = std::min(at, since.value_or(at));
+    }
     if (!queue.scheduled.empty()) {
         const auto at = queue.scheduled.first().run_at;
         if (at <= now) since = std::min(at, since.value_or(at));

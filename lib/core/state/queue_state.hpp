@@ -13,6 +13,7 @@
 #include "core/state/buried_jobs.hpp"
 #include "core/state/id_index.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/ranked_jobs.hpp"
 #include "core/state/schedule.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/step/deliveries.hpp"
@@ -34,7 +35,8 @@ struct QueueState {
     IdIndex by_id;             ///< All, if they have ids.
     Schedule scheduled;
     BuriedJobs buried;
-    ReadyJobs ready;          ///< READY and eligible, and not among the two below.
+    ReadyJobs ready;          ///< READY and eligible, and not among those below.
+    RankedJobs ranked;        ///< READY, with a priority.
     std::size_t blocked = 0;  ///< READY and not eligible.
 
     // Only delivery jobs are not for everybody.
@@ -51,6 +53,12 @@ struct QueueState {
     bool woken = false;            ///< Stands in the list of queues to wake.
     bool callbacks_hungry = true;  ///< As `hungry`, of workers that serve callbacks.
     bool callbacks_woken = false;  ///< As `woken`, of `callback_watch`.
+
+    /// The job that is acquired next of those that are for everybody; null when there is none.
+    [[nodiscard]] JobState* first_ready() const noexcept {
+        auto* listed = ready.front();
+        return ranked.precede(listed) ? &ranked.first() : listed;
+    }
 };
 
 }  // namespace routemaster::detail

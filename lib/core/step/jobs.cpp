@@ -34,6 +34,10 @@ Result<void> PushJob::check() const {
     if (options.timeout < Duration{0}) {
         return Error{Errc::invalid, "timeout: must not be negative"};
     }
+    if (options.priority < -priority_max || options.priority > priority_max) {
+        return Error{Errc::invalid, "priority: must be from -" + std::to_string(priority_max) +
+                                        " to " + std::to_string(priority_max)};
+    }
     if (options.key.text.size() > job_key_max) {
         return Error{Errc::invalid,
                      "key: must have at most " + std::to_string(job_key_max) + " bytes"};

@@ -15,13 +15,14 @@ local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
 local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
-expect_queue(q)
+local ranks = expect_queue(q) or 0
 local own = q ~= 'main' and q ~= 'aux'
 local paused = own and redis.call('SISMEMBER', P .. 'routemaster:paused', q) == 1
-local take_own, begin_attempts, id_of, record_of, pushed_as
+local has_ranks = ranks > 0
+local take_own, begin_attempts, id_of, record_of, pushed_as, place_by
 if own then
     expect('HLEN', 'counters')
-    take_own, begin_attempts, id_of, record_of, pushed_as = own_jobs()
+    take_own, begin_attempts, id_of, record_of, pushed_as, place_by = own_jobs()
 end
 -- Parts of the reply for each lease.
 local width = own and 5 or 2
@@ -70,7 +71,13 @@ if not paused and (not more or not in_turns) then
         end
     end
     if kinds > 1 then table.sort(all, function(a, b) return a[2] < b[2] end) end
-    for _, one in ipairs(all) do make_ready(q, one[1], one[2]) end
+    for _, one in ipairs(all) do
+        if has_ranks then
+            place_by(q, one[1], one[2], record_of(q, one[1]))
+        else
+            make_ready(q, one[1], one[2])
+        end
+    end
 end
 
 local reply = {false}
@@ -176,7 +183,7 @@ for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
         if room > 0 and own then
             for _ = 1, 10 do
                 -- `unpack` takes no more at once.
-                local taken = take_own(q, math.min(room, 1000))
+                local taken = take_own(q, math.min(room, 1000), has_ranks)
                 if #taken > 0 then give(begin_attempts(q, taken, worker), q, taken) end
                 room = room - #taken
                 if #taken < 1000 or room <= 0 then break end
@@ -196,6 +203,10 @@ for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
     end
 end
 if not in_turns then more = more or #filled() > 0 end
+if has_ranks and not more then
+    local first = redis.call('ZRANGE', P .. 'routemaster:ranks:' .. q, 0, 0, 'WITHSCORES')[2]
+    more = first and tonumber(first) < math.huge
+end
 
 if more then
     reply[1] = now

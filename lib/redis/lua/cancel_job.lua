@@ -27,6 +27,6 @@ if state == 2 then
     end
     return 2
 end
-take_out(q, job, id, state)
+take_out(q, job, id, state, record)
 drop_cancelled(q, job)
 return 1

@@ -10,7 +10,7 @@ if not job then return 0 end
 local record = record_of(q, job)
 local state = state_of(q, job, record)
 if state == 2 then return 2 end
-take_out(q, job, id, state)
+take_out(q, job, id, state, record)
 forget(q, job)
 select(2, queue_names())(q)
 return 1

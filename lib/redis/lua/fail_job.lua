@@ -29,5 +29,5 @@ if ARGV[9] == '1' or too_long or used_up(record) then
     return 2
 end
 save(q, job, record)
-place(q, job, tonumber(ARGV[8]))
+place_by(q, job, tonumber(ARGV[8]), record)
 return 1

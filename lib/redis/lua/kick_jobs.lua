@@ -23,7 +23,7 @@ for _, id in ipairs(ids) do
         begin_anew(record)
         record[5], record[6] = never, -1
         save(q, job, record)
-        make_ready(q, job, now)
+        place_by(q, job, now, record)
         kicked = kicked + 1
     end
 end

@@ -3,7 +3,7 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 run_at, and, unless they are the defaults,
 --       7 attempts_max, 8 timeout, 9 expires_at, and with a key or metadata, 10 key or "",
 --       11 scope, 12 until, 13 "1" to replace the job that has the key, "2" to put that off, or
---       "0", 14 metadata, if there is any
+--       "0", 14 metadata or "", and 15 priority, if there are such
 -- Parts: ruby_pushes() gives what only the queues of Ruby Routemaster need, keyed_pushes() what
 --        only a job with a key needs, records() what one with options needs, queue_names() what
 --        only the first job of a queue needs, checks() what only a key of another type needs.
@@ -11,7 +11,8 @@
 --        0 where jobs have none, and when only its key is kept.
 local q, job, run_at = ARGV[4], ARGV[5], tonumber(ARGV[6])
 if q == 'main' or q == 'aux' then return ruby_pushes()(q, job, run_at) end
-local timeout = ARGV[14] and {tonumber(ARGV[8]), ARGV[14]} or tonumber(ARGV[8])
+local timeout, priority = tonumber(ARGV[8]), tonumber(ARGV[15])
+if ARGV[14] then timeout = {timeout, ARGV[14], priority} end
 if ARGV[10] and ARGV[10] ~= '' then return keyed_pushes()(timeout) end
 local ids, added, id = P .. 'routemaster:ids:' .. q, false, nil
 
@@ -20,10 +21,14 @@ local function push()
     if not added then return {0, tonumber(redis.call('ZSCORE', ids, job) or 0)} end
     id = redis.call('INCR', P .. 'routemaster:job_id')
     redis.call('ZADD', ids, id, job)
+    local may_be_first = true
     if ARGV[7] then
-        records()(q, job, {0, '', tonumber(ARGV[7]), timeout, tonumber(ARGV[9]), -1})
+        local save, place_ranked = records()
+        save(q, job, {0, '', tonumber(ARGV[7]), timeout, tonumber(ARGV[9]), -1})
+        if priority then place_ranked(q, job, id, run_at, priority) end
     end
-    if place_own(q, job, run_at) and redis.call('ZCARD', ids) == 1 then queue_names()(q) end
+    if not priority then may_be_first = place_own(q, job, run_at) end
+    if may_be_first and redis.call('ZCARD', ids) == 1 then queue_names()(q) end
     return {1, id}
 end
 
@@ -36,6 +41,7 @@ if id then
     redis.call('DECR', P .. 'routemaster:job_id')
     redis.pcall('ZREM', ids, job)
     redis.pcall('HDEL', P .. 'routemaster:job:' .. q, job)
+    redis.pcall('ZREM', P .. 'routemaster:ranks:' .. q, string.format('%016.0f', id))
 end
 checks()(q)
 error({err = reply})

@@ -28,6 +28,7 @@ JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
     if (const auto worker = text(*parts[8]); !worker.empty()) status.worker = uid(*parts[8]);
     TimeoutPart timeout{*parts[10]};
     status.options = {.attempts_max = number_of(*parts[9]),
+                      .priority = timeout.priority,
                       .timeout = timeout.timeout,
                       .expires_at = reply.time(*parts[11]),
                       .metadata = std::move(timeout.metadata)};
@@ -108,7 +109,7 @@ struct StepProtocol<KickJobs> {
         using namespace lua;
         return compose(KickJobs::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, ready, place,
-                        keyed, record, forget, burial, begin_anew},
+                        keyed, record, ranks, forget, burial, begin_anew},
                        kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {
@@ -126,7 +127,7 @@ struct StepProtocol<DeleteJob> {
         const auto names = queue_names_part();
         return compose(DeleteJob::traits,
                        {expect, index, counter, keyed, record, forget, burial, deleted, job_status,
-                        take_out, names},
+                        unrank, take_out, names},
                        delete_job);
     }
     static void request(Request& request, const DeleteJob& step) {
@@ -148,7 +149,7 @@ struct StepProtocol<CancelJob> {
         const auto names = queue_names_part();
         return compose(CancelJob::traits,
                        {expect, index, counter, keyed, record, forget, burial, deleted, job_status,
-                        take_out, names, cancelled},
+                        unrank, take_out, names, cancelled},
                        cancel_job);
     }
     static void request(Request& request, const CancelJob& step) {

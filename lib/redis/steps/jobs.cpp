@@ -22,8 +22,9 @@ struct StepProtocol<PushJob> {
         const auto ruby_pushes = lazily(
             "ruby_pushes", {expect, job, callback, ordering_group, place, ruby_push}, "ruby_push");
         const auto keyed_pushes = lazily(
-            "keyed_pushes", {expect, deleted, keyed, record, begin_anew, push_keyed}, "push_keyed");
-        const auto records = lazily("records", {record}, "save");
+            "keyed_pushes", {expect, deleted, keyed, record, ranks, begin_anew, unrank, push_keyed},
+            "push_keyed");
+        const auto records = lazily("records", {record, ranks}, "save, place_ranked");
         const auto checks = lazily("checks", {expect}, "expect_queue");
         const auto names = queue_names_part();
         return compose(PushJob::traits,
@@ -49,13 +50,16 @@ struct StepProtocol<PushJob> {
             .add(request.wire(step.options.expires_at));
         const auto& key = step.options.key;
         const auto& metadata = step.options.metadata;
-        if (key.text.empty() && metadata.empty()) return;
+        const auto priority = step.options.priority;
+        if (key.text.empty() && metadata.empty() && priority == 0) return;
         request.arguments()
             .add(key.text)
             .add(static_cast<int>(key.scope))
             .add(request.wire(key.until))
             .add(static_cast<int>(step.on_duplicate));
-        if (!metadata.empty()) request.arguments().add(packed(metadata));
+        if (metadata.empty() && priority == 0) return;
+        request.arguments().add(metadata.empty() ? std::string{} : packed(metadata));
+        if (priority != 0) request.arguments().add(priority);
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
@@ -77,9 +81,11 @@ struct StepProtocol<AcquireJobs> {
         const auto turns =
             lazily("turns", {turn, release}, "take_turns, take_turn, take_called, release");
         const auto names = queue_names_part();
-        const auto own_jobs = lazily(
-            "own_jobs", {index, counter, keyed, record, forget, burial, deleted, names, take_own},
-            "take_own, begin_attempts, id_of, record_of, pushed_as");
+        const auto own_jobs =
+            lazily("own_jobs",
+                   {index, counter, keyed, record, forget, burial, deleted, ranks, unrank,
+                    next_ready, names, take_own},
+                   "take_own, begin_attempts, id_of, record_of, pushed_as, place_by");
         return compose(AcquireJobs::traits,
                        {expect, wake, job, callback, ordering_group, ready, place, turns, own_jobs},
                        acquire_jobs);
@@ -142,7 +148,7 @@ Script put_back_script(const StepTraits& traits, std::string_view body) {
     using namespace lua;
     const auto cancellations = cancellations_part();
     return compose(traits,
-                   {expect, wake, job, callback, ordering_group, ready, place, lease, record,
+                   {expect, wake, job, callback, ordering_group, ready, place, lease, record, ranks,
                     cancellations, put_back},
                    body);
 }
@@ -172,7 +178,7 @@ struct StepProtocol<FailJob> {
         const auto names = queue_names_part();
         return compose(FailJob::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, ready, place,
-                        lease, keyed, record, forget, burial, names, cancelled},
+                        lease, keyed, record, ranks, forget, burial, names, cancelled},
                        fail_job);
     }
     static void request(Request& request, const FailJob& step) {

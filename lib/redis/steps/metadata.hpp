@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,7 +34,7 @@ inline JobMetadata unpacked(std::string_view bytes) {
     return metadata;
 }
 
-/// Part of a reply: the timeout of a job, alone or in a list with its metadata.
+/// Part of a reply: the timeout of a job, alone or in a list with its metadata and priority.
 struct TimeoutPart {
     explicit TimeoutPart(const redisReply& part) {
         if (part.type != REDIS_REPLY_ARRAY) {
@@ -43,10 +44,12 @@ struct TimeoutPart {
         const auto both = items(part, 2);
         timeout = Duration{number(*both[0])};
         metadata = unpacked(text(*both[1]));
+        if (both.size() > 2) priority = static_cast<std::int32_t>(number(*both[2]));
     }
 
     Duration timeout{0};
     JobMetadata metadata;
+    std::int32_t priority = 0;
 };
 
 }  // namespace routemaster::redis

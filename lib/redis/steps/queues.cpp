@@ -28,7 +28,8 @@ struct StepProtocol<ListQueues> {
 
     static Script script() {
         using namespace lua;
-        return compose(ListQueues::traits, {page, deleted, queue_status, due_since}, list_queues);
+        return compose(ListQueues::traits, {page, deleted, record, queue_status, due_since},
+                       list_queues);
     }
     static void request(Request& request, const ListQueues& step) {
         request.on(listed_names);

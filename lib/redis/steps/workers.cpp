@@ -24,7 +24,7 @@ struct StepProtocol<RetireWorker> {
         using namespace lua;
         const auto cancellations = cancellations_part();
         return compose(RetireWorker::traits,
-                       {expect, wake, job, callback, ordering_group, ready, place, record,
+                       {expect, wake, job, callback, ordering_group, ready, place, record, ranks,
                         cancellations, worker, release},
                        retire_worker);
     }
@@ -41,7 +41,7 @@ struct StepProtocol<ScrubWorkers> {
         const auto cancellations = cancellations_part();
         return compose(ScrubWorkers::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, ready, place,
-                        record, cancellations, worker, release},
+                        record, ranks, cancellations, worker, release},
                        scrub_workers);
     }
     static void request(Request& request, const ScrubWorkers& step) {

@@ -14,9 +14,9 @@
 namespace routemaster::api {
 namespace {
 
-constexpr std::array<std::string_view, 9> job_fields{"name",    "arguments",    "delay",
-                                                     "run_at",  "attempts_max", "timeout",
-                                                     "expires", "unique",       "metadata"};
+constexpr std::array<std::string_view, 10> job_fields{
+    "name",         "arguments", "delay",   "run_at", "priority",
+    "attempts_max", "timeout",   "expires", "unique", "metadata"};
 constexpr std::array<std::string_view, 4> unique_fields{"key", "scope", "time", "on_duplicate"};
 
 /// The longest span, in milliseconds: a thousand years.
@@ -117,6 +117,13 @@ Result<void> read_attempts(const Value& payload, std::uint32_t& attempts) {
     return {};
 }
 
+Result<void> read_priority(const Value& payload, std::int32_t& priority) {
+    const auto number = integer_of(payload, "priority", -priority_max, priority_max);
+    if (!number) return number.error();
+    if (*number) priority = static_cast<std::int32_t>(**number);
+    return {};
+}
+
 }  // namespace
 
 Result<JobPush> job_push(const Value& payload) {
@@ -134,6 +141,7 @@ Result<JobPush> job_push(const Value& payload) {
     auto& options = push.options;
     if (auto read = read_times(payload, options); !read) return read.error();
     if (auto read = read_attempts(payload, options.attempts_max); !read) return read.error();
+    if (auto read = read_priority(payload, options.priority); !read) return read.error();
     if (auto read = read_unique(payload, options.unique); !read) return read.error();
     if (auto read = read_metadata(payload, options.metadata); !read) return read.error();
     return push;

@@ -72,6 +72,7 @@ void append_job_status(std::string& json, const JobStatus& status) {
     append_job(json, job ? std::optional{*std::move(job)} : std::nullopt);
     json.append(R"(,"attempts":)").append(std::to_string(status.attempts));
     json.append(R"(,"attempts_max":)").append(std::to_string(options.attempts_max));
+    json.append(R"(,"priority":)").append(std::to_string(options.priority));
     json.append(R"(,"timeout":)").append(std::to_string(options.timeout.count()));
     json.append(R"(,"run_at":)");
     const bool scheduled = status.state == JobStatus::State::scheduled;

@@ -24,20 +24,25 @@ local function pop_ready(q, most)
     return jobs
 end
 
--- Pops what was deleted and is first, of `deleted` that there are.
+-- Pops what was deleted and is first, of `deleted` that there are. Returns how many it popped.
 local function pop_deleted(q, deleted)
-    for _ = 1, math.min(deleted, 1000) do
+    local most = math.min(deleted, 1000)
+    for popped = 1, most do
         local first = redis.call('LINDEX', P .. 'jobs:instant:' .. q, -1)
-        if not first or not was_deleted(q, first) then return end
+        if not first or not was_deleted(q, first) then return popped - 1 end
         pop_ready(q, 1)
     end
+    return most
 end
 
 local function note_deleted(q, job)
     local deleted, instant = P .. 'routemaster:deleted:' .. q, P .. 'jobs:instant:' .. q
     redis.call('HINCRBY', deleted, job, 1)
     local all = redis.call('HINCRBY', deleted, '', 1)
-    if all < redis.call('LLEN', instant) then return pop_deleted(q, all) end
+    if all < redis.call('LLEN', instant) then
+        pop_deleted(q, all)
+        return
+    end
     redis.call('UNLINK', deleted, instant)
     redis.pcall('LTRIM', P .. 'routemaster:due:' .. q, 1, 0)
 end

@@ -21,15 +21,17 @@ local function push_keyed(timeout)
         if mode == '2' and at then run_at = math.max(run_at, at) end
         redis.call('HSET', all, name, packed)
         begin_anew(record)
+        local before = {[4] = record[4]}
         record[3], record[4], record[5] = unpack(options)
         save(q, name, record)
-        if at or run_at > now then
+        if at or run_at > now or priority_in(record) ~= priority_in(before) then
+            local had_rank = unrank(q, id, before)
             if at then
                 redis.call('ZREM', scheduled, name)
-            else
+            elseif not had_rank then
                 note_deleted(q, name)
             end
-            place_own(q, name, run_at)
+            place_by(q, name, run_at, record)
         end
         return {2, id}
     end
@@ -42,9 +44,10 @@ local function push_keyed(timeout)
     name = keyed_name(id)
     redis.call('HSET', all, name, packed)
     redis.call('HSET', keys, key, id)
-    place_own(q, name, run_at)
+    local record = {0, '', options[1], options[2], options[3], -1}
     redis.call('ZADD', P .. 'routemaster:ids:' .. q, id, name)
-    save(q, name, {0, '', options[1], options[2], options[3], -1})
+    place_by(q, name, run_at, record)
+    save(q, name, record)
     if redis.call('SADD', KEYS[1], name) == redis.call('SCARD', KEYS[1]) then queue_names()(q) end
     return {1, id}
 end

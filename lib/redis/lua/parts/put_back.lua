@@ -9,10 +9,13 @@ local function put_back(counts)
     if has_ids(q) then expect('HLEN', 'counters') end
     if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
     redis.call('SADD', KEYS[1], job)
-    if end_attempt(q, job, counts) then
+    local is_cancelled, record = end_attempt(q, job, counts)
+    if is_cancelled then
         cancellations()(q, job)
-        return 1
+    elseif record then
+        place_by(q, job, tonumber(ARGV[8]), record)
+    else
+        place(q, job, tonumber(ARGV[8]))
     end
-    place(q, job, tonumber(ARGV[8]))
     return 1
 end

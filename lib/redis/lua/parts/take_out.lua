@@ -1,8 +1,8 @@
 -- Takes a job that no worker has out of where it stands. `state` is that of job_status().
-local function take_out(q, job, id, state)
-    if state == 3 then
-        exhume(q, job, id)
-    elseif redis.call('ZREM', P .. 'jobs:scheduled:' .. q, job) == 0 then
+local function take_out(q, job, id, state, record)
+    if state == 3 then return exhume(q, job, id) end
+    local had_rank = unrank(q, id, record)
+    if redis.call('ZREM', P .. 'jobs:scheduled:' .. q, job) == 0 and not had_rank then
         note_deleted(q, job)
     end
 end

@@ -10,18 +10,30 @@ end
 
 -- Pops up to `most` READY jobs that may be begun, with their ids and records. Those that have
 -- expired are dropped, those whose attempts are used up BURIED, and those that were deleted passed
--- over: some 1,000 in all. What is left begins with a job that was not deleted.
-local function take_own(q, most)
+-- over: some 1,000 in all. What is left begins with a job that was not deleted. `has_ranks` says
+-- whether some may have a priority.
+local function take_own(q, most, has_ranks)
     local deleted = deleted_in(q)
     local taken, ended = {}, 0
     while #taken < most and ended < 1000 do
-        local jobs = pop_ready(q, math.min(most - #taken, 1000))
+        local jobs, has_rank = nil, {}
+        local wanted = math.min(most - #taken, 1000)
+        if has_ranks then
+            local popped = pop_deleted(q, deleted)
+            deleted, ended = deleted - popped, ended + popped
+            jobs, has_rank = pop_next(q, wanted, deleted)
+        else
+            jobs = pop_ready(q, wanted)
+        end
         if not jobs then break end
-        local packed = redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
-        local ids = redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))
+        -- Their ranks were all that was left of them.
+        if #jobs == 0 then ended = ended + 1 end
+        local packed = #jobs > 0 and
+            redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
+        local ids = #jobs > 0 and redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))
         for i, job in ipairs(jobs) do
             local record = record_in(packed[i])
-            if deleted > 0 and was_deleted(q, job) then
+            if deleted > 0 and not has_rank[i] and was_deleted(q, job) then
                 deleted = deleted - 1
                 ended = ended + 1
             elseif record[1] == 0 and record[5] <= now then
@@ -33,7 +45,10 @@ local function take_own(q, most)
                 bury(q, job, record)
                 ended = ended + 1
             else
-                taken[#taken + 1] = {job, tonumber(ids[i]) or adopt(q, job), record}
+                local id = tonumber(ids[i]) or adopt(q, job)
+                -- A version before ranks may have put it into the list.
+                if not has_rank[i] then unrank(q, id, record) end
+                taken[#taken + 1] = {job, id, record}
             end
         end
     end

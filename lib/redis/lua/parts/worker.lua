@@ -31,8 +31,11 @@ local function retire(worker, queues, limit, counts, each)
         while total < limit do
             local job = redis.call('RPOP', pending)
             if not job then break end
-            if end_attempt(q, job, counts) then
+            local is_cancelled, record = end_attempt(q, job, counts)
+            if is_cancelled then
                 cancellations()(q, job)
+            elseif record then
+                place_by(q, job, now, record)
             else
                 make_ready(q, job, now)
             end

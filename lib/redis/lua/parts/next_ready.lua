@@ -1,0 +1,52 @@
+-- READY jobs of a queue in the order in which they are acquired, where some have a priority: by
+-- when they fell due, and those with a priority by their ranks. Of equals one without a priority
+-- goes first.
+
+-- When the first jobs of the list fell due, at most `most`. Where a version before
+-- `routemaster:due:{q}` left that open, the first one goes before the job `other`, which is first
+-- of those with a priority, if it was pushed before it.
+local function dues_of(q, most, other, rank)
+    local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
+    local size = redis.call('LLEN', instant)
+    if size == 0 then return {} end
+    if redis.pcall('LLEN', due) ~= size then
+        local older = id_of(q, redis.call('LINDEX', instant, -1)) < tonumber(other)
+        return {older and rank or rank + 1}
+    end
+    local dues, back = {}, redis.call('LRANGE', due, -most, -1)
+    for i = #back, 1, -1 do dues[#dues + 1] = tonumber(back[i]) or now end
+    return dues
+end
+
+-- Pops the first READY jobs, at most `most`; false when there is none. Returns them, and which of
+-- them have a rank. While jobs in the list are `deleted`, it pops one of the list at most: what
+-- stands behind that is not to be compared. It may pop none, though some are left.
+local function pop_next(q, most, deleted)
+    local ranks = P .. 'routemaster:ranks:' .. q
+    local first = redis.call('ZRANGE', ranks, '-inf', never, 'BYSCORE', 'LIMIT', 0, most,
+        'WITHSCORES')
+    if #first == 0 then return pop_ready(q, most), {} end
+    local dues = dues_of(q, deleted > 0 and 1 or most, first[1], tonumber(first[2]))
+    local listed, ranked, turns = 0, 0, {}
+    repeat
+        local rank, due = tonumber(first[2 * ranked + 2]), dues[listed + 1]
+        if not rank and not due then break end
+        local has_rank = rank ~= nil and (not due or rank < due)
+        if has_rank then ranked = ranked + 1 else listed = listed + 1 end
+        turns[#turns + 1] = has_rank
+    until #turns == most or (listed > 0 and listed == #dues)
+    local from_list = listed > 0 and pop_ready(q, listed) or {}
+    if ranked > 0 then redis.call('ZPOPMIN', ranks, ranked) end
+    local jobs, has_rank = {}, {}
+    listed, ranked = 0, 0
+    for _, turn in ipairs(turns) do
+        if turn then ranked = ranked + 1 else listed = listed + 1 end
+        -- Of a job with a rank that a version before ranks ended, the rank is left.
+        local job = from_list[listed]
+        if turn then job = job_of(q, tonumber(first[2 * ranked - 1])) end
+        if job then
+            jobs[#jobs + 1], has_rank[#has_rank + 1] = job, turn
+        end
+    end
+    return jobs, has_rank
+end

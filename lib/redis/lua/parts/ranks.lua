@@ -1,0 +1,27 @@
+-- Jobs with a priority. While such a job waits, `routemaster:ranks:{q}` has its id, of 16 digits:
+-- of a READY one by its rank, which is when it fell due, less a minute for each level of its
+-- priority; of a SCHEDULED one behind all, at +inf. Those of one rank stand in the order of their
+-- ids. A READY one is in no list.
+
+-- Places a job with a priority that has no place yet.
+local function place_ranked(q, job, id, at, priority)
+    local ranks, member = P .. 'routemaster:ranks:' .. q, string.format('%016.0f', id)
+    if at <= now then
+        redis.call('ZADD', ranks, at - priority * 60000, member)
+        wake(q, -1)
+    else
+        redis.call('ZADD', ranks, '+inf', member)
+        redis.call('ZADD', P .. 'jobs:scheduled:' .. q, at, job)
+        wake(q, at)
+    end
+end
+
+-- Makes a job that has an id, and no place yet, READY or SCHEDULED, as its record says.
+local function place_by(q, job, at, record)
+    local priority = priority_in(record)
+    if priority == 0 then
+        place_own(q, job, at)
+    else
+        place_ranked(q, job, id_of(q, job), at, priority)
+    end
+end

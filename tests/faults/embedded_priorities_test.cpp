@@ -1,0 +1,36 @@
+/// @file
+/// What a file keeps of the priorities of jobs.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "file_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+TEST_CASE("a file keeps the priorities of jobs") {
+    FileOptions options;
+    int rows_behind = 1;
+    SUBCASE("in the rows in which they were pushed") {}
+    SUBCASE("after compaction") {
+        options.slack_max = 1'024;
+        rows_behind = 3'000;
+    }
+    FileScene scene{options};
+    const auto push = [&](const std::string& job, std::int32_t priority) {
+        scene.must(PushJob{"work", job, scene.now, {.priority = priority}});
+    };
+    push("low", -1);
+    push("plain", 0);
+    push("high", 2);
+    push("higher", 3);
+    scene.must(NackJob{take(scene), scene.now});
+    for (int i = 0; i < rows_behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    scene.close();
+    scene.open(options);
+    CHECK(scene.queue("work") == QueueStatus{.ready = 4});
+    for (const char* job : {"higher", "high", "plain", "low"}) CHECK(take(scene).job == job);
+}
