@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/work/attempt_failure.hpp"
 #include "core/work/pool/pool_loop.hpp"
 #include "routemaster/codec/msgpack.hpp"
 
@@ -115,24 +116,20 @@ void PoolLoop::end(const AttemptPtr& attempt, JobVerdict& verdict) {
 Step PoolLoop::failure(const Lease& lease, std::string_view name, JobVerdict verdict,
                        const RetryPolicy& policy) {
     const auto* rule = verdict.rule;
-    auto wait = policy.wait_after(std::max(lease.attempt, 1U), random_.unit());
-    if (rule != nullptr && rule->wait) wait = *rule->wait;
-    if (verdict.kind == JobVerdict::Kind::retry) wait = verdict.delay;
+    AttemptFailure failed{.error = std::move(verdict.error)};
+    if (rule != nullptr) failed.wait = rule->wait;
+    if (verdict.kind == JobVerdict::Kind::retry) failed.wait = verdict.delay;
     const auto used_up = [&](std::uint32_t most) { return most > 0 && lease.attempt >= most; };
-    const bool bury = verdict.kind == JobVerdict::Kind::bury || used_up(policy.attempts_max) ||
-                      (rule != nullptr && (rule->bury || used_up(rule->attempts_max)));
+    failed.bury = verdict.kind == JobVerdict::Kind::bury ||
+                  (rule != nullptr && (rule->bury || used_up(rule->attempts_max)));
     add(counts_.failed);
     log(LogLevel::info, text_of(name, lease) + " failed, attempt " + std::to_string(lease.attempt) +
-                            ": " + verdict.error);
+                            ": " + failed.error);
+    auto step = fail_job(lease, failed, policy, now_, random_.unit());
+    if (!is_ruby_queue(lease.queue)) return step;
     // There nothing can be BURIED, and no error is kept.
-    if (is_ruby_queue(lease.queue)) {
-        return NackJob{lease, saturating_add(now_, bury ? policy.wait_max : wait)};
-    }
-    return FailJob{.lease = lease,
-                   .error = std::move(verdict.error),
-                   .run_at = saturating_add(now_, wait),
-                   .bury = bury,
-                   .time_max = policy.time_max};
+    const auto run_at = step.bury ? saturating_add(now_, policy.wait_max) : step.run_at;
+    return NackJob{std::move(step.lease), run_at};
 }
 
 // --- Timeouts -----------------------------------------------------------------------------------
