@@ -196,7 +196,8 @@ TEST_CASE("an attempt that failed counts, and the job runs again when its worker
 
 TEST_CASE("the policy limits the attempts, and how long a job goes on failing") {
     JobScene scene;
-    HandLeases hand{scene, {.retry = {.jitter = 0, .attempts_max = 3, .time_max = Duration{5'000}}}};
+    HandLeases hand{scene,
+                    {.retry = {.jitter = 0, .attempts_max = 3, .time_max = Duration{5'000}}}};
     const auto fail = [&] { return hand.settle(only_job(hand.lease()), {.kind = failed}).value(); };
     scene.push("too often");
     CHECK(fail() == Settlement::settled);
