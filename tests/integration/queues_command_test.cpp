@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -52,6 +53,16 @@ TEST_CASE("queues are listed, watched, paused and resumed from the command line"
     CHECK(seen.starts_with("images  1          1      0        0       0."));
     watching.signal(SIGINT);
     CHECK(watching.wait() == 128 + SIGINT);
+
+    // The bus itself, which delivers, and who has the job.
+    const auto leased = bus.ask("POST", "/v1/queues/images/lease", test::root_key, "{}");
+    REQUIRE(leased.status == 200);
+    const auto workers = run({"workers"}, root).output;
+    CHECK(workers.starts_with("WORKER "));
+    CHECK(std::count(workers.begin(), workers.end(), '\n') == 3);
+    CHECK(workers.find("  1     images  2   0.") != std::string::npos);
+    CHECK(workers.find("       crop\n") != std::string::npos);
+    CHECK(run({"workers", "--json"}, root).output.find(R"("name":"crop")") != std::string::npos);
 
     CHECK(queues({"pause", "main"}).status == 1);
     CHECK(queues({"pause", "im/ages"}).status == 2);

@@ -78,7 +78,7 @@ struct StepProtocol<AcquireJobs> {
             "own_jobs", {index, counter, keyed, record, forget, burial, deleted, names, take_own},
             "take_own, begin_attempts, id_of, record_of, pushed_as");
         return compose(AcquireJobs::traits,
-                       {expect, wake, job, callback, ordering_group, place, turns, own_jobs},
+                       {expect, index, wake, job, callback, ordering_group, place, turns, own_jobs},
                        acquire_jobs);
     }
     static void request(Request& request, const AcquireJobs& step) {

@@ -16,6 +16,7 @@
 #include "routemaster/error.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/job_queues.hpp"
+#include "routemaster/job_workers.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/server/http_api.hpp"
@@ -94,6 +95,8 @@ public:
     }
     /// All queues.
     [[nodiscard]] JobQueues queues() const { return JobQueues{context_.store, context_.clock}; }
+    /// All workers.
+    [[nodiscard]] JobWorkers workers() const { return JobWorkers{context_.store, context_.clock}; }
     [[nodiscard]] TimePoint now() const { return context_.clock.now(); }
     [[nodiscard]] const Caller& caller() const noexcept { return caller_; }
 

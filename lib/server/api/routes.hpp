@@ -72,6 +72,9 @@ void show_queue(Exchange& exchange);
 void pause_queue(Exchange& exchange);
 void resume_queue(Exchange& exchange);
 
+// workers.cpp
+void list_workers(Exchange& exchange);
+
 // leases.cpp
 void lease_jobs(Exchange& exchange);
 void extend_lease(Exchange& exchange);
