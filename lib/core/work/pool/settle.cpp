@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/codec/cut_text.hpp"
 #include "core/work/attempt_failure.hpp"
 #include "core/work/pool/pool_loop.hpp"
 #include "routemaster/codec/msgpack.hpp"
@@ -12,11 +13,18 @@ namespace {
 
 void add(std::atomic<std::uint64_t>& count) { count.fetch_add(1, std::memory_order_relaxed); }
 
+/// The name of a job in a log line: whoever pushed it chose how long it is.
+std::string shown(std::string_view name) {
+    constexpr std::size_t shown_max = 100;
+    const auto beginning = cut_text(name, shown_max);
+    return "'" + std::string{beginning} + (beginning.size() < name.size() ? "...'" : "'");
+}
+
 /// A job in a log line. Its arguments are not for logs.
 std::string text_of(std::string_view name, const Lease& lease) {
-    auto text = "job '" + std::string{name} + "'";
+    auto text = "job " + shown(name);
     if (lease.id != 0) text += " (" + std::to_string(lease.id) + ")";
-    return text;
+    return text + " of queue '" + lease.queue + "'";
 }
 
 }  // namespace
@@ -34,7 +42,7 @@ void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
     if (handler == nullptr) {
         const auto [wait, news] = unhandled_.came(job->name, now_);
         if (news) {
-            log(LogLevel::warning, "no handler for jobs named '" + job->name + "' in queue '" +
+            log(LogLevel::warning, "no handler for jobs named " + shown(job->name) + " in queue '" +
                                        lease.queue + "': they are left to other processes");
         }
         add(counts_.unhandled);
@@ -102,6 +110,7 @@ void PoolLoop::end(const AttemptPtr& attempt, JobVerdict& verdict) {
             return queue.loop.settle(attempt->id, AckJob{lease});
         case JobVerdict::Kind::snoozed:
             add(counts_.released);
+            add(counts_.snoozed);
             return queue.loop.settle(attempt->id,
                                      ReleaseJob{lease, saturating_add(now_, verdict.delay)});
         case JobVerdict::Kind::failed:
