@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -24,6 +25,11 @@ namespace routemaster {
 
 struct PushJob;
 
+/// Bytes that a job takes at most, its name and arguments encoded as MessagePack. Over HTTP the
+/// body of a request is bounded as well. What is larger belongs elsewhere, and its place into the
+/// job.
+inline constexpr std::size_t job_bytes_max = std::size_t{1} << 20U;
+
 /// A job with settings of its own.
 struct JobPush {
     Job job;
@@ -33,8 +39,10 @@ struct JobPush {
 /// One queue of a store. Any number of objects, in any processes, may share one; a `WorkerPool`
 /// does its jobs.
 ///
-/// A job that was `pushed` survives a crash as the store promises, and is done at least once. Its
-/// name must not be empty, else `invalid`.
+/// A job that was `pushed` survives a crash as the store promises, and is done at least once. A
+/// push is `invalid` when the name of its job is empty, not UTF-8, or has a NUL; when its arguments
+/// contain what JSON cannot carry (other text, numbers that are not finite, equal keys), or are
+/// nested deeper than `msgpack_depth_max`, less two; and beyond `job_bytes_max`.
 ///
 /// A name that is none by `is_queue_name`, and `delivery_queue`, which is the bus's own, make every
 /// call answer `invalid`.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "routemaster/clock.hpp"
@@ -34,6 +35,11 @@ public:
     [[nodiscard]] Result<std::vector<ListedQueue>> list(Page page = {.after = {},
                                                                      .limit = 100}) const;
     void list(Page page, std::function<void(Result<std::vector<ListedQueue>>)> done) const;
+
+    /// One of them, `delivery_queue` included. Of one that has no jobs and is not paused, all
+    /// numbers are 0. `invalid` when the name is none of a queue.
+    [[nodiscard]] Result<ListedQueue> find(const std::string& name) const;
+    void find(const std::string& name, std::function<void(Result<ListedQueue>)> done) const;
 
 private:
     Store& store_;

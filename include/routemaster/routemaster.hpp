@@ -30,6 +30,7 @@
 #include "routemaster/job_queue.hpp"
 #include "routemaster/job_queues.hpp"
 #include "routemaster/job_status.hpp"
+#include "routemaster/job_workers.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/measurement.hpp"
 #include "routemaster/monitor.hpp"

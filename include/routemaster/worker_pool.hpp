@@ -91,12 +91,16 @@ public:
             std::move(options));
     }
 
+    /// Says who does the jobs of all names that have no handler, which then are left to nobody.
+    /// Once.
+    void handle_others(JobHandler handler, HandlerOptions options = {});
+
     /// Runs around all handlers; what is declared first is outermost.
     void use(JobMiddleware middleware);
 
-    /// Begins to work, in threads of its own. Once, and not when it is polled: `Failure`,
-    /// `invalid`. Throws `Failure` as well when the machine has no more threads, and is of no use
-    /// then.
+    /// Begins to work, in threads of its own. Once, with `threads` above 0, and neither before nor
+    /// after a `poll`, which throws, too: `Failure`, `invalid`. Throws `Failure` as well when the
+    /// machine has no more threads, and is of no use then.
     void start();
 
     /// Ends what `start` began. Returns when no handler runs any more, and the store knows what

@@ -78,6 +78,7 @@ struct WorkerPoolStatus {
     std::uint64_t timed_out = 0;  ///< Of these, the ones that took too long.
     std::uint64_t buried = 0;     ///< Of these, the ones after which the job was given up.
     std::uint64_t released = 0;   ///< Begun, and given up without a result: snoozed, or at the end.
+    std::uint64_t snoozed = 0;    ///< Of these, the ones whose handlers asked to wait.
     std::uint64_t lease_lost = 0;  ///< Attempts whose job had been handed on.
     std::uint64_t unhandled = 0;   ///< Jobs left to others, as no handler has their name.
 

@@ -76,6 +76,8 @@ void add_lease_cases(StoreCases& add);
 void add_lost_reply_cases(StoreCases& add);
 /// Adds the cases about heartbeats, retiring and scrubbing.
 void add_worker_cases(StoreCases& add);
+/// Adds the cases about the list of workers.
+void add_listed_worker_cases(StoreCases& add);
 /// Adds the cases about who may deliver what.
 void add_destination_cases(StoreCases& add);
 /// Adds the cases about an attempt and its end.

@@ -72,6 +72,7 @@ struct BusyStore {
     Heartbeat step(std::type_identity<Heartbeat>) { return {work.worker}; }
     RetireWorker step(std::type_identity<RetireWorker>) { return {work.worker}; }
     ScrubWorkers step(std::type_identity<ScrubWorkers>) { return {silence}; }
+    ListWorkers step(std::type_identity<ListWorkers>) { return {}; }
     CountJobs step(std::type_identity<CountJobs>) { return {work_queue}; }
     BeginDelivery step(std::type_identity<BeginDelivery>) { return {delivery, backoff_max}; }
     SettleDelivery step(std::type_identity<SettleDelivery>) {

@@ -129,6 +129,13 @@ public:
     static std::string of(const ListedQueue& queue) {
         return record({of(queue.name), of(queue.status), of(queue.due_since)});
     }
+    static std::string of(const LeasedByWorker& job) {
+        return record({of(job.queue), of(job.id), of(job.job), of(job.attempt), of(job.since),
+                       of(job.cancelled)});
+    }
+    static std::string of(const ListedWorker& worker) {
+        return record({of(worker.id), of(worker.seen), of(worker.leased), of(worker.jobs)});
+    }
     static std::string of(const Lease& lease) {
         return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence),
                        of(lease.id), of(lease.attempt), of(lease.timeout), of(lease.metadata)});

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 
+#include "core/codec/json_check.hpp"
+#include "core/codec/utf8.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/names.hpp"
@@ -215,10 +218,28 @@ Result<void> JobQueue::check_name() const {
 namespace {
 
 Result<void> check_unique(const Unique& unique) {
-    if (unique.by != Unique::By::key) return {};
+    if (unique.by != Unique::By::key) {
+        if (unique.key.empty()) return {};
+        return Error{Errc::invalid, "unique.key: is for By::key; see Unique::by_key"};
+    }
     if (unique.key.empty()) return Error{Errc::invalid, "unique.key: must not be empty"};
     if (unique.scope == KeyScope::for_time && unique.time <= Duration{0}) {
         return Error{Errc::invalid, "unique.time: must be positive"};
+    }
+    return {};
+}
+
+/// What could not be decoded again, or would be another job to whoever reads it as JSON.
+Result<void> check_job(const Job& job) {
+    // A job is an array that contains the array of its arguments.
+    constexpr std::size_t depth_max = msgpack_depth_max - 2;
+    if (job.name.empty()) return Error{Errc::invalid, "name: of a job must not be empty"};
+    if (!detail::is_utf8(job.name) || job.name.find('\0') != std::string::npos) {
+        return Error{Errc::invalid, "name: of a job must be UTF-8 without NUL"};
+    }
+    for (const auto& argument : job.arguments) {
+        auto checked = detail::check_for_json(argument, "arguments", depth_max);
+        if (!checked) return checked;
     }
     return {};
 }
@@ -233,7 +254,7 @@ JobKey key_of(const Unique& unique, TimePoint now) {
 
 Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimePoint now) const {
     if (auto checked = check_name(); !checked) return checked.error();
-    if (job.name.empty()) return Error{Errc::invalid, "name: of a job must not be empty"};
+    if (auto checked = check_job(job); !checked) return checked.error();
     if (options.expires < Duration{0}) {
         return Error{Errc::invalid, "expires: must not be negative"};
     }
@@ -245,6 +266,10 @@ Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimeP
     lasting.metadata = options.metadata;
     if (options.expires != Duration{0}) lasting.expires_at = saturating_add(due, options.expires);
     PushJob push{name_, encode_job(job), due, std::move(lasting)};
+    if (push.job.size() > job_bytes_max) {
+        return Error{Errc::invalid,
+                     "job: must have at most " + std::to_string(job_bytes_max) + " bytes"};
+    }
     switch (options.unique.by) {
         case Unique::By::job: break;
         case Unique::By::key:

@@ -57,15 +57,15 @@ public:
         : clock_{options.clock != nullptr ? *options.clock : system_clock()},
           grace_{options.grace},
           retry_{options.retry},
+          has_threads_{options.threads > 0},
           loop_{store, checked(std::move(options)), handlers_} {}
 
     void add(std::string name, detail::Handler handler, HandlerOptions options) {
-        declare();
-        if (options.timeout < Duration{0}) throw refused("timeout: must not be negative");
-        handler.retry = options.retry ? *std::move(options.retry) : retry_;
-        handler.timeout = options.timeout;
-        check(handler.retry);
-        handlers_->add(std::move(name), std::move(handler));
+        handlers_->add(std::move(name), complete(std::move(handler), std::move(options)));
+    }
+
+    void add_other(detail::Handler handler, HandlerOptions options) {
+        handlers_->add_other(complete(std::move(handler), std::move(options)));
     }
 
     void use(JobMiddleware middleware) {
@@ -77,6 +77,7 @@ public:
     void start() {
         if (runner_ || stopped_) throw refused("start: the pool was started already");
         if (loop_.begun()) throw refused("start: the pool is polled");
+        if (!has_threads_) throw refused("start: the pool has no threads, and is to be polled");
         loop_.begin();
         runner_.emplace(loop_, clock_);
         started_ = true;
@@ -98,6 +99,11 @@ public:
         stop(grace_);
     }
 
+    TimePoint poll(TimePoint now) {
+        if (started_) throw refused("poll: the pool was started, and polls itself");
+        return loop_.poll(now);
+    }
+
     [[nodiscard]] detail::PoolLoop& loop() noexcept { return loop_; }
 
     [[nodiscard]] std::optional<std::string> trouble() const {
@@ -109,6 +115,15 @@ public:
     }
 
 private:
+    [[nodiscard]] detail::Handler complete(detail::Handler handler, HandlerOptions options) const {
+        declare();
+        if (options.timeout < Duration{0}) throw refused("timeout: must not be negative");
+        handler.retry = options.retry ? *std::move(options.retry) : retry_;
+        handler.timeout = options.timeout;
+        check(handler.retry);
+        return handler;
+    }
+
     void declare() const {
         if (started_ || loop_.begun()) throw refused("handlers: the pool works already");
     }
@@ -117,6 +132,7 @@ private:
     const Clock& clock_;
     const Duration grace_;
     const RetryPolicy retry_;
+    const bool has_threads_;
     std::shared_ptr<detail::HandlerTable> handlers_ = std::make_shared<detail::HandlerTable>();
     detail::PoolLoop loop_;
     std::optional<Runner> runner_;
@@ -137,6 +153,10 @@ void WorkerPool::handle_async(std::string name, AsyncJobHandler handler, Handler
     impl_->add(std::move(name), {.begin = std::move(handler)}, std::move(options));
 }
 
+void WorkerPool::handle_others(JobHandler handler, HandlerOptions options) {
+    impl_->add_other({.handle = std::move(handler)}, std::move(options));
+}
+
 void WorkerPool::use(JobMiddleware middleware) { impl_->use(std::move(middleware)); }
 
 void WorkerPool::start() { impl_->start(); }
@@ -150,7 +170,7 @@ void WorkerPool::stop(Duration grace) {
 
 void WorkerPool::run(const std::stop_token& stopping) { impl_->run(stopping); }
 
-TimePoint WorkerPool::poll(TimePoint now) { return impl_->loop().poll(now); }
+TimePoint WorkerPool::poll(TimePoint now) { return impl_->poll(now); }
 
 void WorkerPool::wake_with(std::function<void()> wake) { impl_->loop().wake_with(std::move(wake)); }
 

@@ -12,6 +12,7 @@
 
 #include "routemaster/log.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
 
 namespace routemaster::service {
 
@@ -20,6 +21,10 @@ enum class Sharing {
     alone,   ///< One process is the complete bus: any store will do.
     shared,  ///< One process of many: needs a store that they can share.
 };
+
+/// A Ruby worker sends a heartbeat with each delivery or every five seconds, and a delivery takes
+/// up to 22. Ruby processes wait this long, and so do ours beside them.
+inline constexpr Duration ruby_worker_silence{30'000};
 
 /// A store, by its URL.
 struct StoreSettings {

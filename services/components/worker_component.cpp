@@ -18,10 +18,6 @@
 namespace routemaster::service {
 namespace {
 
-/// A Ruby worker sends a heartbeat with each delivery or every five seconds, and a delivery takes
-/// up to 22. Ruby processes wait this long.
-constexpr Duration ruby_worker_silence{30'000};
-
 /// Ruby web processes send no wake-ups. Ruby workers poll every 100 ms, and get some jobs without
 /// delay: an event must not wait longer for our workers.
 constexpr Duration mixed_fleet_poll_interval{20};

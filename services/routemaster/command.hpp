@@ -21,6 +21,10 @@ Run declare_subscribe(CLI::App& app);
 Run declare_dead(CLI::App& app);
 /// Shows jobs, and acts on them.
 Run declare_jobs(CLI::App& app);
+/// Shows queues of jobs, pauses and resumes them.
+Run declare_queues(CLI::App& app);
+/// Shows who works on jobs and deliveries.
+Run declare_workers(CLI::App& app);
 /// Receives and prints batches.
 Run declare_listen(CLI::App& app);
 /// Examines the file of a store.

@@ -25,6 +25,8 @@ constexpr Command commands[] = {
     {"subscribe", "Have the events of topics sent to a URL", declare_subscribe},
     {"dead", "List, show, redeliver or drop batches that failed for good", declare_dead},
     {"jobs", "Count, list, show, push, kick, cancel or delete jobs", declare_jobs},
+    {"queues", "List, show, pause or resume queues of jobs", declare_queues},
+    {"workers", "List the workers, with what each has leased", declare_workers},
     {"listen", "Receive batches and print them", declare_listen},
     {"check", "Examine the file of a store", declare_check},
     {"backup", "Copy the file of a store, while a bus uses it", declare_backup},

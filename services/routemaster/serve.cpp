@@ -4,6 +4,7 @@
 
 #include "command.hpp"
 #include "components/process.hpp"
+#include "components/run_component.hpp"
 #include "components/web_component.hpp"
 #include "components/worker_component.hpp"
 
@@ -14,11 +15,13 @@ struct Settings {
     ProcessSettings process{};
     WebSettings web{};
     WorkerSettings worker{};
+    RunSettings run{};
 };
 
 int serve(Settings& settings) {
     complete(settings.web, settings.process);
     check(settings.worker);
+    const auto keeper = keeper_for(settings.run);
     return run_process(settings.process, [&](Store& store, const Log& log) {
         // The web component starts first: its port may be in use. Until the worker component
         // exists, it has no trouble to report.
@@ -35,6 +38,10 @@ int serve(Settings& settings) {
         Components components;
         components.push_back(std::move(web));
         components.push_back(std::move(work));
+        if (keeper != nullptr) {
+            components.push_back(std::make_unique<RunComponent>(store, settings.process,
+                                                                settings.run, *keeper, log));
+        }
         return components;
     });
 }
@@ -46,6 +53,7 @@ Run declare_serve(CLI::App& app) {
     declare_process(app, settings->process, Sharing::alone);
     declare_web(app, settings->web);
     declare_worker(app, settings->worker);
+    declare_run(app, settings->run);
     return [settings] { return serve(*settings); };
 }
 

@@ -7,6 +7,7 @@
 
 #include "components/process.hpp"
 #include "components/program.hpp"
+#include "components/run_component.hpp"
 #include "components/worker_component.hpp"
 
 namespace routemaster::service {
@@ -15,14 +16,20 @@ namespace {
 struct Settings {
     ProcessSettings process{};
     WorkerSettings worker{};
+    RunSettings run{};
 };
 
 int work(Settings& settings) {
     check(settings.worker);
+    const auto keeper = keeper_for(settings.run);
     return run_process(settings.process, [&](Store& store, const Log& log) {
         Components components;
         components.push_back(
             std::make_unique<WorkerComponent>(store, settings.process, settings.worker, log));
+        if (keeper != nullptr) {
+            components.push_back(std::make_unique<RunComponent>(store, settings.process,
+                                                                settings.run, *keeper, log));
+        }
         return components;
     });
 }
@@ -32,12 +39,14 @@ Run declare(CLI::App& app) {
     app.set_version_flag("--version", version_of("routemaster-worker"));
     declare_process(app, settings->process, Sharing::shared);
     declare_worker(app, settings->worker);
+    declare_run(app, settings->run);
     return [settings] { return work(*settings); };
 }
 
 int main(std::vector<std::string> arguments) {
     CLI::App app{
-        "Delivers events that routemaster-web accepts. Any number of both share one Redis "
+        "Delivers events that routemaster-web accepts, and runs commands for jobs. Any number of "
+        "both share one Redis "
         "server.",
         "routemaster-worker"};
     return run_program(app, declare, std::move(arguments));

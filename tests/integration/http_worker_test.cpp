@@ -25,7 +25,8 @@ TEST_CASE("a worker in Python does jobs, and fails those it cannot do") {
     REQUIRE(push(R"({"name":"resize","arguments":[1],"attempts_max":1})") == 200);
     REQUIRE(push(R"({"name":"unknown","attempts_max":1})") == 200);
     CHECK(test::await([&] { return queue().find(R"("buried":2)") != std::string::npos; }));
-    CHECK(queue() == R"({"queue":"images","scheduled":0,"ready":0,"pending":0,"buried":2})");
+    CHECK(queue().starts_with(
+        R"({"queue":"images","scheduled":0,"ready":0,"pending":0,"buried":2,)"));
     CHECK(bus.ask("GET", "/v1/queues/images/jobs/3", test::root_key).body.find("KeyError") !=
           std::string::npos);
 }

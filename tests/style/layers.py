@@ -25,7 +25,7 @@ LAYERS = {
     """,
     1: """
         value event topic subscription batch timer counter health names capacity measurement url
-        api_token job job_key job_metadata job_status
+        api_token job job_key job_metadata job_status listed_worker
         job_context job_exceptions push_options retry_policy typed_job unique
         codec/
     """,
@@ -34,8 +34,8 @@ LAYERS = {
         completion_thread detail/step_domains
     """,
     3: """
-        bus publisher subscriber job_queue job_queues api_tokens dispatcher autodrop monitor
-        admission_control job_handler job_leases job_responder worker_pool_options
+        bus publisher subscriber job_queue job_queues job_workers api_tokens dispatcher autodrop
+        monitor admission_control job_handler job_leases job_responder worker_pool_options
     """,
     4: """
         store/ transport/ server/

@@ -205,9 +205,10 @@ private:
             details.options.attempts_max,
             timeout_of(details.options),
             wire(details.options.expires_at),
-            details.buried_at   ? wire(*details.buried_at)
-            : details.cancelled ? -2
-                                : -1};
+            details.buried_at       ? wire(*details.buried_at)
+            : details.cancelled     ? -2
+            : job.worker != nullptr ? -wire(job.worker->times.of(job.fence))
+                                    : -1};
         // What says no more than the defaults is not kept.
         // The key is elsewhere.
         auto options = details.options;

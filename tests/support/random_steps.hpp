@@ -107,7 +107,7 @@ private:
     }
 
     Step rare() {
-        switch (random_.below(8)) {
+        switch (random_.below(9)) {
             case 0: return RetireWorker{any_worker()};
             case 1: return Heartbeat{any_worker()};
             case 2: return DropOldestBatches{1};
@@ -115,6 +115,7 @@ private:
             case 4: return FindSubscriber{any_token()};
             case 5: return PauseQueue{"work", random_.below(4) == 0};
             case 6: return ListQueues{{.after = {}, .limit = limit()}};
+            case 7: return ListWorkers{};
             default: return CountJobs{any_queue()};
         }
     }

@@ -146,7 +146,8 @@ TEST_CASE("http api: jobs of a queue are counted, listed in pages, and shown") {
     }
     bury(bus);
     CHECK(bus.get("/v1/queues/images", root).body ==
-          R"({"queue":"images","scheduled":0,"ready":2,"pending":0,"buried":1})");
+          R"({"queue":"images","scheduled":0,"ready":2,"pending":0,"buried":1,"paused":false,)"
+          R"("due_since":1795222901123})");
     const auto at = std::to_string(rm::to_milliseconds(noon));
     const auto buried =
         R"({"id":1,"state":"buried","name":"a","arguments":[],"attempts":1,"attempts_max":25,)"
@@ -222,7 +223,7 @@ TEST_CASE("http api: the bus's own queue is refused, and jobs of Ruby's have no 
     const std::string body = R"({"name":"a"})";
     refused(bus, request("POST", "/v1/queues/main/jobs", root, body), 400,
             "queue: main is the bus's own, for its deliveries");
-    refused(bus, request("GET", "/v1/queues/main", root), 400,
+    refused(bus, request("POST", "/v1/queues/main/pause", root), 400,
             "queue: main is the bus's own, for its deliveries");
     CHECK(bus.post("/v1/queues/aux/jobs", root, body).body == R"({"id":null,"outcome":"pushed"})");
     CHECK(bus.get("/v1/queues/aux", root).body.find(R"("ready":1)") != std::string::npos);

@@ -194,6 +194,23 @@ TEST_CASE("an attempt that failed counts, and the job runs again when its worker
     CHECK(scene.queue() == QueueStatus{.buried = 1});
 }
 
+TEST_CASE("the policy limits the attempts, and how long a job goes on failing") {
+    JobScene scene;
+    HandLeases hand{scene,
+                    {.retry = {.jitter = 0, .attempts_max = 3, .time_max = Duration{5'000}}}};
+    const auto fail = [&] { return hand.settle(only_job(hand.lease()), {.kind = failed}).value(); };
+    scene.push("too often");
+    CHECK(fail() == Settlement::settled);
+    hand.run_for(Duration{1'000});
+    CHECK(fail() == Settlement::settled);
+    hand.run_for(Duration{2'000});
+    CHECK(fail() == Settlement::buried);
+    scene.push("for too long");
+    CHECK(fail() == Settlement::settled);
+    hand.run_for(Duration{5'000});
+    CHECK(fail() == Settlement::buried);
+}
+
 TEST_CASE("an attempt that is released does not count") {
     JobScene scene;
     HandLeases hand{scene};

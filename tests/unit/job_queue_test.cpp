@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -123,6 +125,52 @@ TEST_CASE("a job has a name") {
     CHECK(!replies.at(0));
     CHECK(replies.at(1).value() == PushOutcome::pushed);
     CHECK(queue.acquire() == std::vector<Job>{resize});
+}
+
+TEST_CASE("a job that JSON or its own bytes could not carry is refused") {
+    Queue queue;
+    const auto refused = [&](const Job& job, std::string_view field) {
+        const auto reply = queue.jobs.push(job);
+        CHECK(queue.jobs.status().value() == QueueStatus{});
+        return !reply && reply.error().code() == Errc::invalid &&
+               reply.error().context().starts_with(field);
+    };
+    CHECK(refused(Job{"a\xff"}, "name: "));
+    CHECK(refused(Job{std::string{"a\0b", 3}}, "name: "));
+    CHECK(refused(Job{"a", {"\xc3"}}, "arguments: contains text"));
+    CHECK(refused(Job{"a", {std::nan("")}}, "arguments: contains a number"));
+    CHECK(refused(Job{"a", {Value::Array{-INFINITY}}}, "arguments: contains a number"));
+    CHECK(refused(Job{"a", {Value::Map{{"\xff", 1}}}}, "arguments: contains a key"));
+    CHECK(refused(Job{"a", {Value::Map{{"k", 1}, {"k", 2}}}}, "arguments: contains the key"));
+    CHECK(refused(Job{"a", {std::string(job_bytes_max, 'x')}}, "job: must have at most"));
+    const auto fits = Job{"a", {std::string(job_bytes_max - 9, 'x')}};
+    CHECK(encode_job(fits).size() == job_bytes_max);
+    CHECK(queue.jobs.push(fits));
+    CHECK(queue.jobs.push(Job{"\u00fc \"\n", {"\u00fc", Value{}, 1.5, Value::Map{{"k", true}}}}));
+    CHECK(queue.acquire().size() == 2);
+}
+
+TEST_CASE("a job is nested as deep as it can be decoded, and no deeper") {
+    Queue queue;
+    Value nested = 1;
+    for (std::size_t depth = 1; depth <= msgpack_depth_max; ++depth) {
+        nested = Value::Array{nested};
+        const Job job{"a", {nested}};
+        const auto pushed = queue.jobs.push(job);
+        REQUIRE(pushed.has_value() == decode_job(encode_job(job)).has_value());
+        if (!pushed) CHECK(pushed.error().context() == "arguments: is nested too deep");
+    }
+}
+
+TEST_CASE("a key is for pushes that are unique by their keys") {
+    Queue queue;
+    for (const auto by : {Unique::By::job, Unique::By::nothing}) {
+        const auto reply = queue.jobs.push(resize, {.unique = {.by = by, .key = "k"}});
+        REQUIRE(!reply);
+        CHECK(reply.error().code() == Errc::invalid);
+        CHECK(reply.error().context().starts_with("unique.key: "));
+    }
+    CHECK(queue.jobs.status().value() == QueueStatus{});
 }
 
 TEST_CASE("pushes whose replies are lost are repeated, alone or among many") {

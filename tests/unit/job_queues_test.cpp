@@ -36,3 +36,25 @@ TEST_CASE("a list of queues whose reply was lost is asked for again") {
     scene.store.lose_replies<ListQueues>(1);
     CHECK(JobQueues{scene.store, scene.clock}.list().value().size() == 1);
 }
+
+TEST_CASE("one queue is found among those whose names begin alike") {
+    JobScene scene;
+    const JobQueues queues{scene.store, scene.clock};
+    const std::string longest(name_length_max, 'z');
+    const auto names = {std::string{"a"}, std::string{"aa"}, "a" + longest.substr(1),
+                        std::string{"b"}, longest};
+    for (const auto& name : names) {
+        CHECK(queues.find(name).value() == ListedQueue{.name = name});
+    }
+    for (const auto& name : names) {
+        JobQueue{scene.store, name, scene.clock}.push(Job{"x"}).value();
+    }
+    for (const auto& name : names) {
+        CHECK(queues.find(name).value() == ListedQueue{name, {.ready = 1}, scene.clock.now()});
+    }
+    CHECK(queues.find("aaa").value() == ListedQueue{.name = "aaa"});
+    CHECK(queues.find("a b").error().context().starts_with("queue:"));
+    std::optional<ListedQueue> found;
+    queues.find("b", [&](const auto& queue) { found = queue.value(); });
+    CHECK(found == queues.find("b").value());
+}

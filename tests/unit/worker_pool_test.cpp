@@ -148,7 +148,7 @@ TEST_CASE("a handler says when its job is to be tried again, given up, or done l
     pool.run_for(Duration{400});
     CHECK(snoozes == 5);
     CHECK(pool.pool.status() ==
-          WorkerPoolStatus{.done = 1, .failed = 2, .buried = 1, .released = 4});
+          WorkerPoolStatus{.done = 1, .failed = 2, .buried = 1, .released = 4, .snoozed = 4});
 }
 
 TEST_CASE("a retry that asks for a time counts, so the job is BURIED in the end") {
@@ -229,6 +229,48 @@ TEST_CASE("a policy may limit how long a job goes on failing") {
     CHECK(attempts == 6);
     CHECK(scene.job(id).state == JobStatus::State::buried);
     CHECK_THROWS_AS(HandPool(scene, {.retry = {.time_max = Duration{-1}}}), Failure);
+}
+
+TEST_CASE("jobs of names that have no handler are done by the one for others") {
+    JobScene scene;
+    HandPool pool{scene};
+    std::string done;
+    pool.pool.handle("a", [&](JobContext&) { done += "a"; });
+    pool.pool.handle_others([&](JobContext& job) { done += "other:" + job.name(); });
+    CHECK_THROWS_AS(pool.pool.handle_others([](JobContext&) {}), Failure);
+    CHECK_THROWS_AS(pool.pool.handle_others(nullptr), Failure);
+    scene.push("a");
+    scene.push("b");
+    pool.run();
+    CHECK(done == "aother:b");
+    CHECK(scene.queue() == QueueStatus{});
+    CHECK(pool.pool.status().unhandled == 0);
+    CHECK_THROWS_AS(pool.pool.handle_others([](JobContext&) {}), Failure);
+}
+
+TEST_CASE("a pool is started or polled, as its threads say") {
+    JobScene scene;
+    WorkerPool idle{scene.memory, {.queues = {"work"}, .threads = 0}};
+    CHECK_THROWS_AS(idle.start(), Failure);
+    CHECK_NOTHROW(idle.poll(scene.clock.now()));
+    WorkerPool started{scene.memory, {.queues = {"work"}}};
+    started.start();
+    CHECK_THROWS_AS(started.poll(scene.clock.now()), Failure);
+    started.stop(Duration{0});
+}
+
+TEST_CASE("log lines about a job say its queue, and not all of a long name") {
+    JobScene scene;
+    HandPool pool{scene};
+    const auto name = std::string(98, 'x') + "\u00fc\u00fc\u00fc";
+    pool.pool.handle(name, [](JobContext&) { throw Bury{"no"}; });
+    scene.push(name);
+    scene.push(std::string(1'000'000, 'y'));
+    pool.run();
+    CHECK(scene.log.count(LogLevel::warning, "job '" + std::string(98, 'x') +
+                                                 "\u00fc...' (1) of queue 'work' is BURIED") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "no handler for jobs named '" + std::string(100, 'y') +
+                                                 "...' in queue") == 1);
 }
 
 TEST_CASE("the text of an error is bounded, and whole UTF-8") {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "routemaster/listed_worker.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/reply.hpp"
 #include "routemaster/step/traits.hpp"
@@ -68,7 +69,23 @@ struct ScrubWorkers {
     Duration silence;
 };
 
+/// Workers that one `ListWorkers` lists at most.
+inline constexpr std::uint32_t workers_listed_max = 100;
+
+/// Lists the workers that were heard of, with the jobs that they have, by the texts of their ids. A
+/// page costs what it lists, however many workers and leases there are.
+struct ListWorkers {
+    using Reply = std::vector<ListedWorker>;
+    static constexpr StepTraits traits{.name = "list_workers",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const;
+
+    Page page{.after = {}, .limit = workers_listed_max};  ///< No more than that, else `invalid`.
+};
+
 /// The steps about workers.
-using WorkerSteps = StepList<Heartbeat, RetireWorker, ScrubWorkers>;
+using WorkerSteps = StepList<Heartbeat, RetireWorker, ScrubWorkers, ListWorkers>;
 
 }  // namespace routemaster

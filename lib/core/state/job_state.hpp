@@ -13,6 +13,7 @@
 #include "core/containers/intrusive_list.hpp"
 #include "core/state/entity.hpp"
 #include "core/state/job_details.hpp"
+#include "core/state/lease_times.hpp"
 #include "core/state/payload.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
@@ -146,6 +147,7 @@ struct Worker {
     TimePoint seen{};
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
     std::size_t cancelled = 0;                          ///< Of them.
+    LeaseTimes times{};                                 ///< Since when it has them.
 };
 
 }  // namespace routemaster::detail

@@ -339,6 +339,7 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
         WakeUps::note_hunger(queue, step);
         return acquired;
     }
+    const auto newest = leases_.fence();
     ReadyJobs* const only[]{&queue.ready};
     const auto some =
         queue.of_deliveries ? destinations_.sources_of(step) : std::vector<ReadyJobs*>{};
@@ -380,6 +381,7 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     for (const auto most : {share, wanted}) {
         for (auto* source : sources) take(*source, most);
     }
+    if (leases_.fence() > newest) LeaseTable::note_time(holder, newest + 1, now);
     if (std::any_of(sources.begin(), sources.end(), has_jobs)) {
         acquired.next_due = now;
     } else {
@@ -493,6 +495,8 @@ void JobTable::reinstate(const Lease& lease, TimePoint seen) {
         details.attempts = std::max({details.attempts, lease.attempt, 1U});
         job->counted = true;
     }
+    // When it was granted first is not known any more.
+    if (holder.times.empty()) LeaseTable::note_time(holder, 0, seen);
     leases_.grant(*job, holder, lease.fence);
 }
 

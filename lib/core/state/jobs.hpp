@@ -28,6 +28,7 @@
 #include "core/state/wake_ups.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/job_status.hpp"
+#include "routemaster/listed_worker.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
@@ -150,6 +151,9 @@ public:
 
     /// The queues that have jobs or are paused, by name.
     [[nodiscard]] std::vector<ListedQueue> list_queues(const Page& page, TimePoint now) const;
+
+    /// Who was heard of, and what they have leased.
+    [[nodiscard]] std::vector<ListedWorker> list_workers(const Page& page) const;
 
     // --- Who may acquire what: see `Destinations` and `OrderingGroups` --------------------------
 

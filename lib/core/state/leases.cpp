@@ -24,6 +24,17 @@ void LeaseTable::grant(JobState& job, Worker& holder, std::uint64_t fence) {
     if (job.cancelled()) ++holder.cancelled;
 }
 
+void LeaseTable::note_time(Worker& holder, std::uint64_t fence, TimePoint now) {
+    if (holder.times.crowded(holder.jobs.size())) {
+        holder.times.keep([&](auto need) {
+            for (auto* job = holder.jobs.front(); job != nullptr; job = holder.jobs.next(*job)) {
+                need(job->fence);
+            }
+        });
+    }
+    holder.times.note(fence, now);
+}
+
 void LeaseTable::end(JobState& job) {
     changes_.lease_ended(job);
     --job.queue.pending;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "core/containers/hash_index.hpp"
@@ -18,6 +19,21 @@
 
 namespace routemaster::detail {
 
+/// Orders workers by the texts of their ids.
+struct WorkerOrder {
+    using is_transparent = void;
+
+    static std::string_view text(const Uid& uid) noexcept { return uid.text(); }
+    static std::string_view text(std::string_view any) noexcept { return any; }
+
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const noexcept {
+        return text(a) < text(b);
+    }
+};
+
+using Workers = std::map<Uid, Worker, WorkerOrder>;
+
 /// All leases, by their fences and by their workers.
 ///
 /// Not thread safe.
@@ -29,7 +45,8 @@ public:
     /// The worker of that id, which begins here when it is not known.
     Worker& worker(const Uid& uid) { return workers_.try_emplace(uid, uid).first->second; }
     /// All workers. Whoever erases one has released its jobs.
-    [[nodiscard]] std::map<Uid, Worker>& workers() noexcept { return workers_; }
+    [[nodiscard]] Workers& workers() noexcept { return workers_; }
+    [[nodiscard]] const Workers& workers() const noexcept { return workers_; }
 
     /// The job that a lease gives the right to; null when the lease is lost.
     [[nodiscard]] JobState* find(const Lease& lease) const;
@@ -38,6 +55,8 @@ public:
     void grant(JobState& job, Worker& holder) { grant(job, holder, ++fence_); }
     /// The same under a fence that was assigned before.
     void grant(JobState& job, Worker& holder, std::uint64_t fence);
+    /// Notes that these leases of a worker were granted now: those from a fence on.
+    static void note_time(Worker& holder, std::uint64_t fence, TimePoint now);
     /// Ends the lease of a job, which is then nowhere.
     void end(JobState& job);
 
@@ -66,7 +85,7 @@ private:
     }
 
     ChangeLog& changes_;
-    std::map<Uid, Worker> workers_;
+    Workers workers_;
     HashIndex<JobState> leased_;  ///< PENDING jobs, by their fences.
     std::uint64_t fence_ = 0;
 };

@@ -33,7 +33,7 @@ for _, part in ipairs(parts) do
     expect('SCARD', 'jobs:pending:index:' .. part)
 end
 expect('SCARD', 'routemaster:queues')
-redis.call('HSET', P .. 'workers', worker, now)
+if redis.call('HSET', P .. 'workers', worker, now) == 1 then note_name('workers', worker) end
 
 -- Whether there is more to do at once.
 local more = false

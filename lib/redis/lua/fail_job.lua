@@ -15,7 +15,7 @@ if record[6] == -2 then
     drop_cancelled(q, job)
     return 1
 end
-record[2] = ''
+record[2], record[6] = '', -1
 add_error(record, ARGV[10])
 local time_max, too_long = tonumber(ARGV[11]), false
 if time_max > 0 then

@@ -7,7 +7,7 @@
 local leases = 'routemaster:leases:' .. ARGV[4]
 expect('HLEN', 'workers', leases)
 leases = P .. leases
-redis.call('HSET', KEYS[1], ARGV[4], now)
+if redis.call('HSET', KEYS[1], ARGV[4], now) == 1 then note_name('workers', ARGV[4]) end
 redis.call('EXPIRE', leases, 86400)
 local asked = redis.call('HGET', leases, 'cancelled')
 if not asked then return {} end

@@ -86,9 +86,10 @@ struct StepProtocol<AcquireJobs> {
                    {index, counter, keyed, record, forget, burial, deleted, ranks, unrank,
                     next_ready, names, take_own},
                    "take_own, begin_attempts, id_of, record_of, pushed_as, place_by");
-        return compose(AcquireJobs::traits,
-                       {expect, wake, job, callback, ordering_group, ready, place, turns, own_jobs},
-                       acquire_jobs);
+        return compose(
+            AcquireJobs::traits,
+            {expect, index, wake, job, callback, ordering_group, ready, place, turns, own_jobs},
+            acquire_jobs);
     }
     static void request(Request& request, const AcquireJobs& step) {
         request.on("jobs:instant:", step.queue)

@@ -1,4 +1,9 @@
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "lua_sources.hpp"
 #include "redis/steps/cancellations.hpp"
@@ -8,7 +13,9 @@ namespace routemaster::redis {
 
 template <>
 struct StepProtocol<Heartbeat> {
-    static Script script() { return compose(Heartbeat::traits, {lua::expect}, lua::heartbeat); }
+    static Script script() {
+        return compose(Heartbeat::traits, {lua::expect, lua::index}, lua::heartbeat);
+    }
     static void request(Request& request, const Heartbeat& step) {
         request.on("workers").add(step.worker.text());
     }
@@ -24,8 +31,8 @@ struct StepProtocol<RetireWorker> {
         using namespace lua;
         const auto cancellations = cancellations_part();
         return compose(RetireWorker::traits,
-                       {expect, wake, job, callback, ordering_group, ready, place, record, ranks,
-                        cancellations, worker, release},
+                       {expect, unindex, wake, job, callback, ordering_group, ready, place, record,
+                        ranks, cancellations, worker, release},
                        retire_worker);
     }
     static void request(Request& request, const RetireWorker& step) {
@@ -40,14 +47,49 @@ struct StepProtocol<ScrubWorkers> {
         using namespace lua;
         const auto cancellations = cancellations_part();
         return compose(ScrubWorkers::traits,
-                       {expect, index, wake, counter, job, callback, ordering_group, ready, place,
-                        record, ranks, cancellations, worker, release},
+                       {expect, index, unindex, wake, counter, job, callback, ordering_group, ready,
+                        place, record, ranks, cancellations, worker, release},
                        scrub_workers);
     }
     static void request(Request& request, const ScrubWorkers& step) {
         request.on("workers").add(step.silence.count());
     }
     static Count reply(const ScriptReply& reply) { return count(reply.value); }
+};
+
+template <>
+struct StepProtocol<ListWorkers> {
+    static constexpr std::string_view listed_names = "workers";
+
+    static Script script() {
+        using namespace lua;
+        return compose(ListWorkers::traits, {page, job, keyed, record}, list_workers);
+    }
+    static void request(Request& request, const ListWorkers& step) {
+        request.on(listed_names);
+        request.page(step.page);
+    }
+    static std::vector<ListedWorker> reply(const ScriptReply& reply) {
+        return list<ListedWorker>(reply.value, [&](const redisReply& one) {
+            const auto parts = items(one, 3);
+            ListedWorker worker{.id = uid(*parts[0]),
+                                .seen = reply.time(*parts[1]),
+                                .leased = count(*parts[2]).value};
+            for (std::size_t i = 3; i + 5 < parts.size(); i += 6) {
+                worker.jobs.push_back(job_in(parts.subspan(i, 6), reply));
+            }
+            return worker;
+        });
+    }
+    static LeasedByWorker job_in(std::span<redisReply* const> parts, const ScriptReply& reply) {
+        LeasedByWorker job{.queue = std::string{text(*parts[0])},
+                           .id = count(*parts[1]).value,
+                           .job = std::string{text(*parts[2])},
+                           .attempt = static_cast<std::uint32_t>(count(*parts[3]).value),
+                           .cancelled = number(*parts[5]) == 1};
+        if (number(*parts[4]) >= 0) job.since = reply.time(*parts[4]);
+        return job;
+    }
 };
 
 template struct Protocols<WorkerSteps>;

@@ -15,6 +15,8 @@
 #include "routemaster/clock.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/job_queue.hpp"
+#include "routemaster/job_queues.hpp"
+#include "routemaster/job_workers.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/server/http_api.hpp"
@@ -91,6 +93,10 @@ public:
     [[nodiscard]] JobQueue queue() const {
         return {context_.store, std::string{segment(2)}, context_.clock};
     }
+    /// All queues.
+    [[nodiscard]] JobQueues queues() const { return JobQueues{context_.store, context_.clock}; }
+    /// All workers.
+    [[nodiscard]] JobWorkers workers() const { return JobWorkers{context_.store, context_.clock}; }
     [[nodiscard]] TimePoint now() const { return context_.clock.now(); }
     [[nodiscard]] const Caller& caller() const noexcept { return caller_; }
 

@@ -52,7 +52,11 @@ constexpr Route routes[] = {
     {"POST", "/api_tokens", Access::root, add_token},
     {"DELETE", "/api_tokens/:token", Access::root, remove_token},
 
-    {"GET", "/v1/queues/:queue", Access::root, count_jobs},
+    {"GET", "/v1/queues", Access::root, list_queues},
+    {"GET", "/v1/queues/:queue", Access::root, show_queue},
+    {"POST", "/v1/queues/:queue/pause", Access::root, pause_queue},
+    {"POST", "/v1/queues/:queue/resume", Access::root, resume_queue},
+    {"GET", "/v1/workers", Access::root, list_workers},
     {"POST", "/v1/queues/:queue/kick", Access::root, kick_jobs},
     {"POST", "/v1/queues/:queue/jobs", Access::root, push_jobs},
     {"GET", "/v1/queues/:queue/jobs", Access::root, list_jobs},

@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> state_words{"scheduled", "ready", "pending", "buried"};
 
-void append_time(std::string& json, std::optional<TimePoint> at) {
-    json.append(at ? std::to_string(to_milliseconds(*at)) : "null");
-}
-
 void append_errors(std::string& json, const std::vector<JobError>& errors) {
     json.push_back('[');
     for (const auto& error : errors) {
@@ -30,6 +26,10 @@ void append_errors(std::string& json, const std::vector<JobError>& errors) {
 }
 
 }  // namespace
+
+void append_time(std::string& json, std::optional<TimePoint> at) {
+    json.append(at ? std::to_string(to_milliseconds(*at)) : "null");
+}
 
 std::string_view to_string(JobStatus::State state) noexcept {
     return state_words.at(static_cast<std::size_t>(state));

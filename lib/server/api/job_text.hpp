@@ -10,6 +10,7 @@
 #include "routemaster/job.hpp"
 #include "routemaster/job_metadata.hpp"
 #include "routemaster/job_status.hpp"
+#include "routemaster/time.hpp"
 
 namespace routemaster::api {
 
@@ -18,6 +19,9 @@ namespace routemaster::api {
 
 /// The state of that name.
 [[nodiscard]] std::optional<JobStatus::State> job_state(std::string_view word) noexcept;
+
+/// Appends an instant in milliseconds since the Unix epoch; `null` when there is none.
+void append_time(std::string& json, std::optional<TimePoint> at);
 
 /// Appends `"name":…,"arguments":…`; nulls when the job cannot be decoded. Bytes that are no UTF-8
 /// become U+FFFD.

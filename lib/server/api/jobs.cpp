@@ -165,18 +165,6 @@ void push_jobs(Exchange& exchange) {
     push_one(exchange, *payload);
 }
 
-void count_jobs(Exchange& exchange) {
-    exchange.queue().status(exchange.then([](Exchange& done, const QueueStatus& queue) {
-        std::string json{R"({"queue":")"};
-        json.append(done.segment(2));
-        json.append(R"(","scheduled":)").append(std::to_string(queue.scheduled));
-        json.append(R"(,"ready":)").append(std::to_string(queue.ready));
-        json.append(R"(,"pending":)").append(std::to_string(queue.pending));
-        json.append(R"(,"buried":)").append(std::to_string(queue.buried)).append("}");
-        done.answer_json(200, std::move(json));
-    }));
-}
-
 void list_jobs(Exchange& exchange) {
     const auto query = job_query(exchange.request().query);
     if (!query) return exchange.refuse(query.error());

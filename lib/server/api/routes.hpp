@@ -59,13 +59,21 @@ void drop_all_dead(Exchange& exchange);
 
 // jobs.cpp
 void push_jobs(Exchange& exchange);
-void count_jobs(Exchange& exchange);
 void list_jobs(Exchange& exchange);
 void show_job(Exchange& exchange);
 void kick_job(Exchange& exchange);
 void kick_jobs(Exchange& exchange);
 void cancel_job(Exchange& exchange);
 void delete_job(Exchange& exchange);
+
+// queues.cpp
+void list_queues(Exchange& exchange);
+void show_queue(Exchange& exchange);
+void pause_queue(Exchange& exchange);
+void resume_queue(Exchange& exchange);
+
+// workers.cpp
+void list_workers(Exchange& exchange);
 
 // leases.cpp
 void lease_jobs(Exchange& exchange);

@@ -21,6 +21,11 @@ Result<ScrubWorkers::Reply> Machine::apply(ScrubWorkers& step) {
     return Count{jobs_.scrub(step.silence, now_)};
 }
 
+template <>
+Result<ListWorkers::Reply> Machine::apply(ListWorkers& step) {
+    return jobs_.list_workers(step.page);
+}
+
 Outcome Machine::perform_in(WorkerSteps steps, Step& step) { return apply_one_of(steps, step); }
 
 }  // namespace routemaster::detail

@@ -1,9 +1,8 @@
 #include "core/work/leases/attempt_end.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "core/work/pool/job_verdict.hpp"
+#include "core/work/attempt_failure.hpp"
 
 namespace routemaster::detail {
 
@@ -17,13 +16,8 @@ EndStep step_of(AttemptEnd end, Lease lease, const RetryPolicy& retry, TimePoint
         }
         case AttemptEnd::Kind::failed: break;
     }
-    const auto attempt = std::max(lease.attempt, 1U);
-    const auto wait = end.retry_after.value_or(retry.wait_after(attempt, chance));
-    const bool used_up = retry.attempts_max > 0 && attempt >= retry.attempts_max;
-    return FailJob{.lease = std::move(lease),
-                   .error = kept_text(end.error),
-                   .run_at = saturating_add(now, wait),
-                   .bury = end.bury || used_up};
+    const AttemptFailure failure{std::move(end.error), end.retry_after, end.bury};
+    return fail_job(std::move(lease), failure, retry, now, chance);
 }
 
 }  // namespace routemaster::detail

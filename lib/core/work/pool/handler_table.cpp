@@ -33,9 +33,16 @@ void HandlerTable::add(std::string name, Handler handler) {
     }
 }
 
+void HandlerTable::add_other(Handler handler) {
+    if (!handler.handle) throw Failure{Error{Errc::invalid, "handler: of other jobs is empty"}};
+    if (other_) throw Failure{Error{Errc::invalid, "handler: other jobs have one already"}};
+    other_.emplace(std::move(handler));
+}
+
 const Handler* HandlerTable::find(const std::string& name) const {
     const auto place = handlers_.find(name);
-    return place == handlers_.end() ? nullptr : &place->second;
+    if (place != handlers_.end()) return &place->second;
+    return other_ ? &*other_ : nullptr;
 }
 
 void HandlerTable::run(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const {

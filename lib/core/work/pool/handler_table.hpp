@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,9 +34,11 @@ class HandlerTable : public std::enable_shared_from_this<HandlerTable> {
 public:
     /// Throws `Failure` when the name is empty or taken.
     void add(std::string name, Handler handler);
+    /// Who does all others. Throws `Failure` when somebody does already.
+    void add_other(Handler handler);
     void use(JobMiddleware middleware) { middleware_.push_back(std::move(middleware)); }
 
-    /// Null when there is none of that name.
+    /// Null when nobody does jobs of that name.
     [[nodiscard]] const Handler* find(const std::string& name) const;
 
     /// Runs the handler of an attempt, and reports to the board what came of it; an asynchronous
@@ -51,6 +54,7 @@ private:
                 const std::function<void()>& innermost) const;
 
     std::unordered_map<std::string, Handler> handlers_;
+    std::optional<Handler> other_;
     std::vector<JobMiddleware> middleware_;
 };
 

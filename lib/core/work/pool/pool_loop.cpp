@@ -141,6 +141,7 @@ WorkerPoolStatus PoolLoop::status() const {
             .timed_out = read(counts_.timed_out),
             .buried = read(counts_.buried),
             .released = read(counts_.released),
+            .snoozed = read(counts_.snoozed),
             .lease_lost = read(counts_.lease_lost),
             .unhandled = read(counts_.unhandled)};
 }

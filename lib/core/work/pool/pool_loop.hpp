@@ -86,6 +86,7 @@ private:
         std::atomic<std::uint64_t> timed_out{0};
         std::atomic<std::uint64_t> buried{0};
         std::atomic<std::uint64_t> released{0};
+        std::atomic<std::uint64_t> snoozed{0};
         std::atomic<std::uint64_t> lease_lost{0};
         std::atomic<std::uint64_t> unhandled{0};
     };

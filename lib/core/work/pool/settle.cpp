@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/codec/cut_text.hpp"
+#include "core/work/attempt_failure.hpp"
 #include "core/work/pool/pool_loop.hpp"
 #include "routemaster/codec/msgpack.hpp"
 
@@ -11,11 +13,18 @@ namespace {
 
 void add(std::atomic<std::uint64_t>& count) { count.fetch_add(1, std::memory_order_relaxed); }
 
+/// The name of a job in a log line: whoever pushed it chose how long it is.
+std::string shown(std::string_view name) {
+    constexpr std::size_t shown_max = 100;
+    const auto beginning = cut_text(name, shown_max);
+    return "'" + std::string{beginning} + (beginning.size() < name.size() ? "...'" : "'");
+}
+
 /// A job in a log line. Its arguments are not for logs.
 std::string text_of(std::string_view name, const Lease& lease) {
-    auto text = "job '" + std::string{name} + "'";
+    auto text = "job " + shown(name);
     if (lease.id != 0) text += " (" + std::to_string(lease.id) + ")";
-    return text;
+    return text + " of queue '" + lease.queue + "'";
 }
 
 }  // namespace
@@ -33,7 +42,7 @@ void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
     if (handler == nullptr) {
         const auto [wait, news] = unhandled_.came(job->name, now_);
         if (news) {
-            log(LogLevel::warning, "no handler for jobs named '" + job->name + "' in queue '" +
+            log(LogLevel::warning, "no handler for jobs named " + shown(job->name) + " in queue '" +
                                        lease.queue + "': they are left to other processes");
         }
         add(counts_.unhandled);
@@ -101,6 +110,7 @@ void PoolLoop::end(const AttemptPtr& attempt, JobVerdict& verdict) {
             return queue.loop.settle(attempt->id, AckJob{lease});
         case JobVerdict::Kind::snoozed:
             add(counts_.released);
+            add(counts_.snoozed);
             return queue.loop.settle(attempt->id,
                                      ReleaseJob{lease, saturating_add(now_, verdict.delay)});
         case JobVerdict::Kind::failed:
@@ -115,24 +125,20 @@ void PoolLoop::end(const AttemptPtr& attempt, JobVerdict& verdict) {
 Step PoolLoop::failure(const Lease& lease, std::string_view name, JobVerdict verdict,
                        const RetryPolicy& policy) {
     const auto* rule = verdict.rule;
-    auto wait = policy.wait_after(std::max(lease.attempt, 1U), random_.unit());
-    if (rule != nullptr && rule->wait) wait = *rule->wait;
-    if (verdict.kind == JobVerdict::Kind::retry) wait = verdict.delay;
+    AttemptFailure failed{.error = std::move(verdict.error)};
+    if (rule != nullptr) failed.wait = rule->wait;
+    if (verdict.kind == JobVerdict::Kind::retry) failed.wait = verdict.delay;
     const auto used_up = [&](std::uint32_t most) { return most > 0 && lease.attempt >= most; };
-    const bool bury = verdict.kind == JobVerdict::Kind::bury || used_up(policy.attempts_max) ||
-                      (rule != nullptr && (rule->bury || used_up(rule->attempts_max)));
+    failed.bury = verdict.kind == JobVerdict::Kind::bury ||
+                  (rule != nullptr && (rule->bury || used_up(rule->attempts_max)));
     add(counts_.failed);
     log(LogLevel::info, text_of(name, lease) + " failed, attempt " + std::to_string(lease.attempt) +
-                            ": " + verdict.error);
+                            ": " + failed.error);
+    auto step = fail_job(lease, failed, policy, now_, random_.unit());
+    if (!is_ruby_queue(lease.queue)) return step;
     // There nothing can be BURIED, and no error is kept.
-    if (is_ruby_queue(lease.queue)) {
-        return NackJob{lease, saturating_add(now_, bury ? policy.wait_max : wait)};
-    }
-    return FailJob{.lease = lease,
-                   .error = std::move(verdict.error),
-                   .run_at = saturating_add(now_, wait),
-                   .bury = bury,
-                   .time_max = policy.time_max};
+    const auto run_at = step.bury ? saturating_add(now_, policy.wait_max) : step.run_at;
+    return NackJob{std::move(step.lease), run_at};
 }
 
 // --- Timeouts -----------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 -- of each as its score. `routemaster:job:{q}` has a record of each that is not as a push with the
 -- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout or
 -- [timeout, metadata] or [timeout, metadata or "", priority], expires_at, buried_at, -1, or -2 when
--- it was cancelled, then attempt, time and text of each error]. An error of attempt 0, which is the
--- first, says when the job failed first, if the time that it may go on failing is limited.
+-- it was cancelled, or, while PENDING, minus the time of its lease, then attempt, time and text of
+-- each error]. An error of attempt 0, which is the first, says when the job failed first, if the
+-- time that it may go on failing is limited.
 
 local never = 9007199254740991
 
@@ -43,6 +44,7 @@ local function end_attempt(q, job, counts)
     if not has_ids(q) then return end
     local record = record_of(q, job)
     record[2] = ''
+    if record[6] < -2 then record[6] = -1 end
     if not counts then record[1] = math.max(record[1] - 1, 0) end
     save(q, job, record)
     return record[6] == -2, record

@@ -69,6 +69,7 @@ local function begin_attempts(q, taken, worker)
     for i, one in ipairs(taken) do
         local record = one[3]
         record[1], record[2] = record[1] + 1, worker
+        if record[6] ~= -2 then record[6] = -now end
         jobs[i] = one[1]
         local keyed = is_keyed(one[1]) and keyed_of(q, one[1])
         if keyed and keyed[3] == 1 then release_key(q, one[1], keyed) end

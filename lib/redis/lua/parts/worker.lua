@@ -48,5 +48,6 @@ local function retire(worker, queues, limit, counts, each)
     end
     redis.call('DEL', P .. 'routemaster:leases:' .. worker)
     redis.call('HDEL', P .. 'workers', worker)
+    forget_name('workers', worker)
     return total, true
 end

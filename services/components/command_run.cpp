@@ -1,0 +1,176 @@
+#include "components/command_run.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <system_error>
+
+#include "routemaster/error.hpp"
+#include "routemaster/job_status.hpp"
+
+namespace routemaster::service {
+namespace {
+
+/// Bytes that are read or written at once.
+constexpr std::size_t chunk_bytes = std::size_t{64} << 10U;
+
+/// Nobody sets it.
+using Clock = std::chrono::steady_clock;
+
+/// Reads what there is. False at the end.
+bool read_some(const Descriptor& from, OutputTail& tail) {
+    char chunk[chunk_bytes];
+    for (;;) {
+        const auto got = ::read(from.get(), chunk, sizeof chunk);
+        if (got > 0) {
+            tail.add({chunk, static_cast<std::size_t>(got)});
+        } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+            return false;
+        } else if (errno == EAGAIN) {
+            return true;
+        }
+    }
+}
+
+/// Writes what it takes. False when there is nothing more to write, or nobody to read it.
+bool write_some(const Descriptor& to, std::string_view& input) {
+    while (!input.empty()) {
+        const auto written = ::write(to.get(), input.data(), std::min(input.size(), chunk_bytes));
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno == EAGAIN;
+        input.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return false;
+}
+
+/// One run, in the thread that waits for it.
+class RunningCommand {
+public:
+    RunningCommand(StartedCommand started, std::string_view input, const std::stop_token& stopping,
+                   Duration patience)
+        : command_{std::move(started)},
+          input_{input},
+          patience_{patience},
+          stops_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+          stop_{stopping, Wake{stops_.get()}} {}
+
+    /// Nothing when the guard ended without a word.
+    std::optional<CommandEnd> wait() {
+        if (input_.empty()) command_.input.close();
+        for (;;) {
+            pollfd all[] = {{command_.control.get(), POLLIN, 0},
+                            {stops_.get(), POLLIN, 0},
+                            {command_.input.get(), POLLOUT, 0},
+                            {command_.output.get(), POLLIN, 0}};
+            if (::poll(all, 4, next()) < 0) continue;
+            if (all[2].revents != 0 && !write_some(command_.input, input_)) command_.input.close();
+            if (all[3].revents != 0 && !read_some(command_.output, tail_)) command_.output.close();
+            if (all[1].revents != 0) ask_to_stop();
+            if (kill_at_ && Clock::now() >= *kill_at_) say(kill_all);
+            if (all[0].revents != 0) return take_end();
+        }
+    }
+
+    [[nodiscard]] std::string output() { return tail_.take(); }
+
+private:
+    struct Wake {
+        int descriptor;
+        void operator()() const { eventfd_write(descriptor, 1); }
+    };
+
+    /// How long to wait, as `poll` takes it.
+    [[nodiscard]] int next() const {
+        if (!kill_at_) return -1;
+        const auto left = std::chrono::ceil<Duration>(*kill_at_ - Clock::now());
+        return static_cast<int>(std::clamp(left, Duration{0}, patience_).count());
+    }
+
+    void say(char what) {
+        [[maybe_unused]] const auto written = ::write(command_.control.get(), &what, 1);
+        kill_at_.reset();
+    }
+
+    void ask_to_stop() {
+        eventfd_t count = 0;
+        eventfd_read(stops_.get(), &count);
+        say(ask_to_end);
+        kill_at_ = Clock::now() + patience_;
+    }
+
+    std::optional<CommandEnd> take_end() {
+        CommandEnd end;
+        const auto got = ::read(command_.control.get(), &end, sizeof end);
+        if (command_.output.get() >= 0) read_some(command_.output, tail_);
+        return got == sizeof end ? std::optional{end} : std::nullopt;
+    }
+
+    StartedCommand command_;
+    std::string_view input_;
+    const Duration patience_;
+    OutputTail tail_;
+    std::optional<Clock::time_point> kill_at_;
+    Descriptor stops_;
+    std::stop_callback<Wake> stop_;
+};
+
+std::string words_of(const CommandEnd& end) {
+    if (end.error != 0) return "cannot be executed: " + std::generic_category().message(end.error);
+    if (WIFEXITED(end.status)) return "exit status " + std::to_string(WEXITSTATUS(end.status));
+    const int signal = WTERMSIG(end.status);
+    const char* const name = ::sigabbrev_np(signal);
+    return "killed by " + (name != nullptr ? "SIG" + std::string{name} : std::to_string(signal));
+}
+
+/// The last lines of a text that fit, or of one that is longer its end.
+std::string_view last_lines(std::string_view text, std::size_t bytes_max) {
+    while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
+    if (text.size() <= bytes_max) return text;
+    text.remove_prefix(text.size() - bytes_max);
+    const auto line = text.find('\n');
+    if (line != std::string_view::npos) text.remove_prefix(line + 1);
+    return text;
+}
+
+}  // namespace
+
+int CommandResult::exit_status() const noexcept {
+    return end.error == 0 && WIFEXITED(end.status) ? WEXITSTATUS(end.status) : -1;
+}
+
+std::string CommandResult::text() const {
+    auto text = words_of(end);
+    const auto lines = last_lines(output, job_error_max - text.size() - 2);
+    if (!lines.empty()) text.append(": ").append(lines);
+    return text;
+}
+
+void OutputTail::add(std::string_view more) {
+    if (more.size() >= bytes_max) {
+        text_ = more.substr(more.size() - bytes_max);
+        return;
+    }
+    text_.append(more);
+    // Not each time: it moves what is kept.
+    if (text_.size() > 2 * bytes_max) text_.erase(0, text_.size() - bytes_max);
+}
+
+Result<CommandResult> run_command(const CommandKeeper& keeper, const CommandToRun& command,
+                                  std::string_view input, const std::stop_token& stopping,
+                                  Duration patience) {
+    auto started = keeper.start(command);
+    if (!started) return started.error();
+    RunningCommand run{*std::move(started), input, stopping, patience};
+    const auto end = run.wait();
+    if (!end) return Error{Errc::unavailable, "the guard of the command was killed"};
+    return CommandResult{*end, run.output()};
+}
+
+}  // namespace routemaster::service

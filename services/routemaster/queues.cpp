@@ -1,0 +1,121 @@
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "answers.hpp"
+#include "bus_client.hpp"
+#include "command.hpp"
+#include "components/root_key.hpp"
+#include "routemaster/codec/json.hpp"
+#include "routemaster/names.hpp"
+#include "table.hpp"
+#include "watch.hpp"
+
+namespace routemaster::service {
+namespace {
+
+struct QueuesSettings {
+    BusSettings bus{};
+    RootKeySettings root_key{};
+    WatchSettings watch{};
+    bool json = false;
+    std::string queue;
+};
+
+std::string path_of(const QueuesSettings& settings) { return "/v1/queues/" + settings.queue; }
+
+/// The head of the table; the line of a queue is below.
+Rows queue_rows() {
+    return {{"QUEUE", "SCHEDULED", "READY", "PENDING", "BURIED", "OLDEST", "PAUSED"}};
+}
+
+std::vector<std::string> row_of(const Value& queue) {
+    std::vector<std::string> row{printed(field(queue, "queue"))};
+    for (const char* state : {"scheduled", "ready", "pending", "buried"}) {
+        row.push_back(printed(field(queue, state)));
+    }
+    row.push_back(printed_age(field(queue, "due_since")));
+    row.push_back(field(queue, "paused") == Value{true} ? "yes" : "no");
+    return row;
+}
+
+int list(const QueuesSettings& settings) {
+    BusClient client{settings.bus};
+    auto rows = queue_rows();
+    for_each_item(client, "/v1/queues", [&](const Value& queue) {
+        if (settings.json) {
+            std::cout << printed(queue) << '\n';
+        } else {
+            rows.push_back(row_of(queue));
+        }
+        return true;
+    });
+    if (!settings.json) print_table(rows);
+    return 0;
+}
+
+int show(const QueuesSettings& settings) {
+    const auto body = BusClient{settings.bus}.demand("GET", path_of(settings)).body;
+    if (settings.json) {
+        std::cout << body << '\n';
+        return 0;
+    }
+    auto rows = queue_rows();
+    rows.push_back(row_of(parse_json(body).value()));
+    print_table(rows);
+    return 0;
+}
+
+int pause(const QueuesSettings& settings) {
+    BusClient{settings.bus}.demand("POST", path_of(settings) + "/pause");
+    return 0;
+}
+
+int resume(const QueuesSettings& settings) {
+    BusClient{settings.bus}.demand("POST", path_of(settings) + "/resume");
+    return 0;
+}
+
+void declare_queue(CLI::App& action, QueuesSettings& settings) {
+    action.add_option("queue", settings.queue, "The queue")
+        ->required()
+        ->check([](const std::string& queue) {
+            return is_queue_name(queue) ? "" : "must be 1 to 64 of A-Z, a-z, 0-9, _, - and .";
+        });
+}
+
+}  // namespace
+
+Run declare_queues(CLI::App& app) {
+    const auto settings = std::make_shared<QueuesSettings>();
+    const auto work = std::make_shared<int (*)(const QueuesSettings&)>(list);
+    declare_bus(app, settings->bus);
+    declare_root_key(app, settings->root_key);
+    app.add_flag("--json", settings->json, "Print JSON, one queue in each line");
+    declare_watch(app, settings->watch);
+    app.require_subcommand(0, 1);
+    app.fallthrough();
+    const auto declare = [&](const char* name, const char* summary,
+                             int (*action)(const QueuesSettings&)) -> CLI::App& {
+        auto* const declared = app.add_subcommand(name, summary);
+        declared->callback([work, action] { *work = action; });
+        return *declared;
+    };
+    declare("list", "List the queues that have jobs, or are paused; without a command as well",
+            list);
+    declare_queue(declare("show", "Show one of them", show), *settings);
+    declare_queue(declare("pause", "Let no worker have a job of a queue", pause), *settings);
+    declare_queue(declare("resume", "Let workers have its jobs again", resume), *settings);
+
+    return [settings, work] {
+        settings->bus.token = require_root_key(settings->root_key);
+        const bool looks = *work == list || *work == show;
+        if (settings->watch.watch && !looks) {
+            throw CLI::ValidationError("--watch", "only what is shown can be watched");
+        }
+        return show_as(settings->watch, [&] { return (*work)(*settings); });
+    };
+}
+
+}  // namespace routemaster::service

@@ -1,0 +1,36 @@
+#include "watch.hpp"
+
+#include <unistd.h>
+
+#include <iostream>
+#include <thread>
+
+#include "components/seconds.hpp"
+
+namespace routemaster::service {
+namespace {
+
+/// What moves the cursor of a terminal to the top, and clears what follows (ECMA-48).
+constexpr const char* clear_screen = "\x1b[H\x1b[J";
+
+}  // namespace
+
+void declare_watch(CLI::App& app, WatchSettings& settings) {
+    app.add_flag("--watch", settings.watch, "Show it again and again, until it is interrupted");
+    app.add_option("--interval", settings.interval, "Seconds in between")
+        ->check(seconds())
+        ->capture_default_str();
+}
+
+int show_as(const WatchSettings& settings, const Run& show) {
+    const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+    for (;;) {
+        if (settings.watch && terminal) std::cout << clear_screen;
+        const int status = show();
+        std::cout.flush();
+        if (status != 0 || !settings.watch || !std::cout) return status;
+        std::this_thread::sleep_for(from_seconds(settings.interval));
+    }
+}
+
+}  // namespace routemaster::service

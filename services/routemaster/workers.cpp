@@ -1,0 +1,72 @@
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "answers.hpp"
+#include "bus_client.hpp"
+#include "command.hpp"
+#include "components/root_key.hpp"
+#include "table.hpp"
+#include "watch.hpp"
+
+namespace routemaster::service {
+namespace {
+
+struct WorkersSettings {
+    BusSettings bus{};
+    RootKeySettings root_key{};
+    WatchSettings watch{};
+    bool json = false;
+};
+
+/// A line for each of its jobs, the first of which says who it is; at least one.
+void add_rows(Rows& rows, const Value& worker) {
+    std::vector<std::string> who{printed(field(worker, "worker")),
+                                 printed_age(field(worker, "seen_at")),
+                                 printed(field(worker, "leased"))};
+    const auto& jobs = elements(field(worker, "jobs"));
+    if (jobs.empty()) who.insert(who.end(), {"-", "-", "-", "-", "-"});
+    if (jobs.empty()) rows.push_back(who);
+    for (const auto& job : jobs) {
+        auto row = who;
+        for (const char* key : {"queue", "id"}) row.push_back(printed(field(job, key)));
+        row.push_back(printed_age(field(job, "since")));
+        row.push_back(printed(field(job, "attempt")));
+        const bool cancelled = field(job, "cancelled") == Value{true};
+        row.push_back(cell(printed(field(job, "name"))) + (cancelled ? " (cancelled)" : ""));
+        rows.push_back(std::move(row));
+        who.assign(who.size(), "");
+    }
+}
+
+int list(const WorkersSettings& settings) {
+    BusClient client{settings.bus};
+    Rows rows{{"WORKER", "SEEN", "JOBS", "QUEUE", "ID", "SINCE", "ATTEMPT", "NAME"}};
+    for_each_item(client, "/v1/workers", [&](const Value& worker) {
+        if (settings.json) {
+            std::cout << printed(worker) << '\n';
+        } else {
+            add_rows(rows, worker);
+        }
+        return true;
+    });
+    if (!settings.json) print_table(rows);
+    return 0;
+}
+
+}  // namespace
+
+Run declare_workers(CLI::App& app) {
+    const auto settings = std::make_shared<WorkersSettings>();
+    declare_bus(app, settings->bus);
+    declare_root_key(app, settings->root_key);
+    app.add_flag("--json", settings->json, "Print JSON, one worker in each line");
+    declare_watch(app, settings->watch);
+    return [settings] {
+        settings->bus.token = require_root_key(settings->root_key);
+        return show_as(settings->watch, [&] { return list(*settings); });
+    };
+}
+
+}  // namespace routemaster::service

@@ -1,0 +1,72 @@
+// `routemaster queues`, against the running bus.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "support/ended.hpp"
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::run;
+
+TEST_CASE("queues are listed, watched, paused and resumed from the command line") {
+    const test::TemporaryFolder folder;
+    const test::RunningBus bus{folder.path()};
+    const test::Process::Environment root{{"ROUTEMASTER_BUS", bus.url()},
+                                          {"ROUTEMASTER_ROOT_KEY", test::root_key}};
+    const auto queues = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "queues");
+        return run(words, root);
+    };
+    const std::string head = "QUEUE   SCHEDULED  READY  PENDING  BURIED  OLDEST  PAUSED\n";
+    CHECK(queues({}).output == "QUEUE  SCHEDULED  READY  PENDING  BURIED  OLDEST  PAUSED\n");
+    CHECK(run({"jobs", "push", "images", "resize", "--options", R"({"delay":3600000})"}, root)
+              .status == 0);
+    CHECK(queues({"pause", "images"}).status == 0);
+    const std::string line = "images  1          0      0        0       -       yes\n";
+    CHECK(queues({}).output == head + line);
+    CHECK(queues({"list"}).output == head + line);
+    CHECK(queues({"show", "images"}).output == head + line);
+    const std::string json = R"({"queue":"images","scheduled":1,"ready":0,"pending":0,"buried":0,)"
+                             R"("paused":true,"due_since":null})"
+                             "\n";
+    CHECK(queues({"--json"}).output == json);
+    CHECK(queues({"show", "images", "--json"}).output == json);
+
+    test::Process watching{
+        {test::routemaster_binary, "queues", "show", "images", "--watch", "--interval", "0.01"},
+        root};
+    for (int i = 0; i < 3; ++i) {
+        CHECK(watching.line() + '\n' == head);
+        CHECK(watching.line() + '\n' == line);
+    }
+    CHECK(queues({"resume", "images"}).status == 0);
+    CHECK(run({"jobs", "push", "images", "crop"}, root).status == 0);
+    std::string seen;
+    while (seen.find(" no") == std::string::npos) seen = watching.line();
+    while (seen.find("s ") == std::string::npos) seen = watching.line();
+    CHECK(seen.starts_with("images  1          1      0        0       0."));
+    watching.signal(SIGINT);
+    CHECK(watching.wait() == 128 + SIGINT);
+
+    // The bus itself, which delivers, and who has the job.
+    const auto leased = bus.ask("POST", "/v1/queues/images/lease", test::root_key, "{}");
+    REQUIRE(leased.status == 200);
+    const auto workers = run({"workers"}, root).output;
+    CHECK(workers.starts_with("WORKER "));
+    CHECK(std::count(workers.begin(), workers.end(), '\n') == 3);
+    CHECK(workers.find("  1     images  2   0.") != std::string::npos);
+    CHECK(workers.find("       crop\n") != std::string::npos);
+    CHECK(run({"workers", "--json"}, root).output.find(R"("name":"crop")") != std::string::npos);
+
+    CHECK(queues({"pause", "main"}).status == 1);
+    CHECK(queues({"pause", "im/ages"}).status == 2);
+    CHECK(queues({"pause", "images", "--watch"}).status == 2);
+    CHECK(queues({"stop", "images"}).status == 2);
+    CHECK(run({"queues", "--bus", bus.url()}).status == 2);
+}

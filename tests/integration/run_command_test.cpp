@@ -1,0 +1,258 @@
+// Jobs that are done by commands, on the running bus.
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "routemaster/codec/json.hpp"
+#include "support/await.hpp"
+#include "support/ended.hpp"
+#include "support/running_bus.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+using test::await;
+
+namespace {
+
+std::string text_in(const std::filesystem::path& file) {
+    std::ostringstream text;
+    text << std::ifstream{file}.rdbuf();
+    return text.str();
+}
+
+/// Whether a process is there, a zombie included.
+bool is_there(pid_t pid) { return ::kill(pid, 0) == 0; }
+
+std::vector<pid_t> children_of(pid_t pid) {
+    const auto process = "/proc/" + std::to_string(pid);
+    std::istringstream text{text_in(process + "/task/" + std::to_string(pid) + "/children")};
+    std::vector<pid_t> all;
+    for (pid_t child = 0; text >> child;) all.push_back(child);
+    return all;
+}
+
+/// A bus that runs a script for each job of the queue `work`. The folder is the variable HERE.
+class CommandScene {
+public:
+    explicit CommandScene(const std::string& script, std::vector<std::string> flags = {},
+                          const std::string& words = {})
+        : flags_{std::move(flags)} {
+        const auto file = (folder_.path() / "script").string();
+        std::ofstream{file} << script;
+        flags_.insert(flags_.end(), {"--run", "work=sh " + file + " " + words});
+        bus_ = std::make_unique<test::RunningBus>(
+            folder_.path(), flags_,
+            test::Process::Environment{{"HERE", folder_.path().string()},
+                                       {"ROUTEMASTER_TOKEN", "hidden"}});
+    }
+
+    /// Pushes a job; its id.
+    std::int64_t push(const std::string& name, const std::string& more = {}) {
+        const auto answer =
+            bus_->ask("POST", path_, test::root_key, R"({"name":")" + name + '"' + more + "}");
+        REQUIRE(answer.status == 200);
+        return *parse_json(answer.body).value().find("id")->get_if<std::int64_t>();
+    }
+
+    /// What the store says of a job, as JSON; empty when it is gone.
+    std::string job(std::int64_t id) {
+        const auto answer = bus_->ask("GET", path_ + "/" + std::to_string(id), test::root_key);
+        return answer.status == 200 ? answer.body : "";
+    }
+
+    [[nodiscard]] bool await_gone(std::int64_t id) {
+        return await([&] { return job(id).empty(); });
+    }
+    [[nodiscard]] bool await_job(std::int64_t id, const std::string& part) {
+        return await([&] { return job(id).find(part) != std::string::npos; });
+    }
+
+    /// What a script wrote into a file, once it has written a line.
+    std::string written(const std::string& name) {
+        CHECK(await([&] { return text_in(file(name)).ends_with('\n'); }));
+        return text_in(file(name));
+    }
+    pid_t pid_in(const std::string& name) { return std::stoi(written(name)); }
+
+    [[nodiscard]] std::filesystem::path file(const std::string& name) const {
+        return folder_.path() / name;
+    }
+    test::RunningBus& bus() { return *bus_; }
+
+private:
+    const std::string path_ = "/v1/queues/work/jobs";
+    test::TemporaryFolder folder_;
+    std::vector<std::string> flags_;
+    std::unique_ptr<test::RunningBus> bus_;
+};
+
+}  // namespace
+
+TEST_CASE("a command gets the arguments, and the variables of its job, and nothing else") {
+    CommandScene scene{R"(cat > $HERE/input
+env | grep ROUTEMASTER_ | sort > $HERE/variables
+ls /proc/self/fd | tr '\n' ' ' > $HERE/descriptors
+grep -E 'SigBlk|SigIgn' /proc/self/status | tr -d '\t' > $HERE/signals
+echo "$1|$2" > $HERE/words
+)",
+                       {},
+                       R"('two words' "a\"b")"};
+    const auto id = scene.push("resize", R"(,"arguments":[1,"a b",{"x":null}])");
+    CHECK(scene.await_gone(id));
+    CHECK(scene.written("input") == "[1,\"a b\",{\"x\":null}]\n");
+    CHECK(scene.written("variables") ==
+          "ROUTEMASTER_JOB_ATTEMPT=1\nROUTEMASTER_JOB_FENCE=1\nROUTEMASTER_JOB_ID=1\n"
+          "ROUTEMASTER_JOB_NAME=resize\nROUTEMASTER_JOB_QUEUE=work\n");
+    CHECK(text_in(scene.file("descriptors")) == "0 1 2 3 ");
+    CHECK(scene.written("signals") == "SigBlk:0000000000000000\nSigIgn:0000000000000000\n");
+    CHECK(scene.written("words") == "two words|a\"b\n");
+}
+
+TEST_CASE("the exit status of a command decides what becomes of its job") {
+    CommandScene scene{R"(case $ROUTEMASTER_JOB_NAME in
+later) echo busy; exit 75;;
+bad) seq 2000; echo "no such picture" >&2; exit 3;;
+killed) kill -9 $$;;
+esac
+)"};
+    CHECK(scene.await_gone(scene.push("good")));
+    const auto later = scene.push("later");
+    REQUIRE(scene.await_job(later, "exit status 75: busy"));
+    CHECK(scene.job(later).find(R"("state":"scheduled")") != std::string::npos);
+    const auto bad = scene.push("bad", R"(,"attempts_max":1)");
+    REQUIRE(scene.await_job(bad, R"("state":"buried")"));
+    const auto text = scene.job(bad);
+    CHECK(text.find(R"("text":"exit status 3: 1)") != std::string::npos);
+    CHECK(text.find(R"(\n2000\nno such picture"}])") != std::string::npos);
+    const auto killed = scene.push("killed", R"(,"attempts_max":1)");
+    CHECK(scene.await_job(killed, R"("text":"killed by SIGKILL"})"));
+}
+
+TEST_CASE("a command may write a lot, and read nothing") {
+    CommandScene scene{R"(exec 0<&-
+head -c 1048576 /dev/zero | tr '\0' x
+echo; echo "the end"
+[ $ROUTEMASTER_JOB_NAME = good ]
+)"};
+    const auto large = R"(,"attempts_max":1,"arguments":[")" + std::string(700'000, 'a') + R"("])";
+    CHECK(scene.await_gone(scene.push("good", large)));
+    CHECK(scene.await_job(scene.push("bad", large), R"("text":"exit status 1: the end"})"));
+}
+
+TEST_CASE("a command whose time is over is asked to end, and then killed with all its processes") {
+    CommandScene scene{R"(if [ $ROUTEMASTER_JOB_NAME = polite ]; then
+    trap 'echo asked > $HERE/asked; exit 0' TERM
+else
+    trap '' TERM
+fi
+setsid sh -c 'echo $$ > $HERE/child; exec sleep 1000' &
+echo $$ > $HERE/pid
+while :; do sleep 0.05; done
+)",
+                       {"--run-kill-after", "0.3"}};
+    const std::string short_time = R"(,"attempts_max":1,"timeout":300)";
+    const auto polite = scene.push("polite", short_time);
+    CHECK(scene.await_job(polite, R"("text":"timed out after 300 ms"})"));
+    CHECK(scene.written("asked") == "asked\n");
+    for (const char* name : {"pid", "child"}) {
+        const auto pid = scene.pid_in(name);
+        CHECK(await([&] { return !is_there(pid); }));
+        std::filesystem::remove(scene.file(name));
+    }
+    const auto stubborn = scene.push("stubborn", short_time);
+    const auto pid = scene.pid_in("pid");
+    const auto child = scene.pid_in("child");
+    CHECK(scene.await_job(stubborn, R"("text":"timed out after 300 ms"})"));
+    CHECK(await([&] { return !is_there(pid) && !is_there(child); }));
+}
+
+TEST_CASE("nothing of a command is left when it has ended, zombies included") {
+    CommandScene scene{R"(setsid sh -c 'echo $$ > $HERE/child; exec sleep 1000' > /dev/null &
+sleep 1000 &
+while ! [ -s $HERE/child ]; do sleep 0.01; done
+)"};
+    CHECK(scene.await_gone(scene.push("a")));
+    const auto child = scene.pid_in("child");
+    CHECK(await([&] { return !is_there(child); }));
+    const auto keepers = children_of(scene.bus().process().pid());
+    REQUIRE(keepers.size() == 1);
+    CHECK(await([&] { return children_of(keepers.front()).empty(); }));
+    CHECK(scene.bus().stop() == 0);
+    CHECK(!is_there(keepers.front()));
+}
+
+TEST_CASE("nothing of a command is left when its worker is killed, and the job runs again") {
+    CommandScene scene{R"([ $ROUTEMASTER_JOB_ATTEMPT = 1 ] || exit 0
+trap '' TERM
+setsid sh -c 'trap "" TERM; echo $$ > $HERE/child; while :; do sleep 0.05; done' > /dev/null &
+echo $$ > $HERE/pid
+while :; do sleep 0.05; done
+)"};
+    const auto id = scene.push("a", R"(,"expires":3600000)");
+    const auto pid = scene.pid_in("pid");
+    const auto child = scene.pid_in("child");
+    const auto keepers = children_of(scene.bus().process().pid());
+    REQUIRE(keepers.size() == 1);
+    scene.bus().kill();
+    CHECK(await([&] { return !is_there(pid) && !is_there(child); }));
+    CHECK(await([&] { return !is_there(keepers.front()); }));
+    scene.bus().start();
+    CHECK(scene.await_gone(id));
+}
+
+TEST_CASE("a stop lets commands end within the grace, and others run again elsewhere") {
+    const char* const script = R"(echo $$ > $HERE/pid
+[ $ROUTEMASTER_JOB_NAME = long ] && exec sleep 1000
+while ! [ -e $HERE/go ]; do sleep 0.01; done
+echo done > $HERE/done
+)";
+    for (const bool ends : {true, false}) {
+        CommandScene scene{script, {"--stop-grace", ends ? "20" : "0.2"}};
+        const auto id = scene.push(ends ? "short" : "long", R"(,"expires":3600000)");
+        const auto pid = scene.pid_in("pid");
+        scene.bus().process().signal(SIGTERM);
+        CHECK(scene.bus().process().await_error("stopping"));
+        std::ofstream{scene.file("go")} << "go";
+        CHECK(scene.bus().process().wait() == 0);
+        CHECK(!is_there(pid));
+        CHECK(text_in(scene.file("done")) == (ends ? "done\n" : ""));
+        if (ends) continue;
+        std::filesystem::remove(scene.file("pid"));
+        scene.bus().start();
+        scene.pid_in("pid");
+        CHECK(scene.job(id).find(R"("attempts":1,)") != std::string::npos);
+    }
+}
+
+TEST_CASE("what a worker is to run is checked when it starts") {
+    const auto complaint = [](const std::vector<std::string>& flags) {
+        std::vector<std::string> words{"serve", "--store", "memory:", "--root-key", "k"};
+        words.insert(words.end(), flags.begin(), flags.end());
+        const auto ended = test::run(words);
+        CHECK(ended.status == 2);
+        return ended.errors;
+    };
+    const auto mentions_it = [&](const std::vector<std::string>& flags, const char* what) {
+        CHECK(complaint(flags).find(what) != std::string::npos);
+    };
+    mentions_it({"--run", "work"}, "is no QUEUE=COMMAND");
+    mentions_it({"--run", "a b=true"}, "the queue 'a b'");
+    mentions_it({"--run", "main=true"}, "'main' is a queue of the bus itself");
+    mentions_it({"--run", "work="}, "no words");
+    mentions_it({"--run", "work=sh 'x"}, "an open quote");
+    mentions_it({"--run", "work=no-such-program-here"}, "there is no program");
+    mentions_it({"--run", "work=true", "--run", "work=false"}, "has two commands");
+    mentions_it({"--run", "work=true", "--run-slots", "0"}, "--run-slots");
+}

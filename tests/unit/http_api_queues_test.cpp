@@ -1,0 +1,59 @@
+#include "http_api_scenario.hpp"
+#include "routemaster/job_queue.hpp"
+
+using namespace http_api_test;
+
+namespace {
+
+rm::JobQueue queue_of(Scenario& bus, const std::string& name) {
+    return {bus.store, name, bus.clock};
+}
+
+std::string shown(const std::string& name, int ready, const char* paused, const char* since) {
+    return R"({"queue":")" + name + R"(","scheduled":0,"ready":)" + std::to_string(ready) +
+           R"(,"pending":0,"buried":0,"paused":)" + paused + R"(,"due_since":)" + since + "}";
+}
+
+}  // namespace
+
+TEST_CASE("http api: queues are listed in pages, and shown one by one") {
+    Scenario bus;
+    CHECK(bus.get("/v1/queues", root).body == "[]");
+    for (const char* name : {"b", "a", "c"}) {
+        CHECK(queue_of(bus, name).push(rm::Job{"x"}));
+    }
+    CHECK(queue_of(bus, "paused").pause());
+    const auto since = std::to_string(rm::to_milliseconds(noon));
+    const auto a = shown("a", 1, "false", since.c_str());
+    const auto first = bus.get("/v1/queues?limit=2", root);
+    CHECK(first.body == "[" + a + "," + shown("b", 1, "false", since.c_str()) + "]");
+    CHECK(header(first, "Link") == R"(</v1/queues?after=b&limit=2>; rel="next")");
+    const auto second = bus.get("/v1/queues?after=b&limit=2", root);
+    CHECK(second.body == "[" + shown("c", 1, "false", since.c_str()) + "," +
+                             shown("paused", 0, "true", "null") + "]");
+    CHECK(header(second, "Link").empty());
+    CHECK(bus.get("/v1/queues/a", root).body == a);
+    CHECK(bus.get("/v1/queues/paused", root).body == shown("paused", 0, "true", "null"));
+    for (const char* none : {"0", "aa", "abc", "zzz", "main", "aux"}) {
+        CHECK(bus.get("/v1/queues/" + std::string{none}, root).body ==
+              shown(none, 0, "false", "null"));
+    }
+    CHECK(bus.get("/v1/queues?limit=0", root).status == 400);
+    CHECK(bus.get("/v1/queues/a:b", root).status == 400);
+    for (const auto& user : {std::string{shop}, std::string{}}) {
+        CHECK(bus.get("/v1/queues", user).status == 401);
+        CHECK(bus.post("/v1/queues/a/pause", user, "").status == 401);
+    }
+}
+
+TEST_CASE("http api: a queue is paused and resumed") {
+    Scenario bus;
+    CHECK(queue_of(bus, "images").push(rm::Job{"x"}));
+    for (int i = 0; i < 2; ++i) CHECK(bus.post("/v1/queues/images/pause", root, "").status == 204);
+    const rm::AcquireJobs acquisition{"images", rm::Uid{1, 1}, 1};
+    CHECK(done(bus.store, acquisition).leases.empty());
+    for (int i = 0; i < 2; ++i) CHECK(bus.post("/v1/queues/images/resume", root, "").status == 204);
+    CHECK(done(bus.store, acquisition).leases.size() == 1);
+    refused(bus, request("POST", "/v1/queues/aux/pause", root), 400,
+            "queue: aux is Ruby Routemaster's, whose jobs have no ids");
+}

@@ -1,0 +1,33 @@
+#include "http_api_scenario.hpp"
+#include "routemaster/job_queue.hpp"
+
+using namespace http_api_test;
+
+TEST_CASE("http api: workers are listed in pages, with what they have leased") {
+    Scenario bus;
+    CHECK(bus.get("/v1/workers", root).body == "[]");
+    rm::JobQueue images{bus.store, "images", bus.clock};
+    CHECK(images.push(rm::Job{"resize \"x\"", {1}}));
+    CHECK(images.push(rm::Job{"crop"}));
+    const rm::Uid first{0, 1};
+    const rm::Uid second{1ULL << 60U, 1};
+    const std::string a{first.text()};
+    const std::string b{second.text()};
+    CHECK(done(bus.store, rm::AcquireJobs{"images", first, 2}).leases.size() == 2);
+    done(bus.store, rm::Heartbeat{second});
+    CHECK(images.cancel(2).value() == rm::Cancellation::requested);
+    const auto now = std::to_string(rm::to_milliseconds(noon));
+    const auto idle =
+        R"([{"worker":")" + b + R"(","seen_at":)" + now + R"(,"leased":0,"jobs":[]}])";
+    const auto page = bus.get("/v1/workers?limit=1", root);
+    CHECK(page.body == R"([{"worker":")" + a + R"(","seen_at":)" + now +
+                           R"(,"leased":2,"jobs":[{"queue":"images","id":1,"name":"resize \"x\"",)"
+                           R"("attempt":1,"since":)" +
+                           now +
+                           R"(,"cancelled":false},{"queue":"images","id":2,"name":"crop",)"
+                           R"("attempt":1,"since":null,"cancelled":true}]}])");
+    CHECK(header(page, "Link") == "</v1/workers?after=" + a + R"(&limit=1>; rel="next")");
+    CHECK(bus.get("/v1/workers?after=" + a, root).body == idle);
+    CHECK(bus.get("/v1/workers?limit=1000", root).status == 200);
+    CHECK(bus.get("/v1/workers", shop).status == 401);
+}
