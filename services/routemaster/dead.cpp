@@ -1,16 +1,13 @@
-#include <cstddef>
-#include <cstdint>
 #include <iostream>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "answers.hpp"
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
 #include "routemaster/codec/json.hpp"
-#include "routemaster/time.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -39,19 +36,6 @@ std::string path_of(const DeadSettings& settings) {
     return "/subscribers/" + settings.subscriber + "/dead";
 }
 
-const Value& field(const Value& object, std::string_view key) {
-    const auto* value = object.find(key);
-    if (value == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
-    return *value;
-}
-
-std::string printed(const Value& value) {
-    if (const auto* text = value.get_if<std::string>()) return *text;
-    std::string text;
-    append_json(text, value);
-    return text;
-}
-
 void print_status(const Value& batch) {
     std::cout << printed(field(batch, "uid")) << " died_at=" << printed(field(batch, "died_at"))
               << " attempts=" << printed(field(batch, "attempts"))
@@ -62,18 +46,12 @@ void print_status(const Value& batch) {
 }
 
 int list(const DeadSettings& settings) {
-    constexpr std::size_t part = 1'000;
     BusClient client{settings.bus};
-    const auto path = path_of(settings) + "?limit=" + std::to_string(part);
-    for (std::string after;;) {
-        const auto answer = client.demand("GET", path + after);
-        const auto batches = parse_json(answer.body).value();
-        const auto* entries = batches.get_if<Value::Array>();
-        if (entries == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
-        for (const auto& entry : *entries) print_status(entry);
-        if (entries->size() < part) return 0;
-        after = "&after=" + printed(field(entries->back(), "uid"));
-    }
+    for_each_item(client, path_of(settings), [](const Value& batch) {
+        print_status(batch);
+        return true;
+    });
+    return 0;
 }
 
 int show(const DeadSettings& settings) {

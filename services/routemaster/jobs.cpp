@@ -1,22 +1,19 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <ctime>
 #include <iostream>
 #include <memory>
-#include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "answers.hpp"
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/names.hpp"
+#include "table.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -43,93 +40,11 @@ std::string path_of_job(const JobsSettings& settings) {
     return path_of(settings) + "/jobs/" + std::to_string(settings.id);
 }
 
-const Value& field(const Value& object, std::string_view key) {
-    const auto* value = object.find(key);
-    if (value == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
-    return *value;
-}
-
-std::string printed(const Value& value) {
-    if (const auto* text = value.get_if<std::string>()) return *text;
-    std::string text;
-    append_json(text, value);
-    return text;
-}
-
-// --- Tables -------------------------------------------------------------------------------------
-
-/// Cells of a table, the first row being its head.
-using Rows = std::vector<std::vector<std::string>>;
-
-/// The longest text of a cell but the last, in bytes.
-constexpr std::size_t cell_max = 60;
-
-/// A text on one line, cut to what a cell takes.
-std::string cell(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
-    if (text.size() <= cell_max) return text;
-    auto end = cell_max - 3;
-    // Not within a character.
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
-    return text.substr(0, end) + "...";
-}
-
-void print_table(const Rows& rows) {
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    for (const auto& row : rows) {
-        std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line += row[i];
-            if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
-        }
-        std::cout << line << '\n';
-    }
-}
-
-/// An instant in UTC, to the second; `-` when there is none.
-std::string printed_time(const Value& value) {
-    const auto* at = value.get_if<std::int64_t>();
-    if (at == nullptr) return "-";
-    const std::time_t seconds = *at / 1'000;
-    std::tm fields{};
-    std::array<char, 32> text{};
-    if (gmtime_r(&seconds, &fields) == nullptr ||
-        std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &fields) == 0) {
-        return std::to_string(*at);
-    }
-    return text.data();
-}
-
-std::string last_error(const Value& job) {
-    const auto* errors = field(job, "errors").get_if<Value::Array>();
-    if (errors == nullptr || errors->empty()) return "-";
-    return printed(field(errors->back(), "text"));
-}
-
 // --- Actions ------------------------------------------------------------------------------------
 
-/// Passes all jobs of one state to `take`, as far as `limit` goes.
-template <class Take>
-void for_each_job(BusClient& client, const JobsSettings& settings, const std::string& state,
-                  std::uint64_t& left, Take take) {
-    auto path = path_of(settings) + "/jobs?state=" + state;
-    while (!path.empty() && left > 0) {
-        const auto answer = client.demand("GET", path);
-        const auto page = parse_json(answer.body).value();
-        const auto* jobs = page.get_if<Value::Array>();
-        if (jobs == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
-        for (const auto& job : *jobs) {
-            if (left == 0) return;
-            --left;
-            take(job);
-        }
-        path = answer.next;
-    }
+std::string last_error(const Value& job) {
+    const auto& errors = elements(field(job, "errors"));
+    return errors.empty() ? "-" : printed(field(errors.back(), "text"));
 }
 
 int list(const JobsSettings& settings) {
@@ -138,16 +53,19 @@ int list(const JobsSettings& settings) {
     Rows rows{{"ID", "STATE", "ATTEMPTS", "DUE", "NAME", "ARGUMENTS", "ERROR"}};
     for (const auto& state : states) {
         if (!settings.state.empty() && settings.state != state) continue;
-        for_each_job(client, settings, state, left, [&](const Value& job) {
+        if (left == 0) break;
+        for_each_item(client, path_of(settings) + "/jobs?state=" + state, [&](const Value& job) {
+            --left;
             if (settings.json) {
                 std::cout << printed(job) << '\n';
-                return;
+                return left > 0;
             }
             rows.push_back(
                 {printed(field(job, "id")), state,
                  printed(field(job, "attempts")) + "/" + printed(field(job, "attempts_max")),
                  printed_time(field(job, "run_at")), cell(printed(field(job, "name"))),
                  cell(printed(field(job, "arguments"))), cell(last_error(job))});
+            return left > 0;
         });
     }
     if (!settings.json) print_table(rows);
@@ -168,7 +86,7 @@ int show(const JobsSettings& settings) {
         rows.push_back({key, time ? printed_time(value) : printed(value)});
     }
     print_table(rows);
-    for (const auto& error : *field(job, "errors").get_if<Value::Array>()) {
+    for (const auto& error : elements(field(job, "errors"))) {
         std::cout << "attempt " << printed(field(error, "attempt")) << " failed at "
                   << printed_time(field(error, "at")) << ": " << printed(field(error, "text"))
                   << '\n';
@@ -229,18 +147,16 @@ int kick(const JobsSettings& settings) {
     }
     // Those that are there now: one that fails again meanwhile is not kicked twice.
     const auto counts = parse_json(client.demand("GET", path_of(settings)).body).value();
-    const auto* buried = field(counts, "buried").get_if<std::int64_t>();
-    auto left = buried == nullptr ? 0 : *buried;
+    auto left = number(counts, "buried");
     std::int64_t kicked = 0;
     while (left > 0) {
         const auto body =
             R"({"limit":)" + std::to_string(std::min<std::int64_t>(left, 1'000)) + "}";
         const auto answer = client.demand("POST", path_of(settings) + "/kick", body);
-        const auto reply = parse_json(answer.body).value();
-        const auto* jobs = field(reply, "jobs").get_if<std::int64_t>();
-        if (jobs == nullptr || *jobs == 0) break;
-        kicked += *jobs;
-        left -= *jobs;
+        const auto jobs = number(parse_json(answer.body).value(), "jobs");
+        if (jobs == 0) break;
+        kicked += jobs;
+        left -= jobs;
     }
     std::cout << kicked << " jobs run again\n";
     return 0;
