@@ -29,6 +29,7 @@
 #include "routemaster/job_metadata.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/job_queues.hpp"
+#include "routemaster/job_schedule.hpp"
 #include "routemaster/job_status.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/measurement.hpp"

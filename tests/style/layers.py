@@ -25,7 +25,7 @@ LAYERS = {
     """,
     1: """
         value event topic subscription batch timer counter health names capacity measurement url
-        api_token job job_key job_metadata job_status
+        api_token job job_key job_metadata job_schedule job_status
         job_context job_exceptions push_options retry_policy typed_job unique
         codec/
     """,
@@ -52,6 +52,7 @@ CORE_LAYERS = {
     "containers": 0,
     "system": 0,
     "codec": 1,
+    "schedule": 1,
     "state": 2,
     "store": 2,
     "upkeep": 3,
