@@ -83,8 +83,12 @@ PROGRAMS["faults"] = [
     [
         "tests/faults/embedded_attempts_test.cpp",
         "tests/faults/embedded_queues_test.cpp",
+        "tests/faults/embedded_recurring_test.cpp",
         *sources_of("embedded"),
     ]
+]
+PROGRAMS["recurring"] = [
+    [f"tests/unit/{what}_test.cpp"] for what in ("recurring_scheduler", "job_schedule")
 ]
 PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
 PROGRAMS["job_leases"] = [["tests/unit/job_leases_test.cpp"]]

@@ -66,7 +66,7 @@ std::string refusal(std::string_view text, std::string_view zone = "UTC") {
 
 using Texts = std::vector<std::string>;
 
-// --- Random expressions, and what they match without the library ----------------------------------
+// --- Random expressions, and what they match without the library --------------------------------
 
 /// A field of an expression, and what it stands for.
 struct RandomField {

@@ -10,6 +10,7 @@
 #include "redis/steps/cancellations.hpp"
 #include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
+#include "redis/steps/push_job.hpp"
 #include "redis/steps/queue_names.hpp"
 #include "routemaster/job_status.hpp"
 
@@ -17,15 +18,7 @@ namespace routemaster::redis {
 
 template <>
 struct StepProtocol<PushJob> {
-    static Script script() {
-        using namespace lua;
-        const auto keyed_pushes =
-            lazily("keyed_pushes", {expect, deleted, keyed, begin_anew, push_keyed}, "push_keyed");
-        const auto names = queue_names_part();
-        return compose(PushJob::traits,
-                       {wake, job, callback, ordering_group, place, record, names, keyed_pushes},
-                       push_job);
-    }
+    static Script script() { return compose(PushJob::traits, {push_parts()}, lua::push_job); }
 
     /// Ruby workers end at a job they do not know.
     static Result<void> check_mixed_fleet(const PushJob& step, const RequestContext&) {
@@ -35,24 +28,8 @@ struct StepProtocol<PushJob> {
     }
 
     static void request(Request& request, const PushJob& step) {
-        request.on("jobs:index:", step.queue)
-            .add(step.queue)
-            .add(step.job)
-            .add(request.wire(step.run_at));
-        if (step.options == JobOptions{}) return;
-        request.arguments()
-            .add(step.options.attempts_max)
-            .add(step.options.timeout.count())
-            .add(request.wire(step.options.expires_at));
-        const auto& key = step.options.key;
-        const auto& metadata = step.options.metadata;
-        if (key.text.empty() && metadata.empty()) return;
-        request.arguments()
-            .add(key.text)
-            .add(static_cast<int>(key.scope))
-            .add(request.wire(key.until))
-            .add(static_cast<int>(step.on_duplicate));
-        if (!metadata.empty()) request.arguments().add(packed(metadata));
+        request.on("jobs:index:", step.queue);
+        add_push(request, step);
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
