@@ -16,6 +16,7 @@
 #include "routemaster/error.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/log.hpp"
+#include "routemaster/recurring_jobs.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/server/http_api.hpp"
 #include "routemaster/server/http_server.hpp"
@@ -90,6 +91,9 @@ public:
     /// The queue that the path names: `/v1/queues/:queue/…`.
     [[nodiscard]] JobQueue queue() const {
         return {context_.store, std::string{segment(2)}, context_.clock};
+    }
+    [[nodiscard]] RecurringJobs recurring() const {
+        return RecurringJobs{context_.store, context_.clock};
     }
     [[nodiscard]] TimePoint now() const { return context_.clock.now(); }
     [[nodiscard]] const Caller& caller() const noexcept { return caller_; }
