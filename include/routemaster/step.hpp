@@ -17,6 +17,7 @@
 #include "routemaster/step/job_lists.hpp"
 #include "routemaster/step/jobs.hpp"
 #include "routemaster/step/queues.hpp"
+#include "routemaster/step/recurring.hpp"
 #include "routemaster/step/reply.hpp"
 #include "routemaster/step/subscribers.hpp"
 #include "routemaster/step/tokens.hpp"
@@ -27,9 +28,9 @@
 namespace routemaster {
 
 /// All domains. A step is listed at the end of its own header; see docs/adding-a-step.md.
-using StepDomains =
-    detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps, QueueSteps,
-                    WorkerSteps, DeliverySteps, DeadBatchSteps, CapacitySteps, CounterSteps>;
+using StepDomains = detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps,
+                                    QueueSteps, WorkerSteps, DeliverySteps, DeadBatchSteps,
+                                    CapacitySteps, CounterSteps, RecurringSteps>;
 
 /// The domain of a step: the list it is in.
 template <StepKind S>

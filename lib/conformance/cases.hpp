@@ -70,6 +70,8 @@ void add_job_key_cases(StoreCases& add);
 void add_job_list_cases(StoreCases& add);
 /// Adds the cases about whole queues.
 void add_queue_cases(StoreCases& add);
+/// Adds the cases about recurring jobs.
+void add_recurring_cases(StoreCases& add);
 /// Adds the cases about the validity of leases.
 void add_lease_cases(StoreCases& add);
 /// Adds the cases about acquisitions whose reply was lost.

@@ -25,6 +25,7 @@ struct Snapshot {
     std::vector<ListedQueue> queues;
     std::vector<std::vector<JobStatus>> jobs;  ///< Of one queue, by state.
     std::vector<Counter> counters;
+    std::vector<RecurringJob> recurring;
     friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
@@ -53,7 +54,8 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
                  .dead = {},
                  .queues = get(ListQueues{}),
                  .jobs = {},
-                 .counters = get(ListCounters{})};
+                 .counters = get(ListCounters{}),
+                 .recurring = get(ListRecurringJobs{})};
     for (const auto& token : tokens) {
         all.batches[token] = get(ListBatches{.token = token, .limit = 100'000});
         all.dead[token] = get(ListDeadBatches{.token = token, .limit = subscription_dead_max});
@@ -76,6 +78,7 @@ inline void expect_unchanged(const Snapshot& now, const Snapshot& before,
     expect_equal(now.queues, before.queues, "queues, which must not change", at);
     expect_equal(now.jobs, before.jobs, "jobs, which must not change", at);
     expect_equal(now.counters, before.counters, "counters, which must not change", at);
+    expect_equal(now.recurring, before.recurring, "recurring jobs, which must not change", at);
 }
 
 }  // namespace routemaster::testing

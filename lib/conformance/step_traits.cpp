@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -12,7 +13,8 @@ namespace {
 constexpr Duration silence{10'000};
 
 /// A store in which a step of each kind has something to do: a token, topics, batches that wait,
-/// are under way and DEAD, jobs that wait, are leased and BURIED. Two workers have one lease each.
+/// are under way and DEAD, jobs that wait, are leased and BURIED, a recurring job. Two workers have
+/// one lease each.
 struct BusyStore {
     explicit BusyStore(Scenario& scenario) : s{scenario} {
         s.perform(PutToken{"shop", "shop"});
@@ -29,6 +31,7 @@ struct BusyStore {
         work = s.take_work(2);
         s.push("first");
         s.push("second");
+        s.perform(PutRecurringJob{"report", settings("tick"), s.uid()});
         s.advance(silence);
     }
 
@@ -69,6 +72,24 @@ struct BusyStore {
     CancelJob step(std::type_identity<CancelJob>) { return {work_queue, work.id}; }
     PauseQueue step(std::type_identity<PauseQueue>) { return {work_queue, true}; }
     ListQueues step(std::type_identity<ListQueues>) { return {}; }
+    PutRecurringJob step(std::type_identity<PutRecurringJob>) {
+        return {"another", settings("another"), s.uid()};
+    }
+    FindRecurringJob step(std::type_identity<FindRecurringJob>) { return {"report"}; }
+    ListRecurringJobs step(std::type_identity<ListRecurringJobs>) { return {}; }
+    RemoveRecurringJob step(std::type_identity<RemoveRecurringJob>) { return {"report"}; }
+    PauseRecurringJob step(std::type_identity<PauseRecurringJob>) { return {"report", true}; }
+    DueRecurringJobs step(std::type_identity<DueRecurringJobs>) { return {}; }
+    RunRecurringJob step(std::type_identity<RunRecurringJob>) {
+        const auto job = s.perform(FindRecurringJob{"report"}).value();
+        return {.name = "report",
+                .revision = job.revision,
+                .at = job.next_at,
+                .until = s.now(),
+                .next = s.now() + Duration{60'000},
+                .push = std::make_shared<const PushJob>(
+                    push_of("report", job.settings, s.now(), s.now()))};
+    }
     Heartbeat step(std::type_identity<Heartbeat>) { return {work.worker}; }
     RetireWorker step(std::type_identity<RetireWorker>) { return {work.worker}; }
     ScrubWorkers step(std::type_identity<ScrubWorkers>) { return {silence}; }
@@ -88,6 +109,11 @@ struct BusyStore {
     AddToCounters step(std::type_identity<AddToCounters>) { return {{{{"process", {}}, 1}}}; }
     ListCounters step(std::type_identity<ListCounters>) { return {}; }
 
+    static std::shared_ptr<const RecurringSettings> settings(const char* job) {
+        return std::make_shared<const RecurringSettings>(
+            RecurringSettings{.schedule = "@every 1m", .queue = work_queue, .job = job});
+    }
+
     Scenario& s;
     Lease delivery;  ///< Of a batch of billing that is CURRENT, by worker 1.
     Lease work;      ///< Of a job, by worker 2.
@@ -96,7 +122,7 @@ struct BusyStore {
 
 /// How many things are in a store. Counters of its own are few, and come with what is counted.
 std::uint64_t things_in(const Snapshot& all) {
-    std::uint64_t things = all.topics.size() + all.tokens.size();
+    std::uint64_t things = all.topics.size() + all.tokens.size() + all.recurring.size();
     for (const auto& subscriber : all.subscribers) things += 1 + subscriber.topics.size();
     for (const auto& [token, batches] : all.batches) {
         for (const auto& batch : batches) things += batch.events;

@@ -22,6 +22,7 @@ std::vector<StoreCase> store_conformance() {
     add_cancellation_cases(add);
     add_job_list_cases(add);
     add_queue_cases(add);
+    add_recurring_cases(add);
     add_lease_cases(add);
     add_lost_reply_cases(add);
     add_worker_cases(add);

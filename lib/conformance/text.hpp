@@ -140,6 +140,16 @@ public:
         return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence),
                        of(lease.id), of(lease.attempt), of(lease.timeout), of(lease.metadata)});
     }
+    static std::string of(RecurringRun::Outcome outcome) {
+        return word(outcome, {"pushed", "kept", "moved", "stale"});
+    }
+    static std::string of(const RecurringRun& run) { return record({of(run.outcome), of(run.id)}); }
+    static std::string of(const RecurringJob& r) {
+        return record({of(r.name), of(r.settings.schedule), of(r.settings.time_zone),
+                       of(r.settings.queue), of(r.settings.job), r.paused ? "paused" : "not paused",
+                       "next " + of(r.next_at), "settled " + of(r.settled_until), of(r.last_at),
+                       of(r.runs), of(r.kept), of(r.revision)});
+    }
     static std::string of(const CounterKey& key) { return record({of(key.name), of(key.tags)}); }
     static std::string of(const Counter& counter) {
         return of(counter.key) + "=" + of(counter.value);

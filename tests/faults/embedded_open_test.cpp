@@ -159,9 +159,9 @@ TEST_CASE("a file of a newer format is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
+    run_sql(scene.file, "PRAGMA user_version=8");
+    check_refused(scene.file, Errc::invalid, "format 8 is newer than format 7");
     run_sql(scene.file, "PRAGMA user_version=7");
-    check_refused(scene.file, Errc::invalid, "format 7 is newer than format 6");
-    run_sql(scene.file, "PRAGMA user_version=6");
     CHECK(!refusal_of(scene.file));
 }
 
@@ -217,6 +217,23 @@ TEST_CASE("jobs of format 4 have their options, and no keys") {
                                      .expires_at = from_milliseconds(9'007'199'254'740)});
     CHECK(old->attempts == 2);
     CHECK(scene.must(scene.job("old")) == PushOutcome::duplicate);
+}
+
+TEST_CASE("a file of format 6 has no recurring jobs, and takes some") {
+    FileScene scene;
+    scene.must(PauseQueue{"work", true});
+    scene.close();
+    run_sql(scene.file, "PRAGMA user_version=6");
+    scene.open();
+    CHECK(scene.queue("work").paused);
+    CHECK(scene.must(ListRecurringJobs{}).empty());
+    scene.must(PutRecurringJob{"report",
+                               std::make_shared<const RecurringSettings>(RecurringSettings{
+                                   .schedule = "@daily", .queue = "work", .job = "report"}),
+                               Uid{1, 1}});
+    scene.close();
+    scene.open();
+    CHECK(scene.must(ListRecurringJobs{}).size() == 1);
 }
 
 TEST_CASE("a missing folder, and a folder in place of the file, are refused") {

@@ -51,7 +51,7 @@ def sources_of(folder):
 STATE = sources_of("core/state")
 ALL_STATE = "lib/core/state.cpp"
 CORE = [*(one for one in sources_of("core") if one not in STATE), ALL_STATE]
-LIBRARIES = ["-luriparser", "-lsqlite3", "-ldeflate"]
+LIBRARIES = ["-luriparser", "-ldate-tz", "-lsqlite3", "-ldeflate"]
 
 # Programs by suite, each of several sources. Those that are to kill most come first.
 PROGRAMS = {
@@ -84,8 +84,12 @@ PROGRAMS["faults"] = [
         "tests/faults/embedded_attempts_test.cpp",
         "tests/faults/embedded_priorities_test.cpp",
         "tests/faults/embedded_queues_test.cpp",
+        "tests/faults/embedded_recurring_test.cpp",
         *sources_of("embedded"),
     ]
+]
+PROGRAMS["recurring"] = [
+    [f"tests/unit/{what}_test.cpp"] for what in ("recurring_scheduler", "job_schedule")
 ]
 PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
 PROGRAMS["job_leases"] = [["tests/unit/job_leases_test.cpp"]]

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,12 @@ inline constexpr const char* busy_tools = R"(
         return redis.sha1hex(table.concat(all))
     end
 )";
+
+/// Of a job that is pushed each minute.
+inline std::shared_ptr<const RecurringSettings> recurring_settings(const char* job) {
+    return std::make_shared<const RecurringSettings>(
+        RecurringSettings{.schedule = "@every 1m", .queue = "work", .job = job});
+}
 
 /// A bus with something in nearly every key that a step may meet. Database 1 keeps a copy of it.
 struct BusyScene : RedisScene {
@@ -91,6 +98,7 @@ struct BusyScene : RedisScene {
         }
         keyed = perform(AcquireJobs{.queue = "keyed", .worker = worker, .limit = 1}).leases;
         perform(PauseQueue{"paused", true});
+        perform(PutRecurringJob{"report", recurring_settings("tick"), Uid{1, 1}});
         begin(deliveries.at(0));
         perform(Subscribe{
             .token = "search",

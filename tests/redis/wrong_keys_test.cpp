@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 
 using namespace routemaster;
 using test::BusyScene;
+using test::recurring_settings;
 
 namespace {
 
@@ -21,6 +23,21 @@ struct KeyKind {
     std::function<Step(const BusyScene&)> make;
     Duration later{0};  ///< How long after the bus was prepared.
 };
+
+std::function<Step(const BusyScene&)> run_recurring(bool with_key) {
+    return [with_key](const BusyScene& s) -> Step {
+        const auto next = s.now + Duration{60'000};
+        auto settings = *recurring_settings("tick");
+        settings.overlap = with_key;
+        return RunRecurringJob{
+            .name = "report",
+            .revision = Uid{1, 1},
+            .at = s.now,
+            .until = next,
+            .next = next + Duration{1},
+            .push = std::make_shared<const PushJob>(push_of("report", settings, next, next))};
+    };
+}
 
 std::vector<KeyKind> kinds() {
     const auto settle = [](bool delivered, bool permanent = false) {
@@ -192,6 +209,18 @@ std::vector<KeyKind> kinds() {
          [](const BusyScene&) -> Step {
              return PauseQueue{"paused", false};
          }},
+        {"PutRecurringJob",
+         [](const BusyScene&) -> Step {
+             return PutRecurringJob{"report", recurring_settings("new"), Uid{1, 1}};
+         }},
+        {"PauseRecurringJob",
+         [](const BusyScene&) -> Step {
+             return PauseRecurringJob{"report", true};
+         }},
+        {"RemoveRecurringJob",
+         [](const BusyScene&) -> Step { return RemoveRecurringJob{"report"}; }},
+        {"RunRecurringJob", run_recurring(false), Duration{60'000}},
+        {"RunRecurringJob, with a key", run_recurring(true), Duration{60'000}},
         {"FailJob, with a key",
          [](const BusyScene& s) -> Step {
              return FailJob{.lease = s.keyed.at(0), .error = "broken", .run_at = s.now};

@@ -25,8 +25,8 @@ LAYERS = {
     """,
     1: """
         value event topic subscription batch timer counter health names capacity measurement url
-        api_token job job_key job_metadata job_status listed_worker
-        job_context job_exceptions push_options retry_policy typed_job unique
+        api_token job job_key job_metadata job_schedule job_status listed_worker
+        job_context job_exceptions push_options recurring_job retry_policy typed_job unique
         codec/
     """,
     2: """
@@ -36,6 +36,7 @@ LAYERS = {
     3: """
         bus publisher subscriber job_queue job_queues job_workers api_tokens dispatcher autodrop
         monitor admission_control job_handler job_leases job_responder worker_pool_options
+        recurring_jobs recurring_scheduler
     """,
     4: """
         store/ transport/ server/
@@ -52,6 +53,7 @@ CORE_LAYERS = {
     "containers": 0,
     "system": 0,
     "codec": 1,
+    "schedule": 1,
     "state": 2,
     "store": 2,
     "upkeep": 3,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/codec/recurring_settings.hpp"
 #include "core/state/machine.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/value.hpp"
@@ -36,6 +37,7 @@ public:
         for (const auto& [name, paused] : machine_.jobs().paused()) {
             keys_.set("routemaster:paused", name);
         }
+        add_recurring();
         add_leases();
         if (const auto id = machine_.jobs().sequences().open("jobs").last; id > 0) {
             keys_.list("routemaster:job_id", std::to_string(id));
@@ -53,6 +55,23 @@ private:
     inline static const Page everything{.after = {}, .limit = 1'000'000};
 
     static std::string text(TimePoint at) { return std::to_string(to_milliseconds(at)); }
+
+    void add_recurring() {
+        for (const auto& job : machine_.recurring().list(everything)) {
+            Value::Array record{detail::encode_settings(job.settings),
+                                job.paused ? 1 : 0,
+                                wire(job.next_at),
+                                wire(job.settled_until),
+                                job.last_at ? Value{wire(*job.last_at)} : Value{false},
+                                job.runs,
+                                job.kept,
+                                job.revision.text()};
+            keys_.hash("routemaster:recurring", job.name, encode(Value{std::move(record)}));
+            if (job.paused) continue;
+            keys_.set("routemaster:recurring:due",
+                      job.name + "@" + std::to_string(wire(job.next_at)));
+        }
+    }
 
     void add_topics() {
         for (const auto& topic : machine_.registry().topics(everything)) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +39,7 @@ public:
         if (what < 43) return subscribe();
         if (what < 55) return push(now);
         if (what < 67) return acquire();
-        if (what < 68) return rare();
+        if (what < 68) return rare(now);
         if (what < 71) return about_jobs();
         if (what < 72) return about_the_dead();
         if (what < 90 && !leases_.empty()) return use_lease(now);
@@ -59,6 +61,11 @@ public:
     /// Notes listed DEAD batches.
     void got(const std::vector<DeadBatchStatus>& dead) {
         if (!dead.empty()) dead_ = dead[random_.below(dead.size())];
+    }
+
+    /// Notes a recurring job that is due.
+    void got(const DueRecurring& due) {
+        if (!due.jobs.empty()) due_ = due.jobs[random_.below(due.jobs.size())];
     }
 
     /// The time until the next step.
@@ -106,8 +113,8 @@ private:
         }
     }
 
-    Step rare() {
-        switch (random_.below(9)) {
+    Step rare(TimePoint now) {
+        switch (random_.below(11)) {
             case 0: return RetireWorker{any_worker()};
             case 1: return Heartbeat{any_worker()};
             case 2: return DropOldestBatches{1};
@@ -116,8 +123,45 @@ private:
             case 5: return PauseQueue{"work", random_.below(4) == 0};
             case 6: return ListQueues{{.after = {}, .limit = limit()}};
             case 7: return ListWorkers{};
-            default: return CountJobs{any_queue()};
+            case 8: return CountJobs{any_queue()};
+            default: return about_recurring(now);
         }
+    }
+
+    Step about_recurring(TimePoint now) {
+        const std::string name = random_.below(2) == 0 ? "hourly" : "daily";
+        switch (random_.below(8)) {
+            case 0:
+            case 1: return PutRecurringJob{name, recurring_settings(), any_uid()};
+            case 2: return RemoveRecurringJob{name};
+            case 3: return PauseRecurringJob{name, random_.below(2) == 0};
+            case 4: return FindRecurringJob{name};
+            case 5: return ListRecurringJobs{{.after = {}, .limit = limit()}};
+            case 6: return DueRecurringJobs{limit()};
+            default: return run_recurring(now);
+        }
+    }
+
+    Step run_recurring(TimePoint now) {
+        const auto job = due_.value_or(RecurringJob{.name = "hourly"});
+        RunRecurringJob step{.name = job.name,
+                             .revision = job.revision,
+                             .at = job.next_at,
+                             .until = now,
+                             .next = now + delay() + unit_};
+        if (due_ && random_.below(4) > 0) {
+            step.push = std::make_shared<const PushJob>(push_of(job.name, job.settings, now, now));
+        }
+        return step;
+    }
+
+    std::shared_ptr<const RecurringSettings> recurring_settings() {
+        RecurringSettings settings{.schedule = random_.below(2) == 0 ? "@hourly" : "@daily",
+                                   .queue = "work",
+                                   .job = job()};
+        settings.overlap = random_.below(2) == 0;
+        settings.expires = random_.below(2) * delay();
+        return std::make_shared<const RecurringSettings>(std::move(settings));
     }
 
     /// Never redelivers all: these would have the same age, and stores may order them differently.
@@ -212,6 +256,7 @@ private:
     std::string job() { return "job " + std::to_string(random_.below(200)); }
     Duration delay() { return random_.below(100) * unit_; }
     std::uint32_t limit() { return static_cast<std::uint32_t>(1 + random_.below(4)); }
+    Uid any_uid() { return {random_.next(), random_.next()}; }
     Uid any_worker() { return workers()[random_.below(2)]; }
     std::string any_queue() { return random_.below(3) == 0 ? "work" : delivery_queue; }
     std::string any_topic() { return topics_[random_.below(topics_.size())]; }
@@ -233,6 +278,7 @@ private:
     DeadBatchStatus dead_ = unlisted();  // One that was listed.
     std::uint64_t messages_ = 0;
     JobId jobs_ = 0;  // The greatest id of a lease.
+    std::optional<RecurringJob> due_;
 };
 
 }  // namespace routemaster::test

@@ -171,6 +171,8 @@ public:
 
     /// Names of the queues whose watchers are to be woken, each once.
     [[nodiscard]] std::vector<std::string> take_woken();
+    /// Has `recurring_watch` among them.
+    void wake_schedulers() { wake_ups_.wake_schedulers(); }
 
     // --- Restoring ------------------------------------------------------------------------------
 

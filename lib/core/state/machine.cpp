@@ -12,7 +12,8 @@ Machine::Machine(ChangeLog& changes)
       counters_{changes},
       jobs_{changes, counters_},
       subscriber_queues_{changes, counters_, jobs_},
-      registry_{changes, subscriber_queues_} {}
+      registry_{changes, subscriber_queues_},
+      recurring_{changes} {}
 
 Outcome Machine::perform(Step& step, TimePoint now) {
     now_ = now;
@@ -36,6 +37,7 @@ void Machine::settle_restored() {
     subscriber_queues_.settle_restored();
     mark_restored();
     jobs_.settle_restored();
+    recurring_.settle_restored();
     subscriber_queues_.prune(
         [this](const std::string& token) { return registry_.subscriber(token) != nullptr; });
 }

@@ -16,6 +16,7 @@
 #include "core/state/counters.hpp"
 #include "core/state/entity.hpp"
 #include "core/state/jobs.hpp"
+#include "core/state/recurring.hpp"
 #include "core/state/registry.hpp"
 #include "core/state/subscriber_queues.hpp"
 #include "routemaster/result.hpp"
@@ -46,11 +47,12 @@ public:
     [[nodiscard]] JobTable& jobs() noexcept { return jobs_; }
     [[nodiscard]] SubscriberQueueTable& subscriber_queues() noexcept { return subscriber_queues_; }
     [[nodiscard]] Registry& registry() noexcept { return registry_; }
+    [[nodiscard]] RecurringTable& recurring() noexcept { return recurring_; }
     /// The tables of all entities that have a name.
     [[nodiscard]] auto named_tables() noexcept {
-        return std::tuple_cat(
-            registry_.tables(),
-            std::tie(jobs_.sequences(), jobs_.kept_keys().table(), jobs_.paused()));
+        return std::tuple_cat(registry_.tables(),
+                              std::tie(jobs_.sequences(), jobs_.kept_keys().table(), jobs_.paused(),
+                                       recurring_.table()));
     }
 
     /// Connects everything that was restored part by part.
@@ -77,6 +79,7 @@ private:
     Outcome perform_in(JobSteps, Step& step);
     Outcome perform_in(JobListSteps, Step& step);
     Outcome perform_in(QueueSteps, Step& step);
+    Outcome perform_in(RecurringSteps, Step& step);
     Outcome perform_in(WorkerSteps, Step& step);
     Outcome perform_in(DeliverySteps, Step& step);
     Outcome perform_in(DeadBatchSteps, Step& step);
@@ -152,6 +155,7 @@ private:
     JobTable jobs_;
     SubscriberQueueTable subscriber_queues_;
     Registry registry_;
+    RecurringTable recurring_;
     TimePoint now_{};
     std::uint64_t depends_on_row_ = 0;
     bool hurried_ = true;

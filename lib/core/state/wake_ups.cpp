@@ -1,5 +1,7 @@
 #include "core/state/wake_ups.hpp"
 
+#include <algorithm>
+
 namespace routemaster::detail {
 
 void WakeUps::note_hunger(QueueState& queue, const AcquireJobs& step) {
@@ -24,6 +26,11 @@ void WakeUps::wake_callbacks(QueueState& deliveries) {
     deliveries.callbacks_hungry = false;
     deliveries.callbacks_woken = true;
     woken_.emplace_back(callback_watch);
+}
+
+void WakeUps::wake_schedulers() {
+    if (std::find(woken_.begin(), woken_.end(), recurring_watch) != woken_.end()) return;
+    woken_.emplace_back(recurring_watch);
 }
 
 }  // namespace routemaster::detail

@@ -24,6 +24,8 @@ public:
     void wake(QueueState& queue);
     /// The same of workers that serve callbacks.
     void wake_callbacks(QueueState& deliveries);
+    /// A recurring job may be due sooner than any other.
+    void wake_schedulers();
 
     /// Names of the queues whose watchers are to be woken, each once. The caller clears their
     /// `woken`.

@@ -18,6 +18,7 @@
 #include "routemaster/job_queues.hpp"
 #include "routemaster/job_workers.hpp"
 #include "routemaster/log.hpp"
+#include "routemaster/recurring_jobs.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/server/http_api.hpp"
 #include "routemaster/server/http_server.hpp"
@@ -97,6 +98,10 @@ public:
     [[nodiscard]] JobQueues queues() const { return JobQueues{context_.store, context_.clock}; }
     /// All workers.
     [[nodiscard]] JobWorkers workers() const { return JobWorkers{context_.store, context_.clock}; }
+    /// All recurring jobs.
+    [[nodiscard]] RecurringJobs recurring() const {
+        return RecurringJobs{context_.store, context_.clock};
+    }
     [[nodiscard]] TimePoint now() const { return context_.clock.now(); }
     [[nodiscard]] const Caller& caller() const noexcept { return caller_; }
 

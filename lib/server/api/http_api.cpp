@@ -71,6 +71,14 @@ constexpr Route routes[] = {
     {"POST", "/v1/queues/:queue/jobs/:id/nack", Access::root, nack_job},
     {"POST", "/v1/queues/:queue/jobs/:id/release", Access::root, release_job},
 
+    {"GET", "/v1/recurring", Access::root, list_recurring},
+    {"GET", "/v1/recurring/:name", Access::root, show_recurring},
+    {"PUT", "/v1/recurring/:name", Access::root, put_recurring},
+    {"DELETE", "/v1/recurring/:name", Access::root, remove_recurring},
+    {"POST", "/v1/recurring/:name/pause", Access::root, pause_recurring},
+    {"POST", "/v1/recurring/:name/resume", Access::root, resume_recurring},
+    {"POST", "/v1/recurring/:name/run", Access::root, run_recurring},
+
     {"GET", "/pulse", Access::root_or_client, get_pulse},
     {"GET", "/pulse/scaling", Access::root_or_client, get_load},
     {"GET", "/health", Access::open, get_health},

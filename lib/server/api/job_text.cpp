@@ -12,6 +12,15 @@ namespace {
 
 constexpr std::array<std::string_view, 4> state_words{"scheduled", "ready", "pending", "buried"};
 
+std::string_view word_of(PushOutcome outcome) noexcept {
+    switch (outcome) {
+        case PushOutcome::pushed: return "pushed";
+        case PushOutcome::duplicate: return "duplicate";
+        case PushOutcome::replaced: return "replaced";
+    }
+    return "?";
+}
+
 void append_errors(std::string& json, const std::vector<JobError>& errors) {
     json.push_back('[');
     for (const auto& error : errors) {
@@ -51,6 +60,11 @@ void append_job(std::string& json, const std::optional<Job>& job) {
     append_json_text(json, job->name);
     json.append(R"(,"arguments":)");
     append_json(json, Value{job->arguments});
+}
+
+void append_pushed(std::string& json, const Pushed& pushed) {
+    json.append(R"({"id":)").append(pushed.id == 0 ? "null" : std::to_string(pushed.id));
+    json.append(R"(,"outcome":")").append(word_of(pushed.outcome)).append(R"("})");
 }
 
 void append_metadata(std::string& json, const JobMetadata& metadata) {

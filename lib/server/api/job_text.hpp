@@ -27,6 +27,9 @@ void append_time(std::string& json, std::optional<TimePoint> at);
 /// become U+FFFD.
 void append_job(std::string& json, const std::optional<Job>& job);
 
+/// Appends what became of a push: its job's `id`, null where it has none, and `outcome`.
+void append_pushed(std::string& json, const Pushed& pushed);
+
 /// Appends an object of strings.
 void append_metadata(std::string& json, const JobMetadata& metadata);
 

@@ -29,20 +29,6 @@ void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "job not fou
 
 // --- Pushing ------------------------------------------------------------------------------------
 
-std::string_view word_of(PushOutcome outcome) noexcept {
-    switch (outcome) {
-        case PushOutcome::pushed: return "pushed";
-        case PushOutcome::duplicate: return "duplicate";
-        case PushOutcome::replaced: return "replaced";
-    }
-    return "?";
-}
-
-void append_pushed(std::string& json, const Pushed& pushed) {
-    json.append(R"({"id":)").append(pushed.id == 0 ? "null" : std::to_string(pushed.id));
-    json.append(R"(,"outcome":")").append(word_of(pushed.outcome)).append(R"("})");
-}
-
 void push_one(Exchange& exchange, const Value& payload) {
     const auto push = job_push(payload);
     if (!push) return exchange.refuse(push.error());

@@ -75,6 +75,15 @@ void resume_queue(Exchange& exchange);
 // workers.cpp
 void list_workers(Exchange& exchange);
 
+// recurring.cpp
+void list_recurring(Exchange& exchange);
+void show_recurring(Exchange& exchange);
+void put_recurring(Exchange& exchange);
+void pause_recurring(Exchange& exchange);
+void resume_recurring(Exchange& exchange);
+void run_recurring(Exchange& exchange);
+void remove_recurring(Exchange& exchange);
+
 // leases.cpp
 void lease_jobs(Exchange& exchange);
 void extend_lease(Exchange& exchange);

@@ -1,0 +1,71 @@
+/// @file
+/// A recurring job: what is pushed at each tick of a schedule, and how far that has come.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "routemaster/job_metadata.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+
+/// Bytes of the encoded job of a recurring job, at most.
+inline constexpr std::size_t recurring_job_bytes_max = 65'536;
+
+/// What becomes of the ticks at which no scheduler ran: because all were down, because the store
+/// was away, or because the clock was set forward.
+enum class CatchUp : std::uint8_t {
+    skip,  ///< They do not run. But the last one does if it is less than a minute late.
+    once,  ///< The last one runs, however late it is.
+    all,   ///< Each runs, the oldest first, at most the last 1,000. Needs `overlap`.
+};
+
+/// What a recurring job does, and when.
+struct RecurringSettings {
+    std::string schedule;  ///< See `JobSchedule`.
+    std::string time_zone = "UTC";
+    std::string queue;  ///< None of Ruby Routemaster's.
+    std::string job;    ///< Encoded.
+    CatchUp catch_up = CatchUp::once;
+    /// Whether a tick pushes its job although that of a former tick still exists. If not, an equal
+    /// job that waits or runs is kept, and nothing is pushed; a BURIED one is kicked.
+    bool overlap = false;
+
+    // As in `PushOptions`.
+
+    std::uint32_t attempts_max = 25;
+    Duration timeout{0};
+    Duration expires{0};  ///< Counted from the push.
+    /// Each push adds the name of the recurring job, as `recurring`, and its tick in milliseconds
+    /// since the Unix epoch, as `tick`.
+    JobMetadata metadata{};
+
+    friend bool operator==(const RecurringSettings&, const RecurringSettings&) = default;
+};
+
+/// A recurring job as it is in the store. Its instants are by the clock of the store: on Redis the
+/// server's, else that of the process.
+struct RecurringJob {
+    std::string name;
+    RecurringSettings settings{};
+    bool paused = false;
+    /// When the scheduler looks at it: the next tick; or earlier, when it was put or resumed and no
+    /// scheduler has looked since. `never` when no tick comes any more.
+    TimePoint next_at = never;
+    /// No tick up to then is run any more: it was run, is past by policy, or was before the job was
+    /// put or resumed. It never decreases, whatever clocks show.
+    TimePoint settled_until{};
+    std::optional<TimePoint> last_at{};  ///< The last tick that was run.
+    std::uint64_t runs = 0;              ///< Ticks that pushed a job.
+    std::uint64_t kept = 0;              ///< Ticks at which the job of a former one was kept.
+    Uid revision{};                      ///< Differs after each change of the settings.
+
+    friend bool operator==(const RecurringJob&, const RecurringJob&) = default;
+};
+
+}  // namespace routemaster

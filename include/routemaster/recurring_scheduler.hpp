@@ -1,0 +1,84 @@
+/// @file
+/// `RecurringScheduler`: pushes the jobs of recurring jobs at their ticks.
+///
+///     look ──► due? ──► settle the tick and push its job, one step ──► look again
+///       ▲        └─ no: sleep until the next tick, a wake-up, or a second ─┘
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "routemaster/active.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// Settings of a `RecurringScheduler`.
+struct RecurringSchedulerOptions {
+    /// A look at the store even when nobody woke it. At least 1 ms.
+    Duration poll_interval{1'000};
+    Log log{};
+};
+
+/// What a scheduler has done since it was made.
+struct RecurringSchedulerStatus {
+    std::uint64_t pushed = 0;  ///< Ticks whose job it pushed.
+    std::uint64_t kept = 0;    ///< Ticks at which the job of a former one was there still.
+    std::uint64_t stale = 0;   ///< Ticks that another scheduler was faster to run.
+
+    friend bool operator==(const RecurringSchedulerStatus&,
+                           const RecurringSchedulerStatus&) = default;
+};
+
+/// Runs the recurring jobs of a store. Any number of them, in any processes, may share it: none is
+/// the leader, and each tick is run once, by whoever comes first. A tick is settled, and its job
+/// pushed, in one step of the store, and only if nobody settled it before; so neither a crash nor a
+/// lost reply runs a tick twice, or drops one.
+///
+/// It is an object of its own, and no part of a `WorkerPool`, as who pushes and who works may be
+/// different processes. Give it a `Runner`:
+///
+///     routemaster::RecurringScheduler scheduler{store};
+///     routemaster::Runner running{scheduler};
+///
+/// It sleeps until the next tick, and is woken when a recurring job is put or resumed; a wake-up
+/// that another process sent may be lost, so it also looks each `poll_interval`. What time it is
+/// says the clock of the store: on Redis the server's, whatever the schedulers' clocks show. When
+/// that clock is set back, no tick runs twice: the ticks until then are settled. When it is set
+/// forward, the ticks in between count as missed (`CatchUp`).
+///
+/// A recurring job that it cannot run, because its zone is not known on this machine or its queue
+/// is damaged, is logged once, and left to others.
+///
+/// Thread safety: `status` from any thread; the rest as `Active` says.
+class RecurringScheduler final : public Active {
+public:
+    /// The store must outlive it.
+    explicit RecurringScheduler(Store& store, RecurringSchedulerOptions options = {});
+    ~RecurringScheduler() override;
+    RecurringScheduler(const RecurringScheduler&) = delete;
+    RecurringScheduler& operator=(const RecurringScheduler&) = delete;
+
+    TimePoint poll(TimePoint now) override;
+    void wake_with(std::function<void()> wake) override;
+
+    /// Runs no further tick, and lets a step under way end by the deadline.
+    void close(TimePoint deadline) override;
+
+    [[nodiscard]] bool closed() const override;
+
+    /// What it has done.
+    [[nodiscard]] RecurringSchedulerStatus status() const;
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace routemaster

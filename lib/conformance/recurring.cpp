@@ -1,0 +1,359 @@
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cases.hpp"
+#include "threads.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using Ran = RecurringRun::Outcome;
+
+constexpr Duration minute{60'000};
+
+RecurringSettings every_minute() {
+    return {.schedule = "@every 1m", .queue = work_queue, .job = "tick"};
+}
+
+void put(Scenario& s, const std::string& name, RecurringSettings settings = every_minute(),
+         Where at = Where::here()) {
+    s.perform(PutRecurringJob{name, std::make_shared<const RecurringSettings>(std::move(settings)),
+                              s.uid()},
+              at);
+}
+
+/// A recurring job, which must exist.
+RecurringJob found(const Scenario& s, const std::string& name, Where at = Where::here()) {
+    auto job = s.perform(FindRecurringJob{name}, at);
+    expect(job.has_value(), "there is no recurring job " + name, at);
+    return *std::move(job);
+}
+
+/// The step that runs the tick `now` of a recurring job that was read.
+RunRecurringJob run_of(const Scenario& s, const RecurringJob& job) {
+    return {
+        .name = job.name,
+        .revision = job.revision,
+        .at = job.next_at,
+        .until = s.now(),
+        .next = s.now() + minute,
+        .push = std::make_shared<const PushJob>(push_of(job.name, job.settings, s.now(), s.now()))};
+}
+
+RecurringRun run(const Scenario& s, const std::string& name, Where at = Where::here()) {
+    return s.perform(run_of(s, found(s, name, at)), at);
+}
+
+std::vector<std::string> due_names(const Scenario& s, std::uint32_t limit = due_recurring_max) {
+    std::vector<std::string> names;
+    for (const auto& job : s.perform(DueRecurringJobs{limit}).jobs) names.push_back(job.name);
+    return names;
+}
+
+/// Expects that `change` wakes the schedulers.
+void expect_woken(Scenario& s, const std::string& what, const std::function<void()>& change,
+                  Where at = Where::here()) {
+    Signal signal;
+    const auto watch = s.store().watch(recurring_watch, [&] { signal.raise(); });
+    // A store that listens to another process does so by now.
+    s.perform(DueRecurringJobs{}, at);
+    const auto seen = signal.count();
+    change();
+    expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken by " + what, at);
+}
+
+void add_tick_cases(StoreCases& add) {
+    add("a recurring job is due when it is put, and its ticks up to then are settled",
+        [](Scenario& s) {
+            put(s, "report");
+            const auto job = found(s, "report");
+            expect_equal(job.next_at, s.now(), "when it is due");
+            expect_equal(job.settled_until, s.now(), "which ticks are settled");
+            expect_equal(job.last_at, std::optional<TimePoint>{}, "its last tick");
+            expect(job.settings == every_minute() && !job.paused, "its settings are as they were");
+            const auto due = s.perform(DueRecurringJobs{});
+            expect_equal(due.jobs, std::vector<RecurringJob>{job}, "what is due");
+            expect_equal(due.next_at, never, "when the next is due");
+            expect_equal(due.now, s.now(), "the time of the store");
+            // The tick of now was settled: nothing is pushed.
+            expect_equal(run(s, "report").outcome, Ran::moved, "running it at once");
+            expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+            expect_equal(due_names(s), std::vector<std::string>{}, "what is due then");
+            expect_equal(s.perform(DueRecurringJobs{}).next_at, s.now() + minute,
+                         "when it is due next");
+        });
+
+    add("a tick pushes its job once, whoever runs it", [](Scenario& s) {
+        put(s, "report");
+        run(s, "report");
+        for (int tick = 1; tick <= 3; ++tick) {
+            s.advance(minute);
+            const auto step = run_of(s, found(s, "report"));
+            const auto first = s.perform(step);
+            expect_equal(first.outcome, Ran::pushed, "the first scheduler");
+            expect_equal(s.perform(step), RecurringRun{}, "the second scheduler");
+            const auto lease = s.take_work();
+            expect_equal(lease.job, std::string{"tick"}, "the job");
+            expect_equal(lease.id, first.id, "its id");
+            expect_equal(lease.metadata,
+                         JobMetadata{{"recurring", "report"},
+                                     {"tick", std::to_string(to_milliseconds(s.now()))}},
+                         "its metadata");
+            s.perform(AckJob{lease});
+            expect_equal(s.perform(step), RecurringRun{}, "after it was done");
+            const auto job = found(s, "report");
+            expect_equal(job.runs, static_cast<std::uint64_t>(tick), "runs");
+            expect_equal(job.last_at, std::optional{s.now()}, "its last tick");
+            expect_equal(job.settled_until, s.now(), "which ticks are settled");
+        }
+        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue in the end");
+    });
+
+    add("of eight schedulers at once, one runs a tick", [](Scenario& s) {
+        put(s, "report", [] {
+            auto settings = every_minute();
+            settings.overlap = true;
+            return settings;
+        }());
+        run(s, "report");
+        for (std::uint64_t tick = 1; tick <= 10; ++tick) {
+            s.advance(minute);
+            const auto step = run_of(s, found(s, "report"));
+            std::atomic<int> pushed = 0;
+            in_threads(8, [&](unsigned) {
+                if (s.perform(step).outcome == Ran::pushed) ++pushed;
+            });
+            expect_equal(pushed.load(), 1, "schedulers that ran it");
+            expect_equal(s.queue(work_queue).ready, tick, "jobs");
+        }
+    });
+
+    add("a tick keeps the job of a former one, and has one of its own with overlap",
+        [](Scenario& s) {
+            put(s, "report");
+            run(s, "report");
+            s.advance(minute);
+            const auto id = run(s, "report").id;
+            for (const bool pending : {false, true}) {
+                if (pending) s.take_work();
+                s.advance(minute);
+                expect_equal(run(s, "report"), RecurringRun{Ran::kept, id}, "a tick behind it");
+            }
+            const auto job = found(s, "report");
+            expect_equal(job.runs, 1U, "runs");
+            expect_equal(job.kept, 2U, "ticks at which it was there");
+            expect_equal(job.settled_until, s.now(), "which ticks are settled");
+            auto settings = every_minute();
+            settings.overlap = true;
+            put(s, "report", settings);
+            for (int i = 0; i < 2; ++i) {
+                s.advance(minute);
+                expect_equal(run(s, "report").outcome, Ran::pushed, "a tick with overlap");
+            }
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "the queue");
+        });
+
+    add("a push of a tick has the options of its recurring job", [](Scenario& s) {
+        auto settings = every_minute();
+        settings.attempts_max = 3;
+        settings.timeout = Duration{5'000};
+        settings.expires = Duration{7'000};
+        settings.metadata = {{"tenant", "shop"}};
+        put(s, "report", settings);
+        run(s, "report");
+        s.advance(minute);
+        const auto options = s.job(run(s, "report").id).options;
+        expect_equal(options.attempts_max, 3U, "attempts_max");
+        expect_equal(options.timeout, Duration{5'000}, "timeout");
+        expect_equal(options.expires_at, s.now() + Duration{7'000}, "expires_at");
+        expect_equal(options.metadata.at("tenant"), std::string{"shop"}, "metadata");
+    });
+
+    add("a tick that was settled does not run again, though the clock was set back",
+        [](Scenario& s) {
+            put(s, "report");
+            run(s, "report");
+            s.advance(minute);
+            expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
+            s.perform(AckJob{s.take_work()});
+            const auto settled = s.now();
+            s.advance(-minute / 2);
+            // Another schedule makes it due at once.
+            auto settings = every_minute();
+            settings.schedule = "@every 30s";
+            put(s, "report", settings);
+            expect_equal(found(s, "report").next_at, s.now(), "when it is due");
+            expect_equal(found(s, "report").settled_until, settled, "which ticks are settled");
+            expect_equal(run(s, "report").outcome, Ran::moved, "a tick before that");
+            expect_equal(found(s, "report").settled_until, settled, "and then");
+            expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+        });
+}
+
+void add_entity_cases(StoreCases& add) {
+    add("a recurring job that is put again stays due when it was, unless its schedule is another",
+        [](Scenario& s) {
+            put(s, "report");
+            run(s, "report");
+            const auto before = found(s, "report");
+            s.advance(3 * minute);
+            put(s, "report");
+            expect_equal(found(s, "report"), before, "after an equal put");
+
+            const auto stale = run_of(s, before);
+            auto settings = every_minute();
+            settings.job = "another";
+            put(s, "report", settings);
+            auto changed = found(s, "report");
+            expect_equal(changed.next_at, before.next_at, "when it is due");
+            expect_equal(changed.settled_until, before.settled_until, "which ticks are settled");
+            expect(changed.revision != before.revision, "its revision must differ");
+            expect_equal(s.perform(stale), RecurringRun{}, "running it as it was");
+
+            for (const bool zone : {false, true}) {
+                s.advance(minute);
+                settings.schedule = "* * * * *";
+                if (zone) settings.time_zone = "Etc/UTC";
+                put(s, "report", settings);
+                changed = found(s, "report");
+                expect_equal(changed.next_at, s.now(), "when it is due");
+                expect_equal(changed.settled_until, s.now(), "which ticks are settled");
+            }
+            expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+        });
+
+    add("a recurring job that is paused is not due, and what passes meanwhile does not run",
+        [](Scenario& s) {
+            put(s, "report");
+            run(s, "report");
+            s.advance(minute);
+            const auto step = run_of(s, found(s, "report"));
+            expect_equal(s.perform(PauseRecurringJob{"report", true}), Count{1}, "pausing it");
+            expect_equal(s.perform(PauseRecurringJob{"nothing", true}), Count{0}, "pausing none");
+            expect(found(s, "report").paused, "it must be paused");
+            expect_equal(due_names(s), std::vector<std::string>{}, "what is due");
+            expect_equal(s.perform(DueRecurringJobs{}).next_at, never, "when the next is due");
+            expect_equal(s.perform(step), RecurringRun{}, "running it");
+            auto settings = every_minute();
+            settings.schedule = "* * * * *";
+            put(s, "report", settings);
+            expect(found(s, "report").paused, "a put must leave it paused");
+            s.advance(minute);
+            expect_equal(s.perform(PauseRecurringJob{"report", false}), Count{1}, "resuming it");
+            expect_equal(found(s, "report").settled_until, s.now(), "which ticks are settled");
+            expect_equal(due_names(s), std::vector<std::string>{"report"}, "what is due then");
+            expect_equal(run(s, "report").outcome, Ran::moved, "running it");
+            s.advance(minute);
+            expect_equal(run(s, "report").outcome, Ran::pushed, "the next tick");
+        });
+
+    add("a recurring job that is removed does not run, nor does its successor run its ticks",
+        [](Scenario& s) {
+            put(s, "report");
+            run(s, "report");
+            s.advance(minute);
+            const auto step = run_of(s, found(s, "report"));
+            expect_equal(s.perform(RemoveRecurringJob{"report"}), Removal::removed, "removing it");
+            expect_equal(s.perform(RemoveRecurringJob{"report"}), Removal::unknown, "once more");
+            expect(!s.perform(FindRecurringJob{"report"}), "it must be gone");
+            expect_equal(due_names(s), std::vector<std::string>{}, "what is due");
+            expect_equal(s.perform(step), RecurringRun{}, "running it");
+            put(s, "report");
+            expect_equal(s.perform(step), RecurringRun{}, "running its successor as it was");
+            expect_equal(found(s, "report").runs, 0U, "runs of its successor");
+        });
+
+    add("recurring jobs are due in the order of their ticks, and listed by name", [](Scenario& s) {
+        for (const char* name : {"c", "a", "b"}) {
+            put(s, name);
+            s.advance(Duration{1'000});
+        }
+        expect_equal(due_names(s), std::vector<std::string>{"c", "a", "b"}, "what is due");
+        expect_equal(due_names(s, 2), std::vector<std::string>{"c", "a"}, "the first two");
+        expect_equal(s.perform(DueRecurringJobs{2}).next_at, found(s, "b").next_at,
+                     "when the third is due");
+        std::vector<std::string> names;
+        for (const auto& job : s.perform(ListRecurringJobs{})) names.push_back(job.name);
+        expect_equal(names, std::vector<std::string>{"a", "b", "c"}, "the list");
+        const auto page = s.perform(ListRecurringJobs{{.after = "a", .limit = 1}});
+        expect_equal(page, std::vector<RecurringJob>{found(s, "b")}, "a page");
+        run(s, "c");
+        expect_equal(due_names(s), std::vector<std::string>{"a", "b"}, "what is due then");
+    });
+
+    add("putting and resuming a recurring job wakes the schedulers", [](Scenario& s) {
+        expect_woken(s, "a put", [&] { put(s, "report"); });
+        s.perform(PauseRecurringJob{"report", true});
+        expect_woken(s, "a resumption", [&] { s.perform(PauseRecurringJob{"report", false}); });
+        expect_woken(s, "another schedule", [&] {
+            auto settings = every_minute();
+            settings.schedule = "@every 1s";
+            put(s, "report", settings);
+        });
+    });
+}
+
+void add_refusal_cases(StoreCases& add) {
+    add("a bad recurring job is refused, names the field and changes nothing", [](Scenario& s) {
+        const auto refuse = [&](std::string_view field, std::string name, auto change,
+                                Where at = Where::here()) {
+            auto settings = every_minute();
+            change(settings);
+            s.expect_refused(
+                PutRecurringJob{std::move(name),
+                                std::make_shared<const RecurringSettings>(settings), s.uid()},
+                field, at);
+        };
+        const auto nothing = [](RecurringSettings&) {};
+        refuse("name", "", nothing);
+        refuse("name", "a name", nothing);
+        refuse("name", std::string(65, 'a'), nothing);
+        refuse("schedule", "a", [](auto& all) { all.schedule = "61 * * * *"; });
+        refuse("time_zone", "a", [](auto& all) {
+            all.schedule = "@daily";
+            all.time_zone = "Europe/Atlantis";
+        });
+        refuse("queue", "a", [](auto& all) { all.queue = "main"; });
+        refuse("queue", "a", [](auto& all) { all.queue = "a:b"; });
+        refuse("job", "a", [](auto& all) { all.job.clear(); });
+        refuse("job", "a", [](auto& all) { all.job.assign(recurring_job_bytes_max + 1, 'a'); });
+        refuse("timeout", "a", [](auto& all) { all.timeout = Duration{-1}; });
+        refuse("expires", "a", [](auto& all) { all.expires = Duration{-1}; });
+        refuse("catch_up", "a", [](auto& all) { all.catch_up = CatchUp::all; });
+        // Two entries are the ticks' own.
+        refuse("metadata", "a", [](auto& all) {
+            for (std::size_t i = 0; i + 1 < job_metadata_max; ++i) {
+                all.metadata[std::to_string(i)] = "x";
+            }
+        });
+    });
+
+    add("a bad run of a recurring job is refused and changes nothing", [](Scenario& s) {
+        put(s, "report");
+        auto step = run_of(s, found(s, "report"));
+        step.next = step.until;
+        s.expect_refused(step, "next");
+        step = run_of(s, found(s, "report"));
+        auto push = *step.push;
+        push.queue = "main";
+        step.push = std::make_shared<const PushJob>(push);
+        s.expect_refused(step, "queue");
+        s.expect_refused(DueRecurringJobs{0}, "limit");
+        s.expect_refused(DueRecurringJobs{due_recurring_max + 1}, "limit");
+        s.expect_refused(ListRecurringJobs{{.after = {}, .limit = 0}}, "limit");
+    });
+}
+
+}  // namespace
+
+void add_recurring_cases(StoreCases& add) {
+    add_tick_cases(add);
+    add_entity_cases(add);
+    add_refusal_cases(add);
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,182 @@
+#include "routemaster/job_schedule.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <utility>
+
+#include "core/schedule/cron_fields.hpp"
+#include "core/schedule/time_zone.hpp"
+
+namespace routemaster {
+namespace {
+
+using detail::UnixSeconds;
+
+constexpr std::string_view interval_word = "@every";
+constexpr std::int64_t interval_max = std::int64_t{3'650} * 86'400;
+
+/// Ticks are searched for between the years 1900 and 3000.
+constexpr UnixSeconds search_begin = -2'208'988'800;
+constexpr UnixSeconds search_end = 32'503'680'000;
+
+Error bad_interval(std::string_view text) {
+    constexpr std::size_t shown_max = 40;
+    return {Errc::invalid, "schedule: '" + std::string{text.substr(0, shown_max)} +
+                               "' must be an interval from 1s to 3650d, as @every 1h30m"};
+}
+
+std::int64_t unit_seconds(char unit) {
+    switch (unit) {
+        case 'd': return 86'400;
+        case 'h': return 3'600;
+        case 'm': return 60;
+        case 's': return 1;
+        default: return 0;
+    }
+}
+
+/// Reads `1d12h30m5s`: the units from the greatest to the least, each at most once.
+std::optional<std::int64_t> interval_of(std::string_view text) {
+    std::int64_t sum = 0;
+    auto unit_before = interval_max;
+    while (!text.empty()) {
+        std::int64_t number = 0;
+        const auto* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, number);
+        if (read.ec != std::errc{} || read.ptr == end || text.front() == '-') return std::nullopt;
+        const auto unit = unit_seconds(*read.ptr);
+        if (unit == 0 || unit >= unit_before || number > interval_max / unit) return std::nullopt;
+        sum += number * unit;
+        unit_before = unit;
+        text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()) + 1);
+    }
+    return sum >= 1 && sum <= interval_max ? std::optional{sum} : std::nullopt;
+}
+
+std::int64_t floor_to(std::int64_t number, std::int64_t multiple) {
+    const auto rest = number % multiple;
+    return number - rest - (rest < 0 ? multiple : 0);
+}
+
+TimePoint from_seconds(UnixSeconds at) { return from_milliseconds(at * 1'000); }
+
+/// The second that an instant is in, which is in the years that are searched.
+UnixSeconds to_seconds(TimePoint at) {
+    const auto near = std::clamp(at, from_seconds(search_begin), from_seconds(search_end));
+    return floor_to(to_milliseconds(near), 1'000) / 1'000;
+}
+
+}  // namespace
+
+struct JobSchedule::Rule {
+    std::int64_t interval = 0;  ///< In seconds; 0: as the fields say.
+    detail::CronFields fields{};
+    detail::TimeZone zone{};
+
+    [[nodiscard]] std::optional<UnixSeconds> next(UnixSeconds after) const {
+        if (interval != 0) return floor_to(after, interval) + interval;
+        return fields.is_fixed() ? next_fixed(after) : next_of_rhythm(after);
+    }
+
+    [[nodiscard]] std::optional<UnixSeconds> last(UnixSeconds at) const {
+        if (interval != 0) return floor_to(at, interval);
+        return fields.is_fixed() ? last_fixed(at) : last_of_rhythm(at);
+    }
+
+private:
+    /// Whatever the clock shows between two of its steps.
+    [[nodiscard]] std::optional<UnixSeconds> next_of_rhythm(UnixSeconds after) const {
+        while (after < search_end) {
+            const auto period = zone.at(after + 1);
+            const auto local = fields.next(after + period.offset);
+            if (!local) return std::nullopt;
+            if (*local - period.offset < period.end) return *local - period.offset;
+            after = period.end - 1;
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<UnixSeconds> last_of_rhythm(UnixSeconds at) const {
+        while (at > search_begin) {
+            const auto period = zone.at(at);
+            const auto local = fields.last(at + period.offset);
+            if (!local) return std::nullopt;
+            if (*local - period.offset >= period.begin) return *local - period.offset;
+            at = period.begin - 1;
+        }
+        return std::nullopt;
+    }
+
+    /// Each time of the clock has one instant, and later times have no earlier ones. A time that
+    /// the clock shows again after a step back had its instant before.
+    [[nodiscard]] std::optional<UnixSeconds> next_fixed(UnixSeconds after) const {
+        auto local = fields.next(after + zone.at(after).offset);
+        while (local) {
+            if (const auto instant = zone.first_instant(*local); instant > after) return instant;
+            local = fields.next(*local);
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<UnixSeconds> last_fixed(UnixSeconds at) const {
+        const auto period = zone.at(at);
+        // Before a step back, the clock may have shown more than it does now.
+        auto shown = at + period.offset;
+        if (period.begin > search_begin) {
+            shown = std::max(shown, period.begin - 1 + zone.at(period.begin - 1).offset);
+        }
+        auto local = fields.last(shown);
+        while (local) {
+            if (const auto instant = zone.first_instant(*local); instant <= at) return instant;
+            local = fields.last(*local - 1);
+        }
+        return std::nullopt;
+    }
+};
+
+Result<JobSchedule> JobSchedule::parse(std::string_view text, std::string_view time_zone) {
+    Rule rule;
+    const auto word = text.substr(0, text.find(' '));
+    if (word == interval_word) {
+        auto rest = text.substr(word.size());
+        rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+        const auto interval = interval_of(rest);
+        if (!interval) return bad_interval(text);
+        if (time_zone != "UTC") {
+            return Error{Errc::invalid, "time_zone: an interval has none but UTC"};
+        }
+        rule.interval = *interval;
+        return JobSchedule{std::make_shared<const Rule>(rule)};
+    }
+    auto fields = detail::CronFields::parse(text);
+    if (!fields) return fields.error();
+    const auto zone = detail::TimeZone::find(time_zone);
+    if (!zone) return zone.error();
+    rule.fields = *fields;
+    rule.zone = *zone;
+    return JobSchedule{std::make_shared<const Rule>(rule)};
+}
+
+std::string JobSchedule::every(Duration interval) {
+    const auto milliseconds = interval.count();
+    std::string text{interval_word};
+    text.append(" ").append(std::to_string(milliseconds / 1'000));
+    // No number of seconds: left for `parse` to refuse.
+    if (milliseconds % 1'000 != 0) text.append(".").append(std::to_string(milliseconds % 1'000));
+    return text.append("s");
+}
+
+TimePoint JobSchedule::next(TimePoint after) const {
+    if (after >= from_seconds(search_end)) return never;
+    const auto tick = rule_->next(to_seconds(after));
+    return tick ? from_seconds(*tick) : never;
+}
+
+std::optional<TimePoint> JobSchedule::last(TimePoint at) const {
+    if (at < from_seconds(search_begin)) return std::nullopt;
+    const auto tick = rule_->last(to_seconds(at));
+    return tick ? std::optional{from_seconds(*tick)} : std::nullopt;
+}
+
+}  // namespace routemaster

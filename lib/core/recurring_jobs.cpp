@@ -1,0 +1,166 @@
+#include "routemaster/recurring_jobs.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/entropy.hpp"
+#include "routemaster/job_schedule.hpp"
+#include "routemaster/perform.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+namespace {
+
+RecurringSettings settings_of(std::string schedule, std::string queue, const Job& job,
+                              RecurringOptions options) {
+    return {.schedule = std::move(schedule),
+            .time_zone = std::move(options.time_zone),
+            .queue = std::move(queue),
+            .job = encode_job(job),
+            .catch_up = options.catch_up,
+            .overlap = options.overlap,
+            .attempts_max = options.attempts_max,
+            .timeout = options.timeout,
+            .expires = options.expires,
+            .metadata = std::move(options.metadata)};
+}
+
+Result<PutRecurringJob> put_step(std::string name, RecurringSettings settings) {
+    const auto job = decode_job(settings.job);
+    if (!job) return Error{Errc::invalid, "job: must be an encoded job"};
+    if (job->name.empty()) return Error{Errc::invalid, "name: of a job must not be empty"};
+    return PutRecurringJob{std::move(name),
+                           std::make_shared<const RecurringSettings>(std::move(settings)),
+                           Uid{entropy(), entropy()}};
+}
+
+/// One that was put or resumed, and that no scheduler has seen since, is due at its next tick.
+RecurringJob with_next_tick(RecurringJob job) {
+    if (job.next_at > job.settled_until) return job;
+    const auto schedule = JobSchedule::parse(job.settings.schedule, job.settings.time_zone);
+    if (schedule) job.next_at = schedule->next(job.settled_until);
+    return job;
+}
+
+using Found = std::optional<RecurringJob>;
+using Listed = std::vector<RecurringJob>;
+
+Result<Found> shown(Result<Found> found) {
+    if (found && *found) *found = with_next_tick(**std::move(found));
+    return found;
+}
+
+Result<Listed> shown(Result<Listed> listed) {
+    if (!listed) return listed;
+    for (auto& job : *listed) job = with_next_tick(std::move(job));
+    return listed;
+}
+
+Result<bool> whether(const Result<Count>& count) {
+    return count ? Result<bool>{count->value == 1} : Result<bool>{count.error()};
+}
+
+/// The push of a job that is triggered. Its `tick` is now.
+PushJob triggered(const RecurringJob& job, TimePoint now) {
+    auto push = push_of(job.name, job.settings, now, now);
+    // One of its own, so that the push may be repeated when its reply is lost.
+    if (job.settings.overlap) push.options.key.text = Uid{entropy(), entropy()}.text();
+    return push;
+}
+
+}  // namespace
+
+Result<void> RecurringJobs::put(std::string name, RecurringSettings settings) {
+    auto step = put_step(std::move(name), std::move(settings));
+    if (!step) return step.error();
+    return without_value(perform(store_, *std::move(step), clock_.now()));
+}
+
+void RecurringJobs::put(std::string name, RecurringSettings settings,
+                        std::function<void(Result<void>)> done) {
+    auto step = put_step(std::move(name), std::move(settings));
+    if (!step) return done(step.error());
+    submit(store_, *std::move(step), clock_.now(),
+           [done = std::move(done)](const Result<Done>& reply) { done(without_value(reply)); });
+}
+
+Result<void> RecurringJobs::cron(std::string name, std::string expression, std::string queue,
+                                 const Job& job, RecurringOptions options) {
+    return put(std::move(name),
+               settings_of(std::move(expression), std::move(queue), job, std::move(options)));
+}
+
+Result<void> RecurringJobs::every(std::string name, Duration interval, std::string queue,
+                                  const Job& job, RecurringOptions options) {
+    return put(std::move(name), settings_of(JobSchedule::every(interval), std::move(queue), job,
+                                            std::move(options)));
+}
+
+Result<Found> RecurringJobs::find(std::string name) const {
+    return shown(perform(store_, FindRecurringJob{std::move(name)}, clock_.now()));
+}
+
+void RecurringJobs::find(std::string name, std::function<void(Result<Found>)> done) const {
+    submit(store_, FindRecurringJob{std::move(name)}, clock_.now(),
+           [done = std::move(done)](Result<Found> found) { done(shown(std::move(found))); });
+}
+
+Result<Listed> RecurringJobs::list(Page page) const {
+    return shown(perform(store_, ListRecurringJobs{std::move(page)}, clock_.now()));
+}
+
+void RecurringJobs::list(Page page, std::function<void(Result<Listed>)> done) const {
+    submit(store_, ListRecurringJobs{std::move(page)}, clock_.now(),
+           [done = std::move(done)](Result<Listed> listed) { done(shown(std::move(listed))); });
+}
+
+Result<bool> RecurringJobs::pause(std::string name) {
+    return whether(perform(store_, PauseRecurringJob{std::move(name), true}, clock_.now()));
+}
+
+void RecurringJobs::pause(std::string name, std::function<void(Result<bool>)> done) {
+    submit(store_, PauseRecurringJob{std::move(name), true}, clock_.now(),
+           [done = std::move(done)](const Result<Count>& count) { done(whether(count)); });
+}
+
+Result<bool> RecurringJobs::resume(std::string name) {
+    return whether(perform(store_, PauseRecurringJob{std::move(name), false}, clock_.now()));
+}
+
+void RecurringJobs::resume(std::string name, std::function<void(Result<bool>)> done) {
+    submit(store_, PauseRecurringJob{std::move(name), false}, clock_.now(),
+           [done = std::move(done)](const Result<Count>& count) { done(whether(count)); });
+}
+
+Result<std::optional<Pushed>> RecurringJobs::trigger(std::string name) {
+    const auto now = clock_.now();
+    const auto found = perform(store_, FindRecurringJob{std::move(name)}, now);
+    if (!found) return found.error();
+    if (!*found) return std::optional<Pushed>{};
+    const auto pushed = perform(store_, triggered(**found, now), now);
+    return pushed ? Result<std::optional<Pushed>>{*pushed} : pushed.error();
+}
+
+void RecurringJobs::trigger(std::string name,
+                            std::function<void(Result<std::optional<Pushed>>)> done) {
+    const auto now = clock_.now();
+    submit(store_, FindRecurringJob{std::move(name)}, now,
+           [&store = store_, now, done = std::move(done)](const Result<Found>& found) {
+               if (!found) return done(found.error());
+               if (!*found) return done(std::optional<Pushed>{});
+               submit(store, triggered(**found, now), now, [done](const Result<Pushed>& pushed) {
+                   pushed ? done(std::optional{*pushed}) : done(pushed.error());
+               });
+           });
+}
+
+Result<Removal> RecurringJobs::remove(std::string name) {
+    return perform(store_, RemoveRecurringJob{std::move(name)}, clock_.now());
+}
+
+void RecurringJobs::remove(std::string name, std::function<void(Result<Removal>)> done) {
+    submit(store_, RemoveRecurringJob{std::move(name)}, clock_.now(), std::move(done));
+}
+
+}  // namespace routemaster

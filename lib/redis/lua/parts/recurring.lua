@@ -1,0 +1,35 @@
+-- Recurring jobs. `routemaster:recurring` has of each name MessagePack of [settings, 1 if it is
+-- paused or 0, next_at, settled_until, last_at or false, runs, kept, revision]; the settings are
+-- MessagePack of a map. `routemaster:recurring:due` has those that are not paused, by next_at.
+-- Their instants are in the server's time, whatever the clocks of the callers show.
+
+-- The record of a recurring job; nil when there is none that can be read.
+local function recurring_of(name)
+    local packed = redis.call('HGET', P .. 'routemaster:recurring', name)
+    local read, record = pcall(cmsgpack.unpack, packed or '')
+    if read and type(record) == 'table' and #record == 8 then return record end
+end
+
+-- A recurring job as replies list it.
+local function recurring_reply(name, record)
+    return {name, unpack(record, 1, 8)}
+end
+
+local function expect_recurring()
+    expect('HLEN', 'routemaster:recurring')
+    expect('ZCARD', 'routemaster:recurring:due')
+end
+
+local function keep_recurring(name, record)
+    redis.call('HSET', P .. 'routemaster:recurring', name, cmsgpack.pack(record))
+    if record[2] == 0 then
+        redis.call('ZADD', P .. 'routemaster:recurring:due', record[3], name)
+    else
+        redis.call('ZREM', P .. 'routemaster:recurring:due', name)
+    end
+end
+
+-- Those who run them sleep until the next is due.
+local function wake_schedulers()
+    redis.call('PUBLISH', P .. 'routemaster:wake', ':recurring')
+end

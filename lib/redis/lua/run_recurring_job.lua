@@ -1,0 +1,28 @@
+-- RunRecurringJob: settles ticks of a recurring job, and runs the last of them.
+-- KEYS  1 routemaster:recurring
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 revision, 6 at, 7 until, 8 next, and, if it may push,
+--       from 9 on what push_job.lua has from 4 on
+-- Reply: 0 pushed, 1 kept, 2 moved, 3 stale; then the id of the job, or 0.
+-- The push comes first: it fails before it changes anything, and nothing fails behind it.
+expect_recurring()
+local name = ARGV[4]
+local record = recurring_of(name)
+if not record or record[2] ~= 0 or record[8] ~= ARGV[5] or record[3] ~= tonumber(ARGV[6]) then
+    return {3, 0}
+end
+local last, outcome, id = tonumber(ARGV[7]), 2, 0
+if ARGV[9] and last > record[4] then
+    local pushed = push({P .. 'jobs:index:' .. ARGV[9]},
+        {ARGV[1], ARGV[2], ARGV[3], unpack(ARGV, 9)})
+    outcome, id = pushed[1] == 1 and 0 or 1, pushed[2]
+    if outcome == 0 then
+        record[5] = last
+        record[6] = record[6] + 1
+    else
+        record[7] = record[7] + 1
+    end
+end
+record[3] = tonumber(ARGV[8])
+record[4] = math.max(record[4], last)
+keep_recurring(name, record)
+return {outcome, id}

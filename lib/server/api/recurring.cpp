@@ -1,0 +1,187 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "job_payload.hpp"
+#include "job_text.hpp"
+#include "listing.hpp"
+#include "payload.hpp"
+#include "routemaster/codec/json_text.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/recurring_jobs.hpp"
+#include "routes.hpp"
+
+namespace routemaster::api {
+namespace {
+
+constexpr std::array<std::string_view, 6> put_fields{"schedule", "time_zone", "queue",
+                                                     "job",      "catch_up",  "overlap"};
+constexpr std::array<std::string_view, 3> catch_up_words{"skip", "once", "all"};
+
+std::string name_of(const Exchange& exchange) { return std::string{exchange.segment(2)}; }
+
+void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "recurring job not found"); }
+
+// --- Putting ------------------------------------------------------------------------------------
+
+/// Reads a text into `into`, if it is given.
+Result<void> read_text(const Value& payload, std::string_view field, std::string& into) {
+    const auto* value = given(payload, field);
+    if (value == nullptr) return {};
+    const auto* text = value->get_if<std::string>();
+    if (text == nullptr) return bad(field, "requires a string");
+    into = *text;
+    return {};
+}
+
+Result<void> read_catch_up(const Value& payload, CatchUp& catch_up) {
+    std::string word;
+    if (auto read = read_text(payload, "catch_up", word); !read || word.empty()) return read;
+    for (std::size_t i = 0; i < catch_up_words.size(); ++i) {
+        if (catch_up_words[i] != word) continue;
+        catch_up = static_cast<CatchUp>(i);
+        return {};
+    }
+    return bad("catch_up", "must be skip, once or all");
+}
+
+/// The job that each tick pushes, with what of a push's options each push can have.
+Result<void> read_job(const Value& payload, RecurringSettings& settings) {
+    const auto* job = given(payload, "job");
+    if (job == nullptr) return bad("job", "is missing");
+    auto push = job_push(*job);
+    if (!push) return headed("job", push.error());
+    for (const std::string_view field : {"delay", "run_at", "unique"}) {
+        if (given(*job, field) != nullptr) {
+            return bad("job", std::string{field} + ": is not for a recurring job");
+        }
+    }
+    auto& options = push->options;
+    settings.job = encode_job(push->job);
+    settings.attempts_max = options.attempts_max;
+    settings.timeout = options.timeout;
+    settings.expires = options.expires;
+    settings.metadata = std::move(options.metadata);
+    return {};
+}
+
+Result<RecurringSettings> recurring_settings(std::string_view body) {
+    const auto payload = json_object(body);
+    if (!payload) return payload.error();
+    if (auto known = check_fields(*payload, put_fields); !known) return known.error();
+    RecurringSettings settings;
+    if (auto read = read_text(*payload, "schedule", settings.schedule); !read) return read.error();
+    if (auto read = read_text(*payload, "time_zone", settings.time_zone); !read) {
+        return read.error();
+    }
+    if (auto read = read_text(*payload, "queue", settings.queue); !read) return read.error();
+    if (auto read = read_catch_up(*payload, settings.catch_up); !read) return read.error();
+    if (const auto* overlap = given(*payload, "overlap")) {
+        const auto* truth = overlap->get_if<bool>();
+        if (truth == nullptr) return bad("overlap", "must be true or false");
+        settings.overlap = *truth;
+    }
+    if (auto read = read_job(*payload, settings); !read) return read.error();
+    return settings;
+}
+
+// --- Listing ------------------------------------------------------------------------------------
+
+void append_time(std::string& json, std::string_view name, std::optional<TimePoint> at) {
+    json.append(",\"").append(name).append("\":");
+    json.append(at && *at != never ? std::to_string(to_milliseconds(*at)) : "null");
+}
+
+void append_text(std::string& json, std::string_view name, std::string_view text) {
+    json.append(",\"").append(name).append("\":");
+    append_json_text(json, text);
+}
+
+void append_recurring(std::string& json, const RecurringJob& one, const Caller&) {
+    const auto& settings = one.settings;
+    json.append(R"({"name":)");
+    append_json_text(json, one.name);
+    append_text(json, "schedule", settings.schedule);
+    append_text(json, "time_zone", settings.time_zone);
+    append_text(json, "queue", settings.queue);
+    auto job = decode_job(settings.job);
+    json.append(R"(,"job":{)");
+    append_job(json, job ? std::optional{*std::move(job)} : std::nullopt);
+    json.append(R"(,"attempts_max":)").append(std::to_string(settings.attempts_max));
+    json.append(R"(,"timeout":)").append(std::to_string(settings.timeout.count()));
+    json.append(R"(,"expires":)").append(std::to_string(settings.expires.count()));
+    json.append(R"(,"metadata":)");
+    append_metadata(json, settings.metadata);
+    json.append("}");
+    append_text(json, "catch_up", catch_up_words.at(static_cast<std::size_t>(settings.catch_up)));
+    json.append(R"(,"overlap":)").append(settings.overlap ? "true" : "false");
+    json.append(R"(,"paused":)").append(one.paused ? "true" : "false");
+    append_time(json, "next_at", one.paused ? std::nullopt : std::optional{one.next_at});
+    append_time(json, "last_at", one.last_at);
+    json.append(R"(,"runs":)").append(std::to_string(one.runs));
+    json.append(R"(,"kept":)").append(std::to_string(one.kept)).append("}");
+}
+
+/// Answers 204, or 404 when there is none.
+void answer_whether(Exchange& exchange, bool found) {
+    found ? exchange.answer(204) : answer_unknown(exchange);
+}
+
+}  // namespace
+
+void list_recurring(Exchange& exchange) {
+    list_page<RecurringJob>(
+        exchange, Keys::open,
+        [](Exchange& asking, Page page, auto done) {
+            asking.recurring().list(std::move(page), std::move(done));
+        },
+        [](const RecurringJob& job) -> const std::string& { return job.name; }, append_recurring);
+}
+
+void show_recurring(Exchange& exchange) {
+    exchange.recurring().find(
+        name_of(exchange),
+        exchange.then([](Exchange& done, const std::optional<RecurringJob>& found) {
+            if (!found) return answer_unknown(done);
+            std::string json;
+            append_recurring(json, *found, done.caller());
+            done.answer_json(200, std::move(json));
+        }));
+}
+
+void put_recurring(Exchange& exchange) {
+    auto settings = recurring_settings(exchange.request().body);
+    if (!settings) return exchange.refuse(settings.error());
+    exchange.recurring().put(name_of(exchange), *std::move(settings),
+                             exchange.then([](Exchange& done) { done.answer(204); }));
+}
+
+void pause_recurring(Exchange& exchange) {
+    exchange.recurring().pause(name_of(exchange), exchange.then(answer_whether));
+}
+
+void resume_recurring(Exchange& exchange) {
+    exchange.recurring().resume(name_of(exchange), exchange.then(answer_whether));
+}
+
+void run_recurring(Exchange& exchange) {
+    exchange.recurring().trigger(
+        name_of(exchange), exchange.then([](Exchange& done, const std::optional<Pushed>& pushed) {
+            if (!pushed) return answer_unknown(done);
+            std::string json;
+            append_pushed(json, *pushed);
+            done.answer_json(200, std::move(json));
+        }));
+}
+
+void remove_recurring(Exchange& exchange) {
+    exchange.recurring().remove(name_of(exchange), exchange.then([](Exchange& done, Removal what) {
+        answer_whether(done, what == Removal::removed);
+    }));
+}
+
+}  // namespace routemaster::api

@@ -1,0 +1,73 @@
+/// @file
+/// What a file keeps of recurring jobs.
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "file_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+PutRecurringJob recurring_put(const char* name, const char* job) {
+    return {name,
+            std::make_shared<const RecurringSettings>(
+                RecurringSettings{.schedule = "30 2 * * *",
+                                  .time_zone = "Europe/Berlin",
+                                  .queue = "work",
+                                  .job = job,
+                                  .catch_up = CatchUp::all,
+                                  .overlap = true,
+                                  .attempts_max = 3,
+                                  .timeout = Duration{1'000},
+                                  .expires = Duration{2'000},
+                                  .metadata = {{"tenant", "shop"}}}),
+            Uid{1, static_cast<std::uint64_t>(job[0])}};
+}
+
+RunRecurringJob recurring_run(const RecurringJob& job, TimePoint now) {
+    return {.name = job.name,
+            .revision = job.revision,
+            .at = job.next_at,
+            .until = now,
+            .next = now + Duration{60'000},
+            .push = std::make_shared<const PushJob>(push_of(job.name, job.settings, now, now))};
+}
+
+}  // namespace
+
+TEST_CASE("a file keeps recurring jobs, and how far their ticks have come") {
+    FileOptions options;
+    int rows_behind = 1;
+    SUBCASE("in the rows where that changed") {}
+    SUBCASE("after compaction") {
+        options.slack_max = 1'024;
+        rows_behind = 3'000;
+    }
+    FileScene scene{options};
+    for (const char* name : {"run", "paused", "removed", "untouched"}) {
+        scene.must(recurring_put(name, name));
+    }
+    scene.must(PauseRecurringJob{"paused", true});
+    scene.must(RemoveRecurringJob{"removed"});
+    scene.now += Duration{60'000};
+    const auto step = recurring_run(*scene.must(FindRecurringJob{"run"}), scene.now);
+    CHECK(scene.must(step).outcome == RecurringRun::Outcome::pushed);
+    for (int i = 0; i < rows_behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    const auto before = scene.must(ListRecurringJobs{});
+    CHECK(before.size() == 3);
+    const auto due = scene.must(DueRecurringJobs{});
+    CHECK(due.jobs.size() == 1);
+    scene.close();
+    scene.open(options);
+    CHECK(scene.must(ListRecurringJobs{}) == before);
+    CHECK(scene.must(DueRecurringJobs{}) == due);
+    CHECK(scene.must(step) == RecurringRun{});
+    CHECK(scene.queue("work").ready == 1);
+    CHECK(scene.must(PauseRecurringJob{"paused", false}) == Count{1});
+    CHECK(scene.must(DueRecurringJobs{}).jobs.size() == 2);
+}

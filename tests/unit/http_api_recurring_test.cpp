@@ -1,0 +1,116 @@
+#include <utility>
+
+#include "http_api_scenario.hpp"
+
+using namespace http_api_test;
+
+namespace {
+
+const std::string report_path = "/v1/recurring/report";
+const std::string report_body =
+    R"({"schedule":"30 2 * * MON-FRI","time_zone":"Europe/Berlin","queue":"images",)"
+    R"("job":{"name":"report","arguments":["sales"],"attempts_max":3,"timeout":700,)"
+    R"("expires":60000,"metadata":{"tenant":"shop"}},"catch_up":"skip"})";
+
+rm::HttpResponse put(Scenario& bus, const std::string& path, const std::string& body) {
+    return bus.ask(request("PUT", path, root, body));
+}
+
+void put_refused(Scenario& bus, const std::string& body, const std::string& problem) {
+    INFO(body);
+    const auto answer = put(bus, report_path, body);
+    CHECK(answer.status == 400);
+    CHECK(answer.body.starts_with(problem));
+    CHECK(done(bus.store, rm::ListRecurringJobs{}).empty());
+}
+
+}  // namespace
+
+TEST_CASE("http api: a recurring job is put, shown, listed and removed") {
+    Scenario bus;
+    CHECK(put(bus, report_path, report_body).status == 204);
+    // noon is a Saturday: the next tick is on Monday.
+    const std::string shown =
+        R"({"name":"report","schedule":"30 2 * * MON-FRI","time_zone":"Europe/Berlin",)"
+        R"("queue":"images","job":{"name":"report","arguments":["sales"],"attempts_max":3,)"
+        R"("timeout":700,"expires":60000,"metadata":{"tenant":"shop"}},"catch_up":"skip",)"
+        R"("overlap":false,"paused":false,"next_at":1795397400000,"last_at":null,"runs":0,)"
+        R"("kept":0})";
+    const auto answer = bus.get(report_path, root);
+    CHECK(answer.status == 200);
+    CHECK(answer.body == shown);
+    CHECK(put(bus, "/v1/recurring/ping",
+              R"({"schedule":"@every 10s","queue":"images","job":{"name":"ping"},)"
+              R"("catch_up":"all","overlap":true})")
+              .status == 204);
+    const auto page = bus.get("/v1/recurring?limit=1", root);
+    CHECK(page.body.starts_with(R"([{"name":"ping","schedule":"@every 10s","time_zone":"UTC",)"));
+    CHECK(header(page, "Link") == R"(</v1/recurring?after=ping&limit=1>; rel="next")");
+    CHECK(bus.get("/v1/recurring?after=ping", root).body == "[" + shown + "]");
+    CHECK(bus.remove(report_path, root).status == 204);
+    CHECK(bus.remove(report_path, root).status == 404);
+    CHECK(bus.get(report_path, root).status == 404);
+    CHECK(bus.get(report_path, root).body == "recurring job not found");
+}
+
+TEST_CASE("http api: a recurring job is paused, resumed and run now") {
+    Scenario bus;
+    for (const char* action : {"/pause", "/resume", "/run"}) {
+        CHECK(bus.post(report_path + action, root, "").status == 404);
+    }
+    put(bus, report_path, report_body);
+    CHECK(bus.post(report_path + "/pause", root, "").status == 204);
+    CHECK(bus.get(report_path, root).body.find(R"("paused":true,"next_at":null)") !=
+          std::string::npos);
+    CHECK(bus.post(report_path + "/run", root, "").body == R"({"id":1,"outcome":"pushed"})");
+    CHECK(bus.post(report_path + "/run", root, "").body == R"({"id":1,"outcome":"duplicate"})");
+    const auto job = done(bus.store, rm::FindJob{"images", 1}).value();
+    CHECK(job.options.attempts_max == 3);
+    CHECK(job.options.expires_at == noon + rm::Duration{60'000});
+    CHECK(job.options.metadata.at("recurring") == "report");
+    CHECK(bus.post(report_path + "/resume", root, "").status == 204);
+    CHECK_FALSE(done(bus.store, rm::FindRecurringJob{"report"})->paused);
+}
+
+TEST_CASE("http api: what is no recurring job is refused, and the answer names the field") {
+    Scenario bus;
+    const auto with = [](const std::string& fields) {
+        return R"({"queue":"images","job":{"name":"a"},)" + fields + "}";
+    };
+    put_refused(bus, "", "JSON");
+    put_refused(bus, "[]", "JSON: must be an object");
+    put_refused(bus, "{}", "job: is missing");
+    put_refused(bus, with(R"("cron":"@daily")"), "bad data in payload: unknown field");
+    put_refused(bus, with(R"("schedule":"61 * * * *")"), "schedule: minute: '61' is not from");
+    put_refused(bus, with(R"("schedule":7)"), "schedule: requires a string");
+    put_refused(bus, with(R"("overlap":false)"), "schedule: ");
+    put_refused(bus, with(R"("schedule":"@daily","time_zone":"Berlin")"), "time_zone: ");
+    put_refused(bus, with(R"("schedule":"@daily","catch_up":"never")"),
+                "catch_up: must be skip, once or all");
+    put_refused(bus, with(R"("schedule":"@daily","catch_up":"all")"), "catch_up: all needs");
+    put_refused(bus, with(R"("schedule":"@daily","overlap":"yes")"),
+                "overlap: must be true or false");
+    put_refused(bus, R"({"schedule":"@daily","job":{"name":"a"}})", "queue: ");
+    put_refused(bus, R"({"schedule":"@daily","queue":"main","job":{"name":"a"}})", "queue: ");
+    put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{}})", "job: name: is missing");
+    put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","delay":1}})",
+                "job: delay: is not for a recurring job");
+    const auto answer = put(bus, "/v1/recurring/a%20b", report_body);
+    CHECK(answer.status == 400);
+    CHECK(answer.body.starts_with("name: must be 1 to 64 of"));
+}
+
+TEST_CASE("http api: recurring jobs are for root alone") {
+    Scenario bus;
+    const std::pair<const char*, const char*> routes[] = {
+        {"GET", "/v1/recurring"},          {"GET", "/v1/recurring/a"},
+        {"PUT", "/v1/recurring/a"},        {"DELETE", "/v1/recurring/a"},
+        {"POST", "/v1/recurring/a/pause"}, {"POST", "/v1/recurring/a/resume"},
+        {"POST", "/v1/recurring/a/run"},
+    };
+    for (const auto& [method, path] : routes) {
+        CAPTURE(path);
+        CHECK(bus.ask(request(method, path, shop)).status == 401);
+        CHECK(bus.ask(request(method, path, {})).status == 401);
+    }
+}
