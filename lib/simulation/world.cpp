@@ -30,7 +30,9 @@ constexpr const char* fickle = "fickle";  // The subscriber that comes and goes.
 constexpr Duration absence_max{3'000};
 constexpr Duration stall_max{12'000};
 constexpr Duration drain_max{300'000};
-constexpr Duration replies_late_max{1'500};
+/// When replies and attempts have ended that were under way when all healed. The worker of an
+/// attempt may still die with it, whether its lease is lost or not.
+constexpr Duration late_max{9'500};
 constexpr Duration clock_set_max{15'000};
 
 /// The topic of events that follow from jobs. They have their numbers long before they are
@@ -385,8 +387,8 @@ struct World::Impl {
 
     void drain_queues() {
         const auto deadline = context.moment() + drain_max;
-        const auto all_replied = context.moment() + replies_late_max;
-        while (context.moment() < all_replied || !store.idle() || !invariant_checker.drained()) {
+        const auto all_ended = context.moment() + late_max;
+        while (context.moment() < all_ended || !store.idle() || !invariant_checker.drained()) {
             if (context.moment() > deadline)
                 context.fail("there is work left long after all has healed");
             do {
