@@ -203,13 +203,16 @@ private:
     }
 
     /// Some with many follow-ups, some with none. What falls due in the same millisecond does so in
-    /// the order of its bytes: only the first job is for later, and batches begin by their ids.
+    /// the order of its bytes, or of its ids after a restart: only the first job is for later or in
+    /// place of another, and batches begin by their ids.
     Step complete(const Lease& lease, TimePoint now) {
         CompleteJob step{lease};
         for (auto left = random_.below(6); left > 0; --left) {
             auto one = push(now);
             auto& pushed = step.pushes.emplace_back(std::get<PushJob>(std::move(one)));
-            if (step.pushes.size() > 1) pushed.run_at = now;
+            if (step.pushes.size() == 1) continue;
+            pushed.run_at = now;
+            pushed.on_duplicate = OnDuplicate::keep;
         }
         std::vector<Uid> ids(random_.below(6));
         for (auto& id : ids) id = Uid{random_.next(), random_.next()};
