@@ -11,6 +11,7 @@
 #include "routemaster/detail/step_domains.hpp"
 #include "routemaster/outcome.hpp"
 #include "routemaster/step/capacity.hpp"
+#include "routemaster/step/completion.hpp"
 #include "routemaster/step/counters.hpp"
 #include "routemaster/step/dead_batches.hpp"
 #include "routemaster/step/deliveries.hpp"
@@ -30,7 +31,8 @@ namespace routemaster {
 /// All domains. A step is listed at the end of its own header; see docs/adding-a-step.md.
 using StepDomains = detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps,
                                     QueueSteps, WorkerSteps, DeliverySteps, DeadBatchSteps,
-                                    CapacitySteps, CounterSteps, RecurringSteps>;
+                                     CapacitySteps, CounterSteps, RecurringSteps,
+                                     CompletionSteps>;
 
 /// The domain of a step: the list it is in.
 template <StepKind S>

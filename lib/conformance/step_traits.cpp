@@ -108,6 +108,11 @@ struct BusyStore {
     DropOldestBatches step(std::type_identity<DropOldestBatches>) { return {1}; }
     AddToCounters step(std::type_identity<AddToCounters>) { return {{{{"process", {}}, 1}}}; }
     ListCounters step(std::type_identity<ListCounters>) { return {}; }
+    CompleteJob step(std::type_identity<CompleteJob>) {
+        return {work,
+                {{work_queue, "third", s.now()}, {work_queue, "fourth", s.now()}},
+                {s.publication("orders", "event")}};
+    }
 
     static std::shared_ptr<const RecurringSettings> settings(const char* job) {
         return std::make_shared<const RecurringSettings>(

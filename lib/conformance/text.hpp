@@ -64,6 +64,7 @@ public:
     static std::string of(const Pushed& pushed) {
         return record({of(pushed.outcome), of(pushed.id)});
     }
+    static std::string of(const Completed& c) { return record({of(c.settlement), of(c.pushed)}); }
     static std::string of(Deletion outcome) {
         return word(outcome, {"deleted", "unknown", "pending"});
     }

@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -44,6 +45,19 @@ public:
         char digits[24];
         const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
         return add(std::string_view{digits, end});
+    }
+
+    /// Adds those of a list behind the first `skipped`, of which it has that many at least.
+    void add_behind(const Arguments& list, std::size_t skipped) {
+        std::string_view rest = list.encoded_;
+        for (std::size_t i = 0; i < skipped; ++i) {
+            const auto head = rest.find("\r\n") + 2;
+            std::size_t size = 0;
+            std::from_chars(rest.data() + 1, rest.data() + head, size);
+            rest.remove_prefix(head + size + 2);
+        }
+        encoded_.append(rest);
+        count_ += list.count_ - skipped;
     }
 
     [[nodiscard]] std::size_t count() const noexcept { return count_; }

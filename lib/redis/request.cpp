@@ -1,5 +1,8 @@
 #include "request.hpp"
 
+#include "routemaster/detail/assert.hpp"
+#include "step_call.hpp"
+
 namespace routemaster::redis {
 
 Arguments& Request::on(std::string_view key, std::string_view name) {
@@ -19,6 +22,16 @@ Arguments& Request::on(const Lease& lease) {
         .add(lease.job)
         .add(lease.worker.text())
         .add(lease.fence);
+}
+
+void Request::add_step(const Step& step) {
+    constexpr std::size_t numbers_and_keys = 2;
+    constexpr std::size_t common = 3;
+    const auto call = step_call(step, context_);
+    ROUTEMASTER_ASSERT(call);
+    const auto& own = call->call.arguments;
+    arguments().add(own.count() - numbers_and_keys - common);
+    arguments().add_behind(own, numbers_and_keys + common);
 }
 
 }  // namespace routemaster::redis

@@ -12,6 +12,7 @@
 
 #include "call.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/outcome.hpp"
 #include "routemaster/step/reply.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
@@ -69,6 +70,10 @@ public:
     }
     /// The two arguments of a list.
     void page(const Page& page) { arguments().add(page.after).add(page.limit); }
+
+    /// What another step has for its script, beside what every script has: how many arguments, and
+    /// these. Asserts that nothing is wrong with the step.
+    void add_step(const Step& step);
 
     /// A time as the server understands it.
     [[nodiscard]] std::int64_t wire(TimePoint at) const {

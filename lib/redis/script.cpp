@@ -59,6 +59,13 @@ std::string lazily(std::string_view name, LuaParts parts, std::string_view funct
     return text.append("return ").append(functions).append("\nend\n");
 }
 
+std::string as_function(const Script& script) {
+    // Without what it says to the server.
+    const auto text = std::string_view{script.source}.substr(script.source.find('\n'));
+    std::string function = "local function " + std::string{script.name} + "(KEYS, ARGV)";
+    return function.append(text).append("\nend\n");
+}
+
 Script compose(std::string_view name, ScriptKind kind, LuaParts parts, std::string_view body) {
     std::string text{shebang(kind)};
     text += head;

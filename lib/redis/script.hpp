@@ -42,4 +42,8 @@ using LuaParts = std::initializer_list<std::string_view>;
     return compose(traits.name, script_kind(traits), parts, body);
 }
 
+/// A script inside another: a function of its name, with its arguments `KEYS` and `ARGV`, whose
+/// first three are those of all scripts.
+[[nodiscard]] std::string as_function(const Script& script);
+
 }  // namespace routemaster::redis

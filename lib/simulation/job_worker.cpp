@@ -3,12 +3,20 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "routemaster/codec/msgpack.hpp"
+
 namespace routemaster::simulation {
 namespace {
 
 constexpr std::size_t slots = 64;
 constexpr Duration poll_interval{500};
 constexpr Duration retry_wait_max{2'000};
+
+/// Nothing follows from what followed: the jobs of a world come to an end.
+bool is_follow_up(const std::string& job) {
+    const auto decoded = decode_job(job);
+    return decoded && decoded->name == follow_up_name;
+}
 
 Uid drawn_uid(Random& random) {
     const auto high = random.next();
@@ -18,10 +26,11 @@ Uid drawn_uid(Random& random) {
 }  // namespace
 
 JobWorker::JobWorker(SimulationContext& context, Store& store, Subscribers& subscribers,
-                     std::string name, std::function<void()> die)
+                     std::string name, JobCompletion complete, std::function<void()> die)
     : Process{context, std::move(name), job_queue, drawn_uid(context.random)},
       context_{context},
       subscribers_{subscribers},
+      complete_{std::move(complete)},
       die_{std::move(die)},
       link_{context, store},
       loop_{
@@ -70,7 +79,9 @@ void JobWorker::end(Id id, const Lease& lease, const Attempt& attempt) {
 void JobWorker::settle(Id id, bool done) {
     if (under_way_.erase(id) == 0) return;  // Nacked while the attempt went on.
     if (done) {
-        loop_.settle(id, AckJob{loop_.lease(id)});
+        const auto& lease = loop_.lease(id);
+        const bool ends_alone = is_follow_up(lease.job) || context_.random.below(2) == 0;
+        ends_alone ? loop_.settle(id, AckJob{lease}) : loop_.settle(id, complete_(lease));
     } else {
         const auto again = context_.now() + context_.up_to(retry_wait_max);
         const auto& lease = loop_.lease(id);

@@ -22,13 +22,17 @@ namespace routemaster::simulation {
 /// The queue of the jobs of a world.
 inline constexpr const char* job_queue = "work";
 
+/// The end of a job together with what follows from it.
+using JobCompletion = std::function<CompleteJob(const Lease&)>;
+
 /// One process that does jobs: the real lease loop, and attempts that take their time. Each job is
-/// acked or nacked until the store says that it is settled. Not thread safe.
+/// acked, with or without follow-ups, or nacked until the store says that it is settled. Not thread
+/// safe.
 class JobWorker final : public Process, private Active, private detail::LeaseLoop::Owner {
 public:
-    /// `die` kills it. The others must outlive it.
+    /// `complete` draws follow-ups; `die` kills it. The others must outlive it.
     JobWorker(SimulationContext& context, Store& store, Subscribers& subscribers, std::string name,
-              std::function<void()> die);
+              JobCompletion complete, std::function<void()> die);
 
 private:
     using Id = detail::LeaseLoop::Id;
@@ -50,6 +54,7 @@ private:
 
     SimulationContext& context_;
     Subscribers& subscribers_;
+    JobCompletion complete_;
     std::function<void()> die_;
     Link link_;
     detail::LeaseLoop loop_;

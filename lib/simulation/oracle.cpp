@@ -69,6 +69,8 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
             if (seen + scrub->silence <= now) submission.silent.insert(worker);
         }
         for (const auto& worker : submission.silent) seen_.erase(worker);
+    } else if (const auto* completion = std::get_if<CompleteJob>(&step)) {
+        may_follow(*completion);
     } else if (const auto* removal = std::get_if<RemoveSubscriber>(&step)) {
         auto& account = subscribers_[removal->token];
         account.current.clear();
@@ -110,6 +112,8 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
             refused_.insert(number_of(event->message));
         } else if (const auto* acquire = std::get_if<AcquireJobs>(&step)) {
             forget_unreported(*acquire);
+        } else if (const auto* completion = std::get_if<CompleteJob>(&step)) {
+            does_not_follow(*completion);
         }
         return;
     }
@@ -174,6 +178,7 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
         if (submission.latest < job.not_before) {
             context_.fail("acquired before it is due: " + name_of(lease));
         }
+        seen({lease.queue, lease.job}, lease.id);
         job.existence = Existence::present;
         job.not_before = TimePoint::min();
         job.holder = Holder{lease, number};
@@ -231,6 +236,85 @@ void Oracle::nacked(const Lease& lease, TimePoint run_at) {
 void Oracle::replied(std::uint64_t, const Submission&, const AckJob& step, Settlement outcome) {
     used(step.lease, outcome == Settlement::settled);
     if (outcome == Settlement::settled) gone(step.lease);
+}
+
+void Oracle::replied(std::uint64_t number, const Submission& submission, const CompleteJob& step,
+                     const Completed& completed) {
+    replied(number, submission, AckJob{step.lease}, completed.settlement);
+    if (completed.settlement != Settlement::settled) return does_not_follow(step);
+    followed_.insert(step.lease.id);
+    for (std::size_t i = 0; i < step.pushes.size(); ++i) {
+        const auto& push = step.pushes[i];
+        auto& follow_up = follow_ups_[{push.queue, push.job}];
+        if (follow_up.happened || completed.pushed.at(i) != PushOutcome::pushed) {
+            context_.fail("what follows from a job happened twice: " + Text::of(push.job));
+        }
+        follow_up.happened = true;
+        follow_up.in_doubt = false;
+        replied(number, submission, push, completed.pushed[i]);
+    }
+    for (const auto& publication : step.publications) {
+        replied(number, submission, publication, Done{});
+    }
+}
+
+// --- What follows from jobs ---------------------------------------------------------------------
+
+void Oracle::may_follow(const CompleteJob& step) {
+    std::vector<std::uint64_t> events;
+    for (const auto& publication : step.publications) {
+        const auto event = number_of(publication.message);
+        events.push_back(event);
+        refused_.erase(event);
+        // It got its number long before it is published.
+        for (auto& [token, account] : subscribers_) account.late.insert(event);
+    }
+    for (const auto& push : step.pushes) {
+        const JobKey key{push.queue, push.job};
+        auto& follow_up = follow_ups_[key];
+        follow_up.from = step.lease.id;
+        follow_up.events = events;
+        if (!follow_up.happened) jobs_[key].existence = Existence::unknown;
+    }
+}
+
+void Oracle::does_not_follow(const CompleteJob& step) {
+    for (const auto& push : step.pushes) {
+        const JobKey key{push.queue, push.job};
+        auto& follow_up = follow_ups_[key];
+        if (!follow_up.happened && !follow_up.in_doubt) never(key, follow_up);
+    }
+}
+
+void Oracle::never(const JobKey& key, FollowUpAccount& follow_up) {
+    follow_up.in_doubt = false;
+    jobs_[key].existence = Existence::absent;
+    refused_.insert(follow_up.events.begin(), follow_up.events.end());
+}
+
+void Oracle::in_doubt(const CompleteJob& step) {
+    const auto& holder = account_of(step.lease).holder;
+    if (!holder || holder->lease != step.lease) return does_not_follow(step);
+    for (const auto& push : step.pushes) {
+        auto& follow_up = follow_ups_[{push.queue, push.job}];
+        if (!follow_up.happened) follow_up.in_doubt = true;
+    }
+}
+
+void Oracle::seen(const JobKey& key, JobId id) {
+    if (followed_.contains(id)) {
+        context_.fail("a job comes again from which others have followed: " + Text::of(key.second));
+    }
+    for (auto& [other, follow_up] : follow_ups_) {
+        if (!follow_up.in_doubt) continue;
+        if (other == key) {
+            follow_up.happened = true;
+            follow_up.in_doubt = false;
+            followed_.insert(follow_up.from);
+        } else if (follow_up.from == id) {
+            never(other, follow_up);
+        }
+    }
 }
 
 void Oracle::replied(std::uint64_t, const Submission&, const NackJob& step, Settlement outcome) {
@@ -392,12 +476,13 @@ void Oracle::doubt(const Step& step) {
                 auto& job = jobs_[{asked.queue, asked.job}];
                 if (job.existence == Existence::absent) job.existence = Existence::unknown;
             } else if constexpr (std::is_same_v<S, AckJob> || std::is_same_v<S, NackJob> ||
-                                 std::is_same_v<S, ReleaseJob> || std::is_same_v<S, FailJob> ||
-                                 std::is_same_v<S, BeginDelivery> ||
+                                 std::is_same_v<S, CompleteJob> || std::is_same_v<S, ReleaseJob> ||
+                                 std::is_same_v<S, FailJob> || std::is_same_v<S, BeginDelivery> ||
                                  std::is_same_v<S, SettleDelivery>) {
                 auto& job = account_of(asked.lease);
                 if (job.existence == Existence::present) job.existence = Existence::unknown;
                 if constexpr (std::is_same_v<S, ReleaseJob>) forget_attempt(asked.lease);
+                if constexpr (std::is_same_v<S, CompleteJob>) in_doubt(asked);
                 orphans_.erase({asked.lease.queue, asked.lease.job});
                 auto* batch = batch_of(asked.lease);
                 if (batch != nullptr && std::is_same_v<S, SettleDelivery>) may_be_dead(*batch);
@@ -434,14 +519,20 @@ void Oracle::arrived(const std::string& subscriber, const Uid& batch, const Mess
         const auto event = number_of(message);
         const auto what = "event " + std::to_string(event) + " for " + subscriber + " in batch " +
                           std::string{batch.text()};
-        if (event <= before) context_.fail("events of a batch are out of order: " + what);
-        before = event;
+        const bool late = account.late.contains(event);
+        if (event <= before && !late) {
+            context_.fail("events of a batch are out of order: " + what);
+        }
+        before = late ? before : event;
+        if (arrived_in_.emplace(std::pair{subscriber, event}, batch).first->second != batch) {
+            context_.fail("it arrives in a second batch: " + what);
+        }
         if (!account.topics.contains(topic_of(message))) {
             context_.fail("nobody subscribed to the topic: " + what);
         }
         if (refused_.contains(event)) context_.fail("it was refused and is delivered: " + what);
         const bool fresh = !account.delivered.contains(event);
-        if (fresh && in_order && !account.late.contains(event) && !account.delivered.empty() &&
+        if (fresh && in_order && !late && !account.delivered.empty() &&
             *account.delivered.rbegin() > event) {
             context_.fail("it arrives after event " + std::to_string(*account.delivered.rbegin()) +
                           ": " + what);
@@ -492,6 +583,11 @@ Oracle::JobCount Oracle::jobs() const {
 }
 
 std::string Oracle::debts(const std::map<std::string, std::int64_t>& dropped) const {
+    for (const auto& [key, follow_up] : follow_ups_) {
+        if (follow_up.in_doubt) {
+            return "a job is gone, and what follows from it never came: " + Text::of(key.second);
+        }
+    }
     for (const auto& [key, job] : jobs_) {
         if (job.owed) return "an acknowledged job was never done: " + Text::of(key.second);
     }

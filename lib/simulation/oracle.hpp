@@ -121,6 +121,15 @@ private:
         std::set<std::uint64_t> owed{};
     };
 
+    /// What is to follow from one attempt at a job. The job and the events have numbers of their
+    /// own, so it is known of each whether it ever happened.
+    struct FollowUpAccount {
+        JobId from = 0;
+        std::vector<std::uint64_t> events{};
+        bool happened = false;
+        bool in_doubt = false;  // Until the job that it follows from, or it itself, is seen.
+    };
+
     /// A batch whose delivery began.
     struct BatchAccount {
         std::string subscriber{};
@@ -140,6 +149,7 @@ private:
     void replied(std::uint64_t number, const Submission&, const PushJob&, const Pushed&);
     void replied(std::uint64_t number, const Submission&, const AcquireJobs&, const Acquired&);
     void replied(std::uint64_t number, const Submission&, const AckJob&, Settlement);
+    void replied(std::uint64_t number, const Submission&, const CompleteJob&, const Completed&);
     void replied(std::uint64_t number, const Submission&, const NackJob&, Settlement);
     void replied(std::uint64_t number, const Submission&, const ReleaseJob&, Settlement);
     void replied(std::uint64_t number, const Submission&, const FailJob&, Settlement);
@@ -152,6 +162,13 @@ private:
     void replied(std::uint64_t number, const Submission&, const DropOldestBatches&, Dropped);
     template <class S, class R>
     void replied(std::uint64_t, const Submission&, const S&, const R&) {}
+
+    void may_follow(const CompleteJob& step);
+    void does_not_follow(const CompleteJob& step);
+    void in_doubt(const CompleteJob& step);
+    /// A job is there: so what it follows from is not, and what follows from it did not happen.
+    void seen(const JobKey& key, JobId id);
+    void never(const JobKey& key, FollowUpAccount& follow_up);
 
     JobAccount& account_of(const Lease& lease) { return jobs_[{lease.queue, lease.job}]; }
     /// The worker that has a lease says that it used it, or that it found it lost.
@@ -178,8 +195,11 @@ private:
     TimePoint last_now_{};
     TimePoint latest_{};
     std::map<std::string, SubscriberAccount> subscribers_;
-    std::set<std::uint64_t> refused_;                 // Events.
-    std::map<Uid, BatchAccount> batches_;             // Whose delivery began.
+    std::set<std::uint64_t> refused_;               // Events.
+    std::map<JobKey, FollowUpAccount> follow_ups_;  // By the job that follows.
+    std::set<JobId> followed_;                      // Jobs whose follow-ups happened.
+    std::map<std::pair<std::string, std::uint64_t>, Uid> arrived_in_;  // By subscriber and event.
+    std::map<Uid, BatchAccount> batches_;                              // Whose delivery began.
     std::map<JobKey, TimePoint> orphans_;             // By moment, as is what excuses them.
     std::map<std::string, TimePoint> excused_until_;  // By queue.
     std::uint64_t dropped_ = 0;

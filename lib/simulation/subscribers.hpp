@@ -19,6 +19,9 @@
 
 namespace routemaster::simulation {
 
+/// The name of jobs that follow from those of a world. No handler gets them.
+inline constexpr const char* follow_up_name = "follow_up";
+
 /// What becomes of one attempt.
 struct Attempt {
     bool refused = false;       ///< It fails before anything was done.

@@ -30,8 +30,14 @@ constexpr const char* fickle = "fickle";  // The subscriber that comes and goes.
 constexpr Duration absence_max{3'000};
 constexpr Duration stall_max{12'000};
 constexpr Duration drain_max{300'000};
-constexpr Duration replies_late_max{1'500};
+/// When replies and attempts have ended that were under way when all healed. The worker of an
+/// attempt may still die with it, whether its lease is lost or not.
+constexpr Duration late_max{9'500};
 constexpr Duration clock_set_max{15'000};
+
+/// The topic of events that follow from jobs. They have their numbers long before they are
+/// published, so those who expect them in order are not subscribed to it.
+constexpr const char* follow_up_topic = "follow_ups";
 
 /// Of each action: whether gauges are counted again, when nothing is under way.
 constexpr double recount_chance = 0.01;
@@ -55,6 +61,7 @@ struct World::Impl {
             for (const auto* topic : topics) {
                 if (wanted.empty() || context.random.below(2) == 0) wanted.emplace_back(topic);
             }
+            wanted.emplace_back(follow_up_topic);
             subscribe("subscriber-" + std::to_string(i), wanted,
                       {.concurrency = context.random.below(4) == 0 ? 3U : 1U,
                        .attempts_max = static_cast<std::uint32_t>(context.random.below(4)),
@@ -120,20 +127,35 @@ struct World::Impl {
         const auto now = context.now();
         std::vector<Step> steps;
         for (auto left = 1 + context.random.below(3); left > 0; --left) {
-            const std::string topic = topics[context.random.below(topics.size())];
-            const Event event{
-                .topic = topic,
-                .type = EventType::update,
-                .url = "https://world.example/" + topic + "/" + std::to_string(++last_event)};
-            steps.emplace_back(PublishEvent{.topic = topic,
-                                            .publisher = {},
-                                            .message = encode_message(event, now),
-                                            .timestamp = now - context.up_to(Duration{100}),
-                                            .uid = drawn_uid()});
+            steps.emplace_back(next_publication(topics[context.random.below(topics.size())]));
         }
         context.note("publish " + std::to_string(steps.size()) + " events up to " +
                      std::to_string(last_event));
         client.submit(steps, now, [](std::span<Outcome>) {});
+    }
+
+    PublishEvent next_publication(const std::string& topic) {
+        const auto now = context.now();
+        const Event event{
+            .topic = topic,
+            .type = EventType::update,
+            .url = "https://world.example/" + topic + "/" + std::to_string(++last_event)};
+        return {.topic = topic,
+                .publisher = {},
+                .message = encode_message(event, now),
+                .timestamp = now - context.up_to(Duration{100}),
+                .uid = drawn_uid()};
+    }
+
+    /// A job and maybe an event follow, each with a number that nothing else has.
+    CompleteJob completion(const Lease& lease) {
+        CompleteJob step{lease};
+        if (context.random.below(2) == 0)
+            step.publications.push_back(next_publication(follow_up_topic));
+        const Job job{follow_up_name, {static_cast<std::int64_t>(++last_follow_up)}};
+        const auto run_at = context.now() + context.up_to(Duration{500});
+        step.pushes.push_back({job_queue, encode_job(job), run_at, {.attempts_max = 0}});
+        return step;
     }
 
     void let_push(Link& client) {
@@ -176,7 +198,8 @@ struct World::Impl {
             process = std::make_unique<DeliveryWorker>(context, store, subscribers, name,
                                                        backoff_max, die);
         } else if (kind == "job_worker") {
-            process = std::make_unique<JobWorker>(context, store, subscribers, name, die);
+            const auto complete = [this](const Lease& lease) { return completion(lease); };
+            process = std::make_unique<JobWorker>(context, store, subscribers, name, complete, die);
         } else {
             process = std::make_unique<EvictionProcess>(
                 context, store, 2'000 + context.random.below(6'000), [this] { ++drops_logged; });
@@ -364,8 +387,8 @@ struct World::Impl {
 
     void drain_queues() {
         const auto deadline = context.moment() + drain_max;
-        const auto all_replied = context.moment() + replies_late_max;
-        while (context.moment() < all_replied || !store.idle() || !invariant_checker.drained()) {
+        const auto all_ended = context.moment() + late_max;
+        while (context.moment() < all_ended || !store.idle() || !invariant_checker.drained()) {
             if (context.moment() > deadline)
                 context.fail("there is work left long after all has healed");
             do {
@@ -402,6 +425,7 @@ struct World::Impl {
     std::vector<Slot> slots;
     std::optional<std::pair<TimePoint, Inventory>> before_crash;
     std::uint64_t last_event = 0;
+    std::uint64_t last_follow_up = 0;
     std::uint64_t last_process = 0;
     std::uint64_t drops_logged = 0;
     bool eviction_process_died = false;  // With a drop it might have logged.

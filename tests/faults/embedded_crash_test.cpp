@@ -63,6 +63,9 @@ struct Numbered {
     }
 };
 
+/// Whether another job follows from a job that is done.
+bool has_follow_up(std::uint32_t job) { return job % 3 == 1; }
+
 /// The work of the process that will be killed. An error ends it by another signal.
 class Victim {
 public:
@@ -110,7 +113,11 @@ private:
                 if (number % 3 == 0) must(NackJob{lease, now_});
                 if (number % 3 == 0) continue;
                 report({{Report::Kind::finishing, 0, 0, number}});
-                must(AckJob{lease});
+                if (has_follow_up(number)) {
+                    must(CompleteJob{lease, {{"next", lease.job, now_}}, {}});
+                } else {
+                    must(AckJob{lease});
+                }
                 report({{Report::Kind::finished, 0, 0, number}});
             }
         }
@@ -167,6 +174,7 @@ struct Expected {
     std::array<std::uint32_t, publishers> published{};  // The last one acknowledged.
     std::array<std::array<Stream, publishers>, subscribers.size()> streams{};
     std::uint32_t pushed = 0;
+    std::uint32_t checked = 0;               // The last that was pushed before this round.
     std::set<std::uint32_t> jobs;            // Pushed, and not being finished.
     std::set<std::uint32_t> finishing;       // These may be there or not.
     std::set<std::uint32_t> finished_early;  // Reported by their worker before their publisher.
@@ -286,18 +294,24 @@ void check_counters(FileScene& scene, const char* token, std::uint32_t published
           static_cast<std::int64_t>(scene.status(token).events_queued));
 }
 
-void check_jobs(FileScene& scene, Expected& expected) {
+/// The numbers of the jobs of a queue, which are done then.
+std::set<std::uint32_t> take_jobs(FileScene& scene, const std::string& queue) {
     std::set<std::uint32_t> found;
     // Due jobs are promoted some at a time.
     for (std::vector<Lease> leases;;) {
-        leases = scene.must(AcquireJobs{"work", scene.worker, 1'000}).leases;
-        if (leases.empty()) break;
+        leases = scene.must(AcquireJobs{queue, scene.worker, 1'000}).leases;
+        if (leases.empty()) return found;
         for (const auto& lease : leases) {
             const auto number = static_cast<std::uint32_t>(std::stoul(lease.job));
             CHECK_MESSAGE(found.insert(number).second, "job " << number << " is there twice");
             scene.must(AckJob{lease});
         }
     }
+}
+
+void check_jobs(FileScene& scene, Expected& expected) {
+    const auto found = take_jobs(scene, "work");
+    const auto followed = take_jobs(scene, "next");
     for (const auto number : expected.jobs) CHECK(found.contains(number));
     for (const auto number : found) {
         const bool may_be = expected.jobs.contains(number) || expected.finishing.contains(number) ||
@@ -305,6 +319,13 @@ void check_jobs(FileScene& scene, Expected& expected) {
         CHECK_MESSAGE(may_be, "job " << number << " was finished, or never pushed");
         expected.pushed = std::max(expected.pushed, number);
     }
+    if (!followed.empty()) expected.pushed = std::max(expected.pushed, *followed.rbegin());
+    for (auto number = expected.checked + 1; number <= expected.pushed; ++number) {
+        if (!has_follow_up(number)) continue;
+        CHECK_MESSAGE(found.contains(number) != followed.contains(number),
+                      "of job " << number << " and what follows from it there must be one");
+    }
+    expected.checked = expected.pushed;
     expected.jobs.clear();
     expected.finishing.clear();
     expected.finished_early.clear();

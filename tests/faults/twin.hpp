@@ -73,7 +73,8 @@ private:
     void translate(S& step) {
         if constexpr (std::is_same_v<S, AckJob> || std::is_same_v<S, NackJob> ||
                       std::is_same_v<S, ReleaseJob> || std::is_same_v<S, FailJob> ||
-                      std::is_same_v<S, BeginDelivery> || std::is_same_v<S, SettleDelivery>) {
+                      std::is_same_v<S, CompleteJob> || std::is_same_v<S, BeginDelivery> ||
+                      std::is_same_v<S, SettleDelivery>) {
             const auto known = std::find_if(leases_.begin(), leases_.end(), [&](const auto& pair) {
                 return pair.first == step.lease;
             });

@@ -85,6 +85,7 @@ TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it la
         "a topic's name may contain digits, dots and hyphens",
         "a bad subscription is refused, names the field and changes nothing",
         "jobs in Ruby Routemaster's queues have no ids, no options, and no count of attempts",
+        "jobs in Ruby Routemaster's queues follow from others, and others from them",
         // Its web process creates a topic before it subscribes to it.
         "subscribing replaces the topics and creates the unknown ones unclaimed",
         "a topic that only subscriptions created goes with the last of them",

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -226,6 +227,31 @@ std::vector<KeyKind> kinds() {
              return FailJob{.lease = s.keyed.at(0), .error = "broken", .run_at = s.now};
          }},
         {"AckJob", [](const BusyScene& s) -> Step { return AckJob{s.work.at(0)}; }},
+        {"CompleteJob",
+         [](const BusyScene& s) -> Step {
+             CompleteJob step{s.work.at(0)};
+             for (const char* queue : {"work", "keyed", "aux"}) {
+                 if (s.mixed && std::string_view{queue} == "aux") continue;
+                 step.pushes.push_back({queue, "new", s.now});
+                 step.pushes.push_back({queue, "later", s.now + Duration{9}});
+             }
+             step.pushes.push_back({"keyed", "new", s.now});
+             step.pushes.back().options.key.text = "3";
+             return step;
+         }},
+        {"CompleteJob, with events",
+         [](const BusyScene& s) -> Step {
+             CompleteJob step{s.keyed.at(0)};
+             for (const char* topic : {"cats", "dogs", "cats", "dogs", "cats"}) {
+                 step.publications.push_back({.topic = topic,
+                                              .publisher = "pub--secret",
+                                              .message = s.message(),
+                                              .timestamp = s.now,
+                                              .uid = *Uid::parse("BATCHBATCHBATCHBZAAA"),
+                                              .authenticate = true});
+             }
+             return step;
+         }},
         {"NackJob",
          [](const BusyScene& s) -> Step {
              return NackJob{s.work.at(0), s.now};

@@ -18,7 +18,7 @@ using namespace routemaster::testing;
 namespace {
 
 /// A world with only the handlers of a test.
-WorldOptions alone() { return {.actions = 500, .subscribers = 0, .jobs = 5}; }
+WorldOptions alone() { return {.actions = 500, .subscribers = 0, .jobs = 5, .trace = 200}; }
 
 /// Expects each event and each job to have been handled once.
 void count_each(World& world) {

@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "routemaster/random.hpp"
@@ -244,8 +246,32 @@ private:
                                .run_at = now + delay(),
                                .bury = random_.below(2) == 0,
                                .time_max = random_.below(2) * 400 * unit_};
+            case 4: return complete(lease, now);
             default: return AckJob{lease};
         }
+    }
+
+    /// Some with many follow-ups, some with none. What falls due in the same millisecond does so in
+    /// the order of its bytes, or of its ids after a restart: only the first job is for later or in
+    /// place of another, and batches begin by their ids.
+    Step complete(const Lease& lease, TimePoint now) {
+        CompleteJob step{lease};
+        for (auto left = random_.below(6); left > 0; --left) {
+            auto one = push(now);
+            auto& pushed = step.pushes.emplace_back(std::get<PushJob>(std::move(one)));
+            if (step.pushes.size() == 1) continue;
+            pushed.run_at = now;
+            pushed.on_duplicate = OnDuplicate::keep;
+        }
+        std::vector<Uid> ids(random_.below(6));
+        for (auto& id : ids) id = Uid{random_.next(), random_.next()};
+        std::sort(ids.begin(), ids.end(),
+                  [](const Uid& a, const Uid& b) { return a.text() < b.text(); });
+        for (const auto& id : ids) {
+            auto one = publish(now);
+            step.publications.emplace_back(std::get<PublishEvent>(std::move(one))).uid = id;
+        }
+        return step;
     }
 
     std::string callback() {

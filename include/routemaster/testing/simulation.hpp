@@ -136,7 +136,8 @@ public:
                    BatchHandler handler);
 
     /// Lets `handler` do the jobs of the world, `["work", [n]]`, and again as the world's faults
-    /// require. Call it before `run`.
+    /// require. Other jobs and events follow from half of them; no handler gets those. Call it
+    /// before `run`.
     void handle(JobHandler handler);
 
     /// Runs all actions, then ends the faults and drains. Throws `SimulationFailure` when a

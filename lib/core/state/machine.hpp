@@ -85,13 +85,30 @@ private:
     Outcome perform_in(DeadBatchSteps, Step& step);
     Outcome perform_in(CapacitySteps, Step& step);
     Outcome perform_in(CounterSteps, Step& step);
+    Outcome perform_in(CompletionSteps, Step& step);
 
     // --- Topics and events ----------------------------------------------------------------------
 
     [[nodiscard]] bool is_valid_token(const std::optional<std::string>& token);
+    /// Whom a topic belongs to; null: to nobody, or there is none.
+    [[nodiscard]] static const std::string* owner_of(const TopicState* topic);
+    /// Why an event may not be published in a topic of that owner, if so. Its publisher is about to
+    /// own so many `further` topics.
+    [[nodiscard]] Result<void> may_publish(const PublishEvent& step, const std::string* owner,
+                                           std::uint32_t further = 0);
+    /// Publishes an event that may be published. `topic`: null if there is none.
+    void publish(const PublishEvent& step, TopicState* topic);
     void fan_out(const TopicState& topic, const PublishEvent& step);
     void seal_full(BatchState& batch);
     void count_published(TopicState& topic, std::size_t bytes);
+
+    // --- Jobs -----------------------------------------------------------------------------------
+
+    Pushed push_with_key(const PushJob& step);
+    /// Pushes a job without a key into a queue that has none like it.
+    Pushed push_new(QueueState& queue, const PushJob& step, std::uint32_t hash);
+    /// Why the first of some events may not be published, one after the other, if so.
+    [[nodiscard]] Result<void> may_publish_all(const std::vector<PublishEvent>& publications);
 
     // --- Subscribers ----------------------------------------------------------------------------
 

@@ -3,6 +3,10 @@
 
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <string_view>
+
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
@@ -25,6 +29,12 @@ namespace routemaster::detail {
 /// Why a list cannot go on behind a batch.
 [[nodiscard]] inline Error not_dead() {
     return {Errc::invalid, "after: is not, or no longer, a DEAD batch of the subscriber"};
+}
+
+/// What is wrong with a step that stands at a place of a list in another one.
+[[nodiscard]] inline Error at_place(std::string_view list, std::size_t place, const Error& error) {
+    return {error.code(),
+            std::string{list} + '[' + std::to_string(place) + "]: " + error.context()};
 }
 
 }  // namespace routemaster::detail

@@ -11,6 +11,7 @@
 #include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/push_job.hpp"
+#include "redis/steps/pushed.hpp"
 #include "redis/steps/queue_names.hpp"
 #include "routemaster/job_status.hpp"
 
@@ -33,14 +34,7 @@ struct StepProtocol<PushJob> {
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
-        return {outcome(number(*parts[0])), count(*parts[1]).value};
-    }
-    static PushOutcome outcome(std::int64_t number) {
-        switch (number) {
-            case 1: return PushOutcome::pushed;
-            case 2: return PushOutcome::replaced;
-            default: return PushOutcome::duplicate;
-        }
+        return pushed(*parts[0], *parts[1]);
     }
 };
 

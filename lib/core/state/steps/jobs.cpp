@@ -8,21 +8,27 @@ namespace routemaster::detail {
 
 template <>
 Result<PushJob::Reply> Machine::apply(PushJob& step) {
-    if (!step.options.key.text.empty()) {
-        return jobs_.push_with_key(
-            step, now_, [this](const Entity& known) { depends_on_row_ = known.last_row; });
-    }
+    if (!step.options.key.text.empty()) return push_with_key(step);
     const auto hash = payload_hash(step.job);
     auto& queue = jobs_.queue(step.queue);
     if (const auto* present = jobs_.find(queue, step.job, hash)) {
         depends_on_row_ = present->last_row;
         return Pushed{PushOutcome::duplicate, queue.has_ids ? present->order : 0};
     }
+    return push_new(queue, step, hash);
+}
+
+Pushed Machine::push_with_key(const PushJob& step) {
+    return jobs_.push_with_key(step, now_,
+                               [this](const Entity& known) { depends_on_row_ = known.last_row; });
+}
+
+Pushed Machine::push_new(QueueState& queue, const PushJob& step, std::uint32_t hash) {
     if (queue.has_ids) {
-        return Pushed{PushOutcome::pushed, jobs_.push(queue, step, hash, now_).order};
+        return {PushOutcome::pushed, jobs_.push(queue, step, hash, now_).order};
     }
     jobs_.push(queue, step.job, hash, step.run_at, jobs_.next_order(), nullptr, now_);
-    return Pushed{};
+    return {};
 }
 
 template <>

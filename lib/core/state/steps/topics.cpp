@@ -14,21 +14,35 @@ namespace routemaster::detail {
 
 template <>
 Result<PublishEvent::Reply> Machine::apply(PublishEvent& step) {
-    if (step.authenticate && !is_valid_token(step.publisher)) return unknown_publisher();
     auto* topic = registry_.topic(step.topic);
-    const bool owned = topic != nullptr && topic->topic.publisher.has_value();
-    if (owned && topic->topic.publisher != step.publisher) return topic_claimed();
-    if (!owned && step.publisher && registry_.claims(*step.publisher) >= step.topics_max) {
+    if (auto may = may_publish(step, owner_of(topic)); !may) return may.error();
+    publish(step, topic);
+    return Done{};
+}
+
+const std::string* Machine::owner_of(const TopicState* topic) {
+    return topic != nullptr && topic->topic.publisher ? &*topic->topic.publisher : nullptr;
+}
+
+Result<void> Machine::may_publish(const PublishEvent& step, const std::string* owner,
+                                  std::uint32_t further) {
+    if (step.authenticate && !is_valid_token(step.publisher)) return unknown_publisher();
+    if (owner != nullptr && step.publisher != *owner) return topic_claimed();
+    if (owner == nullptr && step.publisher &&
+        registry_.claims(*step.publisher) + further >= step.topics_max) {
         return too_many_topics();
     }
+    return {};
+}
+
+void Machine::publish(const PublishEvent& step, TopicState* topic) {
     if (topic == nullptr) {
         topic = &registry_.create_topic(step.topic, step.publisher);
-    } else if (!owned && step.publisher) {
+    } else if (!topic->topic.publisher && step.publisher) {
         registry_.claim(*topic, *step.publisher);
     }
     count_published(*topic, step.message.size());
     if (!topic->subscribers.empty()) fan_out(*topic, step);
-    return Done{};
 }
 
 bool Machine::is_valid_token(const std::optional<std::string>& token) {

@@ -1,0 +1,320 @@
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cases.hpp"
+#include "routemaster/job_status.hpp"
+#include "threads.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+PushJob push_of(const Scenario& s, const std::string& job, const std::string& queue = work_queue) {
+    return {queue, job, s.now()};
+}
+
+PushJob push_with_key(const Scenario& s, const std::string& job, const JobKey& key) {
+    auto push = push_of(s, job);
+    push.options.key = key;
+    return push;
+}
+
+/// Acquires the next job of the queue of work, and ends it with these pushes. Returns what became
+/// of them.
+std::vector<Pushed> complete_next(const Scenario& s, std::vector<PushJob> pushes,
+                                  Where at = Where::here()) {
+    const auto count = pushes.size();
+    const auto completed = s.perform(CompleteJob{s.take_work(1, at), std::move(pushes), {}}, at);
+    expect_equal(completed.settlement, Settlement::settled, "the end of the job", at);
+    expect_equal(completed.pushed.size(), count, "replies to pushes", at);
+    return completed.pushed;
+}
+
+void add_together_cases(StoreCases& add) {
+    add("what follows from a job happens when it is done, all of it in one step", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+        const auto done = s.push_with("done", {});
+        auto later = push_of(s, "later");
+        later.run_at = s.now() + Duration{1'000};
+        auto own = push_of(s, "own", "other");
+        own.options = {.attempts_max = 3, .timeout = Duration{7}, .metadata = {{"trace", "1"}}};
+        const auto lease = s.take_work();
+        const auto completed = s.perform(
+            CompleteJob{lease,
+                        {push_of(s, "now"), later, own},
+                        {s.publication("orders", "first"), s.publication("orders", "second")}});
+        expect_equal(completed.settlement, Settlement::settled, "the end of the job");
+        expect_equal(completed.pushed.size(), 3U, "replies to pushes");
+        expect(!s.perform(FindJob{work_queue, done}).has_value(), "the job is gone");
+        expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 1}, "jobs");
+        const auto found = s.perform(FindJob{"other", completed.pushed[2].id});
+        expect(found.has_value(), "the job in another queue is there");
+        expect_equal(found->options, own.options, "its options");
+        expect_equal(s.take_work().id, completed.pushed[0].id, "the job that is READY");
+        s.advance(Duration{1'000});
+        expect_equal(s.take_work().id, completed.pushed[1].id, "the job that was SCHEDULED");
+        s.expect_delivered("billing", {{"first", "second"}});
+    });
+
+    add("jobs in Ruby Routemaster's queues follow from others, and others from them",
+        [](Scenario& s) {
+            s.push("a");
+            const auto pushed = complete_next(
+                s, {push_of(s, "b", "aux"), push_of(s, "b", "aux"), push_of(s, "c", "aux")});
+            const std::vector<Pushed> expected{{}, {PushOutcome::duplicate, 0}, {}};
+            expect_equal(pushed, expected, "replies");
+            const CompleteJob step{s.take({.queue = "aux"}), {push_of(s, "d")}, {}};
+            expect_equal(s.perform(step).settlement, Settlement::settled, "the end of one");
+            expect_equal(s.queue("aux"), QueueStatus{.ready = 1}, "jobs of aux");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
+        });
+
+    add("an end without anything that follows is an ack", [](Scenario& s) {
+        s.push("a");
+        expect_equal(complete_next(s, {}), std::vector<Pushed>{}, "replies");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+    });
+
+    add("events that follow from a job seal and fill batches as others do", [](Scenario& s) {
+        s.subscribe("billing", {"orders", "refunds"}, {.timeout = Duration{500}, .max_events = 2});
+        s.subscribe("audit", {"orders"}, {.timeout = Duration{500}});
+        s.publish("orders");
+        s.push("a");
+        CompleteJob step{s.take_work()};
+        for (const char* event : {"b", "c", "d"}) {
+            step.publications.push_back(s.publication("orders", event));
+        }
+        step.publications.push_back(s.publication("refunds", "e"));
+        s.perform(step);
+        s.expect_delivered("billing", {{"orders 1", "b"}, {"c", "d"}});
+        s.expect_delivered("audit", {});
+        s.advance(Duration{500});
+        s.expect_delivered("billing", {{"e"}});
+        s.expect_delivered("audit", {{"orders 1", "b", "c", "d"}});
+        expect_equal(s.topics().at(0).events, 4U, "events of the topic");
+    });
+
+    add("a job that follows from another wakes a worker", [](Scenario& s) {
+        s.push("a");
+        const auto lease = s.take_work();
+        Signal signal;
+        const auto watch = s.store().watch("other", [&] { signal.raise(); });
+        expect(s.acquire({.worker = 9, .queue = "other"}).leases.empty(), "nothing is there yet");
+        const auto seen = signal.count();
+        s.perform(CompleteJob{lease, {push_of(s, "b", "other")}, {}});
+        expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+    });
+}
+
+void add_exclusion_cases(StoreCases& add) {
+    add("a job that is done does not exclude what follows from it", [](Scenario& s) {
+        const auto first = s.push_with("again", {});
+        const auto again = complete_next(s, {push_of(s, "again")}).at(0);
+        expect_equal(again.outcome, PushOutcome::pushed, "pushing itself");
+        expect(again.id > first, "it has an id of its own");
+
+        const JobKey key{.text = "k", .scope = KeyScope::until_done};
+        complete_next(s, {push_with_key(s, "keyed", key)});
+        const auto keyed = complete_next(s, {push_with_key(s, "keyed", key)}).at(0);
+        expect_equal(keyed.outcome, PushOutcome::pushed, "pushing its own key");
+
+        const JobKey lasting{
+            .text = "l", .scope = KeyScope::for_time, .until = s.now() + Duration{1'000}};
+        complete_next(s, {push_with_key(s, "lasting", lasting)});
+        expect_equal(complete_next(s, {push_with_key(s, "lasting", lasting)}).at(0),
+                     Pushed{PushOutcome::duplicate, 0}, "while its key lasts");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+    });
+
+    add("a push that follows and finds an equal job keeps that, and hinders no other",
+        [](Scenario& s) {
+            s.push("done");
+            const auto there = s.perform(PushJob{work_queue, "there", s.now() + Duration{9}});
+            const JobKey key{.text = "k"};
+            const auto pushed =
+                complete_next(s, {push_of(s, "there"), push_of(s, "new"), push_of(s, "new"),
+                                  push_with_key(s, "new", key), push_with_key(s, "newer", key),
+                                  push_of(s, "new", "other")});
+            const Pushed duplicate{PushOutcome::duplicate, there.id};
+            expect_equal(pushed[0], duplicate, "a push that was there before");
+            expect_equal(pushed[1].outcome, PushOutcome::pushed, "the next");
+            expect_equal(pushed[2], Pushed{PushOutcome::duplicate, pushed[1].id}, "the same again");
+            expect_equal(pushed[3].outcome, PushOutcome::pushed, "with a key");
+            expect_equal(pushed[4], Pushed{PushOutcome::duplicate, pushed[3].id}, "its key again");
+            expect_equal(pushed[5].outcome, PushOutcome::pushed, "in another queue");
+            expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
+        });
+
+    add("a push that follows replaces the job of its key that waits", [](Scenario& s) {
+        const auto waits = s.perform(push_with_key(s, "old", {.text = "k"}));
+        s.push("done");
+        const auto lease = s.acquire({.worker = 2, .limit = 1, .queue = work_queue}).leases.at(0);
+        s.perform(ReleaseJob{lease, s.now() + Duration{9}});
+        auto newer = push_with_key(s, "newer", {.text = "k"});
+        newer.on_duplicate = OnDuplicate::replace;
+        const auto pushed = complete_next(s, {newer}).at(0);
+        expect_equal(pushed, Pushed{PushOutcome::replaced, waits.id}, "the push");
+        expect_equal(s.job(waits.id).job, std::string{"newer"}, "what it is to do");
+    });
+}
+
+void add_refusal_cases(StoreCases& add) {
+    add("what would follow from a job whose lease is lost never happens", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        s.push("a");
+        const CompleteJob zombie{
+            s.take_work(1), {push_of(s, "b")}, {s.publication("orders", "event")}};
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        const auto before = s.snapshot();
+        expect_equal(s.perform(zombie), Completed{Settlement::lease_lost, {}}, "while READY");
+        expect_unchanged(s.snapshot(), before);
+        const auto lease = s.take_work(2);
+        const auto taken = s.snapshot();
+        expect_equal(s.perform(zombie), Completed{Settlement::lease_lost, {}}, "while leased");
+        expect_unchanged(s.snapshot(), taken);
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "by its successor");
+    });
+
+    add("an end whose reply was lost is repeated without harm", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        s.push("a");
+        const CompleteJob step{
+            s.take_work(), {push_of(s, "a")}, {s.publication("orders", "event")}};
+        s.perform(step);
+        const auto before = s.snapshot();
+        expect_equal(s.perform(step), Completed{Settlement::lease_lost, {}}, "repeating it");
+        expect_unchanged(s.snapshot(), before);
+    });
+
+    add("a publication that is refused leaves the job with its worker", [](Scenario& s) {
+        s.subscribe("billing", {"orders", "mine", "free"});
+        s.publish("orders");
+        s.perform(PutToken{"known", "known"});
+        s.push("a");
+        const auto lease = s.take_work();
+        const auto by = [&](const char* topic, const char* publisher) {
+            return s.publication(topic, "event", {.publisher = publisher});
+        };
+        const auto refuse = [&](Errc code, std::vector<PublishEvent> publications,
+                                const std::string& field, Where at = Where::here()) {
+            s.expect_error(code, CompleteJob{lease, {push_of(s, "b")}, std::move(publications)},
+                           field, at);
+        };
+        refuse(Errc::forbidden, {by("mine", "other"), by("orders", "other")}, "publications[1]");
+        refuse(Errc::forbidden, {by("mine", "one"), by("mine", "other")}, "publications[1]");
+        auto nobody = by("mine", "one");
+        nobody.publisher.reset();
+        refuse(Errc::forbidden, {by("mine", "one"), nobody}, "publications[1]");
+
+        auto first = by("mine", "one");
+        auto second = by("free", "one");
+        first.topics_max = second.topics_max = 1;
+        refuse(Errc::limit_exceeded, {first, second}, "publications[1]");
+        auto stranger = by("mine", "stranger");
+        stranger.authenticate = true;
+        refuse(Errc::unauthenticated, {stranger}, "publications[0]");
+
+        auto known = by("free", "known");
+        known.authenticate = true;
+        const auto completed =
+            s.perform(CompleteJob{lease, {push_of(s, "b")}, {first, first, known, known}});
+        expect_equal(completed.settlement, Settlement::settled, "what is allowed");
+        expect_equal(s.topics().size(), 3U, "topics");
+    });
+
+    add("a bad end of a job is refused and changes nothing", [](Scenario& s) {
+        s.push("a");
+        const auto lease = s.take_work();
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+        s.publish("orders");
+        const auto refuse = [&](CompleteJob step, const char* field, Where at = Where::here()) {
+            s.expect_refused(std::move(step), field, at);
+        };
+        const auto good = push_of(s, "b");
+        refuse({lease, {good, push_of(s, "", "other")}, {}}, "pushes[1]");
+        refuse({lease, {good, push_of(s, "b", "no queue")}, {}}, "pushes[1]");
+        refuse({lease, {push_of(s, "b", delivery_queue)}, {}}, "pushes[0]");
+        auto options = push_of(s, "b", "aux");
+        options.options.attempts_max = 1;
+        refuse({lease, {options}, {}}, "pushes[0]");
+        refuse({lease, {good}, {s.publication("No Topic", "event")}}, "publications[0]");
+        refuse(
+            {lease, std::vector<PushJob>(follow_ups_max, good), {s.publication("orders", "event")}},
+            "follow-ups");
+        const std::string half(follow_up_bytes_max / 2, 'x');
+        refuse({lease, {push_of(s, half), push_of(s, half + "x")}, {}}, "follow-ups");
+        auto nowhere = lease;
+        nowhere.queue = "no queue";
+        refuse({nowhere, {good}, {}}, "queue");
+        refuse({s.take(), {good}, {}}, "lease");
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "the lease is valid still");
+    });
+
+    add("as many jobs as may follow from one, and as many bytes, do so", [](Scenario& s) {
+        s.push("a");
+        std::vector<PushJob> pushes;
+        const std::string bytes(follow_up_bytes_max / follow_ups_max - 4, 'x');
+        for (std::size_t i = 0; i < follow_ups_max; ++i) {
+            pushes.push_back(push_of(s, bytes + std::to_string(1'000 + i)));
+        }
+        JobId last = 0;
+        for (const auto& pushed : complete_next(s, pushes)) {
+            expect_equal(pushed.outcome, PushOutcome::pushed, "a push");
+            expect(pushed.id > last, "ids must grow");
+            last = pushed.id;
+        }
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = follow_ups_max}, "jobs");
+    });
+}
+
+}  // namespace
+
+void add_follow_up_cases(StoreCases& add) {
+    add_together_cases(add);
+    add_exclusion_cases(add);
+    add_refusal_cases(add);
+
+    add("what follows happens exactly as often as jobs are done by workers that compete",
+        [](Scenario& s) {
+            constexpr unsigned threads = 8;
+            constexpr unsigned jobs = 100;
+            s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 1'000});
+            for (unsigned i = 0; i < jobs; ++i) s.push(std::to_string(i));
+            std::vector<std::vector<CompleteJob>> steps(threads);
+            for (;;) {
+                const auto leases = s.acquire({.limit = 10, .queue = work_queue}).leases;
+                if (leases.empty()) break;
+                // All of them try to end each job.
+                for (const auto& lease : leases) {
+                    for (auto& mine : steps) {
+                        mine.push_back({lease,
+                                        {push_of(s, lease.job, "done")},
+                                        {s.publication("orders", lease.job)}});
+                    }
+                }
+            }
+            std::vector<unsigned> settled(threads);
+            in_threads(threads, [&](unsigned thread) {
+                for (const auto& step : steps[thread]) {
+                    const auto settlement = s.perform(step).settlement;
+                    if (settlement == Settlement::settled) ++settled[thread];
+                }
+            });
+            unsigned total = 0;
+            for (const auto mine : settled) total += mine;
+            expect_equal(total, jobs, "jobs done");
+            expect_equal(s.queue("done"), QueueStatus{.ready = jobs}, "jobs that followed");
+            s.drain();
+            std::map<std::string, unsigned> events;
+            for (const auto& batch : s.take_delivered("billing")) {
+                for (const auto& event : batch) ++events[event];
+            }
+            expect_equal(events.size(), jobs, "different events");
+            for (const auto& [event, count] : events) expect_equal(count, 1U, "events of a job");
+        });
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,105 @@
+#include "routemaster/step/completion.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/state/machine.hpp"
+#include "core/state/steps/apply_one_of.hpp"
+#include "core/store/store_errors.hpp"
+
+namespace routemaster::detail {
+namespace {
+
+/// Which of some pushes without a key find an equal job. It is looked for before anything is
+/// changed, because its bytes may have to be read from a journal.
+class EqualJobs {
+public:
+    /// `done` is about to end, and excludes nothing.
+    EqualJobs(JobTable& jobs, const std::vector<PushJob>& pushes, const JobState& done) {
+        found_.reserve(pushes.size());
+        for (const auto& push : pushes) {
+            const auto* queue = jobs.find_queue(push.queue);
+            const bool keyed = !push.options.key.text.empty();
+            const auto* found = keyed || queue == nullptr ? nullptr : jobs.find(*queue, push.job);
+            found_.push_back(found == &done ? nullptr : found);
+        }
+    }
+
+    /// The id of the job that excludes a push: it was there before, or an earlier push brought it.
+    [[nodiscard]] std::optional<JobId> of(const PushJob& push, std::size_t place) const {
+        if (const auto* found = found_[place]) return found->queue.has_ids ? found->order : 0;
+        const auto earlier = pushed_.find({push.queue, push.job});
+        if (earlier == pushed_.end()) return std::nullopt;
+        return earlier->second;
+    }
+
+    /// A push, which must outlive this, brought a job.
+    void add(const PushJob& push, JobId id) { pushed_[{push.queue, push.job}] = id; }
+
+private:
+    std::vector<const JobState*> found_;
+    std::map<std::pair<std::string_view, std::string_view>, JobId> pushed_;
+};
+
+}  // namespace
+
+template <>
+Result<CompleteJob::Reply> Machine::apply(CompleteJob& step) {
+    auto* job = jobs_.leased(step.lease);
+    if (job == nullptr) return Completed{Settlement::lease_lost, {}};
+    if (delivered_by(*job) != nullptr) {
+        return invalid("lease: a delivery is ended by SettleDelivery");
+    }
+    if (auto may = may_publish_all(step.publications); !may) return may.error();
+    EqualJobs equal{jobs_, step.pushes, *job};
+
+    jobs_.complete(*job, now_);
+    Completed completed;
+    completed.pushed.reserve(step.pushes.size());
+    for (std::size_t i = 0; i < step.pushes.size(); ++i) {
+        const auto& push = step.pushes[i];
+        if (!push.options.key.text.empty()) {
+            completed.pushed.push_back(push_with_key(push));
+        } else if (const auto id = equal.of(push, i)) {
+            completed.pushed.push_back({PushOutcome::duplicate, *id});
+        } else {
+            completed.pushed.push_back(
+                push_new(jobs_.queue(push.queue), push, payload_hash(push.job)));
+            equal.add(push, completed.pushed.back().id);
+        }
+    }
+    for (const auto& publication : step.publications) {
+        publish(publication, registry_.topic(publication.topic));
+    }
+    return completed;
+}
+
+Result<void> Machine::may_publish_all(const std::vector<PublishEvent>& publications) {
+    // What those before will have changed.
+    std::map<std::string_view, const std::string*> owners;
+    std::map<std::string_view, std::uint32_t> claims;
+    for (std::size_t i = 0; i < publications.size(); ++i) {
+        const auto& publication = publications[i];
+        const auto claimed = owners.find(publication.topic);
+        const auto* owner = claimed != owners.end() ? claimed->second
+                                                    : owner_of(registry_.topic(publication.topic));
+        const auto& publisher = publication.publisher;
+        const auto further = publisher ? claims[*publisher] : 0;
+        if (auto may = may_publish(publication, owner, further); !may) {
+            return at_place("publications", i, may.error());
+        }
+        if (owner != nullptr || !publisher) continue;
+        owners[publication.topic] = &*publisher;
+        ++claims[*publisher];
+    }
+    return {};
+}
+
+Outcome Machine::perform_in(CompletionSteps steps, Step& step) { return apply_one_of(steps, step); }
+
+}  // namespace routemaster::detail
