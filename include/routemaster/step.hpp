@@ -31,8 +31,7 @@ namespace routemaster {
 /// All domains. A step is listed at the end of its own header; see docs/adding-a-step.md.
 using StepDomains = detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps,
                                     QueueSteps, WorkerSteps, DeliverySteps, DeadBatchSteps,
-                                     CapacitySteps, CounterSteps, RecurringSteps,
-                                     CompletionSteps>;
+                                    CapacitySteps, CounterSteps, RecurringSteps, CompletionSteps>;
 
 /// The domain of a step: the list it is in.
 template <StepKind S>

@@ -1,7 +1,8 @@
 -- RunRecurringJob: settles ticks of a recurring job, and runs the last of them.
 -- KEYS  1 routemaster:recurring
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 revision, 6 at, 7 until, 8 next, and, if it may push,
---       from 9 on what push_job.lua has from 4 on
+--       9 how many arguments of push_job.lua follow, and 10... those from the fourth on
+-- Parts: push_job() is that script, as a function of KEYS and ARGV.
 -- Reply: 0 pushed, 1 kept, 2 moved, 3 stale; then the id of the job, or 0.
 -- The push comes first: it fails before it changes anything, and nothing fails behind it.
 expect_recurring()
@@ -12,8 +13,8 @@ if not record or record[2] ~= 0 or record[8] ~= ARGV[5] or record[3] ~= tonumber
 end
 local last, outcome, id = tonumber(ARGV[7]), 2, 0
 if ARGV[9] and last > record[4] then
-    local pushed = push({P .. 'jobs:index:' .. ARGV[9]},
-        {ARGV[1], ARGV[2], ARGV[3], unpack(ARGV, 9)})
+    local pushed = push_job({P .. 'jobs:index:' .. ARGV[10]},
+        {ARGV[1], ARGV[2], ARGV[3], unpack(ARGV, 10)})
     outcome, id = pushed[1] == 1 and 0 or 1, pushed[2]
     if outcome == 0 then
         record[5] = last

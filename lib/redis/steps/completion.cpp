@@ -7,27 +7,13 @@
 
 #include "core/store/store_errors.hpp"
 #include "lua_sources.hpp"
+#include "redis/steps/nested_scripts.hpp"
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/pushed.hpp"
 
 namespace routemaster::redis {
 
-// Their protocols are in other files.
-extern template struct Protocols<JobSteps>;
-extern template struct Protocols<TopicSteps>;
-
 namespace {
-
-/// The script of a step in another domain, as a function of its name.
-template <class S>
-std::string function_of() {
-    std::vector<const Script*> scripts;
-    Protocols<DomainOf<S>>::add_scripts(scripts);
-    for (const auto* script : scripts) {
-        if (script->name == S::traits.name) return as_function(*script);
-    }
-    return {};
-}
 
 /// Checks the steps of a list as if they came alone.
 template <class S>

@@ -10,7 +10,6 @@
 #include "redis/steps/cancellations.hpp"
 #include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
-#include "redis/steps/push_job.hpp"
 #include "redis/steps/pushed.hpp"
 #include "redis/steps/queue_names.hpp"
 #include "routemaster/job_status.hpp"
@@ -19,7 +18,19 @@ namespace routemaster::redis {
 
 template <>
 struct StepProtocol<PushJob> {
-    static Script script() { return compose(PushJob::traits, {push_parts()}, lua::push_job); }
+    static Script script() {
+        using namespace lua;
+        const auto ruby_pushes = lazily(
+            "ruby_pushes", {expect, job, callback, ordering_group, place, ruby_push}, "ruby_push");
+        const auto keyed_pushes = lazily(
+            "keyed_pushes", {expect, deleted, keyed, record, ranks, begin_anew, unrank, push_keyed},
+            "push_keyed");
+        const auto records = lazily("records", {record, ranks}, "save, place_ranked");
+        const auto checks = lazily("checks", {expect}, "expect_queue");
+        const auto names = queue_names_part();
+        return compose(PushJob::traits,
+                       {wake, ready, ruby_pushes, names, keyed_pushes, records, checks}, push_job);
+    }
 
     /// Ruby workers end at a job they do not know.
     static Result<void> check_mixed_fleet(const PushJob& step, const RequestContext&) {
@@ -29,8 +40,27 @@ struct StepProtocol<PushJob> {
     }
 
     static void request(Request& request, const PushJob& step) {
-        request.on("jobs:index:", step.queue);
-        add_push(request, step);
+        request.on("jobs:index:", step.queue)
+            .add(step.queue)
+            .add(step.job)
+            .add(request.wire(step.run_at));
+        if (step.options == JobOptions{}) return;
+        request.arguments()
+            .add(step.options.attempts_max)
+            .add(step.options.timeout.count())
+            .add(request.wire(step.options.expires_at));
+        const auto& key = step.options.key;
+        const auto& metadata = step.options.metadata;
+        const auto priority = step.options.priority;
+        if (key.text.empty() && metadata.empty() && priority == 0) return;
+        request.arguments()
+            .add(key.text)
+            .add(static_cast<int>(key.scope))
+            .add(request.wire(key.until))
+            .add(static_cast<int>(step.on_duplicate));
+        if (metadata.empty() && priority == 0) return;
+        request.arguments().add(metadata.empty() ? std::string{} : packed(metadata));
+        if (priority != 0) request.arguments().add(priority);
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);

@@ -8,8 +8,8 @@
 
 #include "core/codec/recurring_settings.hpp"
 #include "lua_sources.hpp"
+#include "redis/steps/nested_scripts.hpp"
 #include "redis/steps/protocols.hpp"
-#include "redis/steps/push_job.hpp"
 
 namespace routemaster::redis {
 namespace {
@@ -138,8 +138,8 @@ template <>
 struct StepProtocol<RunRecurringJob> {
     static Script script() {
         using namespace lua;
-        const auto pushing = push_part();
-        return compose(RunRecurringJob::traits, {expect, recurring, pushing}, run_recurring_job);
+        const auto push = function_of<PushJob>();
+        return compose(RunRecurringJob::traits, {expect, recurring, push}, run_recurring_job);
     }
     static void request(Request& request, const RunRecurringJob& step) {
         request.on(recurring_key)
@@ -148,7 +148,7 @@ struct StepProtocol<RunRecurringJob> {
             .add(as_it_is(step.at))
             .add(as_it_is(step.until))
             .add(as_it_is(step.next));
-        if (step.push != nullptr) add_push(request, *step.push);
+        if (step.push != nullptr) request.add_step(*step.push);
     }
     static RecurringRun reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
