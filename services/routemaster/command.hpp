@@ -21,6 +21,8 @@ Run declare_subscribe(CLI::App& app);
 Run declare_dead(CLI::App& app);
 /// Shows jobs, and acts on them.
 Run declare_jobs(CLI::App& app);
+/// Manages recurring jobs.
+Run declare_recurring(CLI::App& app);
 /// Receives and prints batches.
 Run declare_listen(CLI::App& app);
 /// Examines the file of a store.

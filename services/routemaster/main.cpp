@@ -25,6 +25,8 @@ constexpr Command commands[] = {
     {"subscribe", "Have the events of topics sent to a URL", declare_subscribe},
     {"dead", "List, show, redeliver or drop batches that failed for good", declare_dead},
     {"jobs", "Count, list, show, push, kick, cancel or delete jobs", declare_jobs},
+    {"recurring", "List, show, put, pause, resume, run or remove recurring jobs",
+     declare_recurring},
     {"listen", "Receive batches and print them", declare_listen},
     {"check", "Examine the file of a store", declare_check},
     {"backup", "Copy the file of a store, while a bus uses it", declare_backup},
