@@ -296,7 +296,9 @@ void check(const WorkerSettings& settings) {
 
 WorkerComponent::WorkerComponent(Store& store, const ProcessSettings& process,
                                  const WorkerSettings& settings, const Log& log)
-    : deliveries_{store, delivery_options(process, settings, log)} {
+    : deliveries_{store, delivery_options(process, settings, log)},
+      recurring_{store, {.log = log}},
+      ticks_{recurring_} {
     if (const auto limits = capacity(settings)) {
         autodrop_.emplace(store, AutodropOptions{.capacity = *limits, .log = log});
         drops_.emplace(*autodrop_);
@@ -315,6 +317,7 @@ WorkerComponent::WorkerComponent(Store& store, const ProcessSettings& process,
 std::optional<std::string> WorkerComponent::trouble() const { return deliveries_.trouble(); }
 
 void WorkerComponent::stop(TimePoint deadline) {
+    ticks_.stop(Duration{0});
     if (measurements_) measurements_->stop(Duration{0});
     if (drops_) drops_->stop(Duration{0});
     deliveries_.stop(std::max(deadline - system_clock().now(), Duration{0}));

@@ -17,6 +17,7 @@
 #include "routemaster/health.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/monitor.hpp"
+#include "routemaster/recurring_scheduler.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
@@ -58,8 +59,8 @@ void declare_worker(CLI::App& app, WorkerSettings& settings);
 /// Throws `CLI::Error` when the settings contradict each other.
 void check(const WorkerSettings& settings);
 
-/// A `DeliveryWorker` that delivers over HTTP, an `Autodrop` if there is a limit, and a `Monitor`
-/// that writes to the log.
+/// A `DeliveryWorker` that delivers over HTTP, an `Autodrop` if there is a limit, a
+/// `RecurringScheduler`, and a `Monitor` that writes to the log.
 class WorkerComponent final : public Component {
 public:
     /// The store must outlive it, and the settings be checked. Throws `Failure`.
@@ -76,8 +77,10 @@ private:
     DeliveryWorker deliveries_;
     std::optional<Autodrop> autodrop_;
     std::optional<Monitor> monitor_;
+    RecurringScheduler recurring_;
     std::optional<Runner> drops_;
     std::optional<Runner> measurements_;
+    Runner ticks_;
 };
 
 }  // namespace routemaster::service

@@ -25,6 +25,8 @@ Run declare_jobs(CLI::App& app);
 Run declare_queues(CLI::App& app);
 /// Shows who works on jobs and deliveries.
 Run declare_workers(CLI::App& app);
+/// Manages recurring jobs.
+Run declare_recurring(CLI::App& app);
 /// Receives and prints batches.
 Run declare_listen(CLI::App& app);
 /// Examines the file of a store.

@@ -27,6 +27,8 @@ constexpr Command commands[] = {
     {"jobs", "Count, list, show, push, kick, cancel or delete jobs", declare_jobs},
     {"queues", "List, show, pause or resume queues of jobs", declare_queues},
     {"workers", "List the workers, with what each has leased", declare_workers},
+    {"recurring", "List, show, put, pause, resume, run or remove recurring jobs",
+     declare_recurring},
     {"listen", "Receive batches and print them", declare_listen},
     {"check", "Examine the file of a store", declare_check},
     {"backup", "Copy the file of a store, while a bus uses it", declare_backup},

@@ -1,0 +1,188 @@
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "answers.hpp"
+#include "bus_client.hpp"
+#include "command.hpp"
+#include "components/root_key.hpp"
+#include "routemaster/codec/json.hpp"
+#include "routemaster/names.hpp"
+#include "table.hpp"
+
+namespace routemaster::service {
+namespace {
+
+struct RecurringSettings {
+    BusSettings bus{};
+    RootKeySettings root_key{};
+    bool json = false;
+    std::string name;
+    std::string schedule;
+    std::string time_zone = "UTC";
+    std::string queue;
+    std::string job;
+    std::string arguments;
+    std::string options;
+    std::string catch_up = "once";
+    bool overlap = false;
+};
+
+std::string path_of(const RecurringSettings& settings) { return "/v1/recurring/" + settings.name; }
+
+int list(const RecurringSettings& settings) {
+    BusClient client{settings.bus};
+    Rows rows{{"NAME", "SCHEDULE", "ZONE", "QUEUE", "NEXT", "LAST", "RUNS", "JOB"}};
+    for_each_item(client, "/v1/recurring", [&](const Value& one) {
+        if (settings.json) {
+            std::cout << printed(one) << '\n';
+            return true;
+        }
+        const bool paused = printed(field(one, "paused")) == "true";
+        rows.push_back({printed(field(one, "name")), cell(printed(field(one, "schedule"))),
+                        printed(field(one, "time_zone")), printed(field(one, "queue")),
+                        paused ? "paused" : printed_time(field(one, "next_at")),
+                        printed_time(field(one, "last_at")), printed(field(one, "runs")),
+                        cell(printed(field(field(one, "job"), "name")))});
+        return true;
+    });
+    if (!settings.json) print_table(rows);
+    return 0;
+}
+
+int show(const RecurringSettings& settings) {
+    const auto body = BusClient{settings.bus}.demand("GET", path_of(settings)).body;
+    if (settings.json) {
+        std::cout << body << '\n';
+        return 0;
+    }
+    const auto found = parse_json(body).value();
+    Rows rows;
+    for (const auto& [key, value] : *found.get_if<Value::Map>()) {
+        rows.push_back({key, key.ends_with("_at") ? printed_time(value) : printed(value)});
+    }
+    print_table(rows);
+    return 0;
+}
+
+Value parsed(const std::string& flag, const std::string& text) {
+    auto value = parse_json(text);
+    if (!value) throw CLI::ValidationError(flag, value.error().context());
+    return *std::move(value);
+}
+
+int put(const RecurringSettings& settings) {
+    Value::Map job{{"name", settings.job}};
+    if (!settings.arguments.empty()) {
+        job.emplace_back("arguments", parsed("arguments", settings.arguments));
+    }
+    if (!settings.options.empty()) {
+        const auto options = parsed("--options", settings.options);
+        const auto* given = options.get_if<Value::Map>();
+        if (given == nullptr) throw CLI::ValidationError("--options", "must be an object");
+        job.insert(job.end(), given->begin(), given->end());
+    }
+    std::string body;
+    append_json(body, Value{Value::Map{{"schedule", settings.schedule},
+                                       {"time_zone", settings.time_zone},
+                                       {"queue", settings.queue},
+                                       {"job", std::move(job)},
+                                       {"catch_up", settings.catch_up},
+                                       {"overlap", settings.overlap}}});
+    BusClient{settings.bus}.demand("PUT", path_of(settings), body);
+    return 0;
+}
+
+int pause(const RecurringSettings& settings) {
+    BusClient{settings.bus}.demand("POST", path_of(settings) + "/pause");
+    return 0;
+}
+
+int resume(const RecurringSettings& settings) {
+    BusClient{settings.bus}.demand("POST", path_of(settings) + "/resume");
+    return 0;
+}
+
+int run_now(const RecurringSettings& settings) {
+    const auto body = BusClient{settings.bus}.demand("POST", path_of(settings) + "/run").body;
+    if (settings.json) {
+        std::cout << body << '\n';
+        return 0;
+    }
+    const auto pushed = parse_json(body).value();
+    std::cout << printed(field(pushed, "id")) << ' ' << printed(field(pushed, "outcome")) << '\n';
+    return 0;
+}
+
+int remove(const RecurringSettings& settings) {
+    BusClient{settings.bus}.demand("DELETE", path_of(settings));
+    return 0;
+}
+
+void declare_put(CLI::App& action, RecurringSettings& settings) {
+    action
+        .add_option("schedule", settings.schedule,
+                    "A cron expression, or an interval as '@every 10s'")
+        ->required();
+    action.add_option("queue", settings.queue, "The queue of its jobs")->required();
+    action.add_option("job", settings.job, "The name of its jobs")->required();
+    action.add_option("arguments", settings.arguments, "Their arguments: an array [[]]")
+        ->type_name("JSON");
+    action.add_option("--time-zone", settings.time_zone, "Of the schedule, as Europe/Berlin")
+        ->capture_default_str();
+    action
+        .add_option("--catch-up", settings.catch_up,
+                    "Which missed ticks run: none, the last one, or all of them")
+        ->check(CLI::IsMember{{"skip", "once", "all"}})
+        ->capture_default_str();
+    action.add_flag("--overlap", settings.overlap,
+                    "Push at each tick, though the job of a former one is there");
+    action
+        .add_option("--options", settings.options,
+                    "Further fields of a push: {\"attempts_max\":…,\"timeout\":…,…}")
+        ->type_name("JSON");
+}
+
+}  // namespace
+
+Run declare_recurring(CLI::App& app) {
+    const auto settings = std::make_shared<RecurringSettings>();
+    const auto run = std::make_shared<Run>();
+    declare_bus(app, settings->bus);
+    declare_root_key(app, settings->root_key);
+    app.add_flag("--json", settings->json, "Print JSON, one recurring job in each line");
+    app.require_subcommand(1);
+    app.fallthrough();
+    const auto declare = [&](const char* name, const char* summary,
+                             int (*work)(const RecurringSettings&)) -> CLI::App& {
+        auto* const action = app.add_subcommand(name, summary);
+        action->callback([settings, run, work] {
+            *run = [settings, work] {
+                settings->bus.token = require_root_key(settings->root_key);
+                return work(*settings);
+            };
+        });
+        return *action;
+    };
+    const auto with_name = [&](CLI::App& action) -> CLI::App& {
+        action.add_option("name", settings->name, "The name of the recurring job")
+            ->required()
+            ->check([](const std::string& name) {
+                return is_queue_name(name) ? "" : "must be 1 to 64 of A-Z, a-z, 0-9, _, - and .";
+            });
+        return action;
+    };
+    declare("list", "List the recurring jobs", list);
+    with_name(declare("show", "Show a recurring job", show));
+    declare_put(with_name(declare("put", "Add a recurring job, or change one", put)), *settings);
+    with_name(declare("pause", "Let none of its ticks run", pause));
+    with_name(declare("resume", "Let its ticks run from now on", resume));
+    with_name(declare("run", "Push its job now, and print the id", run_now));
+    with_name(declare("remove", "Forget a recurring job", remove));
+
+    return [run] { return (*run)(); };
+}
+
+}  // namespace routemaster::service
