@@ -11,9 +11,15 @@
 #include <string>
 #include <utility>
 
+#include "routemaster/clock.hpp"
+#include "routemaster/event.hpp"
+#include "routemaster/follow_ups.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/job_exceptions.hpp"
 #include "routemaster/job_metadata.hpp"
+#include "routemaster/publication.hpp"
+#include "routemaster/push_options.hpp"
+#include "routemaster/result.hpp"
 #include "routemaster/typed_job.hpp"
 #include "routemaster/value.hpp"
 
@@ -24,14 +30,18 @@ namespace routemaster {
 /// Thread safety: all members may be called from any thread.
 class JobContext {
 public:
-    /// Of the lease it keeps the queue, the fence, and what the store said of the job.
-    JobContext(Job job, const Lease& lease)
+    /// Of the lease it keeps the queue, the fence, and what the store said of the job. The others
+    /// are read for follow-ups, and must outlive their end; null: the defaults.
+    JobContext(Job job, const Lease& lease, const Clock& clock = system_clock(),
+               const PublicationOptions* publications = nullptr)
         : job_{std::move(job)},
           queue_{lease.queue},
           id_{lease.id},
           attempt_{lease.attempt},
           fence_{lease.fence},
-          metadata_{lease.metadata} {}
+          metadata_{lease.metadata},
+          clock_{clock},
+          publications_{publications} {}
     JobContext(const JobContext&) = delete;
     JobContext& operator=(const JobContext&) = delete;
 
@@ -63,6 +73,37 @@ public:
         return *std::move(typed);
     }
 
+    // --- Follow-ups -----------------------------------------------------------------------------
+    //
+    // Jobs and events that come into the store in the moment in which it forgets this job as done,
+    // in one step with that, at every crash either all or none. They never happen when the attempt
+    // fails, or is released, or its lease was lost; the next attempt begins without any.
+    //
+    // What is wrong with them by themselves is `invalid` here. What turns out only when the job is
+    // done (the topic belongs to another publisher) makes the attempt fail. While the store is full
+    // the job stays leased, and is not done until there is space.
+
+    /// Pushes a job into a queue, as `JobQueue::push` would now: the times of `options` count from
+    /// this call, and an equal job that is in the queue by then is kept. This job is not: it may
+    /// push itself again. `invalid` for what a push would refuse, for more than `follow_ups_max` or
+    /// `follow_up_bytes_max`, and once the attempt has ended.
+    Result<void> push(const std::string& queue, const Job& job, const PushOptions& options = {});
+
+    /// The same with a struct of the program.
+    template <TypedJob T>
+    Result<void> push(const std::string& queue, const T& job, const PushOptions& options = {}) {
+        return push(queue, to_job(job), options);
+    }
+
+    /// Publishes an event, as `WorkerPoolOptions::publications` says. `invalid` as above.
+    Result<void> publish(const Event& event);
+
+    /// Returns the follow-ups, if there are any, and lets nobody add more. The pool calls it at the
+    /// end of the attempt, and so may the test of a handler.
+    std::optional<FollowUps> take_follow_ups();
+
+    // --- The end --------------------------------------------------------------------------------
+
     /// Stops when nobody waits for the result any more: the attempt has taken longer than its
     /// timeout, its lease was lost, the job was cancelled, or the pool ended. A handler that runs
     /// for long looks at it, or registers a `std::stop_callback`, which runs on a thread of the
@@ -78,15 +119,25 @@ public:
     void request_stop();
 
 private:
+    enum class Follow : std::uint8_t { none, some, ended };
+
+    /// Adds a follow-up by `add(FollowUps&)`.
+    template <class Add>
+    Result<void> follow(Add add);
+
     Job job_;
     std::string queue_;
     JobId id_;
     std::uint32_t attempt_;
     std::uint64_t fence_;
     JobMetadata metadata_;
+    const Clock& clock_;
+    const PublicationOptions* publications_;
     std::atomic<bool> stopped_{false};
-    mutable std::mutex mutex_;                        // Guards `source_`.
+    std::atomic<Follow> follow_{Follow::none};        // Left `none` without the mutex.
+    mutable std::mutex mutex_;                        // Guards the rest.
     mutable std::optional<std::stop_source> source_;  // Made when somebody asks for the token.
+    FollowUps follow_ups_;
 };
 
 }  // namespace routemaster

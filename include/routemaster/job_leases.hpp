@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "routemaster/active.hpp"
+#include "routemaster/follow_ups.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/result.hpp"
@@ -98,6 +99,7 @@ struct AttemptEnd {
     std::string error{};                    ///< Kept on a job that failed.
     std::optional<Duration> retry_after{};  ///< Absent: as the retry policy says, or at once.
     bool bury = false;                      ///< It failed for good.
+    FollowUps follow_ups{};                 ///< Of a job that is done.
 };
 
 /// Leases jobs on behalf of workers that cannot talk to the store themselves. To the store they all
@@ -145,7 +147,8 @@ public:
                 std::function<void(Result<std::optional<Extension>>)> done);
 
     /// Ends an attempt, and the lease with it. `buried` when the job failed for good. When the
-    /// result is an error, the lease lasts. Repeating what succeeded answers `lease_lost`.
+    /// result is an error, the lease lasts. Repeating what succeeded answers `lease_lost`. With
+    /// follow-ups also the errors of `CompleteJob`; then nothing of them happened.
     void settle(LeaseName name, AttemptEnd end, std::function<void(Result<Settlement>)> done);
 
     /// From now on nobody waits: `unavailable`. Leases are extended and settled as before.

@@ -156,6 +156,8 @@ public:
     void resume(std::function<void(Result<void>)> done);
 
 private:
+    friend class FollowUps;
+
     struct Many;
 
     template <TypedJob T>
@@ -175,6 +177,8 @@ private:
     [[nodiscard]] Result<void> check_name() const;
     [[nodiscard]] Result<PushJob> step(const Job& job, const PushOptions& options,
                                        TimePoint now) const;
+    [[nodiscard]] static Result<PushJob> step_into(const std::string& queue, const Job& job,
+                                                   const PushOptions& options, TimePoint now);
     [[nodiscard]] Many many(std::span<const Job> jobs, const PushOptions& options,
                             TimePoint now) const;
     [[nodiscard]] Many many(std::span<const JobPush> pushes, TimePoint now) const;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,17 @@ inline constexpr std::size_t event_data_max_default = 65'536;
 /// The same where a Ruby worker may read the event: it does not survive more than its
 /// `ROUTEMASTER_MAX_EVENT_DATA`, which is this unless set otherwise.
 inline constexpr std::size_t event_data_max_ruby = 64;
+
+/// Who publishes, and what is asked of the events.
+struct PublicationOptions {
+    /// Claims the topics that it publishes in. Nobody: topics stay unclaimed, and those of others
+    /// are `forbidden`. Must satisfy `is_user_name`, else publishing is `invalid`.
+    std::optional<std::string> publisher{};
+    EventRules rules{};                                   ///< Further rules for events.
+    std::size_t event_data_max = event_data_max_default;  ///< Bytes of MessagePack.
+    std::uint32_t topics_max = UINT32_MAX;                ///< Topics that the publisher may own.
+    bool authenticate = false;                            ///< See `PublisherOptions::authenticate`.
+};
 
 /// Checks and encodes an event. `invalid`, naming the field, when something is wrong with it.
 ///

@@ -12,6 +12,7 @@
 
 #include "routemaster/clock.hpp"
 #include "routemaster/log.hpp"
+#include "routemaster/publication.hpp"
 #include "routemaster/retry_policy.hpp"
 #include "routemaster/time.hpp"
 
@@ -65,6 +66,8 @@ struct WorkerPoolOptions {
     std::optional<std::uint64_t> seed{};
     /// Null: the clock of the machine. Must outlive the pool. `poll` does not read it.
     const Clock* clock = nullptr;
+    /// Of events that handlers publish with `JobContext::publish`.
+    PublicationOptions publications{};
     Log log{};
 };
 

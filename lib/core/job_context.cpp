@@ -2,6 +2,44 @@
 
 namespace routemaster {
 
+// --- Follow-ups ---------------------------------------------------------------------------------
+
+/// The clock and the settings are those of the pool, which may be gone once the attempt has ended.
+template <class Add>
+Result<void> JobContext::follow(Add add) {
+    const std::lock_guard lock{mutex_};
+    auto before = Follow::none;
+    if (!follow_.compare_exchange_strong(before, Follow::some) && before == Follow::ended) {
+        return Error{Errc::invalid, "follow-ups: the attempt has ended"};
+    }
+    return add(follow_ups_);
+}
+
+Result<void> JobContext::push(const std::string& queue, const Job& job,
+                              const PushOptions& options) {
+    return follow([&](FollowUps& all) { return all.push(queue, job, options, clock_.now()); });
+}
+
+Result<void> JobContext::publish(const Event& event) {
+    return follow([&](FollowUps& all) {
+        return all.publish(event, publications_ != nullptr ? *publications_ : PublicationOptions{},
+                           clock_.now());
+    });
+}
+
+std::optional<FollowUps> JobContext::take_follow_ups() {
+    // Most jobs have none, and take no lock.
+    auto before = Follow::none;
+    if (follow_.compare_exchange_strong(before, Follow::ended)) return std::nullopt;
+    const std::lock_guard lock{mutex_};
+    follow_.store(Follow::ended);
+    auto all = std::exchange(follow_ups_, {});
+    if (all.empty()) return std::nullopt;
+    return all;
+}
+
+// --- The end ------------------------------------------------------------------------------------
+
 std::stop_token JobContext::stop_token() const {
     const std::lock_guard lock{mutex_};
     if (!source_) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -46,8 +47,21 @@ Result<void> check(const LeaseRequest& request) {
     return check_lease_time(request.lease_time);
 }
 
+Result<Settlement> settlement_of(const Result<Settlement>& reply) { return reply; }
+Result<Settlement> settlement_of(const Result<Completed>& reply) {
+    return reply ? Result<Settlement>{reply->settlement} : Result<Settlement>{reply.error()};
+}
+
 void perform_end(Store& store, detail::EndStep step, TimePoint now, SettleDone done) {
-    std::visit([&](auto& one) { submit(store, std::move(one), now, std::move(done)); }, step);
+    std::visit(
+        [&](auto& one) {
+            using S = std::decay_t<decltype(one)>;
+            submit(store, std::move(one), now,
+                   [done = std::move(done)](const Result<typename S::Reply>& reply) {
+                       done(settlement_of(reply));
+                   });
+        },
+        step);
 }
 
 /// Settles a lease that another process gave, or that is lost. Reads the job, because the step

@@ -210,12 +210,12 @@ void JobQueue::resume(std::function<void(Result<void>)> done) {
 
 // --- Steps --------------------------------------------------------------------------------------
 
-Result<void> JobQueue::check_name() const {
-    if (name_ != delivery_queue) return {};
-    return Error{Errc::invalid, "queue: " + name_ + " is the bus's own, for its deliveries"};
-}
-
 namespace {
+
+Result<void> check_not_deliveries(const std::string& queue) {
+    if (queue != delivery_queue) return {};
+    return Error{Errc::invalid, "queue: " + queue + " is the bus's own, for its deliveries"};
+}
 
 Result<void> check_unique(const Unique& unique) {
     if (unique.by != Unique::By::key) {
@@ -252,8 +252,15 @@ JobKey key_of(const Unique& unique, TimePoint now) {
 
 }  // namespace
 
+Result<void> JobQueue::check_name() const { return check_not_deliveries(name_); }
+
 Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimePoint now) const {
-    if (auto checked = check_name(); !checked) return checked.error();
+    return step_into(name_, job, options, now);
+}
+
+Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
+                                    const PushOptions& options, TimePoint now) {
+    if (auto checked = check_not_deliveries(queue); !checked) return checked.error();
     if (auto checked = check_job(job); !checked) return checked.error();
     if (options.expires < Duration{0}) {
         return Error{Errc::invalid, "expires: must not be negative"};
@@ -265,7 +272,7 @@ Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimeP
                        .timeout = options.timeout};
     lasting.metadata = options.metadata;
     if (options.expires != Duration{0}) lasting.expires_at = saturating_add(due, options.expires);
-    PushJob push{name_, encode_job(job), due, std::move(lasting)};
+    PushJob push{queue, encode_job(job), due, std::move(lasting)};
     if (push.job.size() > job_bytes_max) {
         return Error{Errc::invalid,
                      "job: must have at most " + std::to_string(job_bytes_max) + " bytes"};

@@ -83,8 +83,11 @@ void come_to_rest(FileScene& scene, Twin& twin) {
                 .value();
         }
     }
-    for (const auto& lease : acquire("work")) {
-        twin.perform(store, NackJob{lease, later += Duration{1}}, scene.now).value();
+    twin.perform(store, PauseQueue{"work", false}, scene.now).value();
+    for (auto leases = acquire("work"); !leases.empty(); leases = acquire("work")) {
+        for (const auto& lease : leases) {
+            twin.perform(store, NackJob{lease, later += Duration{1}}, scene.now).value();
+        }
     }
     twin.perform(store, RetireWorker{scene.worker}, scene.now).value();
     subscribe_all(false);

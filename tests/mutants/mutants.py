@@ -99,7 +99,7 @@ PROGRAMS["delivery_worker"] = [
 PROGRAMS["worker_pool"] = [
     [f"tests/unit/{what}_test.cpp"]
     for what in ("worker_pool", "worker_pool_leases", "worker_pool_async", "worker_pool_threads",
-                 "typed_job", "job_queue_calls")
+                 "typed_job", "job_queue_calls", "follow_ups")
 ]
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
 SECONDS_MAX = 60

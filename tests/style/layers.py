@@ -26,7 +26,7 @@ LAYERS = {
     1: """
         value event topic subscription batch timer counter health names capacity measurement url
         api_token job job_key job_metadata job_schedule job_status listed_worker
-        job_context job_exceptions push_options recurring_job retry_policy typed_job unique
+        job_exceptions push_options recurring_job retry_policy typed_job unique
         codec/
     """,
     2: """
@@ -35,8 +35,8 @@ LAYERS = {
     """,
     3: """
         bus publisher subscriber job_queue job_queues job_workers api_tokens dispatcher autodrop
-        monitor admission_control job_handler job_leases job_responder worker_pool_options
-        recurring_jobs recurring_scheduler
+        monitor admission_control follow_ups job_context job_handler job_leases job_responder
+        worker_pool_options recurring_jobs recurring_scheduler
     """,
     4: """
         store/ transport/ server/

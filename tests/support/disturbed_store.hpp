@@ -35,6 +35,13 @@ public:
         plan<S>().refused += times;
     }
 
+    /// Steps of type `S` are refused no more.
+    template <class S>
+    void accept() {
+        const std::lock_guard lock{mutex_};
+        plan<S>().refused = 0;
+    }
+
     /// The next `times` steps of type `S` are performed and return `timed_out`.
     template <class S>
     void lose_replies(std::size_t times) {

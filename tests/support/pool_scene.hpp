@@ -33,6 +33,7 @@ struct JobScene {
         options.threads = 0;
         options.seed = ++pools;
         options.log = log.sink();
+        if (options.clock == nullptr) options.clock = &clock;
         return options;
     }
 

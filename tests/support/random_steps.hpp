@@ -251,17 +251,15 @@ private:
         }
     }
 
-    /// Some with many follow-ups, some with none. What falls due in the same millisecond does so in
-    /// the order of its bytes, or of its ids after a restart: only the first job is for later or in
-    /// place of another, and batches begin by their ids.
+    /// Some with many follow-ups, some with none. Jobs that fall due in the same millisecond have no
+    /// order that all stores keep: so each falls due after the one before, and batches begin in the
+    /// order of their ids.
     Step complete(const Lease& lease, TimePoint now) {
         CompleteJob step{lease};
+        auto due = now;
         for (auto left = random_.below(6); left > 0; --left) {
-            auto one = push(now);
-            auto& pushed = step.pushes.emplace_back(std::get<PushJob>(std::move(one)));
-            if (step.pushes.size() == 1) continue;
-            pushed.run_at = now;
-            pushed.on_duplicate = OnDuplicate::keep;
+            auto one = push(due + unit_);
+            due = step.pushes.emplace_back(std::get<PushJob>(std::move(one))).run_at;
         }
         std::vector<Uid> ids(random_.below(6));
         for (auto& id : ids) id = Uid{random_.next(), random_.next()};

@@ -1,6 +1,8 @@
 #include <memory>
 
 #include "http_api_scenario.hpp"
+#include "routemaster/api_tokens.hpp"
+#include "routemaster/bus.hpp"
 #include "routemaster/job_leases.hpp"
 #include "routemaster/job_queue.hpp"
 #include "support/hand_runner.hpp"
@@ -159,4 +161,68 @@ TEST_CASE("http api: bad requests about leases are refused, and change nothing")
     CHECK(bus.post("/v1/queues/main/lease", "{}").status == 400);
     CHECK(bus.post("/v1/queues/aux/jobs/1/ack", naming(lease)).status == 400);
     CHECK(bus.post(images_path + "/jobs/1/ack", naming(lease)).status == 204);
+}
+
+TEST_CASE("http api: jobs and events follow from a job that is acknowledged") {
+    LeaseScenario bus;
+    rm::Bus events{bus.store, {.clock = &bus.clock}};
+    REQUIRE(events.subscriber("billing").subscribe(
+        {"orders", "mine"}, {.callback = "https://billing.example/", .timeout = rm::Duration{0}}));
+    REQUIRE(rm::ApiTokens(bus.store, bus.clock).put({"shop--1", "shop"}));
+    const auto lease = bus.lease();
+    const auto ack = images_path + "/jobs/1/ack";
+    const auto answer =
+        bus.post(ack, naming(lease, R"(,"pushes":[{"queue":"mail","name":"welcome","arguments":[1]},
+            {"queue":"images","name":"later","delay":60000,"unique":{"key":"k"}}],
+            "publications":[{"topic":"orders","type":"update","url":"https://shop.example/1"},
+            {"topic":"mine","type":"noop","url":"https://shop.example/2",
+             "publisher":"shop--1"}])"));
+    CAPTURE(answer.body);
+    CHECK(answer.status == 204);
+    CHECK(bus.images.status().value() == rm::QueueStatus{.scheduled = 1});
+    CHECK(rm::JobQueue(bus.store, "mail").status().value() == rm::QueueStatus{.ready = 1});
+    CHECK(events.subscriber("billing").status().value()->events_queued == 2);
+    const auto topics = events.topics().value();
+    REQUIRE(topics.size() == 2);
+    CHECK(topics[0].publisher == "shop--1");
+    CHECK(!topics[1].publisher);
+    CHECK(bus.post(ack, naming(lease, R"(,"pushes":[{"queue":"mail","name":"again"}])")).status ==
+          409);
+    CHECK(rm::JobQueue(bus.store, "mail").status().value() == rm::QueueStatus{.ready = 1});
+}
+
+TEST_CASE("http api: what is wrong with follow-ups is said, and the lease lasts") {
+    LeaseScenario bus;
+    rm::Bus shop{bus.store, {.publisher = "shop", .clock = &bus.clock}};
+    REQUIRE(shop.publish({.topic = "orders",
+                          .type = rm::EventType::update,
+                          .url = "https://shop.example/orders/1"}));
+    const auto lease = bus.lease();
+    const auto ack = images_path + "/jobs/1/ack";
+    const auto refused = [&](const std::string& more, int status, const std::string& why) {
+        const auto answer = bus.post(ack, naming(lease, "," + more));
+        CAPTURE(answer.body);
+        CHECK(answer.status == status);
+        CHECK(answer.body.find(why) != std::string::npos);
+    };
+    refused(R"("pushes":{})", 400, "pushes: must be an array");
+    refused(R"("pushes":[7])", 400, "pushes[0]: job: must be an object");
+    refused(R"("pushes":[{"name":"a"}])", 400, "pushes[0]: queue: is missing");
+    refused(R"("pushes":[{"queue":"main","name":"a"}])", 400, "pushes[0]: queue: main is");
+    refused(R"("pushes":[{"queue":"q","name":"a"},{"queue":"q"}])", 400, "pushes[1]: name: is");
+    refused(R"("pushes":[{"queue":"q","name":"a","often":1}])", 400, "unknown field");
+    refused(R"("publications":[{"type":"noop"}])", 400, "publications[0]: topic: is missing");
+    refused(R"("publications":[{"topic":"a","type":"b","url":"https://a.example/"}])", 400,
+            "publications[0]: type: must be");
+    refused(R"("publications":[{"topic":"a","type":"noop","url":"ftp://a"}])", 400,
+            "publications[0]: url:");
+    const std::string event = R"("type":"noop","url":"https://a.example/")";
+    refused(R"("publications":[{"topic":"orders",)" + event + "}]", 403,
+            "publications[0]: topic: belongs to another");
+    refused(R"("publications":[{"topic":"a",)" + event + R"(,"publisher":"no-token"}])", 403,
+            "publications[0]: publisher: is not a valid token");
+    CHECK(bus.images.status().value() == rm::QueueStatus{.pending = 1});
+    CHECK(bus.post(images_path + "/jobs/1/nack", naming(lease, R"(,"pushes":[])")).status == 400);
+    CHECK(bus.post(ack, naming(lease, R"(,"pushes":[],"publications":null)")).status == 204);
+    CHECK(bus.images.status().value() == rm::QueueStatus{});
 }

@@ -34,7 +34,7 @@ TEST_CASE("an index of ids finds what a map finds, over a random walk") {
     const auto number = test::seed(5);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};
-    QueueState queue{"q"};
+    QueueState queue{std::string(20, 'q')};
     std::map<std::uint64_t, std::unique_ptr<JobState>> jobs;
     IdIndex index;
     std::uint64_t last = 0;

@@ -45,7 +45,8 @@ struct PushedJob {
 /// A store in memory, a clock that stands still, and a pool without threads, which does nothing but
 /// in `drain` and `advance`. So a test sees first what was pushed, and then what it led to.
 ///
-/// Handlers fail, are retried and end as in any pool; asynchronous ones report as they like.
+/// Handlers fail, are retried and end as in any pool; asynchronous ones report as they like. What
+/// follows from a job (`JobContext::push`) is pushed when its handler has succeeded.
 ///
 /// Thread safety: one thread at a time.
 class JobTester {
@@ -152,12 +153,23 @@ private:
 
     /// Whether the step put a job into a queue.
     bool note(const Step& step, const Outcome& outcome) {
-        const auto* push = std::get_if<PushJob>(&step);
-        const auto* reply = push != nullptr && outcome ? std::get_if<Pushed>(&*outcome) : nullptr;
-        if (reply == nullptr || *reply == PushOutcome::duplicate) return false;
-        auto job = decode_job(push->job);
+        if (!outcome) return false;
+        if (const auto* push = std::get_if<PushJob>(&step)) {
+            return note(*push, std::get<Pushed>(*outcome));
+        }
+        const auto* end = std::get_if<CompleteJob>(&step);
+        if (end == nullptr) return false;
+        bool pushes = false;
+        const auto& replies = std::get<Completed>(*outcome).pushed;
+        for (std::size_t i = 0; i < replies.size(); ++i) pushes |= note(end->pushes[i], replies[i]);
+        return pushes;
+    }
+
+    bool note(const PushJob& push, const Pushed& reply) {
+        if (reply == PushOutcome::duplicate) return false;
+        auto job = decode_job(push.job);
         if (!job) return false;
-        pushed_.push_back({push->queue, *std::move(job), push->options, push->run_at, reply->id});
+        pushed_.push_back({push.queue, *std::move(job), push.options, push.run_at, reply.id});
         return true;
     }
 

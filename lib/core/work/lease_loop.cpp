@@ -11,6 +11,22 @@
 #include "routemaster/perform.hpp"
 
 namespace routemaster::detail {
+namespace {
+
+/// What a step that ends a job answers.
+Settlement settlement_in(const Reply& reply) {
+    const auto* completed = std::get_if<Completed>(&reply);
+    return completed != nullptr ? completed->settlement : std::get<Settlement>(reply);
+}
+
+/// Whether a step is refused for good.
+bool is_final(const Error& error) {
+    const auto& code = error.code();
+    return code == Errc::invalid || code == Errc::forbidden || code == Errc::unauthenticated ||
+           code == Errc::limit_exceeded;
+}
+
+}  // namespace
 
 void check_times(Duration heartbeat_interval, Duration worker_silence, Duration poll_interval,
                  Duration wake_grace) {
@@ -197,8 +213,8 @@ void LeaseLoop::on(Settled& settled) {
         if (!leased_.contains(id)) continue;
         const auto& outcome = settled.outcomes[i];
         if (outcome) {
-            owner_.settled(id, std::get<Settlement>(*outcome));
-            leased_.erase(id);
+            owner_.settled(id, settlement_in(*outcome));
+            drop(leased_.find(id));
         } else {
             refused(id, outcome.error());
         }
@@ -206,8 +222,9 @@ void LeaseLoop::on(Settled& settled) {
 }
 
 void LeaseLoop::refused(Id id, const Error& error) {
-    if (error.code() == Errc::invalid) return owner_.unfit(id, error);
+    if (is_final(error)) return owner_.unfit(id, error);
     auto& leased = leased_.at(id);
+    if (leased.settlement && !std::exchange(leased.settlement_refused, true)) ++refused_;
     if (leased.refusals == 0) warn("the store failed: " + error.message());
     retries_.emplace(now_ + refusal_backoff(leased.refusals++), id);
 }
@@ -231,6 +248,11 @@ void LeaseLoop::clock_set_back() {
 void LeaseLoop::release(Id id, TimePoint run_at) {
     const auto leased = leased_.find(id);
     released_.push_back({std::move(leased->second.lease), run_at});
+    drop(leased);
+}
+
+void LeaseLoop::drop(std::unordered_map<Id, Leased>::iterator leased) {
+    if (leased->second.settlement_refused) --refused_;
     leased_.erase(leased);
 }
 
@@ -260,6 +282,7 @@ void LeaseLoop::wind_up() {
     }
     retiring_ = true;
     leased_.clear();
+    refused_ = 0;
     retries_.clear();
     // The retirement releases what is to run at once, in one step, however much it is.
     std::erase_if(released_, [this](const Released& each) { return each.run_at <= now_; });

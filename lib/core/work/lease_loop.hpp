@@ -107,8 +107,9 @@ public:
         /// The job was cancelled. Its lease lasts. Called with each heartbeat until it is settled.
         virtual void cancelled(Id id) { static_cast<void>(id); }
 
-        /// A step about it is `invalid`: the queue holds a job that is not for this kind of worker.
-        /// Its lease lasts: `release` it.
+        /// A step about it is `invalid`: the queue holds a job that is not for this kind of worker;
+        /// or the worker may not do what it asks for. Its lease lasts: `release` it, or `settle` it
+        /// by another step.
         virtual void unfit(Id id, const Error& error) = 0;
 
     protected:
@@ -139,7 +140,7 @@ public:
     void begin(Id id, Step step);
 
     /// Sends the step that ends the job, whose reply is a `Settlement`, and repeats it until the
-    /// store has done it. Once.
+    /// store has done it. Once, and again after `unfit`.
     void settle(Id id, Step step);
 
     /// Releases a job that was not done, to run again at once or at `run_at`; where attempts are
@@ -160,6 +161,10 @@ public:
     [[nodiscard]] std::size_t asked() const noexcept { return asked_; }
     /// Whether it would ask for jobs now if there were free slots.
     [[nodiscard]] bool wants_jobs() const noexcept { return !closing() && schedule_.due(now_); }
+
+    /// How many of its leases the store has refused to settle, for want of space for example, and
+    /// not settled since.
+    [[nodiscard]] std::size_t refused() const noexcept { return refused_; }
 
     /// How many leases it has.
     [[nodiscard]] std::size_t leased() const noexcept { return leased_.size(); }
@@ -194,6 +199,7 @@ private:
     struct Leased {
         Lease lease;
         std::uint32_t refusals = 0;
+        bool settlement_refused = false;
         std::optional<Step> settlement{};
     };
 
@@ -244,6 +250,8 @@ private:
     void on(MoreToScrub&);
 
     void take(Lease lease);
+    /// Forgets a lease.
+    void drop(std::unordered_map<Id, Leased>::iterator leased);
     /// Compares its leases with what the store says.
     void find_lost(GotJobs& got);
 
@@ -284,6 +292,7 @@ private:
     TimePoint heard_at_ = never;  // When the last heartbeat was sent that the store replied to.
     bool asks_for_all_ = false;   // The next question is for all leases of this worker.
     std::unordered_map<Id, Leased> leased_;
+    std::size_t refused_ = 0;  // Of these.
     Id last_id_ = 0;
     std::uint64_t newest_fence_ = 0;
     std::multimap<TimePoint, Id> retries_;

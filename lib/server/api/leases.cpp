@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "follow_up_payload.hpp"
 #include "job_text.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
@@ -111,12 +112,12 @@ Result<EndRequest> end_request(const Exchange& exchange, AttemptEnd::Kind kind) 
     const auto payload = json_object(exchange.request().body);
     if (!payload) return payload.error();
     constexpr std::array<std::string_view, 4> known{"lease", "retry_after", "error", "bury"};
-    const std::size_t fields = kind == AttemptEnd::Kind::failed     ? 4
-                               : kind == AttemptEnd::Kind::released ? 2
-                                                                    : 1;
-    if (auto checked = check_fields(*payload, std::span{known}.first(fields)); !checked) {
-        return checked.error();
-    }
+    constexpr std::array<std::string_view, 3> known_when_done{"lease", "pushes", "publications"};
+    const std::span<const std::string_view> fields =
+        kind == AttemptEnd::Kind::failed     ? std::span{known}
+        : kind == AttemptEnd::Kind::released ? std::span{known}.first(2)
+                                             : std::span{known_when_done};
+    if (auto checked = check_fields(*payload, fields); !checked) return checked.error();
     auto lease = lease_of(exchange, *payload);
     if (!lease) return lease.error();
     EndRequest request{*std::move(lease), {.kind = kind}};
@@ -133,7 +134,20 @@ Result<EndRequest> end_request(const Exchange& exchange, AttemptEnd::Kind kind) 
         if (truth == nullptr) return bad("bury", "must be true or false");
         request.end.bury = *truth;
     }
+    auto following = follow_ups(*payload, exchange.options(), exchange.now());
+    if (!following) return following.error();
+    request.end.follow_ups = *std::move(following);
     return request;
+}
+
+/// Answers why an attempt could not be ended. Root asks, so an event that its publisher may not
+/// publish is no question of the token of the request.
+void refuse_end(Exchange& exchange, const Error& error) {
+    const auto& code = error.code();
+    if (code == Errc::unauthenticated || code == Errc::limit_exceeded) {
+        return exchange.answer_text(403, error.context());
+    }
+    exchange.refuse(error);
 }
 
 /// Ends an attempt and answers 204, or whatever `answer` makes of it.
@@ -144,11 +158,12 @@ void end_attempt(
     if (leases == nullptr) return exchange.answer_text(404, {});
     auto request = end_request(exchange, kind);
     if (!request) return exchange.refuse(request.error());
-    leases->settle(std::move(request->lease), std::move(request->end),
-                   exchange.then([answer](Exchange& done, Settlement settlement) {
-                       settlement == Settlement::lease_lost ? answer_lost(done)
-                                                            : answer(done, settlement);
-                   }));
+    leases->settle(
+        std::move(request->lease), std::move(request->end),
+        [self = exchange.shared_from_this(), answer](const Result<Settlement>& settlement) {
+            if (!settlement) return refuse_end(*self, settlement.error());
+            *settlement == Settlement::lease_lost ? answer_lost(*self) : answer(*self, *settlement);
+        });
 }
 
 }  // namespace

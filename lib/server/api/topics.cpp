@@ -1,11 +1,10 @@
-#include <cmath>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "event_payload.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
 #include "routemaster/codec/json_text.hpp"
@@ -19,58 +18,6 @@ namespace routemaster::api {
 namespace {
 
 // --- The event that a publisher sends -----------------------------------------------------------
-
-Result<EventType> type_of(const Value& payload) {
-    const auto* type = given(payload, "type");
-    if (type == nullptr) return bad("type", "is missing");
-    const auto* word = type->get_if<std::string>();
-    const auto known = word == nullptr ? std::nullopt : event_type(*word);
-    if (!known) return bad("type", "must be create, update, delete or noop");
-    return *known;
-}
-
-/// Empty when it is absent; `check` decides whether it may be.
-Result<std::string> url_of(const Value& payload) {
-    const auto* url = given(payload, "url");
-    if (url == nullptr) return std::string{};
-    const auto* text = url->get_if<std::string>();
-    if (text == nullptr) return bad("url", "requires a string");
-    return *text;
-}
-
-/// Rounds fractions of a millisecond. Absent, null and false leave the time to the server.
-Result<std::optional<TimePoint>> timestamp_of(const Value& payload) {
-    using Timestamp = std::optional<TimePoint>;
-    const auto* timestamp = given(payload, "timestamp");
-    if (timestamp == nullptr) return Timestamp{};
-    if (const auto* truth = timestamp->get_if<bool>(); truth != nullptr && !*truth) {
-        return Timestamp{};
-    }
-    if (const auto* whole = timestamp->get_if<std::int64_t>()) {
-        return Timestamp{from_milliseconds(*whole)};
-    }
-    constexpr double limit = 9223372036854775808.0;
-    const auto* real = timestamp->get_if<double>();
-    if (real == nullptr || !(*real >= -limit && *real < limit)) {
-        return bad("timestamp", "must be a number of milliseconds, of 64 bits");
-    }
-    return Timestamp{from_milliseconds(std::llround(*real))};
-}
-
-Result<Event> read_event(std::string topic, const Value& payload) {
-    auto type = type_of(payload);
-    if (!type) return type.error();
-    auto url = url_of(payload);
-    if (!url) return url.error();
-    auto timestamp = timestamp_of(payload);
-    if (!timestamp) return timestamp.error();
-    const auto* data = given(payload, "data");
-    return Event{.topic = std::move(topic),
-                 .type = *type,
-                 .url = std::move(*url),
-                 .timestamp = *timestamp,
-                 .data = data == nullptr ? std::optional<Value>{} : *data};
-}
 
 /// The event to publish. Only the name of its topic is checked yet.
 Result<Event> event_of(const Exchange& exchange) {

@@ -9,7 +9,9 @@ namespace routemaster::detail {
 EndStep step_of(AttemptEnd end, Lease lease, const RetryPolicy& retry, TimePoint now,
                 double chance) {
     switch (end.kind) {
-        case AttemptEnd::Kind::done: return AckJob{std::move(lease)};
+        case AttemptEnd::Kind::done:
+            if (end.follow_ups.empty()) return AckJob{std::move(lease)};
+            return std::move(end.follow_ups).step(std::move(lease));
         case AttemptEnd::Kind::released: {
             const auto run_at = saturating_add(now, end.retry_after.value_or(Duration{0}));
             return ReleaseJob{std::move(lease), run_at};

@@ -14,8 +14,8 @@
 
 namespace routemaster::detail {
 
-/// What ends an attempt. The reply of each is a `Settlement`.
-using EndStep = std::variant<AckJob, ReleaseJob, FailJob>;
+/// What ends an attempt. The reply of each is a `Settlement`, or has one.
+using EndStep = std::variant<AckJob, CompleteJob, ReleaseJob, FailJob>;
 
 /// Without a time of its own, a job that failed runs again as the policy says, of which `chance`
 /// from [0, 1) decides the jitter; one that is released, at once.

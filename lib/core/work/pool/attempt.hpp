@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "core/work/lease_loop.hpp"
+#include "routemaster/clock.hpp"
 #include "routemaster/job_context.hpp"
+#include "routemaster/publication.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::detail {
@@ -27,10 +29,11 @@ using Timeouts = std::multimap<TimePoint, AttemptPtr>;
 /// Shared by the loop, the thread that runs the handler, and its responder.
 struct Attempt {
     Attempt(std::size_t in_queue, LeaseLoop::Id of_lease, Job job, const Lease& lease,
-            const Handler& by, TimePoint now)
+            const Handler& by, TimePoint now, const Clock& clock,
+            const PublicationOptions& publications)
         : queue{in_queue},
           id{of_lease},
-          context{std::move(job), lease},
+          context{std::move(job), lease, clock, &publications},
           handler{by},
           acquired_at{now} {}
 
@@ -44,6 +47,7 @@ struct Attempt {
 
     const TimePoint acquired_at;
     std::optional<Timeouts::iterator> times_out{};
+    bool has_follow_ups = false;  ///< It is being settled as done, with follow-ups.
 };
 
 }  // namespace routemaster::detail

@@ -12,6 +12,7 @@ namespace routemaster::detail {
 
 PoolLoop::PoolLoop(Store& store, WorkerPoolOptions options, std::shared_ptr<HandlerTable> handlers)
     : options_{std::move(options)},
+      clock_{options_.clock != nullptr ? *options_.clock : system_clock()},
       slots_{options_.slots > 0 ? options_.slots : std::max<std::size_t>(1, options_.threads)},
       handlers_{std::move(handlers)},
       board_{std::make_shared<JobBoard>(options_.queues.size(), slots_,
@@ -36,7 +37,7 @@ PoolLoop::PoolLoop(Store& store, WorkerPoolOptions options, std::shared_ptr<Hand
 
 PoolLoop::~PoolLoop() {
     for (const auto& queue : queues_) {
-        for (const auto& [id, attempt] : queue->attempts) attempt->context.request_stop();
+        for (const auto& [id, attempt] : queue->attempts) give_up(*attempt);
     }
     // Responders may outlive it.
     board_->wake_with({});
@@ -114,7 +115,7 @@ void PoolLoop::run_inside() {
 TimePoint PoolLoop::send(std::size_t taken) {
     std::vector<SlotShares::Wish> wishes;
     for (const auto& queue : queues_) {
-        taken += queue->loop.asked();
+        taken += queue->loop.asked() + queue->loop.refused();
         wishes.push_back(queue->loop.asked() > 0    ? SlotShares::Wish::waits
                          : queue->loop.wants_jobs() ? SlotShares::Wish::wants
                                                     : SlotShares::Wish::nothing);

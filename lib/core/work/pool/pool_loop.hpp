@@ -115,6 +115,8 @@ private:
     [[nodiscard]] Step failure(const Lease& lease, std::string_view name, JobVerdict verdict,
                                const RetryPolicy& policy);
     void forget_timeout(Attempt& attempt);
+    /// Nobody waits for the result of an attempt any more.
+    static void give_up(Attempt& attempt);
 
     /// Releases jobs that wait here for a slot since before `since`.
     void release_waiting(TimePoint since);
@@ -132,6 +134,7 @@ private:
     }
 
     const WorkerPoolOptions options_;
+    const Clock& clock_;  // For handlers: the loop is told the time.
     const std::size_t slots_;
     std::shared_ptr<HandlerTable> handlers_;
     std::shared_ptr<JobBoard> board_;

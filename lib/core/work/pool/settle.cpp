@@ -48,8 +48,8 @@ void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
         add(counts_.unhandled);
         return queue.loop.settle(id, ReleaseJob{lease, now_ + wait});
     }
-    auto attempt =
-        std::make_shared<Attempt>(queue.place, id, *std::move(job), lease, *handler, now_);
+    auto attempt = std::make_shared<Attempt>(queue.place, id, *std::move(job), lease, *handler,
+                                             now_, clock_, options_.publications);
     attempt->timeout = lease.timeout > Duration{0} ? lease.timeout : handler->timeout;
     queue.attempts.emplace(id, attempt);
     fresh_.push_back(std::move(attempt));
@@ -57,6 +57,7 @@ void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
 
 void PoolLoop::settled(Queue& queue, Id id, Settlement settlement) {
     const auto found = queue.attempts.extract(id);
+    if (found && found.mapped()->has_follow_ups) add(counts_.done);
     const auto text = [&] {
         const auto name = found ? found.mapped()->context.name() : std::string{"?"};
         return text_of(name, queue.loop.lease(id));
@@ -77,7 +78,7 @@ void PoolLoop::lost(Queue& queue, Id id) {
     if (!found) return;
     auto& attempt = *found.mapped();
     forget_timeout(attempt);
-    attempt.context.request_stop();
+    give_up(attempt);
     add(counts_.lease_lost);
     log(LogLevel::warning, "lost the lease of " +
                                text_of(attempt.context.name(), queue.loop.lease(id)) +
@@ -90,6 +91,15 @@ void PoolLoop::cancelled(const Queue& queue, Id id) {
 }
 
 void PoolLoop::unfit(Queue& queue, Id id, const Error& error) {
+    const auto found = queue.attempts.find(id);
+    if (found != queue.attempts.end() && found->second->has_follow_ups) {
+        auto& attempt = *found->second;
+        attempt.has_follow_ups = false;
+        JobVerdict verdict{.kind = JobVerdict::Kind::failed,
+                           .error = kept_text("its follow-ups are refused: " + error.message())};
+        return queue.loop.settle(id, failure(queue.loop.lease(id), attempt.context.name(),
+                                             std::move(verdict), attempt.handler.retry));
+    }
     log(LogLevel::error, "a job of queue '" + queue.loop.lease(id).queue +
                              "' cannot be settled: " + error.message());
     queue.attempts.erase(id);
@@ -101,11 +111,16 @@ void PoolLoop::unfit(Queue& queue, Id id, const Error& error) {
 void PoolLoop::end(const AttemptPtr& attempt, JobVerdict& verdict) {
     auto& queue = *queues_[attempt->queue];
     forget_timeout(*attempt);
+    auto follow_ups = attempt->context.take_follow_ups();
     // Given up meanwhile: timed out, lost, or released at the end.
     if (!queue.attempts.contains(attempt->id) || queue.loop.settling(attempt->id)) return;
     const auto& lease = queue.loop.lease(attempt->id);
     switch (verdict.kind) {
         case JobVerdict::Kind::done:
+            if (follow_ups) {
+                attempt->has_follow_ups = true;
+                return queue.loop.settle(attempt->id, std::move(*follow_ups).step(lease));
+            }
             add(counts_.done);
             return queue.loop.settle(attempt->id, AckJob{lease});
         case JobVerdict::Kind::snoozed:
@@ -141,6 +156,11 @@ Step PoolLoop::failure(const Lease& lease, std::string_view name, JobVerdict ver
     return NackJob{std::move(step.lease), run_at};
 }
 
+void PoolLoop::give_up(Attempt& attempt) {
+    static_cast<void>(attempt.context.take_follow_ups());
+    attempt.context.request_stop();
+}
+
 // --- Timeouts -----------------------------------------------------------------------------------
 
 void PoolLoop::watch(const AttemptPtr& attempt) {
@@ -161,7 +181,7 @@ void PoolLoop::time_out() {
             .error = "timed out after " + std::to_string(attempt->timeout.count()) + " ms"};
         add(counts_.timed_out);
         end(attempt, verdict);
-        attempt->context.request_stop();
+        give_up(*attempt);
     }
 }
 
@@ -191,7 +211,7 @@ void PoolLoop::release_running() {
             queue->attempts.erase(attempt->id);
             queue->loop.release(attempt->id);
             add(counts_.released);
-            attempt->context.request_stop();
+            give_up(*attempt);
         }
     }
 }

@@ -1,0 +1,49 @@
+#include "routemaster/follow_ups.hpp"
+
+#include <string>
+#include <utility>
+
+#include "routemaster/entropy.hpp"
+#include "routemaster/error.hpp"
+#include "routemaster/job_queue.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+
+Result<void> FollowUps::push(const std::string& queue, const Job& job, const PushOptions& options,
+                             TimePoint now) {
+    auto made = JobQueue::step_into(queue, job, options, now);
+    if (!made) return made.error();
+    if (auto checked = made->check(); !checked) return checked;
+    if (auto counted = count(made->payload_bytes()); !counted) return counted;
+    pushes_.push_back(*std::move(made));
+    return {};
+}
+
+Result<void> FollowUps::publish(const Event& event, const PublicationOptions& options,
+                                TimePoint now) {
+    auto made = publication(event, options.rules, options.publisher, options.event_data_max,
+                            Uid{entropy(), entropy()}, now);
+    if (!made) return made.error();
+    made->topics_max = options.topics_max;
+    made->authenticate = options.authenticate;
+    if (auto checked = made->check(); !checked) return checked;
+    if (auto counted = count(made->payload_bytes()); !counted) return counted;
+    publications_.push_back(*std::move(made));
+    return {};
+}
+
+Result<void> FollowUps::count(std::size_t bytes) {
+    if (size() == follow_ups_max) {
+        return Error{Errc::invalid,
+                     "follow-ups: must be at most " + std::to_string(follow_ups_max)};
+    }
+    if (bytes > follow_up_bytes_max - bytes_) {
+        return Error{Errc::invalid, "follow-ups: must have at most " +
+                                        std::to_string(follow_up_bytes_max) + " bytes"};
+    }
+    bytes_ += bytes;
+    return {};
+}
+
+}  // namespace routemaster
