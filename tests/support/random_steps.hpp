@@ -251,9 +251,9 @@ private:
         }
     }
 
-    /// Some with many follow-ups, some with none. Jobs that fall due in the same millisecond have no
-    /// order that all stores keep: so each falls due after the one before, and batches begin in the
-    /// order of their ids.
+    /// Some with many follow-ups, some with none. Jobs that fall due in the same millisecond have
+    /// no order that all stores keep: so each falls due after the one before, and batches begin in
+    /// the order of their ids.
     Step complete(const Lease& lease, TimePoint now) {
         CompleteJob step{lease};
         auto due = now;
