@@ -228,14 +228,14 @@ TEST_CASE("a bad follow-up is refused where the handler asks for it, and adds no
 TEST_CASE("follow-ups have so many bytes together and no more") {
     FollowUps all;
     const TimePoint now = from_milliseconds(1'700'000'000'000);
-    const std::string half(follow_up_bytes_max / 2 - 100, 'x');
-    CHECK(all.push("next", {"a", {half}}, {}, now));
-    CHECK(all.push("next", {"b", {half}}, {}, now));
-    const auto third = all.push("next", {"c", {half}}, {}, now);
-    REQUIRE(!third);
-    CHECK(third.error().code() == Errc::invalid);
-    CHECK(all.size() == 2);
-    CHECK(all.push("next", {"c"}, {}, now));
+    const std::string quarter(follow_up_bytes_max / 4 - 100, 'x');
+    for (const auto* name : {"a", "b", "c", "d"})
+        CHECK(all.push("next", {name, {quarter}}, {}, now));
+    const auto fifth = all.push("next", {"e", {quarter}}, {}, now);
+    REQUIRE(!fifth);
+    CHECK(fifth.error().code() == Errc::invalid);
+    CHECK(all.size() == 4);
+    CHECK(all.push("next", {"e"}, {}, now));
     CHECK(std::move(all).step({.queue = "work", .job = "j", .worker = {}}).check());
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("a responder ends its job later, once, in each of the ways") {
     CHECK(wait("snooze") == Duration{60});
     CHECK(error("dropped") == "the handler ended without a report");
     CHECK(pool.pool.status() ==
-          WorkerPoolStatus{.done = 1, .failed = 5, .buried = 2, .released = 1});
+          WorkerPoolStatus{.done = 1, .failed = 5, .buried = 2, .released = 1, .snoozed = 1});
 }
 
 TEST_CASE("an asynchronous handler that throws has failed, unless it has reported") {
