@@ -104,8 +104,9 @@ Result<BusClient::Answer> BusClient::ask(std::string_view method, const std::str
     set(curl, CURLOPT_WRITEDATA, &answer.body);
     // POST sends the length of the body even when there is none; CURLOPT_CUSTOMREQUEST sets the
     // method.
-    set(curl, CURLOPT_POST, method == "POST" ? 1L : 0L);
-    if (method == "POST") {
+    const bool sends = method == "POST" || !body.empty();
+    set(curl, CURLOPT_POST, sends ? 1L : 0L);
+    if (sends) {
         set(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
         set(curl, CURLOPT_POSTFIELDS, body.data());
     } else {

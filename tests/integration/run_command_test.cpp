@@ -116,7 +116,11 @@ echo "$1|$2" > $HERE/words
           "ROUTEMASTER_JOB_ATTEMPT=1\nROUTEMASTER_JOB_FENCE=1\nROUTEMASTER_JOB_ID=1\n"
           "ROUTEMASTER_JOB_NAME=resize\nROUTEMASTER_JOB_QUEUE=work\n");
     CHECK(text_in(scene.file("descriptors")) == "0 1 2 3 ");
-    CHECK(scene.written("signals") == "SigBlk:0000000000000000\nSigIgn:0000000000000000\n");
+    const auto signals = scene.written("signals");
+    CHECK(signals.starts_with("SigBlk:0000000000000000\nSigIgn:"));
+    // The C library ignores two signals of its own in what `posix_spawn` starts, as the bus here.
+    const bool none = signals.ends_with(":0000000000000000\n");
+    CHECK((none || signals.ends_with(":0000000180000000\n")));
     CHECK(scene.written("words") == "two words|a\"b\n");
 }
 
@@ -135,7 +139,7 @@ esac
     REQUIRE(scene.await_job(bad, R"("state":"buried")"));
     const auto text = scene.job(bad);
     CHECK(text.find(R"("text":"exit status 3: 1)") != std::string::npos);
-    CHECK(text.find(R"(\n2000\nno such picture"}])") != std::string::npos);
+    CHECK(text.find(R"(\u000a2000\u000ano such picture"}])") != std::string::npos);
     const auto killed = scene.push("killed", R"(,"attempts_max":1)");
     CHECK(scene.await_job(killed, R"("text":"killed by SIGKILL"})"));
 }

@@ -273,6 +273,17 @@ TEST_CASE("log lines about a job say its queue, and not all of a long name") {
                                                  "...' in queue") == 1);
 }
 
+TEST_CASE("a log line about a job is one line, whatever its name and its errors") {
+    JobScene scene;
+    HandPool pool{scene};
+    pool.pool.handle("a\nERROR: b", [](JobContext&) { throw Bury{"first\r\nsecond\x1b[0m"}; });
+    scene.push("a\nERROR: b");
+    pool.run();
+    CHECK(scene.log.count(LogLevel::info,
+                          "job 'a ERROR: b' (1) of queue 'work' failed, attempt 1: first  "
+                          "second [0m") == 1);
+}
+
 TEST_CASE("the text of an error is bounded, and whole UTF-8") {
     JobScene scene;
     HandPool pool{scene};

@@ -13,11 +13,17 @@ namespace {
 
 void add(std::atomic<std::uint64_t>& count) { count.fetch_add(1, std::memory_order_relaxed); }
 
-/// The name of a job in a log line: whoever pushed it chose how long it is.
+/// A text of others in a log line: they chose how long it is, and whether it has several lines.
+std::string in_line(std::string_view text, std::size_t most) {
+    std::string line{cut_text(text, most)};
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+    return text.size() > most ? line + "..." : line;
+}
+
 std::string shown(std::string_view name) {
-    constexpr std::size_t shown_max = 100;
-    const auto beginning = cut_text(name, shown_max);
-    return "'" + std::string{beginning} + (beginning.size() < name.size() ? "...'" : "'");
+    constexpr std::size_t name_max = 100;
+    return "'" + in_line(name, name_max) + "'";
 }
 
 /// A job in a log line. Its arguments are not for logs.
@@ -147,8 +153,9 @@ Step PoolLoop::failure(const Lease& lease, std::string_view name, JobVerdict ver
     failed.bury = verdict.kind == JobVerdict::Kind::bury ||
                   (rule != nullptr && (rule->bury || used_up(rule->attempts_max)));
     add(counts_.failed);
+    constexpr std::size_t error_max = 500;
     log(LogLevel::info, text_of(name, lease) + " failed, attempt " + std::to_string(lease.attempt) +
-                            ": " + failed.error);
+                            ": " + in_line(failed.error, error_max));
     auto step = fail_job(lease, failed, policy, now_, random_.unit());
     if (!is_ruby_queue(lease.queue)) return step;
     // There nothing can be BURIED, and no error is kept.
