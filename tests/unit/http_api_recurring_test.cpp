@@ -102,15 +102,19 @@ TEST_CASE("http api: what is no recurring job is refused, and the answer names t
 
 TEST_CASE("http api: recurring jobs are for root alone") {
     Scenario bus;
-    const std::pair<const char*, const char*> routes[] = {
+    struct Route {
+        const char* method;
+        const char* path;
+    };
+    const Route routes[] = {
         {"GET", "/v1/recurring"},          {"GET", "/v1/recurring/a"},
         {"PUT", "/v1/recurring/a"},        {"DELETE", "/v1/recurring/a"},
         {"POST", "/v1/recurring/a/pause"}, {"POST", "/v1/recurring/a/resume"},
         {"POST", "/v1/recurring/a/run"},
     };
-    for (const auto& [method, path] : routes) {
-        CAPTURE(path);
-        CHECK(bus.ask(request(method, path, shop)).status == 401);
-        CHECK(bus.ask(request(method, path, {})).status == 401);
+    for (const auto& route : routes) {
+        CAPTURE(route.path);
+        CHECK(bus.ask(request(route.method, route.path, shop)).status == 401);
+        CHECK(bus.ask(request(route.method, route.path, {})).status == 401);
     }
 }
