@@ -11,6 +11,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "job_object.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/names.hpp"
@@ -109,27 +110,15 @@ int count(const JobsSettings& settings) {
     return 0;
 }
 
-Value parsed(const std::string& flag, const std::string& text) {
-    auto value = parse_json(text);
-    if (!value) throw CLI::ValidationError(flag, value.error().context());
-    return *std::move(value);
-}
-
 int push(const JobsSettings& settings) {
-    Value::Map job{{"name", settings.name}};
-    if (!settings.arguments.empty()) {
-        job.emplace_back("arguments", parsed("arguments", settings.arguments));
-    }
-    if (!settings.options.empty()) {
-        const auto options = parsed("--options", settings.options);
-        const auto* given = options.get_if<Value::Map>();
-        if (given == nullptr) throw CLI::ValidationError("--options", "must be an object");
-        if (settings.priority != 0 && options.find("priority") != nullptr) {
+    auto job = job_object(settings.name, settings.arguments, settings.options);
+    if (settings.priority != 0) {
+        const auto is_priority = [](const auto& field) { return field.first == "priority"; };
+        if (std::any_of(job.begin(), job.end(), is_priority)) {
             throw CLI::ValidationError("--priority", "--options has another");
         }
-        job.insert(job.end(), given->begin(), given->end());
+        job.emplace_back("priority", std::int64_t{settings.priority});
     }
-    if (settings.priority != 0) job.emplace_back("priority", std::int64_t{settings.priority});
     std::string body;
     append_json(body, Value{std::move(job)});
     const auto answer = BusClient{settings.bus}.demand("POST", path_of(settings) + "/jobs", body);

@@ -8,6 +8,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "job_object.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/names.hpp"
 #include "table.hpp"
@@ -67,23 +68,8 @@ int show(const RecurringSettings& settings) {
     return 0;
 }
 
-Value parsed(const std::string& flag, const std::string& text) {
-    auto value = parse_json(text);
-    if (!value) throw CLI::ValidationError(flag, value.error().context());
-    return *std::move(value);
-}
-
 int put(const RecurringSettings& settings) {
-    Value::Map job{{"name", settings.job}};
-    if (!settings.arguments.empty()) {
-        job.emplace_back("arguments", parsed("arguments", settings.arguments));
-    }
-    if (!settings.options.empty()) {
-        const auto options = parsed("--options", settings.options);
-        const auto* given = options.get_if<Value::Map>();
-        if (given == nullptr) throw CLI::ValidationError("--options", "must be an object");
-        job.insert(job.end(), given->begin(), given->end());
-    }
+    auto job = job_object(settings.job, settings.arguments, settings.options);
     std::string body;
     append_json(body, Value{Value::Map{{"schedule", settings.schedule},
                                        {"time_zone", settings.time_zone},

@@ -192,13 +192,7 @@ TEST_CASE("a batch that was delivered before a crash takes no events after it") 
 }
 
 TEST_CASE("a file keeps since when a job has been failing") {
-    FileOptions options;
-    int rows_behind = 1;
-    SUBCASE("in the row where that changed") {}
-    SUBCASE("after compaction") {
-        options.slack_max = 1'024;
-        rows_behind = 3'000;
-    }
+    const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     const auto id = scene.must(scene.job("a")).id;
     const auto fail = [&] {

@@ -108,13 +108,7 @@ TEST_CASE("a file keeps options, attempts, errors and burials") {
 }
 
 TEST_CASE("a job that was cancelled while it ran does not run after a restart") {
-    FileOptions options;
-    int rows_behind = 1;
-    SUBCASE("") {}
-    SUBCASE("after compaction") {
-        options.slack_max = 1'024;
-        rows_behind = 3'000;
-    }
+    const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     PushJob push = scene.job("a");
     SUBCASE("") {}

@@ -25,13 +25,7 @@ PushJob keyed(const FileScene& scene, const std::string& job, const std::string&
 }  // namespace
 
 TEST_CASE("a file keeps who has which key") {
-    FileOptions options;
-    int rows_behind = 1;
-    SUBCASE("in the rows where that changed") {}
-    SUBCASE("after compaction") {
-        options.slack_max = 1'024;
-        rows_behind = 3'000;
-    }
+    auto [options, rows_behind] = changed_or_moved_rows();
     SUBCASE("of payloads that are not in memory") {
         options = {.slack_max = 1'024, .memory_max = 1};
         rows_behind = 3'000;
@@ -79,13 +73,7 @@ TEST_CASE("a file keeps who has which key") {
 }
 
 TEST_CASE("a job whose key another took over does not get it back from a file") {
-    FileOptions options;
-    int rows_behind = 1;
-    SUBCASE("in the rows where that changed") {}
-    SUBCASE("after compaction") {
-        options.slack_max = 1'024;
-        rows_behind = 3'000;
-    }
+    const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     scene.must(keyed(scene, "slow", "k", KeyScope::for_time, Duration{10}));
     scene.now += Duration{10};

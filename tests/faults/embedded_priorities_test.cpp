@@ -12,13 +12,7 @@ using namespace routemaster;
 using namespace routemaster::test;
 
 TEST_CASE("a file keeps the priorities of jobs") {
-    FileOptions options;
-    int rows_behind = 1;
-    SUBCASE("in the rows in which they were pushed") {}
-    SUBCASE("after compaction") {
-        options.slack_max = 1'024;
-        rows_behind = 3'000;
-    }
+    const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     const auto push = [&](const std::string& job, std::int32_t priority) {
         scene.must(PushJob{"work", job, scene.now, {.priority = priority}});

@@ -11,13 +11,7 @@ using namespace routemaster;
 using namespace routemaster::test;
 
 TEST_CASE("a file keeps which queues are paused") {
-    FileOptions options;
-    int rows_behind = 1;
-    SUBCASE("in the rows where that changed") {}
-    SUBCASE("after compaction") {
-        options.slack_max = 1'024;
-        rows_behind = 3'000;
-    }
+    const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     scene.must(scene.job("a"));
     for (const char* queue : {"work", "resumed", "empty"}) scene.must(PauseQueue{queue, true});

@@ -41,13 +41,7 @@ RunRecurringJob recurring_run(const RecurringJob& job, TimePoint now) {
 }  // namespace
 
 TEST_CASE("a file keeps recurring jobs, and how far their ticks have come") {
-    FileOptions options;
-    int rows_behind = 1;
-    SUBCASE("in the rows where that changed") {}
-    SUBCASE("after compaction") {
-        options.slack_max = 1'024;
-        rows_behind = 3'000;
-    }
+    const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     for (const char* name : {"run", "paused", "removed", "untouched"}) {
         scene.must(recurring_put(name, name));

@@ -27,6 +27,19 @@ struct FileOptions {
     Log log{};
 };
 
+/// Where a file is read from after what a test did.
+struct FileRows {
+    FileOptions options{};
+    int behind = 1;  ///< Rows to add behind those of the test.
+};
+
+/// The rows where things changed; in another subcase, those that compaction moved them to.
+inline FileRows changed_or_moved_rows() {
+    SUBCASE("in the rows where that changed") { return {}; }
+    SUBCASE("after compaction") { return {.options = {.slack_max = 1'024}, .behind = 3'000}; }
+    return {};
+}
+
 /// Why a file cannot be opened as a store; nothing when it can.
 inline std::optional<Error> refusal_of(const std::filesystem::path& file) {
     try {
