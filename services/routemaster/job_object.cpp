@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "routemaster/codec/json_text.hpp"
+#include "routemaster/codec/json.hpp"
 
 namespace routemaster::service {
 namespace {
