@@ -2,7 +2,7 @@
 
 import { Queue, Worker } from 'bullmq';
 
-import { inParallel, settings } from './cycle.mjs';
+import { inParallel, reportLateness, settings } from './cycle.mjs';
 
 const { port, inFlight, count, seconds } = settings();
 const connection = { host: '127.0.0.1', port };
@@ -31,14 +31,4 @@ await inParallel(inFlight, 0, count, (number) => {
 await finished;
 await worker.close();
 await queue.close();
-late.sort((a, b) => a - b);
-const at = (share) => late[Math.floor(share * (late.length - 1))];
-console.log(
-  JSON.stringify({
-    count,
-    p50_ms: at(0.5),
-    p99_ms: at(0.99),
-    max_ms: at(1),
-    early: late.filter((ms) => ms < 0).length,
-  }),
-);
+reportLateness(late);

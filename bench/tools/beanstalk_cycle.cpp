@@ -1,11 +1,14 @@
 // Takes jobs through a beanstalkd server, for benchmarks: put, reserve, delete.
 //
 //   bench_beanstalk_cycle --port PORT --count N --in-flight N --connections N
+//                         [--put-first | --stay]
 //
 // `--in-flight` jobs are between their put and the reply to their delete at any time. They are
 // distributed over the connections, on each of which the commands that are due are sent together; a
 // reserve is sent only for a job that is known to be there, so no connection waits for one. One
-// thread. The tube must be empty, and is empty again at the end. Prints one JSON line.
+// thread. The tube must be empty, and is empty again at the end. With --put-first all jobs are
+// there before the clock runs, and only their reserve and delete are measured; with --stay they are
+// only put. Prints one JSON line.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -40,7 +43,12 @@ struct Settings {
     std::uint64_t warm_up = 20'000;
     std::uint32_t in_flight = 1'024;
     std::uint32_t connections = 1;
+    bool put_first = false;
+    bool stay = false;
 };
+
+/// What is done with the jobs.
+enum class Part : std::uint8_t { all, put, take };
 
 void check(bool succeeded) {
     if (!succeeded) throw std::system_error{errno, std::generic_category()};
@@ -49,7 +57,9 @@ void check(bool succeeded) {
 /// The work that all connections share.
 class Work {
 public:
-    explicit Work(std::uint64_t count) : over_(count), open_{count} {}
+    Work(std::uint64_t count, Part part) : part_{part}, over_(count), open_{count} {}
+
+    [[nodiscard]] Part part() const noexcept { return part_; }
 
     [[nodiscard]] bool done() const noexcept { return open_ == 0; }
     [[nodiscard]] bool has_next() const noexcept { return next_ < over_.size(); }
@@ -60,9 +70,10 @@ public:
         if (n >= over_.size() || over_[n]) throw std::runtime_error{"a job came twice"};
         over_[n] = true;
     }
-    void deleted() noexcept { --open_; }
+    void ended() noexcept { --open_; }
 
 private:
+    Part part_;
     std::uint64_t next_ = 0;
     std::vector<bool> over_;
     std::uint64_t open_;
@@ -87,8 +98,13 @@ public:
 
     [[nodiscard]] int socket_number() const noexcept { return socket_; }
 
-    void put(Work& work) {
+    /// Begins with the next job.
+    void begin(Work& work) {
         const auto job = work.next();
+        if (work.part() == Part::take) {
+            out_.append("reserve\r\n");
+            return awaited_.push_back(Answer::reserved);
+        }
         out_.append("put 0 0 3600 ").append(std::to_string(job.size())).append("\r\n");
         out_.append(job).append("\r\n");
         awaited_.push_back(Answer::inserted);
@@ -131,14 +147,16 @@ private:
         switch (awaited_.front()) {
             case Answer::inserted:
                 expect(line.starts_with("INSERTED "), line);
-                ask("reserve\r\n", Answer::reserved);
+                if (work.part() == Part::put) {
+                    end_one(work);
+                } else {
+                    ask("reserve\r\n", Answer::reserved);
+                }
                 return end + 2;
             case Answer::reserved: return reserved(bytes, line, work);
             case Answer::deleted:
                 expect(line == "DELETED", line);
-                awaited_.pop_front();
-                work.deleted();
-                if (work.has_next()) put(work);
+                end_one(work);
                 return end + 2;
         }
         return 0;
@@ -156,6 +174,13 @@ private:
         work.reserved(bytes.substr(line.size() + 2, size));
         ask(std::string{"delete "}.append(id).append("\r\n"), Answer::deleted);
         return whole;
+    }
+
+    /// A job is over; goes on with the next.
+    void end_one(Work& work) {
+        awaited_.pop_front();
+        work.ended();
+        if (work.has_next()) begin(work);
     }
 
     void ask(std::string_view command, Answer awaited) {
@@ -176,11 +201,11 @@ private:
 
 using Connections = std::vector<std::unique_ptr<Connection>>;
 
-/// Takes this many jobs from put to delete.
-void work_off(Connections& connections, std::uint32_t in_flight, std::uint64_t count) {
-    Work work{count};
+/// Does this part with this many jobs.
+void work_off(Connections& connections, std::uint32_t in_flight, std::uint64_t count, Part part) {
+    Work work{count, part};
     for (std::uint32_t n = 0; n < in_flight && work.has_next(); ++n) {
-        connections[n % connections.size()]->put(work);
+        connections[n % connections.size()]->begin(work);
     }
     std::vector<pollfd> ready(connections.size());
     while (!work.done()) {
@@ -203,9 +228,16 @@ void run(const Settings& settings) {
     for (std::uint32_t n = 0; n < settings.connections; ++n) {
         connections.push_back(std::make_unique<Connection>(settings.port));
     }
-    work_off(connections, settings.in_flight, settings.warm_up);
-    bench::measure(settings.count,
-                   [&] { work_off(connections, settings.in_flight, settings.count); });
+    const auto work = [&](std::uint64_t count, Part part) {
+        work_off(connections, settings.in_flight, count, part);
+    };
+    if (settings.stay) {
+        return bench::measure(settings.count, [&] { work(settings.count, Part::put); });
+    }
+    work(settings.warm_up, Part::all);
+    if (settings.put_first) work(settings.count, Part::put);
+    const auto part = settings.put_first ? Part::take : Part::all;
+    bench::measure(settings.count, [&] { work(settings.count, part); });
 }
 
 }  // namespace
@@ -220,5 +252,7 @@ int main(int argc, char** argv) {
     app.add_option("--connections", settings.connections)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    app.add_flag("--put-first", settings.put_first, "Measures reserve and delete alone");
+    app.add_flag("--stay", settings.stay, "Puts them, and leaves them there");
     return bench::run_main(app, argc, argv, [&settings] { run(settings); });
 }
