@@ -34,8 +34,9 @@ namespace routemaster::detail {
 /// loop sleeps.
 class HttpPostLoop {
 public:
-    /// Throws `Failure` when libcurl or epoll cannot be set up.
-    explicit HttpPostLoop(HttpTransportOptions options);
+    /// A `niceness` above 0 lets other threads have the processor first (see `nice`). Throws
+    /// `Failure` when libcurl or epoll cannot be set up.
+    explicit HttpPostLoop(HttpTransportOptions options, int niceness = 0);
 
     /// Ends every unfinished request as `cancelled`, and joins the thread.
     ~HttpPostLoop();

@@ -64,10 +64,13 @@ Result<void> check(const HttpTransportOptions& options) {
 }
 
 /// Whoever is silent, slow or failing has a loop apart from all others, who need not wait while it
-/// is served.
+/// is served; and whose thread takes the processor from none of theirs.
 struct HttpTransport::Impl {
+    /// The greatest niceness that there is.
+    static constexpr int least_priority = 19;
+
     explicit Impl(const HttpTransportOptions& options)
-        : allow_http{options.allow_http}, healthy{options}, unhealthy{options} {}
+        : allow_http{options.allow_http}, healthy{options}, unhealthy{options, least_priority} {}
 
     bool allow_http;
     detail::HttpPostLoop healthy;

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "routemaster/clock.hpp"
@@ -48,6 +51,16 @@ std::chrono::microseconds processor_time() {
            std::chrono::microseconds{usage.ru_utime.tv_usec + usage.ru_stime.tv_usec};
 }
 
+/// The threads of this process, with their niceness.
+std::map<id_t, int> threads() {
+    std::map<id_t, int> all;
+    for (const auto& task : std::filesystem::directory_iterator{"/proc/self/task"}) {
+        const auto thread = static_cast<id_t>(std::stoul(task.path().filename().string()));
+        all.emplace(thread, getpriority(PRIO_PROCESS, thread));
+    }
+    return all;
+}
+
 /// Raises the limit of descriptors of this process to its maximum.
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -63,6 +76,23 @@ std::string deserted_url() {
 }
 
 }  // namespace
+
+TEST_CASE("the thread of the unhealthy alone has the lowest priority") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    const int own = getpriority(PRIO_PROCESS, 0);
+    const auto before = threads();
+    HttpTransport transport{local};
+    for (const bool unhealthy : {true, false}) {
+        Delivery one = delivery(receiver.url());
+        one.unhealthy = unhealthy;
+        CHECK(deliver(transport, std::move(one)).outcome);
+    }
+    std::vector<int> added;
+    for (const auto& [thread, niceness] : threads()) {
+        if (!before.contains(thread) && niceness != own) added.push_back(niceness);
+    }
+    CHECK(added == std::vector<int>{19});
+}
 
 TEST_CASE("a delivery is the request that Ruby Routemaster sends, and identifies its batch") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
