@@ -1,7 +1,6 @@
 #include "oracle.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <variant>
 
@@ -12,15 +11,6 @@
 namespace routemaster::simulation {
 
 using testing::Text;
-
-std::uint64_t number_of(std::string_view message) {
-    const auto event = decode_message(message);
-    if (!event) return 0;
-    const auto digits = std::string_view{event->url}.substr(event->url.rfind('/') + 1);
-    std::uint64_t number = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    return number;
-}
 
 namespace {
 
@@ -70,7 +60,7 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
         }
         for (const auto& worker : submission.silent) seen_.erase(worker);
     } else if (const auto* completion = std::get_if<CompleteJob>(&step)) {
-        may_follow(*completion);
+        begin(*completion);
     } else if (const auto* removal = std::get_if<RemoveSubscriber>(&step)) {
         auto& account = subscribers_[removal->token];
         account.current.clear();
@@ -113,7 +103,7 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
         } else if (const auto* acquire = std::get_if<AcquireJobs>(&step)) {
             forget_unreported(*acquire);
         } else if (const auto* completion = std::get_if<CompleteJob>(&step)) {
-            does_not_follow(*completion);
+            never(follow_ups_.refuted(*completion));
         }
         return;
     }
@@ -178,7 +168,7 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
         if (submission.latest < job.not_before) {
             context_.fail("acquired before it is due: " + name_of(lease));
         }
-        seen({lease.queue, lease.job}, lease.id);
+        never(follow_ups_.seen({lease.queue, lease.job}, lease.id));
         job.existence = Existence::present;
         job.not_before = TimePoint::min();
         job.holder = Holder{lease, number};
@@ -241,79 +231,40 @@ void Oracle::replied(std::uint64_t, const Submission&, const AckJob& step, Settl
 void Oracle::replied(std::uint64_t number, const Submission& submission, const CompleteJob& step,
                      const Completed& completed) {
     replied(number, submission, AckJob{step.lease}, completed.settlement);
-    if (completed.settlement != Settlement::settled) return does_not_follow(step);
-    followed_.insert(step.lease.id);
+    if (completed.settlement != Settlement::settled) return never(follow_ups_.refuted(step));
+    follow_ups_.happened(step, completed);
     for (std::size_t i = 0; i < step.pushes.size(); ++i) {
-        const auto& push = step.pushes[i];
-        auto& follow_up = follow_ups_[{push.queue, push.job}];
-        if (follow_up.happened || completed.pushed.at(i) != PushOutcome::pushed) {
-            context_.fail("what follows from a job happened twice: " + Text::of(push.job));
-        }
-        follow_up.happened = true;
-        follow_up.in_doubt = false;
-        replied(number, submission, push, completed.pushed[i]);
+        replied(number, submission, step.pushes[i], completed.pushed[i]);
     }
     for (const auto& publication : step.publications) {
         replied(number, submission, publication, Done{});
     }
 }
 
-// --- What follows from jobs ---------------------------------------------------------------------
-
-void Oracle::may_follow(const CompleteJob& step) {
-    std::vector<std::uint64_t> events;
+/// What is to follow may be there from now on.
+void Oracle::begin(const CompleteJob& step) {
     for (const auto& publication : step.publications) {
         const auto event = number_of(publication.message);
-        events.push_back(event);
         refused_.erase(event);
         // It got its number long before it is published.
         for (auto& [token, account] : subscribers_) account.late.insert(event);
     }
-    for (const auto& push : step.pushes) {
-        const JobKey key{push.queue, push.job};
-        auto& follow_up = follow_ups_[key];
-        follow_up.from = step.lease.id;
-        follow_up.events = events;
-        if (!follow_up.happened) jobs_[key].existence = Existence::unknown;
-    }
-}
-
-void Oracle::does_not_follow(const CompleteJob& step) {
-    for (const auto& push : step.pushes) {
-        const JobKey key{push.queue, push.job};
-        auto& follow_up = follow_ups_[key];
-        if (!follow_up.happened && !follow_up.in_doubt) never(key, follow_up);
-    }
-}
-
-void Oracle::never(const JobKey& key, FollowUpAccount& follow_up) {
-    follow_up.in_doubt = false;
-    jobs_[key].existence = Existence::absent;
-    refused_.insert(follow_up.events.begin(), follow_up.events.end());
+    for (const auto& key : follow_ups_.begin(step)) jobs_[key].existence = Existence::unknown;
 }
 
 void Oracle::in_doubt(const CompleteJob& step) {
     const auto& holder = account_of(step.lease).holder;
-    if (!holder || holder->lease != step.lease) return does_not_follow(step);
-    for (const auto& push : step.pushes) {
-        auto& follow_up = follow_ups_[{push.queue, push.job}];
-        if (!follow_up.happened) follow_up.in_doubt = true;
+    if (holder && holder->lease == step.lease) {
+        follow_ups_.doubt(step);
+    } else {
+        never(follow_ups_.refuted(step));
     }
 }
 
-void Oracle::seen(const JobKey& key, JobId id) {
-    if (followed_.contains(id)) {
-        context_.fail("a job comes again from which others have followed: " + Text::of(key.second));
-    }
-    for (auto& [other, follow_up] : follow_ups_) {
-        if (!follow_up.in_doubt) continue;
-        if (other == key) {
-            follow_up.happened = true;
-            follow_up.in_doubt = false;
-            followed_.insert(follow_up.from);
-        } else if (follow_up.from == id) {
-            never(other, follow_up);
-        }
+void Oracle::never(const std::vector<FollowUpAccount>& follow_ups) {
+    for (const auto& follow_up : follow_ups) {
+        jobs_[follow_up.job].existence = Existence::absent;
+        refused_.insert(follow_up.events.begin(), follow_up.events.end());
     }
 }
 
@@ -583,11 +534,7 @@ Oracle::JobCount Oracle::jobs() const {
 }
 
 std::string Oracle::debts(const std::map<std::string, std::int64_t>& dropped) const {
-    for (const auto& [key, follow_up] : follow_ups_) {
-        if (follow_up.in_doubt) {
-            return "a job is gone, and what follows from it never came: " + Text::of(key.second);
-        }
-    }
+    if (auto debt = follow_ups_.debt(); !debt.empty()) return debt;
     for (const auto& [key, job] : jobs_) {
         if (job.owed) return "an acknowledged job was never done: " + Text::of(key.second);
     }

@@ -14,15 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "follow_up_accounts.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 #include "simulation_context.hpp"
 
 namespace routemaster::simulation {
-
-/// The number that an event of a world bears at the end of its URL.
-[[nodiscard]] std::uint64_t number_of(std::string_view message);
 
 /// Follows what the store was asked to do and what it replied, in the order of the answers, and
 /// ends the world when an answer contradicts an earlier one, or what happened contradicts both. It
@@ -84,8 +82,6 @@ public:
     [[nodiscard]] bool drops_in_doubt() const noexcept { return drops_in_doubt_; }
 
 private:
-    using JobKey = std::pair<std::string, std::string>;  // Queue and job.
-
     struct Holder {
         Lease lease;
         std::uint64_t since = 0;  // The number of the submission that acquired it.
@@ -121,15 +117,6 @@ private:
         std::set<std::uint64_t> owed{};
     };
 
-    /// What is to follow from one attempt at a job. The job and the events have numbers of their
-    /// own, so it is known of each whether it ever happened.
-    struct FollowUpAccount {
-        JobId from = 0;
-        std::vector<std::uint64_t> events{};
-        bool happened = false;
-        bool in_doubt = false;  // Until the job that it follows from, or it itself, is seen.
-    };
-
     /// A batch whose delivery began.
     struct BatchAccount {
         std::string subscriber{};
@@ -163,12 +150,9 @@ private:
     template <class S, class R>
     void replied(std::uint64_t, const Submission&, const S&, const R&) {}
 
-    void may_follow(const CompleteJob& step);
-    void does_not_follow(const CompleteJob& step);
+    void begin(const CompleteJob& step);
     void in_doubt(const CompleteJob& step);
-    /// A job is there: so what it follows from is not, and what follows from it did not happen.
-    void seen(const JobKey& key, JobId id);
-    void never(const JobKey& key, FollowUpAccount& follow_up);
+    void never(const std::vector<FollowUpAccount>& follow_ups);
 
     JobAccount& account_of(const Lease& lease) { return jobs_[{lease.queue, lease.job}]; }
     /// The worker that has a lease says that it used it, or that it found it lost.
@@ -195,9 +179,8 @@ private:
     TimePoint last_now_{};
     TimePoint latest_{};
     std::map<std::string, SubscriberAccount> subscribers_;
-    std::set<std::uint64_t> refused_;               // Events.
-    std::map<JobKey, FollowUpAccount> follow_ups_;  // By the job that follows.
-    std::set<JobId> followed_;                      // Jobs whose follow-ups happened.
+    std::set<std::uint64_t> refused_;  // Events.
+    FollowUpAccounts follow_ups_{context_};
     std::map<std::pair<std::string, std::uint64_t>, Uid> arrived_in_;  // By subscriber and event.
     std::map<Uid, BatchAccount> batches_;                              // Whose delivery began.
     std::map<JobKey, TimePoint> orphans_;             // By moment, as is what excuses them.
