@@ -30,7 +30,7 @@ struct RecurringSettings {
     std::string schedule;  ///< See `JobSchedule`.
     std::string time_zone = "UTC";
     std::string queue;  ///< None of Ruby Routemaster's.
-    std::string job;    ///< Encoded.
+    std::string job;    ///< As `encode_job` encodes it.
     CatchUp catch_up = CatchUp::once;
     /// Whether a tick pushes its job although that of a former tick still exists. If not, an equal
     /// job that waits or runs is kept, and nothing is pushed; a BURIED one is kicked.
@@ -39,6 +39,7 @@ struct RecurringSettings {
     // As in `PushOptions`.
 
     std::uint32_t attempts_max = 25;
+    std::int32_t priority = 0;
     Duration timeout{0};
     Duration expires{0};  ///< Counted from the push.
     /// Each push adds the name of the recurring job, as `recurring`, and its tick in milliseconds

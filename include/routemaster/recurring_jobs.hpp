@@ -27,6 +27,7 @@ struct RecurringOptions {
     CatchUp catch_up = CatchUp::once;
     bool overlap = false;
     std::uint32_t attempts_max = 25;
+    std::int32_t priority = 0;
     Duration timeout{0};
     Duration expires{0};
     JobMetadata metadata{};

@@ -160,6 +160,7 @@ void add_tick_cases(StoreCases& add) {
     add("a push of a tick has the options of its recurring job", [](Scenario& s) {
         auto settings = every_minute();
         settings.attempts_max = 3;
+        settings.priority = -7;
         settings.timeout = Duration{5'000};
         settings.expires = Duration{7'000};
         settings.metadata = {{"tenant", "shop"}};
@@ -168,6 +169,7 @@ void add_tick_cases(StoreCases& add) {
         s.advance(minute);
         const auto options = s.job(run(s, "report").id).options;
         expect_equal(options.attempts_max, 3U, "attempts_max");
+        expect_equal(options.priority, -7, "priority");
         expect_equal(options.timeout, Duration{5'000}, "timeout");
         expect_equal(options.expires_at, s.now() + Duration{7'000}, "expires_at");
         expect_equal(options.metadata.at("tenant"), std::string{"shop"}, "metadata");
@@ -321,6 +323,7 @@ void add_refusal_cases(StoreCases& add) {
         refuse("queue", "a", [](auto& all) { all.queue = "a:b"; });
         refuse("job", "a", [](auto& all) { all.job.clear(); });
         refuse("job", "a", [](auto& all) { all.job.assign(recurring_job_bytes_max + 1, 'a'); });
+        refuse("priority", "a", [](auto& all) { all.priority = priority_max + 1; });
         refuse("timeout", "a", [](auto& all) { all.timeout = Duration{-1}; });
         refuse("expires", "a", [](auto& all) { all.expires = Duration{-1}; });
         refuse("catch_up", "a", [](auto& all) { all.catch_up = CatchUp::all; });

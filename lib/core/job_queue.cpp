@@ -5,8 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "core/codec/json_check.hpp"
-#include "core/codec/utf8.hpp"
+#include "core/codec/job_check.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/names.hpp"
@@ -229,21 +228,6 @@ Result<void> check_unique(const Unique& unique) {
     return {};
 }
 
-/// What could not be decoded again, or would be another job to whoever reads it as JSON.
-Result<void> check_job(const Job& job) {
-    // A job is an array that contains the array of its arguments.
-    constexpr std::size_t depth_max = msgpack_depth_max - 2;
-    if (job.name.empty()) return Error{Errc::invalid, "name: of a job must not be empty"};
-    if (!detail::is_utf8(job.name) || job.name.find('\0') != std::string::npos) {
-        return Error{Errc::invalid, "name: of a job must be UTF-8 without NUL"};
-    }
-    for (const auto& argument : job.arguments) {
-        auto checked = detail::check_for_json(argument, "arguments", depth_max);
-        if (!checked) return checked;
-    }
-    return {};
-}
-
 JobKey key_of(const Unique& unique, TimePoint now) {
     JobKey key{.text = unique.key, .scope = unique.scope};
     if (unique.scope == KeyScope::for_time) key.until = saturating_add(now, unique.time);
@@ -261,7 +245,7 @@ Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimeP
 Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
                                     const PushOptions& options, TimePoint now) {
     if (auto checked = check_not_deliveries(queue); !checked) return checked.error();
-    if (auto checked = check_job(job); !checked) return checked.error();
+    if (auto checked = detail::check_job(job); !checked) return checked.error();
     if (options.expires < Duration{0}) {
         return Error{Errc::invalid, "expires: must not be negative"};
     }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/codec/job_check.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/job_schedule.hpp"
@@ -21,6 +22,7 @@ RecurringSettings settings_of(std::string schedule, std::string queue, const Job
             .catch_up = options.catch_up,
             .overlap = options.overlap,
             .attempts_max = options.attempts_max,
+            .priority = options.priority,
             .timeout = options.timeout,
             .expires = options.expires,
             .metadata = std::move(options.metadata)};
@@ -29,7 +31,11 @@ RecurringSettings settings_of(std::string schedule, std::string queue, const Job
 Result<PutRecurringJob> put_step(std::string name, RecurringSettings settings) {
     const auto job = decode_job(settings.job);
     if (!job) return Error{Errc::invalid, "job: must be an encoded job"};
-    if (job->name.empty()) return Error{Errc::invalid, "name: of a job must not be empty"};
+    if (auto checked = detail::check_job(*job); !checked) return checked.error();
+    // Equal jobs must have equal bytes.
+    if (encode_job(*job) != settings.job) {
+        return Error{Errc::invalid, "job: is not encoded as encode_job does it"};
+    }
     return PutRecurringJob{std::move(name),
                            std::make_shared<const RecurringSettings>(std::move(settings)),
                            Uid{entropy(), entropy()}};
@@ -87,12 +93,14 @@ void RecurringJobs::put(std::string name, RecurringSettings settings,
 
 Result<void> RecurringJobs::cron(std::string name, std::string expression, std::string queue,
                                  const Job& job, RecurringOptions options) {
+    if (auto checked = detail::check_job(job); !checked) return checked;
     return put(std::move(name),
                settings_of(std::move(expression), std::move(queue), job, std::move(options)));
 }
 
 Result<void> RecurringJobs::every(std::string name, Duration interval, std::string queue,
                                   const Job& job, RecurringOptions options) {
+    if (auto checked = detail::check_job(job); !checked) return checked;
     return put(std::move(name), settings_of(JobSchedule::every(interval), std::move(queue), job,
                                             std::move(options)));
 }

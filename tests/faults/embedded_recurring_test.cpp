@@ -23,6 +23,7 @@ PutRecurringJob recurring_put(const char* name, const char* job) {
                                   .catch_up = CatchUp::all,
                                   .overlap = true,
                                   .attempts_max = 3,
+                                  .priority = 9,
                                   .timeout = Duration{1'000},
                                   .expires = Duration{2'000},
                                   .metadata = {{"tenant", "shop"}}}),

@@ -9,8 +9,8 @@ namespace {
 const std::string report_path = "/v1/recurring/report";
 const std::string report_body =
     R"({"schedule":"30 2 * * MON-FRI","time_zone":"Europe/Berlin","queue":"images",)"
-    R"("job":{"name":"report","arguments":["sales"],"attempts_max":3,"timeout":700,)"
-    R"("expires":60000,"metadata":{"tenant":"shop"}},"catch_up":"skip"})";
+    R"("job":{"name":"report","arguments":["sales"],"attempts_max":3,"priority":7,)"
+    R"("timeout":700,"expires":60000,"metadata":{"tenant":"shop"}},"catch_up":"skip"})";
 
 rm::HttpResponse put(Scenario& bus, const std::string& path, const std::string& body) {
     return bus.ask(request("PUT", path, root, body));
@@ -33,9 +33,9 @@ TEST_CASE("http api: a recurring job is put, shown, listed and removed") {
     const std::string shown =
         R"({"name":"report","schedule":"30 2 * * MON-FRI","time_zone":"Europe/Berlin",)"
         R"("queue":"images","job":{"name":"report","arguments":["sales"],"attempts_max":3,)"
-        R"("timeout":700,"expires":60000,"metadata":{"tenant":"shop"}},"catch_up":"skip",)"
-        R"("overlap":false,"paused":false,"next_at":1795397400000,"last_at":null,"runs":0,)"
-        R"("kept":0})";
+        R"("priority":7,"timeout":700,"expires":60000,"metadata":{"tenant":"shop"}},)"
+        R"("catch_up":"skip","overlap":false,"paused":false,"next_at":1795397400000,)"
+        R"("last_at":null,"runs":0,"kept":0})";
     const auto answer = bus.get(report_path, root);
     CHECK(answer.status == 200);
     CHECK(answer.body == shown);
@@ -66,6 +66,7 @@ TEST_CASE("http api: a recurring job is paused, resumed and run now") {
     CHECK(bus.post(report_path + "/run", root, "").body == R"({"id":1,"outcome":"duplicate"})");
     const auto job = done(bus.store, rm::FindJob{"images", 1}).value();
     CHECK(job.options.attempts_max == 3);
+    CHECK(job.options.priority == 7);
     CHECK(job.options.expires_at == noon + rm::Duration{60'000});
     CHECK(job.options.metadata.at("recurring") == "report");
     CHECK(bus.post(report_path + "/resume", root, "").status == 204);
@@ -95,6 +96,10 @@ TEST_CASE("http api: what is no recurring job is refused, and the answer names t
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{}})", "job: name: is missing");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","delay":1}})",
                 "job: delay: is not for a recurring job");
+    put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","priority":101}})",
+                "job: priority: ");
+    put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a\u0000"}})",
+                "name: ");
     const auto answer = put(bus, "/v1/recurring/a%20b", report_body);
     CHECK(answer.status == 400);
     CHECK(answer.body.starts_with("name: must be 1 to 64 of"));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -326,6 +327,29 @@ TEST_CASE("recurring jobs are listed, changed and removed") {
     RecurringSettings settings{.schedule = "@daily", .queue = "work", .job = "no job"};
     CHECK(s.recurring.put("a", settings).error().context().starts_with("job:"));
     CHECK(s.recurring.list().value().size() == 1);
+}
+
+TEST_CASE("a recurring job is refused when its ticks would be no jobs") {
+    RecurringScene s;
+    const auto refused = [&s](const Job& job, const std::string& field) {
+        const auto outcome = s.recurring.cron("a", "@daily", "work", job);
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().code() == Errc::invalid);
+        CHECK(outcome.error().context().starts_with(field));
+    };
+    refused({std::string{"a\0b", 3}, {}}, "name:");
+    refused({"\xff", {}}, "name:");
+    refused({"a", {Value{std::nan("")}}}, "arguments:");
+    refused({"a", {Value{"\xff"}}}, "arguments:");
+    refused({"a", {Value{Value::Map{{"k", Value{1}}, {"k", Value{2}}}}}}, "arguments:");
+    const std::string twice = std::string{"\x92\xa1"} + "a\x91\x82\xa1k\x01\xa1k\x02";
+    RecurringSettings settings{.schedule = "@daily", .queue = "work", .job = twice};
+    CHECK(s.recurring.put("a", settings).error().context().starts_with("job:"));
+    CHECK(s.recurring.cron("a", "@daily", "work", Job{"a", {}}, {.priority = priority_max + 1})
+              .error()
+              .context()
+              .starts_with("priority:"));
+    CHECK(s.recurring.list().value().empty());
 }
 
 TEST_CASE("a scheduler that is closed runs no further tick") {

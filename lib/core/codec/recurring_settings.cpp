@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/job.hpp"
 #include "routemaster/value.hpp"
 
 namespace routemaster::detail {
@@ -38,6 +39,7 @@ std::string encode_settings(const RecurringSettings& settings) {
     add("catch_up", static_cast<int>(settings.catch_up), static_cast<int>(usual.catch_up));
     add("overlap", settings.overlap ? 1 : 0, 0);
     add("attempts_max", settings.attempts_max, usual.attempts_max);
+    add("priority", settings.priority, usual.priority);
     add("timeout", settings.timeout.count(), usual.timeout.count());
     add("expires", settings.expires.count(), usual.expires.count());
     if (!settings.metadata.empty()) {
@@ -67,6 +69,8 @@ Result<RecurringSettings> decode_settings(std::string_view bytes) {
     settings.attempts_max = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(number(*map, "attempts_max", settings.attempts_max), 0,
                                  std::numeric_limits<std::uint32_t>::max()));
+    settings.priority = static_cast<std::int32_t>(
+        std::clamp<std::int64_t>(number(*map, "priority", 0), -priority_max, priority_max));
     settings.timeout = Duration{number(*map, "timeout", 0)};
     settings.expires = Duration{number(*map, "expires", 0)};
     if (const auto* metadata = map->find("metadata")) {

@@ -12,6 +12,7 @@ PushJob push_of(const std::string& name, const RecurringSettings& settings, Time
                 TimePoint now) {
     PushJob push{.queue = settings.queue, .job = settings.job, .run_at = now};
     push.options = {.attempts_max = settings.attempts_max,
+                    .priority = settings.priority,
                     .timeout = settings.timeout,
                     .metadata = settings.metadata};
     if (settings.expires != Duration{0}) {

@@ -63,6 +63,7 @@ Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     auto& options = push->options;
     settings.job = encode_job(push->job);
     settings.attempts_max = options.attempts_max;
+    settings.priority = options.priority;
     settings.timeout = options.timeout;
     settings.expires = options.expires;
     settings.metadata = std::move(options.metadata);
@@ -112,6 +113,7 @@ void append_recurring(std::string& json, const RecurringJob& one, const Caller&)
     json.append(R"(,"job":{)");
     append_job(json, job ? std::optional{*std::move(job)} : std::nullopt);
     json.append(R"(,"attempts_max":)").append(std::to_string(settings.attempts_max));
+    json.append(R"(,"priority":)").append(std::to_string(settings.priority));
     json.append(R"(,"timeout":)").append(std::to_string(settings.timeout.count()));
     json.append(R"(,"expires":)").append(std::to_string(settings.expires.count()));
     json.append(R"(,"metadata":)");
