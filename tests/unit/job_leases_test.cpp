@@ -157,6 +157,15 @@ TEST_CASE("a lease whose worker is silent ends on time, and the job runs elsewhe
     CHECK(hand.settle(again).value() == Settlement::settled);
 }
 
+TEST_CASE("the name of a worker forges no log lines") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a");
+    only_job(hand.lease({.worker = "w\n[error] \x1b[2J\x7f", .lease_time = Duration{2'000}}));
+    hand.run_for(Duration{2'000});
+    CHECK(scene.log.count(LogLevel::warning, "its worker 'w [error]  [2J ' was silent") == 1);
+}
+
 TEST_CASE("two workers of one name have leases of their own") {
     JobScene scene;
     HandLeases hand{scene};

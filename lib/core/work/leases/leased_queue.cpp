@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/codec/log_text.hpp"
 #include "core/work/leases/attempt_end.hpp"
 #include "routemaster/codec/msgpack.hpp"
 
@@ -267,8 +268,10 @@ void LeasedQueue::end_overdue() {
                         std::to_string(given.lease_time.count()) + " ms";
             end.retry_after = Duration{0};
         }
+        constexpr std::size_t error_max = 500;
         ended_.emplace(given.id, "job " + std::to_string(lease.id) + " failed, attempt " +
-                                     std::to_string(lease.attempt) + ": " + end.error);
+                                     std::to_string(lease.attempt) + ": " +
+                                     log_text(end.error, error_max));
         auto step = step_of(std::move(end), lease, options_.retry, now_, random_.unit());
         loop_.settle(given.id, any_step(std::move(step)));
         drop(fence);

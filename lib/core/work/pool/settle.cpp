@@ -1,9 +1,8 @@
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/codec/cut_text.hpp"
+#include "core/codec/log_text.hpp"
 #include "core/work/attempt_failure.hpp"
 #include "core/work/pool/pool_loop.hpp"
 #include "routemaster/codec/msgpack.hpp"
@@ -13,17 +12,9 @@ namespace {
 
 void add(std::atomic<std::uint64_t>& count) { count.fetch_add(1, std::memory_order_relaxed); }
 
-/// A text of others in a log line: they chose how long it is, and whether it has several lines.
-std::string in_line(std::string_view text, std::size_t most) {
-    std::string line{cut_text(text, most)};
-    std::replace_if(
-        line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
-    return text.size() > most ? line + "..." : line;
-}
-
 std::string shown(std::string_view name) {
     constexpr std::size_t name_max = 100;
-    return "'" + in_line(name, name_max) + "'";
+    return "'" + log_text(name, name_max) + "'";
 }
 
 /// A job in a log line. Its arguments are not for logs.
@@ -155,7 +146,7 @@ Step PoolLoop::failure(const Lease& lease, std::string_view name, JobVerdict ver
     add(counts_.failed);
     constexpr std::size_t error_max = 500;
     log(LogLevel::info, text_of(name, lease) + " failed, attempt " + std::to_string(lease.attempt) +
-                            ": " + in_line(failed.error, error_max));
+                            ": " + log_text(failed.error, error_max));
     auto step = fail_job(lease, failed, policy, now_, random_.unit());
     if (!is_ruby_queue(lease.queue)) return step;
     // There nothing can be BURIED, and no error is kept.
