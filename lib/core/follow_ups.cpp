@@ -34,14 +34,7 @@ Result<void> FollowUps::publish(const Event& event, const PublicationOptions& op
 }
 
 Result<void> FollowUps::count(std::size_t bytes) {
-    if (size() == follow_ups_max) {
-        return Error{Errc::invalid,
-                     "follow-ups: must be at most " + std::to_string(follow_ups_max)};
-    }
-    if (bytes > follow_up_bytes_max - bytes_) {
-        return Error{Errc::invalid, "follow-ups: must have at most " +
-                                        std::to_string(follow_up_bytes_max) + " bytes"};
-    }
+    if (auto checked = check_follow_ups(size() + 1, bytes_ + bytes); !checked) return checked;
     bytes_ += bytes;
     return {};
 }

@@ -21,6 +21,9 @@ namespace routemaster {
 inline constexpr std::size_t follow_ups_max = 1'000;
 inline constexpr std::size_t follow_up_bytes_max = 4'194'304;
 
+/// `invalid` when that many follow-ups, of so many bytes together, are too much for one job.
+[[nodiscard]] Result<void> check_follow_ups(std::size_t count, std::size_t bytes);
+
 /// What became of a `CompleteJob`.
 struct Completed {
     Settlement settlement = Settlement::settled;  ///< `settled` or `lease_lost`.

@@ -67,9 +67,11 @@ void RecurringTable::settle(RecurringState& state, const RunRecurringJob& step,
                             RecurringRun::Outcome ran) {
     auto& job = state.job;
     job.settled_until = std::max(job.settled_until, step.until);
-    if (ran == RecurringRun::Outcome::pushed) ++job.runs;
+    if (ran == RecurringRun::Outcome::pushed) {
+        ++job.runs;
+        job.last_at = step.until;
+    }
     if (ran == RecurringRun::Outcome::kept) ++job.kept;
-    if (ran == RecurringRun::Outcome::pushed) job.last_at = step.until;
     move(state, job.paused, step.next);
     changes_.changed(state);
 }

@@ -10,16 +10,22 @@ namespace routemaster {
 
 using detail::at_place;
 
-Result<void> CompleteJob::check() const {
-    if (auto checked = check_queue(lease.queue); !checked) return checked;
-    if (pushes.size() + publications.size() > follow_ups_max) {
+Result<void> check_follow_ups(std::size_t count, std::size_t bytes) {
+    if (count > follow_ups_max) {
         return Error{Errc::invalid,
                      "follow-ups: must be at most " + std::to_string(follow_ups_max)};
     }
-    if (payload_bytes() > follow_up_bytes_max) {
+    if (bytes > follow_up_bytes_max) {
         return Error{Errc::invalid, "follow-ups: must have at most " +
                                         std::to_string(follow_up_bytes_max) + " bytes"};
     }
+    return {};
+}
+
+Result<void> CompleteJob::check() const {
+    if (auto checked = check_queue(lease.queue); !checked) return checked;
+    const auto count = pushes.size() + publications.size();
+    if (auto checked = check_follow_ups(count, payload_bytes()); !checked) return checked;
     for (std::size_t i = 0; i < pushes.size(); ++i) {
         if (auto checked = pushes[i].check(); !checked) {
             return at_place("pushes", i, checked.error());

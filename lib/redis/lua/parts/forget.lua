@@ -1,7 +1,6 @@
--- Removes what is known of a job that is nowhere.
+-- Removes what is known of a job that has an id and is nowhere.
 local function forget(q, job)
     redis.call('SREM', P .. 'jobs:index:' .. q, job)
-    if not has_ids(q) then return end
     redis.call('ZREM', P .. 'routemaster:ids:' .. q, job)
     redis.call('HDEL', P .. 'routemaster:job:' .. q, job)
     if not is_keyed(job) then return end
