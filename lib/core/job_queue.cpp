@@ -41,7 +41,9 @@ struct JobQueue::Many {
                 lost.push_back(std::move(steps[i]));
                 lost_places.push_back(places[i]);
             }
-            replies[places[i]] = std::move(reply);
+            auto& kept = replies[places[i]];
+            // What was in doubt stays so, whatever error a repetition has.
+            if (reply || kept) kept = std::move(reply);
         }
         steps = std::move(lost);
         places = std::move(lost_places);

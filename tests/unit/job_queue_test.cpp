@@ -13,6 +13,7 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/testing/faulty_store.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 #include "support/disturbed_store.hpp"
 
@@ -187,6 +188,11 @@ TEST_CASE("pushes whose replies are lost are repeated, alone or among many") {
     REQUIRE(replies.size() == 3);
     for (const auto& reply : replies) CHECK(reply.has_value());
     CHECK(jobs.status().value() == QueueStatus{.ready = 3});
+    // What was in doubt stays so when the repetition is refused.
+    testing::FaultyStore faulty{memory};
+    faulty.script({testing::Fault::lost_reply, testing::Fault::lost_request});
+    JobQueue doubtful{faulty, "work"};
+    CHECK(doubtful.push_many(std::vector<Job>{{"e"}}).at(0).error().code() == Errc::timed_out);
     // Not for ever.
     store.lose_replies<PushJob>(100);
     CHECK(jobs.push_many(std::vector<Job>{{"d"}}).at(0).error().code() == Errc::timed_out);

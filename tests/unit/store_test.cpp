@@ -140,6 +140,23 @@ TEST_CASE("a step that stays in doubt is not repeated for ever") {
     CHECK(store.count(Fault::lost_reply) == 2 * (repeats_max + 1));
 }
 
+TEST_CASE("a step that was in doubt stays so when its repetition is refused") {
+    MemoryStore memory;
+    FaultyStore store{memory};
+    const auto doubtful = {Fault::lost_reply, Fault::lost_request};
+    store.script(doubtful);
+    CHECK(push(store, "a").error().code() == Errc::timed_out);
+    store.script(doubtful);
+    std::optional<std::error_code> replied;
+    submit(store, PushJob{"q", "b", noon}, noon,
+           [&](const Result<Pushed>& reply) { replied = reply.error().code(); });
+    CHECK(replied == Errc::timed_out);
+    CHECK(ready(memory) == 2);
+    // Nothing was done by one that only reads.
+    store.script(doubtful);
+    CHECK(perform(store, CountJobs{"q"}, noon).error().code() == Errc::unavailable);
+}
+
 TEST_CASE("an event whose publication is in doubt is not published again") {
     MemoryStore memory;
     FaultyStore store{memory};
