@@ -169,7 +169,7 @@ Result<CommandResult> run_command(const CommandKeeper& keeper, const CommandToRu
     if (!started) return started.error();
     RunningCommand run{*std::move(started), input, stopping, patience};
     const auto end = run.wait();
-    if (!end) return Error{Errc::unavailable, "the guard of the command was killed"};
+    if (!end) return Error{Errc::cancelled, "the guard of the command was killed"};
     return CommandResult{*end, run.output()};
 }
 

@@ -112,7 +112,10 @@ std::unique_ptr<CommandKeeper> keeper_for(const RunSettings& settings) {
 
 RunComponent::RunComponent(Store& store, const ProcessSettings& process,
                            const RunSettings& settings, const CommandKeeper& keeper, const Log& log)
-    : settings_{settings}, keeper_{keeper}, pool_{store, pool_options(process, settings, log)} {
+    : settings_{settings},
+      keeper_{keeper},
+      log_{log},
+      pool_{store, pool_options(process, settings, log)} {
     pool_.handle_others([this](JobContext& job) { run(job); },
                         {.timeout = from_seconds(settings.timeout)});
     pool_.start();
@@ -133,8 +136,12 @@ void RunComponent::run(const JobContext& job) const {
         run_command(keeper_, {settings_.commands.at(job.queue()), variables_of(job)}, arguments,
                     job.stop_token(), from_seconds(settings_.kill_after));
     if (!result) {
-        if (result.error().code() == Errc::invalid) throw Bury{result.error().context()};
-        throw Retry{keeper_wait, result.error().context()};
+        const auto& error = result.error();
+        if (error.code() == Errc::invalid) throw Bury{error.context()};
+        if (error.code() == Errc::cancelled) throw Retry{keeper_wait, error.context()};
+        // That is no fault of the job, and another process may be able to run it.
+        log_(LogLevel::error, "cannot run commands: " + error.context());
+        throw Snooze{keeper_wait};
     }
     if (result->exit_status() == 0) return;
     if (result->exit_status() == try_later) {

@@ -58,6 +58,7 @@ private:
 
     const RunSettings& settings_;
     const CommandKeeper& keeper_;
+    const Log& log_;
     WorkerPool pool_;
 };
 

@@ -216,6 +216,21 @@ while :; do sleep 0.05; done
     CHECK(scene.await_gone(id));
 }
 
+TEST_CASE("a worker that can start no commands takes no attempts from its jobs") {
+    CommandScene scene{"exit 0\n"};
+    REQUIRE(scene.await_gone(scene.push("first")));
+    const auto keepers = children_of(scene.bus().process().pid());
+    REQUIRE(keepers.size() == 1);
+    ::kill(keepers.front(), SIGKILL);
+    const auto id = scene.push("second", R"(,"attempts_max":1)");
+    CHECK(scene.bus().process().await_error("cannot run commands: "));
+    CHECK(scene.await_job(id, R"("state":"scheduled")"));
+    CHECK(scene.job(id).find(R"("attempts":0,)") != std::string::npos);
+    scene.bus().kill();
+    scene.bus().start();
+    CHECK(scene.await_gone(id));
+}
+
 TEST_CASE("a stop lets commands end within the grace, and others run again elsewhere") {
     const char* const script = R"(echo $$ > $HERE/pid
 [ $ROUTEMASTER_JOB_NAME = long ] && exec sleep 1000
