@@ -7,6 +7,7 @@
 
 #include "routemaster/error.hpp"
 #include "routemaster/public_part.hpp"
+#include "table.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -56,9 +57,7 @@ CLI::Option* declare_client_token(CLI::App& app, BusSettings& settings) {
 }
 
 std::string BusClient::Answer::refusal() const {
-    auto text = body;
-    std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+    const auto text = in_line(body);
     return "the bus answered " + std::to_string(status) + (text.empty() ? "" : ": " + text);
 }
 

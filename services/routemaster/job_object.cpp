@@ -25,7 +25,12 @@ Value::Map job_object(const std::string& name, const std::string& arguments,
         const auto fields = parsed("--options", options);
         const auto* given = fields.get_if<Value::Map>();
         if (given == nullptr) throw CLI::ValidationError("--options", "must be an object");
-        job.insert(job.end(), given->begin(), given->end());
+        for (const auto& [field, value] : *given) {
+            if (field == "name" || field == "arguments") {
+                throw CLI::ValidationError("--options", "'" + field + "' has a place of its own");
+            }
+            job.emplace_back(field, value);
+        }
     }
     return job;
 }

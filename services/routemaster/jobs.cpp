@@ -86,13 +86,13 @@ int show(const JobsSettings& settings) {
     for (const auto& [key, value] : *job.get_if<Value::Map>()) {
         if (key == "errors") continue;
         const bool time = key.ends_with("_at");
-        rows.push_back({key, time ? printed_time(value) : printed(value)});
+        rows.push_back({key, time ? printed_time(value) : in_line(printed(value))});
     }
     print_table(rows);
     for (const auto& error : elements(field(job, "errors"))) {
         std::cout << "attempt " << printed(field(error, "attempt")) << " failed at "
-                  << printed_time(field(error, "at")) << ": " << printed(field(error, "text"))
-                  << '\n';
+                  << printed_time(field(error, "at")) << ": "
+                  << in_line(printed(field(error, "text"))) << '\n';
     }
     return 0;
 }

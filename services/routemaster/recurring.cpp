@@ -62,7 +62,7 @@ int show(const RecurringSettings& settings) {
     const auto found = parse_json(body).value();
     Rows rows;
     for (const auto& [key, value] : *found.get_if<Value::Map>()) {
-        rows.push_back({key, key.ends_with("_at") ? printed_time(value) : printed(value)});
+        rows.push_back({key, key.ends_with("_at") ? printed_time(value) : in_line(printed(value))});
     }
     print_table(rows);
     return 0;

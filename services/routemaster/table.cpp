@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iostream>
+#include <utility>
 
 namespace routemaster::service {
 namespace {
@@ -12,9 +13,14 @@ constexpr std::size_t cell_max = 60;
 
 }  // namespace
 
-std::string cell(std::string text) {
+std::string in_line(std::string text) {
     std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+        text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+    return text;
+}
+
+std::string cell(std::string text) {
+    text = in_line(std::move(text));
     if (text.size() <= cell_max) return text;
     auto end = cell_max - 3;
     // Not within a character.

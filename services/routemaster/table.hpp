@@ -11,7 +11,10 @@ namespace routemaster::service {
 /// Cells of a table, the first row being its head.
 using Rows = std::vector<std::vector<std::string>>;
 
-/// A text on one line, cut to what a cell takes.
+/// A text on one line, without control characters: others chose it, and a terminal obeys them.
+[[nodiscard]] std::string in_line(std::string text);
+
+/// The same, cut to what a cell takes.
 [[nodiscard]] std::string cell(std::string text);
 
 /// Prints the rows, their columns below each other.

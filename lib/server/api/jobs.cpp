@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -137,6 +139,8 @@ Result<std::uint32_t> kick_limit(std::string_view body) {
     if (body.empty()) return jobs_looked_at_max;
     const auto payload = json_object(body);
     if (!payload) return payload.error();
+    constexpr std::array<std::string_view, 1> known{"limit"};
+    if (auto checked = check_fields(*payload, known); !checked) return checked.error();
     const auto limit = integer_of(*payload, "limit", 1, jobs_looked_at_max);
     if (!limit) return limit.error();
     return static_cast<std::uint32_t>(limit->value_or(jobs_looked_at_max));
