@@ -119,6 +119,22 @@ void add_lost_reply_cases(StoreCases& add) {
         expect_equal(s.perform(step).leases, std::vector<Lease>{}, "after the acks");
     });
 
+    add("a worker gets no fence again that it had from a store that lost its newest data",
+        [](Scenario& s) {
+            s.push("a");
+            s.push("b");
+            AcquireJobs step{.queue = work_queue, .worker = Scenario::worker(1)};
+            step.newest = 1'000;
+            const auto first = s.perform(step).leases;
+            expect_equal(first.size(), 1U, "leases");
+            expect_equal(first[0].fence, std::uint64_t{1'001}, "the fence");
+            // Another worker follows, though it knows of none.
+            expect_equal(s.take_work(2).fence, std::uint64_t{1'002}, "the next fence");
+            expect_equal(s.perform(AckJob{first[0]}), Settlement::settled, "ack");
+            step.newest = std::uint64_t{1} << 53U;
+            s.expect_refused(step, "newest");
+        });
+
     add("leases are returned again to no other worker, and for no other queue", [](Scenario& s) {
         s.push("a");
         s.take_work(1);

@@ -180,6 +180,7 @@ private:
     /// Most workers serve everybody, else too little gets done.
     Step acquire() {
         AcquireJobs step{any_queue(), any_worker(), limit()};
+        if (random_.below(8) == 0) step.newest = random_.below(100);
         const auto first = random_.below(4);
         if (first == 3) return step;
         step.destinations.emplace();

@@ -89,6 +89,10 @@ struct AcquireJobs {
     /// The greatest fence that the worker knows, 0 before the first. Leases beyond it are returned
     /// again, even more than `limit`. By default none is.
     std::uint64_t known = UINT64_MAX;
+    /// The newest fence that the worker ever got, less than 2^53, else `invalid`: new leases have
+    /// greater ones. A store that lost its newest data, as a restarted Redis server may, would
+    /// otherwise give it a fence again that a client still takes for that of another job.
+    std::uint64_t newest = 0;
     /// Where the worker can deliver to, each once: "" stands for all URLs, and any other text for
     /// the callback `local:` with this name. Absent: to URLs. Read for `delivery_queue` alone.
     std::optional<std::vector<std::string>> destinations{};

@@ -339,7 +339,7 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
         WakeUps::note_hunger(queue, step);
         return acquired;
     }
-    const auto newest = leases_.fence();
+    const auto newest = std::max(leases_.fence(), step.newest);
     ReadyJobs* const only[]{&queue.ready};
     const auto some =
         queue.of_deliveries ? destinations_.sources_of(step) : std::vector<ReadyJobs*>{};
@@ -369,6 +369,7 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
             }
             JobPlaces::withdraw(job);
             if (queue.has_ids) begin_attempt(job);
+            leases_.skip_fences(step.newest);
             leases_.grant(job, holder);
             report(job);
             --most;

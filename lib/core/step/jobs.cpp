@@ -56,6 +56,9 @@ Result<void> PushJob::check() const {
 
 Result<void> AcquireJobs::check() const {
     if (auto checked = check_queue(queue); !checked) return checked;
+    if (newest >= std::uint64_t{1} << 53U) {
+        return Error{Errc::invalid, "newest: must be less than 2^53"};
+    }
     return check_limit(limit);
 }
 

@@ -1,7 +1,8 @@
 -- AcquireJobs: promotes what is due, at most 1,000 jobs, then gives READY jobs to a worker.
 -- KEYS  1 jobs:instant:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows,
---       8... where it can deliver to: "" for URLs, or the name of a callback
+--       or 0 when it asks for all of its leases, 8 the newest fence it ever got,
+--       9... where it can deliver to: "" for URLs, or the name of a callback
 -- Parts: turns() gives those that only a mixed fleet needs, own_jobs() those for jobs with ids.
 -- Effect: also a heartbeat. A delivery job whose group is closed is blocked instead of given. In a
 --         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are.
@@ -15,6 +16,8 @@ local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
 local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
+-- A server that lost its newest data gives no fence to a worker again.
+fence = math.max(fence, tonumber(ARGV[8]))
 local ranks = expect_queue(q) or 0
 local own = q ~= 'main' and q ~= 'aux'
 local paused = own and redis.call('SISMEMBER', P .. 'routemaster:paused', q) == 1
@@ -159,7 +162,7 @@ end
 local served = {}
 if q == 'main' then
     served[1] = {name = ''}
-    for i = 8, #ARGV do served[#served + 1] = {name = ARGV[i] ~= '' and ARGV[i] or nil} end
+    for i = 9, #ARGV do served[#served + 1] = {name = ARGV[i] ~= '' and ARGV[i] or nil} end
 else
     served[1] = {}
 end
@@ -218,8 +221,9 @@ else
     end
     for _, one in ipairs(served) do
         if one.name ~= '' then
+            -- Workers poll once a day at least; of a queue that nobody uses any more nothing stays.
             redis.call('SET', P .. 'routemaster:waiting:' .. (one.name and to_callbacks or q),
-                reply[1] or 9007199254740991)
+                reply[1] or 9007199254740991, 'EX', 172800)
         end
     end
 end

@@ -90,7 +90,8 @@ struct StepProtocol<AcquireJobs> {
             .add(step.queue)
             .add(step.worker.text())
             .add(step.limit)
-            .add(step.known);
+            .add(step.known)
+            .add(step.newest);
         if (!step.destinations) request.arguments().add("");
         if (step.destinations) {
             for (const auto& name : *step.destinations) request.arguments().add(name);
