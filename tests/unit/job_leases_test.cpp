@@ -505,6 +505,22 @@ TEST_CASE("a clock that is set back makes nobody wait twice") {
     CHECK(only_job(waiting).lease.attempt == 2);
 }
 
+TEST_CASE("an attempt times out though the clock was set back") {
+    JobScene scene;
+    HandLeases hand{scene};
+    const auto id = scene.push("a", {.timeout = Duration{5'000}});
+    const auto job = only_job(hand.lease({.lease_time = Duration{2'000}}));
+    hand.run_for(Duration{1'000});
+    scene.clock.advance(Duration{-3'600'000});
+    hand.runner.wake();
+    for (int i = 0; i < 3; ++i) {
+        hand.run_for(Duration{1'000});
+        REQUIRE(hand.extend(job));
+    }
+    hand.run_for(Duration{1'000});
+    CHECK(scene.job(id).errors.at(0).text == "timed out after 5000 ms");
+}
+
 TEST_CASE("a lease does not end because its process stood still") {
     JobScene scene;
     HandLeases hand{scene};

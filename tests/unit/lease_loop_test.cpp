@@ -305,6 +305,31 @@ TEST_CASE("what a dead worker had leased is done by another") {
     CHECK(scene.jobs().size() == 1'500);
 }
 
+TEST_CASE("workers that stood still together do not take each other for dead") {
+    LeaseScene scene{1};
+    LoopWorker other{scene.store, scene.now, scene.complete({}), 1};
+    scene.push("resize");
+    scene.run();
+    other.run();
+    REQUIRE(scene.worker.loop.leased() == 1);
+    scene.now += Duration{60'000};
+    // Whoever looks first has not heard of the rest.
+    other.run();
+    scene.run();
+    for (int i = 0; i < 5; ++i) {
+        scene.now += Duration{1'000};
+        other.run();
+        scene.run();
+    }
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+    // One that does not wake up again is dead, though all others are late each time.
+    for (int i = 0; i < 5; ++i) {
+        scene.now += Duration{3'000};
+        other.run();
+    }
+    CHECK(other.notes.jobs() == Jobs{"resize"});
+}
+
 TEST_CASE("a worker that stood still can settle nothing that was handed on") {
     LeaseScene scene;
     scene.push("resize");

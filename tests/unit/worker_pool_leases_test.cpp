@@ -223,6 +223,21 @@ TEST_CASE("a timeout stops the token, and the attempt has failed then") {
     CHECK(!scene.jobs.find(id).value());
 }
 
+TEST_CASE("an attempt of a pool times out though the clock was set back") {
+    JobScene scene;
+    HandPool pool{scene, {.slots = 1}};
+    Kept kept{pool};
+    scene.push("a", {.timeout = Duration{5'000}});
+    pool.run_for(Duration{1'000});
+    scene.clock.advance(Duration{-3'600'000});
+    pool.run();
+    pool.run_for(Duration{3'999});
+    CHECK(!kept.last().context().stop_requested());
+    pool.run_for(Duration{1});
+    CHECK(kept.last().context().stop_requested());
+    kept.last().done();
+}
+
 TEST_CASE("a handler has a timeout for jobs that have none") {
     JobScene scene;
     HandPool pool{scene, {.slots = 2}};

@@ -110,6 +110,7 @@ AcquireJobs LeaseLoop::acquisition(std::size_t limit) const {
             .worker = options_.worker,
             .limit = static_cast<std::uint32_t>(std::min(limit, options_.acquired_max)),
             .known = asks_for_all_ ? 0 : newest_fence_,
+            .newest = newest_fence_,
             .destinations = owner_.destinations()};
 }
 
@@ -260,10 +261,16 @@ void LeaseLoop::drop(std::unordered_map<Id, Leased>::iterator leased) {
 
 void LeaseLoop::stay_alive() {
     if (retiring_ || (now_ < next_heartbeat_ && now_ >= last_heartbeat_)) return;
+    // All of a process or a machine stand still together, and a clock that is set forward looks the
+    // same: then the others are heard of before anybody looks for the dead. But somebody who is
+    // always late looks each second time.
+    const bool stood_still = last_heartbeat_ <= now_ && !spared_others_ &&
+                             now_ - last_heartbeat_ >= 2 * options_.heartbeat_interval;
+    spared_others_ = stood_still;
     last_heartbeat_ = now_;
     next_heartbeat_ = now_ + options_.heartbeat_interval;
     others_.emplace_back(Heartbeat{options_.worker});
-    others_.emplace_back(ScrubWorkers{options_.worker_silence});
+    if (!stood_still) others_.emplace_back(ScrubWorkers{options_.worker_silence});
 }
 
 void LeaseLoop::on(MoreToScrub&) {

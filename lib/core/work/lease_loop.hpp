@@ -301,6 +301,7 @@ private:
     std::vector<Step> others_;  // Their replies matter little.
     std::vector<Released> released_;
     TimePoint last_heartbeat_ = never;
+    bool spared_others_ = false;  ///< It did not look for the dead with its last heartbeat.
     TimePoint next_heartbeat_{};
     std::optional<TimePoint> close_at_;
     TimePoint settle_by_{};  // How long settlements are awaited beyond the deadline.

@@ -50,7 +50,7 @@ LeasedQueue::LeasedQueue(Store& store, std::string queue, const JobLeasesOptions
 void LeasedQueue::receive(TimePoint now) {
     const auto passed = now - now_;
     now_ = now;
-    if (passed < Duration{0}) clock_set_back();
+    if (passed < Duration{0}) clock_set_back(passed);
     if (passed >= options_.worker_silence) stood_still(passed);
     loop_.receive(now);
     answer_served();
@@ -81,7 +81,7 @@ bool LeasedQueue::idle(TimePoint now) const noexcept {
 }
 
 /// What waits for an instant must not wait for it twice.
-void LeasedQueue::clock_set_back() {
+void LeasedQueue::clock_set_back(Duration passed) {
     used_at_ = std::min(used_at_, now_);
     look_at_ = std::min(look_at_, now_);
     for (auto& waiter : waiters_) {
@@ -89,6 +89,7 @@ void LeasedQueue::clock_set_back() {
     }
     for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
         auto& given = lease->second;
+        if (given.times_out != never) given.times_out += passed;
         if (!given.settling(ends_)) end_at(lease, std::min(given.until, now_ + given.lease_time));
     }
 }

@@ -108,7 +108,7 @@ private:
     /// By their fences.
     using Leases = std::unordered_map<std::uint64_t, Given>;
 
-    void clock_set_back();
+    void clock_set_back(Duration passed);
     void stood_still(Duration span);
     void note_reply();
     void refuse_for_trouble();

@@ -83,6 +83,7 @@ void PoolLoop::begin() {
 TimePoint PoolLoop::poll(TimePoint now) {
     // What waited meanwhile was probably handed on.
     const bool stood_still = begun_ && now - now_ >= options_.worker_silence;
+    if (now < now_) shift_timeouts(now - now_);
     now_ = now;
     begin();
     for (const auto& queue : queues_) queue->loop.receive(now);

@@ -115,6 +115,8 @@ private:
     [[nodiscard]] Step failure(const Lease& lease, std::string_view name, JobVerdict verdict,
                                const RetryPolicy& policy);
     void forget_timeout(Attempt& attempt);
+    /// The clock was set back: each attempt has as much time left as it had.
+    void shift_timeouts(Duration by);
     /// Nobody waits for the result of an attempt any more.
     static void give_up(Attempt& attempt);
 

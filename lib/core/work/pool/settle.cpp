@@ -170,6 +170,11 @@ void PoolLoop::forget_timeout(Attempt& attempt) {
     if (attempt.times_out) timeouts_.erase(*std::exchange(attempt.times_out, std::nullopt));
 }
 
+void PoolLoop::shift_timeouts(Duration by) {
+    const auto all = std::exchange(timeouts_, {});
+    for (const auto& [at, attempt] : all) attempt->times_out = timeouts_.emplace(at + by, attempt);
+}
+
 void PoolLoop::time_out() {
     while (!timeouts_.empty() && timeouts_.begin()->first <= now_) {
         const auto attempt = timeouts_.begin()->second;
