@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "group_accounts.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
@@ -31,7 +32,7 @@ namespace routemaster::simulation {
 class Oracle {
 public:
     /// `context` must outlive it.
-    explicit Oracle(SimulationContext& context) : context_{context} {}
+    explicit Oracle(SimulationContext& context) : context_{context}, groups_{context} {}
 
     // --- What the store is asked and answers ----------------------------------------------------
 
@@ -170,6 +171,9 @@ private:
     void seen(const JobKey& key, JobId id);
     void never(const JobKey& key, FollowUpAccount& follow_up);
 
+    /// Whether a job is there, and nobody is asking for its end.
+    [[nodiscard]] bool is_certain(const JobKey& key) const;
+
     JobAccount& account_of(const Lease& lease) { return jobs_[{lease.queue, lease.job}]; }
     /// The worker that has a lease says that it used it, or that it found it lost.
     void used(const Lease& lease, bool valid);
@@ -188,6 +192,7 @@ private:
     void forget_attempts(const Uid& worker);
 
     SimulationContext& context_;
+    GroupAccounts groups_;
     std::uint64_t last_number_ = 0;
     std::map<std::uint64_t, Submission> submissions_;
     std::map<JobKey, JobAccount> jobs_;

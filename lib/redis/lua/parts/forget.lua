@@ -1,5 +1,6 @@
--- Removes what is known of a job that is nowhere.
-local function forget(q, job)
+-- Removes what is known of a job that is nowhere. `in_hand`: see job_group.lua.
+local function forget(q, job, in_hand)
+    if has_ids(q) then select(3, job_groups())(q, job, in_hand) end
     redis.call('SREM', P .. 'jobs:index:' .. q, job)
     if not has_ids(q) then return end
     redis.call('ZREM', P .. 'routemaster:ids:' .. q, job)
