@@ -34,10 +34,16 @@ namespace bench {
 /// is not as expected, or a job comes twice.
 class Cycles {
 public:
-    /// The store must outlive it.
+    /// The store must outlive it. The jobs are in so many ordering groups, one after the other;
+    /// 0: in none.
     Cycles(routemaster::Store& store, const routemaster::Uid& worker, std::uint32_t in_flight,
-           std::uint64_t count)
-        : store_{store}, worker_{worker}, in_flight_{in_flight}, open_{count}, over_(count) {}
+           std::uint64_t count, std::uint64_t groups = 0)
+        : store_{store},
+          worker_{worker},
+          in_flight_{in_flight},
+          groups_{groups},
+          open_{count},
+          over_(count) {}
 
     void run() {
         if (open_ == 0) return;
@@ -55,7 +61,10 @@ private:
     using Outcomes = std::span<routemaster::Outcome>;
 
     [[nodiscard]] routemaster::PushJob push(routemaster::TimePoint now) {
-        return {job_queue, numbered_job(next_++), now};
+        const auto n = next_++;
+        routemaster::PushJob step{job_queue, numbered_job(n), now};
+        if (groups_ > 0) step.options.group = "group " + std::to_string(n % groups_);
+        return step;
     }
 
     void pushed(Outcomes outcomes) {
@@ -127,6 +136,7 @@ private:
     routemaster::Store& store_;
     const routemaster::Uid worker_;
     const std::uint32_t in_flight_;
+    const std::uint64_t groups_;
     std::uint64_t open_;      ///< Jobs that are not done.
     std::uint64_t next_ = 0;  ///< The number of the next push.
     std::uint64_t due_ = 0;   ///< Pushes that are due.
@@ -144,10 +154,10 @@ private:
 /// Takes `warm_up` jobs from push to ack, then `count`, of which it prints one JSON line. Checks
 /// that the queue, which must be empty before, is empty again.
 inline void measure_cycles(routemaster::Store& store, std::uint32_t in_flight,
-                           std::uint64_t warm_up, std::uint64_t count) {
+                           std::uint64_t warm_up, std::uint64_t count, std::uint64_t groups = 0) {
     const routemaster::Uid worker{routemaster::entropy(), routemaster::entropy()};
-    Cycles{store, worker, in_flight, warm_up}.run();
-    Cycles cycles{store, worker, in_flight, count};
+    Cycles{store, worker, in_flight, warm_up, groups}.run();
+    Cycles cycles{store, worker, in_flight, count, groups};
     measure(
         count, [&] { cycles.run(); },
         [&] { return R"(,"acquisitions":)" + std::to_string(cycles.acquisitions()); });

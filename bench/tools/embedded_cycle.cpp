@@ -1,9 +1,12 @@
 // Pushes, acquires and acknowledges jobs inside this process, for benchmarks.
 //
-//   bench_embedded_cycle --file FILE --count N --in-flight N
+//   bench_embedded_cycle --file FILE --count N --in-flight N --groups N
 //
-// See cycles.hpp. On an embedded store, strict, or on the store in memory when no file is named.
-// Prints one JSON line.
+// See cycles.hpp. The jobs are in so many ordering groups of concurrency 1; by default in none.
+// On an embedded store, strict, or on the store in memory when no file is named. Prints one JSON
+// line.
+
+#include <cstdint>
 
 #include <CLI/CLI.hpp>
 
@@ -15,9 +18,9 @@
 
 namespace {
 
-void run(const bench::EmbeddedSettings& settings) {
-    const auto measure = [&settings](routemaster::Store& store) {
-        bench::measure_cycles(store, settings.in_flight, settings.warm_up, settings.count);
+void run(const bench::EmbeddedSettings& settings, std::uint64_t groups) {
+    const auto measure = [&settings, groups](routemaster::Store& store) {
+        bench::measure_cycles(store, settings.in_flight, settings.warm_up, settings.count, groups);
     };
     if (settings.file.empty()) {
         routemaster::MemoryStore store;
@@ -34,5 +37,7 @@ int main(int argc, char** argv) {
     bench::EmbeddedSettings settings;
     CLI::App app{"Pushes, acquires and acknowledges jobs in this process", "embedded_cycle"};
     bench::declare(app, settings);
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    std::uint64_t groups = 0;
+    app.add_option("--groups", groups, "Ordering groups of the jobs")->capture_default_str();
+    return bench::run_main(app, argc, argv, [&] { run(settings, groups); });
 }

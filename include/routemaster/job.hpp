@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,6 +54,12 @@ inline constexpr std::int32_t priority_max = 100;
 /// job before all of them; 100 levels are as much as 100 minutes of backlog.
 inline constexpr Duration priority_step{60'000};
 
+/// Longest name of an ordering group of jobs, in bytes.
+inline constexpr std::size_t job_group_max = 128;
+
+/// Jobs of one ordering group that may be under way at once, at most.
+inline constexpr std::uint32_t group_concurrency_max = 1'000;
+
 /// How a job is done, as its push says.
 struct JobOptions {
     /// After so many attempts that ended without success the job is BURIED. 0: it never is.
@@ -65,6 +72,11 @@ struct JobOptions {
     /// At most `job_metadata_max` entries of `job_metadata_bytes_max` bytes together, names not
     /// empty.
     JobMetadata metadata{};
+    /// Its ordering group, if it has one; see `PushOptions::group`. At most `job_group_max` bytes
+    /// of UTF-8 without NUL.
+    std::string group{};
+    /// From 1 to `group_concurrency_max`, and 1 without a group.
+    std::uint32_t concurrency = 1;
 
     friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };

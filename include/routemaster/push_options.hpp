@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "routemaster/job_metadata.hpp"
 #include "routemaster/time.hpp"
@@ -44,6 +45,18 @@ struct PushOptions {
     /// What travels with it for middleware and tools, a trace context for example. At most
     /// `job_metadata_max` entries, of `job_metadata_bytes_max` bytes together.
     JobMetadata metadata{};
+
+    /// Its ordering group, "account:42" for example: jobs of a queue that name the same one run in
+    /// the order in which they fell due, at most `concurrency` of them at once. One that fails
+    /// keeps its place, and the others wait; one that is BURIED, done, deleted or cancelled lets
+    /// the next one in. A job that is not due yet keeps none waiting. The groups of a queue take
+    /// turns, so that a long one does not delay the others. At most `job_group_max` bytes of UTF-8
+    /// without NUL. Empty: none.
+    std::string group{};
+
+    /// How many jobs of its group may be under way at once, from 1 to `group_concurrency_max`: with
+    /// 1 one follows the other. The last job of the group decides for all.
+    std::uint32_t concurrency = 1;
 };
 
 }  // namespace routemaster

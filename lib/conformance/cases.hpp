@@ -66,6 +66,8 @@ void add_follow_up_cases(StoreCases& add);
 void add_cancellation_cases(StoreCases& add);
 /// Adds the cases about priorities.
 void add_priority_cases(StoreCases& add);
+/// Adds the cases about ordering groups of jobs.
+void add_job_group_cases(StoreCases& add);
 /// Adds the cases about keys of jobs.
 void add_job_key_cases(StoreCases& add);
 /// Adds the cases about BURIED jobs, and about finding, listing and deleting jobs.

@@ -76,7 +76,7 @@ public:
     }
     static std::string of(const JobOptions& o) {
         return record({of(o.attempts_max), of(o.priority), of(o.timeout), of(o.expires_at),
-                       of(o.key), of(o.metadata)});
+                       of(o.key), of(o.metadata), of(o.group), of(o.concurrency)});
     }
     static std::string of(const JobKey& key) {
         return record({of(key.text), word(key.scope, {"done", "started", "time"}), of(key.until)});

@@ -257,6 +257,8 @@ Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
                        .priority = options.priority,
                        .timeout = options.timeout};
     lasting.metadata = options.metadata;
+    lasting.group = options.group;
+    lasting.concurrency = options.concurrency;
     if (options.expires != Duration{0}) lasting.expires_at = saturating_add(due, options.expires);
     PushJob push{queue, encode_job(job), due, std::move(lasting)};
     if (push.job.size() > job_bytes_max) {

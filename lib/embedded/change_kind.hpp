@@ -11,17 +11,25 @@ namespace routemaster::embedded {
 /// meaning.
 enum class ChangeKind : std::uint8_t {
     // 1 to 6, and those above 17, are of entities that have a name: see their `detail::Record`.
-    batch = 7,               ///< [uid, token, created_at, order, attempts, current, [message…]]
-    batch_changed = 8,       ///< [uid, attempts, current]
-    event = 9,               ///< [message, [uid…]]: put at the end of each batch
-    batch_gone = 10,         ///< [uid]
-    job = 11,                ///< [queue, job, run_at, order, group or nil, details…, key…]
-    job_gone = 12,           ///< [queue, job]: written by format 1
-    counter = 13,            ///< [name, [[tag, value or nil]…], value]
-    job_over = 14,           ///< [queue, hash, order]: a job is gone
-    batch_dead = 15,         ///< [uid, attempts, died_at, error]
+    batch = 7,          ///< [uid, token, created_at, order, attempts, current, [message…]]
+    batch_changed = 8,  ///< [uid, attempts, current]
+    event = 9,          ///< [message, [uid…]]: put at the end of each batch
+    batch_gone = 10,    ///< [uid]
+    job = 11,           ///< [queue, job, run_at, order, group or nil, details…, key…, {…}]
+    job_gone = 12,      ///< [queue, job]: written by format 1
+    counter = 13,       ///< [name, [[tag, value or nil]…], value]
+    job_over = 14,      ///< [queue, hash, order]: a job is gone
+    batch_dead = 15,    ///< [uid, attempts, died_at, error]
     batch_redelivered = 16,  ///< [uid, created_at, order]: it is no longer DEAD
-    job_attempts = 17,       ///< [queue, hash, order, attempts]
+    job_attempts = 17,       ///< [queue, hash, order, attempts], and of a group its position in it
+};
+
+/// The keys of the map that ends the record of a job, if it has any of these. A number never gets
+/// another meaning.
+struct JobField {
+    static constexpr std::uint8_t group = 1;        ///< The name of its ordering group.
+    static constexpr std::uint8_t concurrency = 2;  ///< Of that group, unless it is 1.
+    static constexpr std::uint8_t position = 5;     ///< In that group, once it is there.
 };
 
 }  // namespace routemaster::embedded

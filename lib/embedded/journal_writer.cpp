@@ -27,9 +27,17 @@ constexpr std::uint64_t moved_share_max = 7;
 /// What a uid in the list of an event costs.
 constexpr std::size_t appended_bytes = Uid::length + 1;
 
+/// Entries of the map that ends the full record of some jobs: options that few have.
+std::size_t further_options(const JobState& job) {
+    if (!job.queue.has_ids || !job.in_order) return 0;
+    const bool joined = static_cast<const detail::GroupedJob&>(job).position != 0;
+    return 1U + (job.details->options.concurrency != 1 ? 1U : 0U) + (joined ? 1U : 0U);
+}
+
 /// Fields of the full record of a job.
 std::size_t fields_of(const JobState& job) {
     if (job.details == nullptr) return 5;
+    if (further_options(job) > 0) return 19;
     if (job.priority() != 0) return 18;
     if (job.cancelled()) return 17;
     if (!job.details->options.metadata.empty()) return 16;
@@ -160,11 +168,12 @@ void JournalWriter::mark_dirty(Entity& entity) {
 void JournalWriter::changed(JobState& job) { note(job); }
 
 void JournalWriter::attempted(JobState& job) {
-    begin(ChangeKind::job_attempts, 4);
+    begin(ChangeKind::job_attempts, job.in_order ? 5 : 4);
     out_.text(job.queue.name);
     out_.natural(job.payload.hash());
     out_.natural(job.order);
     out_.natural(job.attempts());
+    if (job.in_order) out_.natural(static_cast<detail::GroupedJob&>(job).position);
     job.last_row = open_row_;
 }
 
@@ -252,7 +261,8 @@ void JournalWriter::evict(std::uint64_t committed) {
 void JournalWriter::evict(Entity& entity) {
     if (entity.kind == Entity::Kind::job) {
         auto& job = static_cast<JobState&>(entity);
-        if (job.in_order || job.state == JobState::State::pending) return;
+        const bool delivers = job.in_order && !job.queue.has_ids;
+        if (delivers || job.state == JobState::State::pending) return;
         if (!job.payload.resident()) return;
         job.payload.evict();
         resident_ -= job.payload.size();
@@ -318,11 +328,15 @@ void JournalWriter::encode(JobState& job) {
     job.payload.note_offset(static_cast<std::uint32_t>(buffer_.size() - job.payload.size()));
     out_.integer(to_milliseconds(job.run_at));
     out_.natural(job.order);
-    job.in_order ? out_.text(job.group()->name) : out_.null();
-    if (job.details != nullptr) encode_details(*job.details);
+    const bool delivers = job.in_order && !job.queue.has_ids;
+    delivers ? out_.text(job.group()->name) : out_.null();
+    if (job.details == nullptr) return;
+    const auto further = further_options(job);
+    encode_details(*job.details, further > 0);
+    if (further > 0) encode_further(static_cast<const detail::GroupedJob&>(job), further);
 }
 
-void JournalWriter::encode_details(const detail::JobDetails& details) {
+void JournalWriter::encode_details(const detail::JobDetails& details, bool all) {
     out_.natural(details.attempts);
     out_.natural(details.options.attempts_max);
     out_.integer(details.options.timeout.count());
@@ -344,7 +358,7 @@ void JournalWriter::encode_details(const detail::JobDetails& details) {
     const auto& key = details.options.key;
     const auto& metadata = details.options.metadata;
     const auto priority = details.options.priority;
-    const bool has_last = details.cancelled || priority != 0;
+    const bool has_last = details.cancelled || priority != 0 || all;
     if (key.text.empty() && metadata.empty() && !has_last) return;
     out_.text(key.text);
     out_.integer(static_cast<int>(key.scope));
@@ -358,7 +372,23 @@ void JournalWriter::encode_details(const detail::JobDetails& details) {
         out_.text(text);
     }
     if (has_last) out_.boolean(details.cancelled);
-    if (priority != 0) out_.integer(priority);
+    if (priority != 0 || all) out_.integer(priority);
+}
+
+/// What only some jobs have, by number.
+void JournalWriter::encode_further(const detail::GroupedJob& job, std::size_t entries) {
+    const auto& options = job.details->options;
+    out_.begin_map(entries);
+    out_.integer(JobField::group);
+    out_.text(options.group);
+    if (options.concurrency != 1) {
+        out_.integer(JobField::concurrency);
+        out_.natural(options.concurrency);
+    }
+    if (job.position != 0) {
+        out_.integer(JobField::position);
+        out_.natural(job.position);
+    }
 }
 
 void JournalWriter::encode(BatchState& batch) {

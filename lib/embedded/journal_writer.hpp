@@ -111,7 +111,8 @@ private:
         requires requires { State::record; }
     void encode(const State& state);
     void encode(detail::JobState& job);
-    void encode_details(const detail::JobDetails& details);
+    void encode_details(const detail::JobDetails& details, bool all);
+    void encode_further(const detail::GroupedJob& job, std::size_t entries);
     void encode(detail::BatchState& batch);
     void encode_death(const detail::BatchState& batch);
     [[nodiscard]] bool leaves_memory(const detail::BatchState& batch) const;

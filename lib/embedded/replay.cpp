@@ -215,11 +215,12 @@ private:
         const bool has_key = fields.size() > 11 && !text(fields[11]).empty();
         const auto hash = has_key ? detail::id_hash(order) : detail::payload_hash(text(fields[1]));
         auto* state = detail::JobTable::find(queue, hash, order);
+        const auto further = further_fields(fields);
         if (state == nullptr) {
             const auto group = optional_string(fields[4]);
-            state =
-                &jobs.restore(queue, text(fields[1]), hash, time(fields[2]), order,
-                              group ? &machine_.subscriber_queues().open(*group).group : nullptr);
+            auto* among = group ? &machine_.subscriber_queues().open(*group).group
+                                : detail::JobTable::group_of(queue, further.group);
+            state = &jobs.restore(queue, text(fields[1]), hash, time(fields[2]), order, among);
         }
         if (!state->payload.resident()) {
             state->payload.load(text(fields[1]));
@@ -229,7 +230,35 @@ private:
             static_cast<std::uint32_t>(text(fields[1]).data() - changes_.data()));
         state->run_at = time(fields[2]);
         state->details = fields.size() > 5 ? details(fields.subspan(5)) : nullptr;
+        if (state->in_order && queue.has_ids && state->details != nullptr) {
+            state->details->options.group = further.group;
+            state->details->options.concurrency = further.concurrency;
+            static_cast<detail::GroupedJob*>(state)->position = further.position;
+        }
         note_full_record(*state);
+    }
+
+    /// Options that few jobs have. What is not known is ignored.
+    struct Further {
+        std::string group{};
+        std::uint32_t concurrency = 1;
+        std::uint64_t position = 0;
+    };
+
+    static Further further_fields(Fields fields) {
+        Further further;
+        if (fields.size() < 19) return further;
+        if (fields[18].type != msgpack::type::MAP) throw msgpack::type_error{};
+        const auto& map = fields[18].via.map;
+        for (const auto& [key, value] : std::span{map.ptr, map.size}) {
+            switch (key.as<std::uint8_t>()) {
+                case JobField::group: further.group = string(value); break;
+                case JobField::concurrency: further.concurrency = value.as<std::uint32_t>(); break;
+                case JobField::position: further.position = value.as<std::uint64_t>(); break;
+                default: break;
+            }
+        }
+        return further;
     }
 
     static KeyScope scope(const msgpack::object& field) {
@@ -281,8 +310,12 @@ private:
                           : detail::JobTable::find(*queue, fields[1].as<std::uint32_t>(),
                                                    fields[2].as<std::uint64_t>());
         if (state == nullptr) return;
-        state->detailed().attempts = fields[3].as<std::uint32_t>();
-        state->details->begun = true;
+        auto& details = state->detailed();
+        details.attempts = fields[3].as<std::uint32_t>();
+        details.begun = details.begun || details.attempts > 0;
+        if (fields.size() > 4 && state->in_order) {
+            static_cast<detail::GroupedJob*>(state)->position = fields[4].as<std::uint64_t>();
+        }
         writer_.restored(*state, row_, 0, false);
     }
 

@@ -59,6 +59,8 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
             if (seen + scrub->silence <= now) submission.silent.insert(worker);
         }
         for (const auto& worker : submission.silent) seen_.erase(worker);
+    } else if (const auto* push = std::get_if<PushJob>(&step)) {
+        groups_.asked(*push);
     } else if (const auto* completion = std::get_if<CompleteJob>(&step)) {
         begin(*completion);
     } else if (const auto* removal = std::get_if<RemoveSubscriber>(&step)) {
@@ -137,7 +139,8 @@ void Oracle::replied(std::uint64_t number, const Submission&, const Subscribe& s
     if (account.changed == number) account.current = {step.topics.begin(), step.topics.end()};
 }
 
-void Oracle::replied(std::uint64_t, const Submission&, const PushJob& step, const Pushed& pushed) {
+void Oracle::replied(std::uint64_t number, const Submission& submission, const PushJob& step,
+                     const Pushed& pushed) {
     auto& job = jobs_[{step.queue, step.job}];
     if (pushed == PushOutcome::duplicate) {
         if (job.existence == Existence::absent) {
@@ -149,6 +152,7 @@ void Oracle::replied(std::uint64_t, const Submission&, const PushJob& step, cons
         context_.fail("a job was pushed that is in the queue already: " + Text::of(step.job));
     }
     job = {.existence = Existence::present, .not_before = step.run_at, .owed = true};
+    groups_.pushed(step, submission.now, number, last_number_);
 }
 
 void Oracle::replied(std::uint64_t number, const Submission& submission, const AcquireJobs&,
@@ -172,9 +176,28 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
         job.existence = Existence::present;
         job.not_before = TimePoint::min();
         job.holder = Holder{lease, number};
+        groups_.acquired({lease.queue, lease.job},
+                         [this](const JobKey& key) { return is_certain(key); });
         orphans_.erase({lease.queue, lease.job});
         count_attempt(job, lease);
     }
+}
+
+bool Oracle::is_certain(const JobKey& key) const {
+    const auto found = jobs_.find(key);
+    if (found == jobs_.end() || found->second.existence != Existence::present) return false;
+    const auto ends = [&key](const Lease& lease) {
+        return lease.queue == key.first && lease.job == key.second;
+    };
+    for (const auto& [number, submission] : submissions_) {
+        for (const auto& step : submission.steps) {
+            const auto* ack = std::get_if<AckJob>(&step);
+            const auto* completion = std::get_if<CompleteJob>(&step);
+            if (ack != nullptr && ends(ack->lease)) return false;
+            if (completion != nullptr && ends(completion->lease)) return false;
+        }
+    }
+    return true;
 }
 
 void Oracle::count_attempt(JobAccount& job, const Lease& lease) {
@@ -214,6 +237,7 @@ void Oracle::gone(const Lease& lease) {
     auto& job = account_of(lease);
     job.existence = Existence::absent;
     job.not_before = TimePoint::min();
+    groups_.gone({lease.queue, lease.job});
     orphans_.erase({lease.queue, lease.job});
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "follow_up_accounts.hpp"
+#include "group_accounts.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
@@ -29,7 +30,7 @@ namespace routemaster::simulation {
 class Oracle {
 public:
     /// `context` must outlive it.
-    explicit Oracle(SimulationContext& context) : context_{context} {}
+    explicit Oracle(SimulationContext& context) : context_{context}, groups_{context} {}
 
     // --- What the store is asked and answers ----------------------------------------------------
 
@@ -154,6 +155,9 @@ private:
     void in_doubt(const CompleteJob& step);
     void never(const std::vector<FollowUpAccount>& follow_ups);
 
+    /// Whether a job is there, and nobody is asking for its end.
+    [[nodiscard]] bool is_certain(const JobKey& key) const;
+
     JobAccount& account_of(const Lease& lease) { return jobs_[{lease.queue, lease.job}]; }
     /// The worker that has a lease says that it used it, or that it found it lost.
     void used(const Lease& lease, bool valid);
@@ -172,6 +176,7 @@ private:
     void forget_attempts(const Uid& worker);
 
     SimulationContext& context_;
+    GroupAccounts groups_;
     std::uint64_t last_number_ = 0;
     std::map<std::uint64_t, Submission> submissions_;
     std::map<JobKey, JobAccount> jobs_;

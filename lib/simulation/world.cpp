@@ -173,7 +173,13 @@ struct World::Impl {
             now + (context.random.below(2) == 0 ? Duration{0} : context.up_to(Duration{2'000}));
         context.note("push job " + std::to_string(number));
         const Job job{"work", {static_cast<std::int64_t>(number)}};
-        Step step = PushJob{job_queue, encode_job(job), run_at, {.attempts_max = 0}};
+        PushJob push{job_queue, encode_job(job), run_at, {.attempts_max = 0}};
+        // Some have a group: some of those run one after the other, some two at a time.
+        if (const auto group = number % 12; group < 6) {
+            push.options.group = "group " + std::to_string(group);
+            push.options.concurrency = group < 4 ? 1 : 2;
+        }
+        Step step = std::move(push);
         client.submit({&step, 1}, now, [](std::span<Outcome>) {});
     }
 

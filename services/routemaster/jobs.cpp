@@ -33,6 +33,8 @@ struct JobsSettings {
     std::string arguments;
     std::string options;
     std::int32_t priority = 0;
+    std::string group;
+    std::uint32_t concurrency = 1;
 };
 
 const std::array<std::string, 4> states{"scheduled", "ready", "pending", "buried"};
@@ -112,13 +114,16 @@ int count(const JobsSettings& settings) {
 
 int push(const JobsSettings& settings) {
     auto job = job_object(settings.name, settings.arguments, settings.options);
-    if (settings.priority != 0) {
-        const auto is_priority = [](const auto& field) { return field.first == "priority"; };
-        if (std::any_of(job.begin(), job.end(), is_priority)) {
-            throw CLI::ValidationError("--priority", "--options has another");
+    const auto add = [&job](const std::string& name, Value value) {
+        const auto is_same = [&name](const auto& field) { return field.first == name; };
+        if (std::any_of(job.begin(), job.end(), is_same)) {
+            throw CLI::ValidationError("--" + name, "--options has another");
         }
-        job.emplace_back("priority", std::int64_t{settings.priority});
-    }
+        job.emplace_back(name, std::move(value));
+    };
+    if (settings.priority != 0) add("priority", std::int64_t{settings.priority});
+    if (!settings.group.empty()) add("group", settings.group);
+    if (settings.concurrency != 1) add("concurrency", std::int64_t{settings.concurrency});
     std::string body;
     append_json(body, Value{std::move(job)});
     const auto answer = BusClient{settings.bus}.demand("POST", path_of(settings) + "/jobs", body);
@@ -193,6 +198,12 @@ void declare_job(CLI::App& action, JobsSettings& settings) {
         .add_option("--priority", settings.priority,
                     "Each level makes it as early as one more minute of waiting")
         ->check(CLI::Range(-priority_max, priority_max));
+    action.add_option("--group", settings.group, "Its ordering group: jobs of one run in order")
+        ->type_name("NAME");
+    action
+        .add_option("--concurrency", settings.concurrency,
+                    "How many of its group may be under way at once")
+        ->check(CLI::Range(std::uint32_t{1}, group_concurrency_max));
     action
         .add_option("--options", settings.options,
                     "Further fields: {\"delay\":…,\"attempts_max\":…,…}; see docs/http-api.md")

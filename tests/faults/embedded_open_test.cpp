@@ -159,9 +159,9 @@ TEST_CASE("a file of a newer format is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
-    run_sql(scene.file, "PRAGMA user_version=8");
-    check_refused(scene.file, Errc::invalid, "format 8 is newer than format 7");
-    for (const char* known : {"PRAGMA user_version=7", "PRAGMA user_version=6"}) {
+    run_sql(scene.file, "PRAGMA user_version=9");
+    check_refused(scene.file, Errc::invalid, "format 9 is newer than format 8");
+    for (const char* known : {"PRAGMA user_version=8", "PRAGMA user_version=7"}) {
         run_sql(scene.file, known);
         CHECK(!refusal_of(scene.file));
     }
@@ -236,6 +236,24 @@ TEST_CASE("a file of format 6 has no recurring jobs, and takes some") {
     scene.close();
     scene.open();
     CHECK(scene.must(ListRecurringJobs{}).size() == 1);
+}
+
+TEST_CASE("jobs of format 7 have no group, and later ones may") {
+    FileScene scene;
+    scene.must(PushJob{"work", "old", scene.now, {.priority = 3}});
+    scene.close();
+    run_sql(scene.file, "PRAGMA user_version=7");
+    scene.open();
+    CHECK(scene.must(FindJob{"work", 1})->options == JobOptions{.priority = 3});
+    PushJob step{"work", "new", scene.now, {.priority = 3}};
+    step.options.group = "g";
+    step.options.concurrency = 7;
+    const auto options = step.options;
+    CHECK(scene.must(std::move(step)).id == 2);
+    scene.close();
+    scene.open();
+    CHECK(scene.must(FindJob{"work", 2})->options == options);
+    CHECK(scene.queue("work") == QueueStatus{.ready = 2});
 }
 
 TEST_CASE("a missing folder, and a folder in place of the file, are refused") {

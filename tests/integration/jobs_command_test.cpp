@@ -58,6 +58,14 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
     CHECK(jobs({"delete", "images", "1"}).status == 0);
     CHECK(jobs({"show", "images", "1"}).status == 1);
 
+    CHECK(jobs({"push", "images", "b", "--group", "account:42", "--concurrency", "2"}).output ==
+          "4 pushed\n");
+    CHECK(jobs({"show", "images", "4"}).output.find("group         account:42\n") !=
+          std::string::npos);
+    CHECK(jobs({"push", "images", "c", "--concurrency", "2"}).errors.find("concurrency: is for") !=
+          std::string::npos);
+    CHECK(jobs({"push", "images", "c", "--concurrency", "0"}).status == 2);
+
     CHECK(jobs({"kick", "images"}).status == 2);
     CHECK(jobs({"push", "images", "a", "{"}).status == 2);
     CHECK(jobs({"push", "images", "a", "--priority", "101"}).status == 2);

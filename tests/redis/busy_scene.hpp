@@ -52,8 +52,9 @@ struct BusyScene : RedisScene {
     std::vector<Lease> deliveries;  // The first of them has begun.
     std::vector<Lease> called;      // To a callback in a process.
     std::vector<Lease> work;
-    std::vector<Lease> keyed;  // Of a job with a key; another is READY.
-    JobId low = 0;             // A job of low priority, which is READY.
+    std::vector<Lease> keyed;    // Of a job with a key; another is READY.
+    JobId low = 0;               // A job of low priority, which is READY.
+    std::vector<Lease> grouped;  // Of a job in a group, for which another waits.
 
     void prepare() {
         for (const char* token : {"audit", "billing"}) {
@@ -97,6 +98,8 @@ struct BusyScene : RedisScene {
             perform(step);
         }
         keyed = perform(AcquireJobs{.queue = "keyed", .worker = worker, .limit = 1}).leases;
+        for (const char* job : {"x", "y", "z"}) perform(push_grouped(job));
+        grouped = perform(AcquireJobs{.queue = "grouped", .worker = worker, .limit = 1}).leases;
         perform(PauseQueue{"paused", true});
         perform(PutRecurringJob{"report", recurring_settings("tick"), Uid{1, 1}});
         begin(deliveries.at(0));
@@ -117,6 +120,12 @@ struct BusyScene : RedisScene {
                 AcquireJobs{
                     .queue = "main", .worker = worker, .limit = 1, .destinations = {{"search"}}})
                 .leases;
+    }
+
+    [[nodiscard]] PushJob push_grouped(const char* job, Duration delay = {}) const {
+        PushJob step{"grouped", job, now + delay};
+        step.options.group = "g";
+        return step;
     }
 
     RedisReply script(const std::string& text, const std::string& key = {}) {

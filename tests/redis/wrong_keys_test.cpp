@@ -116,6 +116,24 @@ std::vector<KeyKind> kinds() {
          [](const BusyScene& s) -> Step {
              return PushJob{"work", "new", s.now + Duration{9}, {.priority = 1}};
          }},
+        {"PushJob, with a group", [](const BusyScene& s) -> Step { return s.push_grouped("new"); }},
+        {"PushJob, with a group, later",
+         [](const BusyScene& s) -> Step { return s.push_grouped("new", Duration{9}); }},
+        {"AckJob, with a group",
+         [](const BusyScene& s) -> Step { return AckJob{s.grouped.at(0)}; }},
+        {"NackJob, with a group",
+         [](const BusyScene& s) -> Step {
+             return NackJob{s.grouped.at(0), s.now};
+         }},
+        {"FailJob, with a group",
+         [](const BusyScene& s) -> Step {
+             return FailJob{
+                 .lease = s.grouped.at(0), .error = "broken", .run_at = s.now, .bury = true};
+         }},
+        {"DeleteJob, with a group",
+         [](const BusyScene& s) -> Step {
+             return DeleteJob{"grouped", s.grouped.at(0).id + 1};
+         }},
         {"AcquireJobs, with a priority",
          [](const BusyScene& s) -> Step {
              return AcquireJobs{.queue = "work", .worker = s.worker, .limit = 100};

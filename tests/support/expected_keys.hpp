@@ -161,17 +161,38 @@ private:
             keys_.set("jobs:index:" + name, own);
             if (job.state == State::scheduled) {
                 keys_.set("jobs:scheduled:" + name, own + "@" + text(job.run_at));
-            } else if (job.state == State::ready && !job.eligible) {
+            } else if (job.state == State::ready && !job.eligible && !queue.has_ids) {
                 keys_.set("routemaster:blocked:" + name, own);
             }
+            if (queue.has_ids && job.in_order) add_held(name, job);
             if (queue.has_ids) add_record(name, job);
-            if (job.priority() != 0) add_rank(name, job);
+            const bool waits = job.state == State::ready && !job.eligible;
+            if (job.priority() != 0 && !waits) add_rank(name, job);
         });
+        for (const auto& [group, members] : queue.groups) add_order(name, group, members);
         // The newest is at the left.
         add_ready("jobs:instant:" + name, queue.ready);
         if (queue.has_ids) add_due("routemaster:due:" + name, queue.ready);
         add_called("", queue.abandoned);
         for (const auto& [called, callback] : queue.callbacks) add_called(called, callback.ready);
+    }
+
+    /// Of a job with a group, if it waits for something.
+    void add_held(const std::string& queue, const detail::JobState& job) {
+        using State = detail::JobState::State;
+        const bool scheduled = job.state == State::scheduled;
+        if (!scheduled && (job.state != State::ready || job.eligible)) return;
+        keys_.set("routemaster:held:" + queue,
+                  digits_of(job.order) + "@" + (scheduled ? "inf" : text(job.run_at)));
+    }
+
+    void add_order(const std::string& queue, const std::string& name,
+                   const detail::OrderingGroup& group) {
+        for (const auto* job = group.jobs.front(); job != nullptr; job = group.jobs.next(*job)) {
+            keys_.list(
+                "routemaster:order:" + queue + ":" + name,
+                digits_of(job->order) + ":" + std::to_string(job->details->options.concurrency));
+        }
     }
 
     void add_rank(const std::string& queue, const detail::JobState& job) {
@@ -250,12 +271,18 @@ private:
     }
 
     static Value timeout_of(const JobOptions& options) {
-        if (options.metadata.empty() && options.priority == 0) return options.timeout.count();
+        if (options.metadata.empty() && options.priority == 0 && options.group.empty()) {
+            return options.timeout.count();
+        }
         Value::Map metadata;
         for (const auto& [name, text] : options.metadata) metadata.emplace_back(name, Value{text});
         Value::Array parts{options.timeout.count(), std::string{}};
         if (!metadata.empty()) parts[1] = encode(Value{std::move(metadata)});
-        if (options.priority != 0) parts.emplace_back(options.priority);
+        if (options.priority != 0 || !options.group.empty()) parts.emplace_back(options.priority);
+        if (options.group.empty()) return parts;
+        Value::Map further{{"group", Value{options.group}}};
+        if (options.concurrency != 1) further.emplace_back("concurrency", options.concurrency);
+        parts.emplace_back(encode(Value{std::move(further)}));
         return parts;
     }
 

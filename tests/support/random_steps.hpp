@@ -87,6 +87,10 @@ private:
         if (random_.below(2) == 0) {
             step.options.priority = static_cast<std::int32_t>(random_.below(5)) - 2;
         }
+        if (random_.below(3) == 0) {
+            step.options.group = "group " + std::to_string(random_.below(4));
+            step.options.concurrency = static_cast<std::uint32_t>(1 + random_.below(3));
+        }
         return step;
     }
 

@@ -168,7 +168,8 @@ inline RedisKeys keys_of(const RedisServer& server) {
         const auto& kind = one.list.at(1).text;
         const auto& items = one.list.at(2).list;
         // Of a group, the order counts and the scores do not.
-        const bool group = key.find("routemaster:group:") != std::string::npos;
+        const bool group = key.find("routemaster:group:") != std::string::npos ||
+                           key.find("routemaster:order:") != std::string::npos;
         if (kind == "string" || kind == "list") {
             for (const auto& item : items) all.list(key, item.text);
         } else if (kind == "set") {

@@ -59,7 +59,7 @@ TEST_CASE("http api: a push has all options of a job") {
                  R"({"name":"a","delay":5000,"attempts_max":3,"timeout":700,"expires":60000,)"
                  R"("priority":-7,)"
                  R"("unique":{"key":"k","scope":"for_time","time":9000,"on_duplicate":"replace"},)"
-                 R"("metadata":{"trace":"t"}})")
+                 R"("metadata":{"trace":"t"},"group":"account:42","concurrency":3})")
             .status == 200);
     const auto status = done(bus.store, rm::FindJob{"images", 1}).value();
     CHECK(status.state == rm::JobStatus::State::scheduled);
@@ -67,6 +67,10 @@ TEST_CASE("http api: a push has all options of a job") {
     CHECK(status.options.attempts_max == 3);
     CHECK(status.options.priority == -7);
     CHECK(status.options.timeout == rm::Duration{700});
+    CHECK(status.options.group == "account:42");
+    CHECK(status.options.concurrency == 3);
+    CHECK(bus.get(jobs_path + "/1", root).body.find(R"("group":"account:42","concurrency":3,)") !=
+          std::string::npos);
     CHECK(status.options.expires_at == noon + rm::Duration{65'000});
     CHECK(status.options.key == rm::JobKey{.text = "k",
                                            .scope = rm::KeyScope::for_time,
@@ -102,6 +106,10 @@ TEST_CASE("http api: a bad job is refused, and nothing of an array with one is p
                  "attempts_max: must be an integer from 0 to 4294967295");
     push_refused(bus, R"({"name":"a","priority":101})",
                  "priority: must be an integer from -100 to 100");
+    push_refused(bus, R"({"name":"a","concurrency":2})", "concurrency: is for jobs with a group");
+    push_refused(bus, R"({"name":"a","group":"g","concurrency":1001})",
+                 "concurrency: must be an integer from 1 to 1000");
+    push_refused(bus, R"({"name":"a","group":7})", "group: requires a string");
     push_refused(bus, R"({"name":"a","priorty":1})",
                  R"(bad data in payload: unknown field "priorty")");
     push_refused(bus, R"({"name":"a","unique":7})",
@@ -152,8 +160,9 @@ TEST_CASE("http api: jobs of a queue are counted, listed in pages, and shown") {
     const auto buried =
         R"({"id":1,"state":"buried","name":"a","arguments":[],"attempts":1,"attempts_max":25,)"
         R"("priority":0,"timeout":0,"run_at":null,"expires_at":null,"buried_at":)" +
-        at + R"(,"key":null,"worker":null,"cancelled":false,"metadata":{},)" +
-        R"("errors":[{"attempt":1,"at":)" + at + R"(,"text":"no \"good\""}]})";
+        at + R"(,"key":null,"group":null,"concurrency":1,"worker":null,)" +
+        R"("cancelled":false,"metadata":{},)" + R"("errors":[{"attempt":1,"at":)" + at +
+        R"(,"text":"no \"good\""}]})";
     CHECK(bus.get(jobs_path + "?state=buried", root).body == "[" + buried + "]");
     CHECK(bus.get(jobs_path + "/1", root).body == buried);
     const auto first = bus.get(jobs_path + "?state=ready&limit=1", root);

@@ -23,8 +23,12 @@ namespace routemaster {
 /// Without a key, an equal job without one that is there already, be it BURIED, stays as it is,
 /// with its own options. With a key, the job that has it excludes others as its own scope says.
 /// When `on_duplicate` says so and that job is SCHEDULED or READY, it takes over job, options and
-/// time; it keeps its id, its errors, and its place when it is READY and stays so with the same
-/// priority; its attempts begin anew.
+/// time; it keeps its id, its errors, and its places, in the queue and in its ordering group, when
+/// it is READY and stays so with the same priority, group and concurrency; its attempts begin anew.
+/// With a `group`, the job joins that ordering group when it is READY for the first time, at its
+/// end, and keeps its place there, however often it is acquired and put back, until it is gone,
+/// BURIED or replaced. Only the first `concurrency` of a group may be acquired, as many as the last
+/// of them asks for; those that a worker has already when it becomes fewer go on.
 /// Repeating it answers `duplicate`, or `replaced`, for as long as the job excludes others.
 struct PushJob {
     using Reply = Pushed;
@@ -34,7 +38,7 @@ struct PushJob {
                                        .needs = CapacityNeed::payload};
     [[nodiscard]] Result<void> check() const;
     [[nodiscard]] std::size_t payload_bytes() const noexcept {
-        return job.size() + bytes_of(options.metadata);
+        return job.size() + bytes_of(options.metadata) + options.group.size();
     }
 
     std::string queue;  ///< See `is_queue_name`, else `invalid`; so in all steps.

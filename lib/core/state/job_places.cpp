@@ -57,13 +57,12 @@ void JobPlaces::withdraw(JobState& job) {
     --job.queue.ready_for_few;
 }
 
-void JobPlaces::promote(QueueState& queue, TimePoint now) {
-    for (int n = 0; n < promoted_max && !queue.scheduled.empty(); ++n) {
-        auto& job = queue.scheduled.first();
-        if (job.run_at > now) return;
-        queue.scheduled.remove(job);
-        make_ready(job);
-    }
+JobState* JobPlaces::take_due(QueueState& queue, TimePoint now) {
+    if (queue.scheduled.empty()) return nullptr;
+    auto& job = queue.scheduled.first();
+    if (job.run_at > now) return nullptr;
+    queue.scheduled.remove(job);
+    return &job;
 }
 
 }  // namespace routemaster::detail

@@ -30,8 +30,8 @@ public:
     /// Undoes `offer`.
     static void withdraw(JobState& job);
 
-    /// Makes READY what is due, at most `promoted_max` jobs.
-    void promote(QueueState& queue, TimePoint now);
+    /// Takes the first SCHEDULED job that is due, which is then nowhere; null when none is.
+    [[nodiscard]] static JobState* take_due(QueueState& queue, TimePoint now);
 
     /// Jobs promoted by one step at most; the rest waits for the next.
     static constexpr int promoted_max = 1'000;

@@ -100,6 +100,8 @@ struct GroupedJob : JobState {
     }
 
     OrderingGroup& group;
+    /// Grows along the group. 0: it is not in the group, as it never was READY or is BURIED.
+    std::uint64_t position = 0;
     ListHook<GroupedJob> in_group;
 };
 
@@ -123,8 +125,9 @@ struct OrderingGroup {
     /// How many of its first jobs may be acquired before any is done.
     static constexpr std::uint32_t start = 16;
 
-    std::uint32_t concurrency = 1;  ///< As its subscriber asked.
+    std::uint32_t concurrency = 1;  ///< As its subscriber asked; of jobs, as the last of them did.
     /// The window that has worked so far and that workers have capacity for. Not stored on disk.
+    /// Groups of jobs have none: it is wider than any.
     std::uint32_t window = start;
     std::size_t eligible = 0;
     GroupedJob* first_blocked = nullptr;  ///< The first job that is not eligible.
@@ -132,6 +135,7 @@ struct OrderingGroup {
     /// may come back, and must then come before what stands behind them.
     std::uint64_t skipped_row = 0;
     IntrusiveList<GroupedJob, &GroupedJob::in_group> jobs;
+    std::size_t members = 0;  ///< Jobs with an id that name it, in it or not. It ends with them.
     /// Where its jobs are READY; null: among those of their queue, for all who can reach a URL.
     ReadyJobs* ready = nullptr;
     CallbackState* callback = nullptr;  ///< Of which `ready` is a part, if of any.

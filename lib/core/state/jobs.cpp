@@ -52,6 +52,7 @@ JobState& JobTable::make(QueueState& queue, std::string_view job, std::uint32_t 
     auto& state = group == nullptr ? states_.make(queue, job, hash, run_at, order)
                                    : grouped_.make(*group, queue, job, hash, run_at, order);
     order_ = std::max(order_, order);
+    if (group != nullptr && queue.has_ids) ++group->members;
     if (queue.has_ids) last_id_.last = std::max(last_id_.last, order);
     queue.jobs.insert(hash, state);
     return state;
@@ -63,8 +64,11 @@ void JobTable::destroy(JobState& job) noexcept {
 
 void JobTable::end(JobState& job) {
     auto& queue = job.queue;
+    auto* group = queue.has_ids ? job.group() : nullptr;
     queue.jobs.remove(job.payload.hash(), job);
     destroy(job);
+    if (group != nullptr && --group->members == 0)
+        queue.groups.erase(queue.groups.find(group->name));
     if (queue.jobs.empty() && !queue.of_deliveries) forget_before(queue);
 }
 
@@ -87,10 +91,11 @@ JobState& JobTable::push(QueueState& queue, std::string_view job, std::uint32_t 
 
 JobState& JobTable::push(QueueState& queue, const PushJob& step, std::uint32_t hash,
                          TimePoint now) {
-    auto& state = make(queue, step.job, hash, step.run_at, next_id(), nullptr);
+    auto* group = group_of(queue, step.options.group);
+    auto& state = make(queue, step.job, hash, step.run_at, next_id(), group);
     if (step.options != default_options) state.detailed().options = step.options;
     queue.by_id.insert(state);
-    places_.place(state, now);
+    place(state, now);
     changes_.changed(state);
     return state;
 }
@@ -104,6 +109,11 @@ void JobTable::reschedule(JobState& job, TimePoint run_at, TimePoint now) {
 }
 
 void JobTable::remove(JobState& job) {
+    if (job.in_order && job.queue.has_ids) changes_.skipped(*job.group());
+    take_away(job);
+}
+
+void JobTable::take_away(JobState& job) {
     changes_.gone(job);
     if (job.state == JobState::State::pending) {
         leases_.end(job);
@@ -125,7 +135,7 @@ void JobTable::put_back(JobState& job, TimePoint run_at, TimePoint now) {
     if (job.cancelled()) return drop_cancelled(job);
     leases_.end(job);
     job.run_at = run_at;
-    places_.place(job, now);
+    place(job, now);
     if (job.in_order) groups_.fit(*job.group());
     changes_.changed(job);
 }
@@ -157,6 +167,7 @@ bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
 
 void JobTable::bury(JobState& job, TimePoint now) {
     auto& queue = job.queue;
+    skip(job);
     job.detailed().buried_at = now;
     queue.buried.add(job);
     changes_.changed(job);
@@ -195,7 +206,7 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
         details.attempts = 0;
         details.options.expires_at = never;
         job.run_at = now;
-        places_.place(job, now);
+        place(job, now);
         changes_.changed(job);
         ++kicked;
     };
@@ -323,7 +334,7 @@ void JobTable::begin_attempt(JobState& job) {
 
 Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint now,
                            const std::function<void(const JobState&)>& reveal) {
-    if (!queue.paused) places_.promote(queue, now);
+    if (!queue.paused) promote(queue, now);
     auto& holder = leases_.worker(step.worker);
     holder.seen = now;
     Acquired acquired;
@@ -460,7 +471,9 @@ void JobTable::settle_restored() {
             JobKeys::restore(*job);
             const bool is_buried = job->details != nullptr && job->details->buried_at;
             (is_buried ? buried : all).push_back(job);
-            if (job->in_order) ordered.push_back(&grouped(*job));
+            // One with an id that never was READY joins when it is due.
+            const bool joined = job->in_order && (!queue.has_ids || grouped(*job).position != 0);
+            if (joined) ordered.push_back(&grouped(*job));
         }
         queue.scheduled.restore(std::move(all));
         std::sort(buried.begin(), buried.end(), [](const JobState* a, const JobState* b) {
@@ -469,9 +482,12 @@ void JobTable::settle_restored() {
         });
         for (auto* job : buried) queue.buried.add(*job);
     }
-    std::sort(ordered.begin(), ordered.end(),
-              [](const JobState* a, const JobState* b) { return a->order < b->order; });
-    for (auto* job : ordered) OrderingGroups::join(*job);
+    std::sort(ordered.begin(), ordered.end(), [](const GroupedJob* a, const GroupedJob* b) {
+        return std::pair{a->position, a->order} < std::pair{b->position, b->order};
+    });
+    for (auto* job : ordered) {
+        job->queue.has_ids ? groups_.enter(*job) : OrderingGroups::join(*job);
+    }
     keys_.kept().settle_restored();
     settle_paused();
     std::erase_if(queues_, [](const auto& entry) {

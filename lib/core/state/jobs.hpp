@@ -128,6 +128,9 @@ public:
     /// Makes BURIED jobs READY, and returns how many.
     std::uint64_t kick(QueueState& queue, const KickJobs& step, TimePoint now);
 
+    /// The ordering group that a push asks for, in a queue whose jobs have ids; null for none.
+    [[nodiscard]] static OrderingGroup* group_of(QueueState& queue, const std::string& name);
+
     /// Throws `Failure` when a job cannot be read.
     [[nodiscard]] JobStatus status(const JobState& job, TimePoint now) const;
     /// The same.
@@ -216,8 +219,21 @@ public:
     void reinstate(const Lease& lease, TimePoint seen);
 
 private:
+    /// Makes a job that is nowhere SCHEDULED or READY.
+    void place(JobState& job, TimePoint now);
+    /// Makes READY what is due, at most `JobPlaces::promoted_max` jobs.
+    void promote(QueueState& queue, TimePoint now);
+    /// Puts a job that is due into its ordering group. False when it has none, or is in it.
+    bool enter_group(JobState& job);
+    /// Takes a job that is nowhere, and was not done, out of its ordering group, if it has one.
+    void skip(JobState& job);
+
     /// Gives a job that waits what another push brings.
     void replace(JobState& job, const PushJob& step, TimePoint now);
+    /// A job that is nowhere, in another ordering group, without its key; the old one is gone.
+    JobState& regroup(JobState& job, const PushJob& step);
+    /// Ends a job, whatever its state, that is no more in the way of others.
+    void take_away(JobState& job);
     /// Counts an attempt.
     void begin_attempt(JobState& job);
     /// Ends the lease of a job, whose attempts are as they are to be.

@@ -14,8 +14,9 @@ Pushed JobTable::push_with_key(const PushJob& step, TimePoint now, const Reveal&
         if (step.on_duplicate == OnDuplicate::keep || !waits) {
             return {PushOutcome::duplicate, owner->order};
         }
+        const auto id = owner->order;
         replace(*owner, step, now);
-        return {PushOutcome::replaced, owner->order};
+        return {PushOutcome::replaced, id};
     }
     if (const auto* kept = keys_.kept().find(step.queue, key, now)) {
         reveal(*kept);
@@ -23,11 +24,12 @@ Pushed JobTable::push_with_key(const PushJob& step, TimePoint now, const Reveal&
     }
     auto& queue = this->queue(step.queue);
     const auto id = next_id();
-    auto& job = make(queue, step.job, id_hash(id), step.run_at, id, nullptr);
+    auto* group = group_of(queue, step.options.group);
+    auto& job = make(queue, step.job, id_hash(id), step.run_at, id, group);
     job.detailed().options = step.options;
     JobKeys::take(job);
     queue.by_id.insert(job);
-    places_.place(job, now);
+    place(job, now);
     changes_.changed(job);
     return {PushOutcome::pushed, id};
 }
@@ -36,22 +38,31 @@ void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
     const bool scheduled = job.state == JobState::State::scheduled;
     const bool puts_off = scheduled && step.on_duplicate == OnDuplicate::debounce;
     const auto run_at = puts_off ? std::max(step.run_at, job.run_at) : step.run_at;
-    const bool moves = scheduled || run_at > now || step.options.priority != job.priority();
+    const auto& before = job.details->options;
+    const bool regroups = step.options.group != before.group;
+    const bool moves = scheduled || run_at > now || step.options.priority != before.priority ||
+                       regroups || step.options.concurrency != before.concurrency;
     // What a journal knows of the bytes ends here.
     changes_.gone(job);
-    if (moves) JobPlaces::displace(job);
-    job.payload.replace(step.job);
-    job.details->begin_anew(step.options);
     if (moves) {
-        job.run_at = run_at;
-        places_.place(job, now);
+        JobPlaces::displace(job);
+        job.state = JobState::State::scheduled;
+        skip(job);
     }
-    changes_.changed(job);
+    job.payload.replace(step.job);
+    auto& taken = regroups ? regroup(job, step) : job;
+    taken.details->begin_anew(step.options);
+    if (regroups) JobKeys::take(taken);
+    if (moves) {
+        taken.run_at = run_at;
+        place(taken, now);
+    }
+    changes_.changed(taken);
 }
 
 void JobTable::complete(JobState& job, TimePoint now) {
     keys_.done(job, now);
-    remove(job);
+    take_away(job);
 }
 
 }  // namespace routemaster::detail

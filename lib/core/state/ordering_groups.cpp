@@ -1,12 +1,43 @@
 #include "core/state/ordering_groups.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "core/state/queue_state.hpp"
+#include "routemaster/time.hpp"
 
 namespace routemaster::detail {
 
+namespace {
+
+/// Positions are microseconds since the epoch, of when a job fell due: so they say that, too.
+constexpr std::int64_t positions_per_millisecond = 1'000;
+/// The last instant of a position: up to there Redis keeps them exactly.
+constexpr std::int64_t position_time_max = 9'007'199'254'740;
+
+std::uint64_t next_position(const OrderingGroup& group) {
+    return group.jobs.empty() ? 1 : group.jobs.back()->position + 1;
+}
+
+}  // namespace
+
 void OrderingGroups::join(GroupedJob& job) {
+    job.position = next_position(job.group);
+    append(job);
+}
+
+void OrderingGroups::enter(GroupedJob& job) {
+    if (job.position == 0) {
+        const auto due =
+            std::clamp<std::int64_t>(to_milliseconds(job.run_at), 0, position_time_max);
+        job.position = std::max(static_cast<std::uint64_t>(due * positions_per_millisecond),
+                                next_position(job.group));
+    }
+    append(job);
+    set_concurrency(job.group, job.details->options.concurrency);
+}
+
+void OrderingGroups::append(GroupedJob& job) {
     auto& group = job.group;
     group.jobs.push_back(job);
     job.eligible = group.first_blocked == nullptr && group.eligible < group.limit();
@@ -19,10 +50,24 @@ void OrderingGroups::join(GroupedJob& job) {
 
 void OrderingGroups::leave(GroupedJob& job) {
     auto& group = job.group;
+    if (job.position == 0) return;
+    job.position = 0;
     if (group.first_blocked == &job) group.first_blocked = group.jobs.next(job);
     group.jobs.remove(job);
     if (job.eligible) --group.eligible;
+    if (job.queue.has_ids && !group.jobs.empty()) {
+        group.concurrency = group.jobs.back()->details->options.concurrency;
+    }
     fit(group);
+}
+
+void OrderingGroups::hold_back(GroupedJob& job) {
+    JobPlaces::withdraw(job);
+    ++job.queue.blocked;
+    if (!job.queue.has_ids) return;
+    // All that Redis knows of its time: it has fallen due before if it was put off.
+    job.run_at =
+        from_milliseconds(static_cast<std::int64_t>(job.position / positions_per_millisecond));
 }
 
 void OrderingGroups::fit(OrderingGroup& group) {
@@ -39,10 +84,7 @@ void OrderingGroups::fit(OrderingGroup& group) {
     while (group.eligible > group.limit()) {
         auto& job = *(group.first_blocked == nullptr ? group.jobs.back()
                                                      : group.jobs.previous(*group.first_blocked));
-        if (job.state == JobState::State::ready) {
-            JobPlaces::withdraw(job);
-            ++job.queue.blocked;
-        }
+        if (job.state == JobState::State::ready) hold_back(job);
         group.first_blocked = &job;
         --group.eligible;
         job.eligible = false;

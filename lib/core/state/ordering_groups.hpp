@@ -20,7 +20,10 @@ public:
 
     /// Puts a job that is nowhere at the end of its group.
     static void join(GroupedJob& job);
-    /// Takes a job that is nowhere out of its group.
+    /// The same of one with an id, which is due. The group gets the concurrency that it asks for.
+    void enter(GroupedJob& job);
+    /// Takes a job that is nowhere out of its group, if it is in it. A group of jobs with ids gets
+    /// the concurrency that the last of them asks for.
     void leave(GroupedJob& job);
 
     /// Lets jobs at the first blocked of a group in while there is capacity, and keeps the last
@@ -39,6 +42,11 @@ public:
     void adapt(OrderingGroup& group, bool success, std::uint32_t most);
 
 private:
+    /// Puts a job behind the others of its group.
+    static void append(GroupedJob& job);
+    /// A READY job that may not be acquired any more goes back to those that wait.
+    static void hold_back(GroupedJob& job);
+
     JobPlaces& places_;
 };
 

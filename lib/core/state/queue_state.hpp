@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "core/containers/hash_index.hpp"
@@ -38,6 +39,8 @@ struct QueueState {
     ReadyJobs ready;          ///< READY and eligible, and not among those below.
     RankedJobs ranked;        ///< READY, with a priority.
     std::size_t blocked = 0;  ///< READY and not eligible.
+    /// Of jobs with ids, by their names: those that a job of the queue names.
+    std::unordered_map<std::string, OrderingGroup> groups;
 
     // Only delivery jobs are not for everybody.
 

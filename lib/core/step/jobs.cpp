@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/codec/utf8.hpp"
 #include "routemaster/step/job_lists.hpp"
 
 namespace routemaster {
@@ -26,6 +27,24 @@ Result<void> check_metadata(const JobMetadata& metadata) {
     return {};
 }
 
+Result<void> check_group(const std::string& group, std::uint32_t concurrency) {
+    if (group.size() > job_group_max) {
+        return Error{Errc::invalid,
+                     "group: must have at most " + std::to_string(job_group_max) + " bytes"};
+    }
+    if (!detail::is_utf8(group) || group.find('\0') != std::string::npos) {
+        return Error{Errc::invalid, "group: must be UTF-8 without NUL"};
+    }
+    if (concurrency < 1 || concurrency > group_concurrency_max) {
+        return Error{Errc::invalid,
+                     "concurrency: must be from 1 to " + std::to_string(group_concurrency_max)};
+    }
+    if (group.empty() && concurrency != 1) {
+        return Error{Errc::invalid, "concurrency: is for jobs with a group"};
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<void> PushJob::check() const {
@@ -46,6 +65,7 @@ Result<void> PushJob::check() const {
         return Error{Errc::invalid, "on_duplicate: only a job with a key is replaced"};
     }
     if (auto checked = check_metadata(options.metadata); !checked) return checked;
+    if (auto checked = check_group(options.group, options.concurrency); !checked) return checked;
     // On Redis what begins so is not a job, but the name of one.
     if (job.front() == '\xc1') return Error{Errc::invalid, "job: begins with the byte 0xc1"};
     if (is_ruby_queue(queue) && options != JobOptions{}) {

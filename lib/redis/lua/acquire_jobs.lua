@@ -18,10 +18,11 @@ local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
 -- A server that lost its newest data gives no fence to a worker again.
 fence = math.max(fence, tonumber(ARGV[8]))
-local ranks = expect_queue(q) or 0
+local waiting = expect_queue(q) or 0
 local own = q ~= 'main' and q ~= 'aux'
 local paused = own and redis.call('SISMEMBER', P .. 'routemaster:paused', q) == 1
-local has_ranks = ranks > 0
+-- Whether jobs have to be placed, and taken, as their records say.
+local has_ranks = waiting > 0
 local take_own, begin_attempts, id_of, record_of, pushed_as, place_by
 if own then
     expect('HLEN', 'counters')

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "lua_sources.hpp"
+#include "redis/steps/further_options.hpp"
+#include "redis/steps/job_groups.hpp"
 #include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/queue_names.hpp"
@@ -32,6 +34,7 @@ JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
                       .timeout = timeout.timeout,
                       .expires_at = reply.time(*parts[11]),
                       .metadata = std::move(timeout.metadata)};
+    unpack_further(timeout.further, status.options);
     if (const auto key = text(*parts[4]); !key.empty()) {
         status.options.key = {
             .text = std::string{key},
@@ -107,9 +110,10 @@ template <>
 struct StepProtocol<KickJobs> {
     static Script script() {
         using namespace lua;
+        const auto groups = job_groups_part();
         return compose(KickJobs::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, ready, place,
-                        keyed, record, ranks, forget, burial, begin_anew},
+                        keyed, record, groups, ranks, forget, burial, begin_anew},
                        kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {
@@ -125,9 +129,10 @@ struct StepProtocol<DeleteJob> {
     static Script script() {
         using namespace lua;
         const auto names = queue_names_part();
+        const auto groups = job_groups_part();
         return compose(DeleteJob::traits,
-                       {expect, index, counter, keyed, record, forget, burial, deleted, job_status,
-                        unrank, take_out, names},
+                       {expect, index, counter, keyed, record, groups, forget, burial, deleted,
+                        job_status, unrank, take_out, names},
                        delete_job);
     }
     static void request(Request& request, const DeleteJob& step) {
@@ -147,9 +152,10 @@ struct StepProtocol<CancelJob> {
     static Script script() {
         using namespace lua;
         const auto names = queue_names_part();
+        const auto groups = job_groups_part();
         return compose(CancelJob::traits,
-                       {expect, index, counter, keyed, record, forget, burial, deleted, job_status,
-                        unrank, take_out, names, cancelled},
+                       {expect, index, counter, keyed, record, groups, forget, burial, deleted,
+                        job_status, unrank, take_out, names, cancelled},
                        cancel_job);
     }
     static void request(Request& request, const CancelJob& step) {

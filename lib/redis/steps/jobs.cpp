@@ -8,6 +8,8 @@
 #include "core/store/delivery_job.hpp"
 #include "lua_sources.hpp"
 #include "redis/steps/cancellations.hpp"
+#include "redis/steps/further_options.hpp"
+#include "redis/steps/job_groups.hpp"
 #include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/pushed.hpp"
@@ -25,11 +27,13 @@ struct StepProtocol<PushJob> {
         const auto keyed_pushes = lazily(
             "keyed_pushes", {expect, deleted, keyed, record, ranks, begin_anew, unrank, push_keyed},
             "push_keyed");
-        const auto records = lazily("records", {record, ranks}, "save, place_ranked");
+        const auto records = lazily("records", {record, ranks}, "save, place_ranked, place_by");
         const auto checks = lazily("checks", {expect}, "expect_queue");
         const auto names = queue_names_part();
+        const auto groups = job_groups_part();
         return compose(PushJob::traits,
-                       {wake, ready, ruby_pushes, names, keyed_pushes, records, checks}, push_job);
+                       {wake, ready, ruby_pushes, names, groups, keyed_pushes, records, checks},
+                       push_job);
     }
 
     /// Ruby workers end at a job they do not know.
@@ -52,15 +56,18 @@ struct StepProtocol<PushJob> {
         const auto& key = step.options.key;
         const auto& metadata = step.options.metadata;
         const auto priority = step.options.priority;
-        if (key.text.empty() && metadata.empty() && priority == 0) return;
+        const auto further = packed_further(step.options);
+        const bool has_last = priority != 0 || !further.empty();
+        if (key.text.empty() && metadata.empty() && !has_last) return;
         request.arguments()
             .add(key.text)
             .add(static_cast<int>(key.scope))
             .add(request.wire(key.until))
             .add(static_cast<int>(step.on_duplicate));
-        if (metadata.empty() && priority == 0) return;
+        if (metadata.empty() && !has_last) return;
         request.arguments().add(metadata.empty() ? std::string{} : packed(metadata));
-        if (priority != 0) request.arguments().add(priority);
+        if (has_last) request.arguments().add(priority);
+        if (!further.empty()) request.arguments().add(further);
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
@@ -75,15 +82,16 @@ struct StepProtocol<AcquireJobs> {
         const auto turns =
             lazily("turns", {turn, release}, "take_turns, take_turn, take_called, release");
         const auto names = queue_names_part();
+        const auto groups = job_groups_part();
         const auto own_jobs =
             lazily("own_jobs",
                    {index, counter, keyed, record, forget, burial, deleted, ranks, unrank,
                     next_ready, names, take_own},
                    "take_own, begin_attempts, id_of, record_of, pushed_as, place_by");
-        return compose(
-            AcquireJobs::traits,
-            {expect, index, wake, job, callback, ordering_group, ready, place, turns, own_jobs},
-            acquire_jobs);
+        return compose(AcquireJobs::traits,
+                       {expect, index, wake, job, callback, ordering_group, ready, place, turns,
+                        groups, own_jobs},
+                       acquire_jobs);
     }
     static void request(Request& request, const AcquireJobs& step) {
         request.on("jobs:instant:", step.queue)
@@ -133,7 +141,8 @@ struct StepProtocol<AckJob> {
                    "keyed_ack");
         const auto checks = lazily("checks", {expect}, "expect, expect_queue");
         const auto names = queue_names_part();
-        return compose(AckJob::traits, {names, ruby_acks, keyed_acks, checks}, ack_job);
+        const auto groups = job_groups_part();
+        return compose(AckJob::traits, {names, ruby_acks, groups, keyed_acks, checks}, ack_job);
     }
     static void request(Request& request, const AckJob& step) { request.on(step.lease); }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
@@ -142,10 +151,11 @@ struct StepProtocol<AckJob> {
 /// The script of a step that puts a job back.
 Script put_back_script(const StepTraits& traits, std::string_view body) {
     using namespace lua;
+    const auto groups = job_groups_part();
     const auto cancellations = cancellations_part();
     return compose(traits,
-                   {expect, wake, job, callback, ordering_group, ready, place, lease, record, ranks,
-                    cancellations, put_back},
+                   {expect, wake, job, callback, ordering_group, ready, place, lease, record,
+                    groups, ranks, cancellations, put_back},
                    body);
 }
 
@@ -172,9 +182,10 @@ struct StepProtocol<FailJob> {
     static Script script() {
         using namespace lua;
         const auto names = queue_names_part();
+        const auto groups = job_groups_part();
         return compose(FailJob::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, ready, place,
-                        lease, keyed, record, ranks, forget, burial, names, cancelled},
+                        lease, keyed, record, groups, ranks, forget, burial, names, cancelled},
                        fail_job);
     }
     static void request(Request& request, const FailJob& step) {

@@ -34,7 +34,8 @@ inline JobMetadata unpacked(std::string_view bytes) {
     return metadata;
 }
 
-/// Part of a reply: the timeout of a job, alone or in a list with its metadata and priority.
+/// Part of a reply: the timeout of a job, alone or in a list with its metadata, its priority, and
+/// what else few jobs have.
 struct TimeoutPart {
     explicit TimeoutPart(const redisReply& part) {
         if (part.type != REDIS_REPLY_ARRAY) {
@@ -45,11 +46,13 @@ struct TimeoutPart {
         timeout = Duration{number(*both[0])};
         metadata = unpacked(text(*both[1]));
         if (both.size() > 2) priority = static_cast<std::int32_t>(number(*both[2]));
+        if (both.size() > 3) further = text(*both[3]);
     }
 
     Duration timeout{0};
     JobMetadata metadata;
     std::int32_t priority = 0;
+    std::string further;  ///< See further_options.hpp.
 };
 
 }  // namespace routemaster::redis

@@ -7,6 +7,7 @@
 
 #include "lua_sources.hpp"
 #include "redis/steps/cancellations.hpp"
+#include "redis/steps/job_groups.hpp"
 #include "redis/steps/protocols.hpp"
 
 namespace routemaster::redis {
@@ -29,10 +30,11 @@ template <>
 struct StepProtocol<RetireWorker> {
     static Script script() {
         using namespace lua;
+        const auto groups = job_groups_part();
         const auto cancellations = cancellations_part();
         return compose(RetireWorker::traits,
                        {expect, unindex, wake, job, callback, ordering_group, ready, place, record,
-                        ranks, cancellations, worker, release},
+                        groups, ranks, cancellations, worker, release},
                        retire_worker);
     }
     static void request(Request& request, const RetireWorker& step) {
@@ -45,10 +47,11 @@ template <>
 struct StepProtocol<ScrubWorkers> {
     static Script script() {
         using namespace lua;
+        const auto groups = job_groups_part();
         const auto cancellations = cancellations_part();
         return compose(ScrubWorkers::traits,
                        {expect, index, unindex, wake, counter, job, callback, ordering_group, ready,
-                        place, record, ranks, cancellations, worker, release},
+                        place, record, groups, ranks, cancellations, worker, release},
                        scrub_workers);
     }
     static void request(Request& request, const ScrubWorkers& step) {

@@ -14,9 +14,9 @@
 namespace routemaster::api {
 namespace {
 
-constexpr std::array<std::string_view, 10> job_fields{
-    "name",         "arguments", "delay",   "run_at", "priority",
-    "attempts_max", "timeout",   "expires", "unique", "metadata"};
+constexpr std::array<std::string_view, 12> job_fields{
+    "name",    "arguments", "delay",  "run_at",   "priority", "attempts_max",
+    "timeout", "expires",   "unique", "metadata", "group",    "concurrency"};
 constexpr std::array<std::string_view, 4> unique_fields{"key", "scope", "time", "on_duplicate"};
 
 /// The longest span, in milliseconds: a thousand years.
@@ -124,6 +124,16 @@ Result<void> read_priority(const Value& payload, std::int32_t& priority) {
     return {};
 }
 
+Result<void> read_group(const Value& payload, PushOptions& options) {
+    auto group = text_of(payload, "group");
+    if (!group) return group.error();
+    if (*group) options.group = **std::move(group);
+    const auto number = integer_of(payload, "concurrency", 1, group_concurrency_max);
+    if (!number) return number.error();
+    if (*number) options.concurrency = static_cast<std::uint32_t>(**number);
+    return {};
+}
+
 }  // namespace
 
 Result<JobPush> job_push(const Value& payload) {
@@ -144,6 +154,7 @@ Result<JobPush> job_push(const Value& payload) {
     if (auto read = read_priority(payload, options.priority); !read) return read.error();
     if (auto read = read_unique(payload, options.unique); !read) return read.error();
     if (auto read = read_metadata(payload, options.metadata); !read) return read.error();
+    if (auto read = read_group(payload, options); !read) return read.error();
     return push;
 }
 

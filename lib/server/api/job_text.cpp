@@ -102,6 +102,13 @@ void append_job_status(std::string& json, const JobStatus& status) {
     } else {
         append_json_text(json, options.key.text);
     }
+    json.append(R"(,"group":)");
+    if (options.group.empty()) {
+        json.append("null");
+    } else {
+        append_json_text(json, options.group);
+    }
+    json.append(R"(,"concurrency":)").append(std::to_string(options.concurrency));
     json.append(R"(,"worker":)");
     if (status.worker) {
         append_json_text(json, status.worker->text());

@@ -22,8 +22,10 @@ end
 local function used_up(record) return record[3] > 0 and record[1] >= record[3] end
 
 -- Makes a job that is nowhere BURIED, and drops the one that was buried first beyond 10,000.
-local function bury(q, job, record)
+-- `in_hand`: see job_group.lua.
+local function bury(q, job, record, in_hand)
     local id = id_of(q, job)
+    select(2, job_groups())(q, id, record, in_hand)
     local burials = P .. 'routemaster:burials:' .. q
     record[2], record[6] = '', now
     save(q, job, record)

@@ -23,8 +23,8 @@ local function expect(measure, ...)
     return size
 end
 
--- The same for all keys between which a job of a queue may move. Returns how many jobs of it have a
--- priority and wait, if its jobs have ids.
+-- The same for all keys between which a job of a queue may move. Returns, if its jobs have ids, how
+-- many of them wait and have a priority, or an ordering group whose turn has not come.
 local function expect_queue(q)
     expect('SCARD', 'jobs:index:' .. q, 'routemaster:blocked:' .. q)
     expect('LLEN', 'jobs:instant:' .. q)
@@ -35,7 +35,8 @@ local function expect_queue(q)
     elseif q ~= 'aux' and q ~= 'main:callbacks' then
         expect('HLEN', 'routemaster:job:' .. q, 'routemaster:deleted:' .. q,
             'routemaster:keyed:' .. q, 'routemaster:keys:' .. q)
-        return expect('ZCARD', 'routemaster:ids:' .. q, 'routemaster:buried:' .. q,
+        local ranks = expect('ZCARD', 'routemaster:ids:' .. q, 'routemaster:buried:' .. q,
             'routemaster:burials:' .. q, 'routemaster:ranks:' .. q)
+        return ranks + expect('ZCARD', 'routemaster:held:' .. q)
     end
 end

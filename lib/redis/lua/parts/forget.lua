@@ -1,5 +1,6 @@
--- Removes what is known of a job that has an id and is nowhere.
-local function forget(q, job)
+-- Removes what is known of a job that has an id and is nowhere. `in_hand`: see job_group.lua.
+local function forget(q, job, in_hand)
+    select(3, job_groups())(q, job, in_hand)
     redis.call('SREM', P .. 'jobs:index:' .. q, job)
     redis.call('ZREM', P .. 'routemaster:ids:' .. q, job)
     redis.call('HDEL', P .. 'routemaster:job:' .. q, job)

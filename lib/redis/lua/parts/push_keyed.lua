@@ -24,13 +24,18 @@ local function push_keyed(timeout)
         local before = {[4] = record[4]}
         record[3], record[4], record[5] = unpack(options)
         save(q, name, record)
-        if at or run_at > now or priority_in(record) ~= priority_in(before) then
+        local group, concurrency = group_in(record)
+        local group_before, concurrency_before = group_in(before)
+        if at or run_at > now or priority_in(record) ~= priority_in(before) or
+            group ~= group_before or concurrency ~= concurrency_before then
             local had_rank = unrank(q, id, before)
+            local _, leave_group, _, is_held = job_groups()
             if at then
                 redis.call('ZREM', scheduled, name)
-            elseif not had_rank then
+            elseif not had_rank and not (group_before and is_held(q, id)) then
                 note_deleted(q, name)
             end
+            leave_group(q, id, before)
             place_by(q, name, run_at, record)
         end
         return {2, id}

@@ -12,8 +12,11 @@ local function queue_status(q)
         scheduled = scheduled + redis.call('ZCARD', called)
         ready = ready + redis.call('SCARD', P .. 'routemaster:callbacks')
     elseif q ~= 'aux' then
-        ready = math.max(ready - deleted_in(q), 0) + redis.call('ZCOUNT',
-            P .. 'routemaster:ranks:' .. q, '-inf', 9007199254740991)
+        ready = math.max(ready - deleted_in(q), 0)
+        for _, waiting in ipairs({'ranks:', 'held:'}) do
+            ready = ready + redis.call('ZCOUNT', P .. 'routemaster:' .. waiting .. q, '-inf',
+                9007199254740991)
+        end
         buried = redis.call('ZCARD', P .. 'routemaster:buried:' .. q)
         paused = redis.call('SISMEMBER', P .. 'routemaster:paused', q)
     end

@@ -17,7 +17,10 @@ local function place_ranked(q, job, id, at, priority)
 end
 
 -- Makes a job that has an id, and no place yet, READY or SCHEDULED, as its record says.
+-- job_groups() gives what only one with an ordering group needs.
 local function place_by(q, job, at, record)
+    local group, concurrency = group_in(record)
+    if group then return job_groups()(q, job, at, record, group, concurrency) end
     local priority = priority_in(record)
     if priority == 0 then
         place_own(q, job, at)

@@ -1,9 +1,10 @@
 -- Jobs that have ids: those of all queues but Ruby Routemaster's. `routemaster:ids:{q}` has the id
 -- of each as its score. `routemaster:job:{q}` has a record of each that is not as a push with the
 -- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout or
--- [timeout, metadata] or [timeout, metadata or "", priority], expires_at, buried_at, -1, or -2 when
--- it was cancelled, or, while PENDING, minus the time of its lease, then attempt, time and text of
--- each error]. An error of attempt 0, which is the first, says when the job failed first, if the
+-- [timeout, metadata] or [timeout, metadata or "", priority] or [timeout, metadata or "", priority,
+-- MessagePack of a map of what else few jobs have], expires_at, buried_at, -1, or -2 when it was
+-- cancelled, or, while PENDING, minus the time of its lease, then attempt, time and text of each
+-- error]. An error of attempt 0, which is the first, says when the job failed first, if the
 -- time that it may go on failing is limited.
 
 local never = 9007199254740991
@@ -36,6 +37,15 @@ end
 
 local function priority_in(record)
     return type(record[4]) == 'table' and record[4][3] or 0
+end
+
+-- The ordering group of a job, and how many of that may be under way; nil for most.
+local function group_in(record)
+    local packed = type(record[4]) == 'table' and record[4][4]
+    if not packed then return nil end
+    local read, further = pcall(cmsgpack.unpack, packed)
+    if not read or type(further) ~= 'table' or type(further.group) ~= 'string' then return nil end
+    return further.group, tonumber(further.concurrency) or 1
 end
 
 -- Records that a job is with no worker any more, and, unless its attempt counts, that it never

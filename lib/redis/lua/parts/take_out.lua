@@ -2,7 +2,9 @@
 local function take_out(q, job, id, state, record)
     if state == 3 then return exhume(q, job, id) end
     local had_rank = unrank(q, id, record)
-    if redis.call('ZREM', P .. 'jobs:scheduled:' .. q, job) == 0 and not had_rank then
+    local was_held = group_in(record) and select(4, job_groups())(q, id)
+    if redis.call('ZREM', P .. 'jobs:scheduled:' .. q, job) == 0 and not had_rank and
+        not was_held then
         note_deleted(q, job)
     end
 end

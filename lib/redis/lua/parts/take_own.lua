@@ -14,7 +14,7 @@ end
 -- whether some may have a priority.
 local function take_own(q, most, has_ranks)
     local deleted = deleted_in(q)
-    local taken, ended = {}, 0
+    local taken, ended, in_hand, regrouped = {}, 0, {}, false
     while #taken < most and ended < 1000 do
         local jobs, has_rank = nil, {}
         local wanted = math.min(most - #taken, 1000)
@@ -31,25 +31,33 @@ local function take_own(q, most, has_ranks)
         local packed = #jobs > 0 and
             redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
         local ids = #jobs > 0 and redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))
+        for _, job in ipairs(jobs) do in_hand[job] = in_hand[job] or 'popped' end
         for i, job in ipairs(jobs) do
             local record = record_in(packed[i])
-            if deleted > 0 and not has_rank[i] and was_deleted(q, job) then
+            if regrouped and group_in(record) and select(4, job_groups())(q, ids[i]) then
+                -- What ended before it made its group narrower.
+                ended = ended + 1
+            elseif deleted > 0 and not has_rank[i] and was_deleted(q, job) then
                 deleted = deleted - 1
                 ended = ended + 1
             elseif record[1] == 0 and record[5] <= now then
-                forget(q, job)
+                forget(q, job, in_hand)
                 count('jobs.expired', q, 1)
                 ended = ended + 1
+                regrouped = regrouped or group_in(record) ~= nil
             elseif used_up(record) then
                 add_error(record, 'the last attempt ended without a report')
-                bury(q, job, record)
+                bury(q, job, record, in_hand)
                 ended = ended + 1
+                regrouped = regrouped or group_in(record) ~= nil
             else
                 local id = tonumber(ids[i]) or adopt(q, job)
                 -- A version before ranks may have put it into the list.
                 if not has_rank[i] then unrank(q, id, record) end
                 taken[#taken + 1] = {job, id, record}
+                in_hand[job] = 'taken'
             end
+            if regrouped then deleted = deleted_in(q) end
         end
     end
     pop_deleted(q, deleted)

@@ -1,0 +1,400 @@
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+#include "routemaster/job_status.hpp"
+#include "threads.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using State = JobStatus::State;
+
+JobOptions in_group(const std::string& group, std::uint32_t concurrency = 1,
+                    std::int32_t priority = 0) {
+    JobOptions options{.priority = priority};
+    options.group = group;
+    options.concurrency = concurrency;
+    return options;
+}
+
+/// Pushes a job into a group, due after `delay`. Returns its id.
+JobId push_grouped(const Scenario& s, const std::string& job, const std::string& group,
+                   std::uint32_t concurrency = 1, Duration delay = {}) {
+    return s.perform(PushJob{work_queue, job, s.now() + delay, in_group(group, concurrency)}).id;
+}
+
+std::vector<Lease> lease_all(const Scenario& s, std::uint32_t limit = 100) {
+    return s.acquire({.limit = limit, .queue = work_queue}).leases;
+}
+
+std::string names_of(const std::vector<Lease>& leases) {
+    std::string all;
+    for (const auto& lease : leases) all += lease.job;
+    return all;
+}
+
+/// Does one job after the other until none is READY, and returns their names in that order.
+std::string run_singly(const Scenario& s) {
+    std::string all;
+    for (auto next = lease_all(s, 1); !next.empty(); next = lease_all(s, 1)) {
+        all += names_of(next);
+        s.perform(AckJob{next.front()});
+    }
+    return all;
+}
+
+/// The queue must have nothing to acquire now, whatever waits.
+void expect_none(const Scenario& s, TimePoint due = never, Where at = Where::here()) {
+    s.expect_idle_until(due, work_queue, at);
+}
+
+void add_concurrency_cases(StoreCases& add) {
+    add("jobs of a group run one at a time, in the order of their pushes", [](Scenario& s) {
+        for (const auto* job : {"a", "b", "c"}) push_grouped(s, job, "account:42");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
+        for (const auto* job : {"a", "b", "c"}) {
+            const auto leases = lease_all(s);
+            expect_equal(names_of(leases), std::string{job}, "jobs under way");
+            expect_none(s);
+            s.perform(AckJob{leases.at(0)});
+        }
+        expect_none(s);
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+    });
+
+    add("of a group as many jobs are under way as it asks for", [](Scenario& s) {
+        for (const auto* job : {"a", "b", "c", "d", "e"}) push_grouped(s, job, "g", 3);
+        const auto leases = lease_all(s);
+        expect_equal(names_of(leases), std::string{"abc"}, "jobs at first");
+        expect_none(s);
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 3}, "jobs");
+        s.perform(AckJob{leases[1]});
+        expect_equal(names_of(lease_all(s)), std::string{"d"}, "when one is done");
+        s.perform(AckJob{leases[2]});
+        expect_equal(names_of(lease_all(s)), std::string{"e"}, "when another is done");
+    });
+
+    add("the last job of a group says how many are under way", [](Scenario& s) {
+        push_grouped(s, "a", "g");
+        push_grouped(s, "b", "g");
+        push_grouped(s, "c", "g");
+        expect_equal(names_of(lease_all(s)), std::string{"a"}, "of one at a time");
+        push_grouped(s, "d", "g", 3);
+        auto leases = lease_all(s);
+        expect_equal(names_of(leases), std::string{"bc"}, "of three at a time");
+        const auto last = push_grouped(s, "e", "g", 1);
+        for (const auto& lease : leases) s.perform(AckJob{lease});
+        expect_none(s);
+        s.perform(DeleteJob{work_queue, last});
+        expect_equal(names_of(lease_all(s)), std::string{"d"}, "of three again");
+    });
+
+    add("a group that gets narrower keeps those waiting that nobody has yet", [](Scenario& s) {
+        for (const auto* job : {"a", "b", "c"}) push_grouped(s, job, "g", 4);
+        s.perform(PushJob{work_queue, "d", s.now(), in_group("g", 4, 5)});
+        s.push("x");
+        push_grouped(s, "e", "g", 2);
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 6}, "jobs");
+        auto leases = lease_all(s);
+        expect_equal(names_of(leases), std::string{"abx"}, "jobs under way");
+        expect_none(s);
+        s.perform(AckJob{leases[0]});
+        expect_equal(names_of(lease_all(s)), std::string{"c"}, "when the first is done");
+        s.perform(AckJob{leases[1]});
+        expect_equal(names_of(lease_all(s)), std::string{"d"}, "when the second is done");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 1, .pending = 3}, "jobs");
+    });
+
+    add("of eight workers that compete no two have jobs of one group, and each is in order",
+        [](Scenario& s) {
+            constexpr unsigned threads = 8;
+            constexpr unsigned groups = 3;
+            constexpr unsigned each = 40;
+            for (unsigned i = 0; i < groups * each; ++i) {
+                const std::string group = "g" + std::to_string(i % groups);
+                push_grouped(s, group + " " + std::to_string(i), group);
+            }
+            std::mutex mutex;  // Guards the two below.
+            std::map<std::string, std::vector<unsigned>> order;
+            std::map<std::string, unsigned> under_way;
+            in_threads(threads, [&](unsigned thread) {
+                for (;;) {
+                    const auto leases =
+                        s.acquire({.worker = thread + 1, .limit = 2, .queue = work_queue}).leases;
+                    for (const auto& lease : leases) {
+                        const std::lock_guard lock{mutex};
+                        const auto group = lease.job.substr(0, 2);
+                        expect_equal(++under_way[group], 1U, "jobs of " + group);
+                        order[group].push_back(
+                            static_cast<unsigned>(std::stoul(lease.job.substr(3))));
+                    }
+                    for (const auto& lease : leases) {
+                        {
+                            const std::lock_guard lock{mutex};
+                            --under_way[lease.job.substr(0, 2)];
+                        }
+                        s.perform(AckJob{lease});
+                    }
+                    if (leases.empty() && s.queue(work_queue).ready == 0) return;
+                }
+            });
+            for (const auto& [group, numbers] : order) {
+                expect_equal(numbers.size(), std::size_t{each}, "jobs of " + group);
+                for (std::size_t i = 1; i < numbers.size(); ++i) {
+                    expect(numbers[i - 1] < numbers[i], "jobs of " + group + " are out of order");
+                }
+            }
+        });
+
+    add("a noisy group does not delay the others: groups take turns", [](Scenario& s) {
+        for (const auto* job : {"1", "2", "3", "4"}) push_grouped(s, job, "noisy");
+        push_grouped(s, "a", "quiet");
+        s.push("x");
+        push_grouped(s, "b", "quiet");
+        expect_equal(run_singly(s), std::string{"1ax2b34"}, "jobs in their order");
+    });
+
+    add("groups of different queues, and jobs without a group, have nothing in common",
+        [](Scenario& s) {
+            push_grouped(s, "a", "g");
+            s.perform(PushJob{"other", "b", s.now(), in_group("g")});
+            s.push("c");
+            push_grouped(s, "d", "G");
+            expect_equal(names_of(lease_all(s)), std::string{"acd"}, "jobs of one queue");
+            expect_equal(names_of(s.acquire({.queue = "other"}).leases), std::string{"b"},
+                         "jobs of the other");
+        });
+}
+
+void add_place_cases(StoreCases& add) {
+    add("a job keeps its place in its group, however it is put back", [](Scenario& s) {
+        push_grouped(s, "a", "g");
+        push_grouped(s, "b", "g");
+        const Duration wait{1'000};
+        s.perform(NackJob{s.take_work(), s.now() + wait});
+        expect_none(s, s.now() + wait);
+        s.advance(wait);
+        s.perform(FailJob{.lease = s.take_work(), .error = "e", .run_at = s.now() + wait});
+        push_grouped(s, "c", "g");
+        expect_none(s, s.now() + wait);
+        expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
+        s.advance(wait);
+        s.perform(ReleaseJob{s.take_work(), s.now()});
+        s.take_work(2);
+        s.perform(RetireWorker{Scenario::worker(2)});
+        s.take_work(3);
+        expect_none(s);
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        expect_equal(run_singly(s), std::string{"abc"}, "jobs in their order");
+    });
+
+    add("a job that is not due yet keeps no other waiting, and then goes behind them",
+        [](Scenario& s) {
+            push_grouped(s, "a", "g", 1, Duration{10});
+            push_grouped(s, "b", "g");
+            auto lease = s.take_work();
+            expect_equal(lease.job, std::string{"b"}, "the job that is due");
+            push_grouped(s, "c", "g");
+            s.advance(Duration{10});
+            expect_none(s);
+            push_grouped(s, "d", "g");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 3, .pending = 1}, "jobs");
+            s.perform(AckJob{lease});
+            expect_equal(run_singly(s), std::string{"cad"}, "jobs in their order");
+        });
+
+    add("jobs of a group that fall due run in that order", [](Scenario& s) {
+        push_grouped(s, "c", "g", 1, Duration{30});
+        push_grouped(s, "a", "g", 1, Duration{10});
+        push_grouped(s, "b", "g", 1, Duration{20});
+        s.advance(Duration{40});
+        expect_equal(run_singly(s), std::string{"abc"}, "jobs in their order");
+    });
+
+    add("priorities order groups, and not the jobs of one", [](Scenario& s) {
+        push_grouped(s, "a", "g");
+        s.perform(PushJob{work_queue, "b", s.now(), in_group("g", 1, 100)});
+        s.push("x");
+        s.perform(PushJob{work_queue, "c", s.now(), in_group("h", 1, 50)});
+        s.perform(PushJob{work_queue, "d", s.now(), in_group("h", 1, -50)});
+        expect_equal(run_singly(s), std::string{"cabxd"}, "jobs in their order");
+    });
+
+    add("a group of a paused queue waits, and goes on in order", [](Scenario& s) {
+        push_grouped(s, "a", "g");
+        push_grouped(s, "b", "g");
+        push_grouped(s, "c", "g", 1, Duration{5});
+        const auto lease = s.take_work();
+        s.perform(PauseQueue{work_queue, true});
+        s.advance(Duration{5});
+        push_grouped(s, "d", "g");
+        s.perform(AckJob{lease});
+        expect_none(s);
+        s.perform(PauseQueue{work_queue, false});
+        // Nothing was promoted meanwhile.
+        expect_equal(run_singly(s), std::string{"bdc"}, "jobs in their order");
+    });
+}
+
+void add_leaving_cases(StoreCases& add) {
+    add("a job that is BURIED lets the next in, and is behind all when it is kicked",
+        [](Scenario& s) {
+            const auto first = push_grouped(s, "a", "g");
+            push_grouped(s, "b", "g");
+            push_grouped(s, "c", "g");
+            expect_equal(s.bury_next(), first, "the job that was BURIED");
+            const auto lease = s.take_work();
+            expect_equal(lease.job, std::string{"b"}, "the next job");
+            s.perform(KickJobs{.queue = work_queue, .id = first});
+            expect_none(s);
+            s.perform(AckJob{lease});
+            expect_equal(run_singly(s), std::string{"ca"}, "jobs in their order");
+        });
+
+    add("a job whose attempts are used up, or that expires, lets the next in", [](Scenario& s) {
+        auto options = in_group("g");
+        options.attempts_max = 1;
+        s.push_with("a", options);
+        options = in_group("g");
+        options.expires_at = s.now() + Duration{1'000};
+        s.push_with("b", options);
+        push_grouped(s, "c", "g");
+        s.take_work();
+        s.advance(Duration{30'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        expect_equal(run_singly(s), std::string{"c"}, "jobs that are left");
+        expect_equal(s.jobs(State::buried).size(), 1U, "BURIED jobs");
+        expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}), 1, "that expired");
+    });
+
+    add("a job that is deleted or cancelled lets the next in", [](Scenario& s) {
+        const auto first = push_grouped(s, "a", "g");
+        push_grouped(s, "b", "g");
+        const auto third = push_grouped(s, "c", "g");
+        push_grouped(s, "d", "g");
+        expect_equal(s.perform(DeleteJob{work_queue, first}), Deletion::deleted, "deleting");
+        const auto lease = s.take_work();
+        expect_equal(lease.job, std::string{"b"}, "the next job");
+        expect_equal(s.perform(CancelJob{work_queue, third}), Cancellation::cancelled, "one");
+        expect_equal(s.perform(CancelJob{work_queue, lease.id}), Cancellation::requested, "other");
+        expect_none(s);
+        s.perform(NackJob{lease, s.now() + Duration{60'000}});
+        expect_equal(run_singly(s), std::string{"d"}, "jobs that are left");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+    });
+
+    add("a job that waits to be retried keeps its place until it is deleted", [](Scenario& s) {
+        const auto first = push_grouped(s, "a", "g");
+        push_grouped(s, "b", "g");
+        s.perform(NackJob{s.take_work(), s.now() + Duration{60'000}});
+        expect_none(s, s.now() + Duration{60'000});
+        s.perform(DeleteJob{work_queue, first});
+        expect_equal(run_singly(s), std::string{"b"}, "jobs that are left");
+    });
+
+    add("a job that is replaced keeps its place, unless it is to run later or elsewhere",
+        [](Scenario& s) {
+            const auto push_keyed = [&](const std::string& job, const std::string& group,
+                                        Duration delay = {}) {
+                PushJob step{work_queue, job, s.now() + delay, {}};
+                if (!group.empty()) step.options = in_group(group);
+                step.options.key.text = "k";
+                step.on_duplicate = OnDuplicate::replace;
+                return s.perform(step);
+            };
+            const auto id = push_keyed("a", "g").id;
+            push_grouped(s, "b", "g");
+            expect_equal(push_keyed("A", "g"), Pushed{PushOutcome::replaced, id}, "replacing");
+            auto lease = s.take_work();
+            expect_equal(lease.job, std::string{"A"}, "in its old place");
+            s.perform(ReleaseJob{lease, s.now()});
+            push_keyed("c", "g", Duration{10});
+            expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 1}, "jobs");
+            lease = s.take_work();
+            expect_equal(lease.job, std::string{"b"}, "while the other is not due");
+            push_keyed("d", "");
+            expect_equal(names_of(lease_all(s)), std::string{"d"}, "without a group");
+            s.perform(RetireWorker{Scenario::worker(1)});
+            push_keyed("e", "h");
+            push_grouped(s, "f", "h");
+            push_keyed("E", "g");
+            expect_equal(s.job(id).options.group, std::string{"g"}, "its group");
+            expect_equal(run_singly(s), std::string{"bfE"}, "jobs in their order");
+            expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+        });
+}
+
+void add_other_cases(StoreCases& add) {
+    add("a job that may begin when another of its group ends wakes a worker", [](Scenario& s) {
+        push_grouped(s, "a", "g");
+        push_grouped(s, "b", "g");
+        s.perform(PushJob{work_queue, "c", s.now(), in_group("g", 1, 3)});
+        Signal signal;
+        const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });
+        for (const auto* job : {"a", "b"}) {
+            const auto lease = s.take_work();
+            expect_equal(lease.job, std::string{job}, "under way");
+            expect_none(s);
+            const auto seen = signal.count();
+            s.perform(AckJob{lease});
+            expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+        }
+    });
+
+    add("lists show groups, and jobs that wait for others as READY", [](Scenario& s) {
+        const auto first = push_grouped(s, "a", "g", 2);
+        const auto second = push_grouped(s, "b", "g");
+        expect_equal(s.job(first).options, in_group("g", 2), "options");
+        expect_equal(s.job(second).options, in_group("g"), "options");
+        lease_all(s);
+        expect_equal(s.jobs(State::ready).size(), 1U, "READY jobs");
+        expect_equal(s.job(second).state, State::ready, "its state");
+        expect_equal(s.perform(ListQueues{}).at(0).due_since, std::optional<TimePoint>{},
+                     "since when a job could be acquired");
+    });
+
+    add("what follows from a job of a group may join that group", [](Scenario& s) {
+        push_grouped(s, "a", "g");
+        push_grouped(s, "b", "g");
+        const auto lease = s.take_work();
+        s.perform(CompleteJob{lease, {{work_queue, "c", s.now(), in_group("g")}}});
+        expect_equal(run_singly(s), std::string{"bc"}, "jobs in their order");
+    });
+
+    add("a bad group or concurrency is refused and changes nothing", [](Scenario& s) {
+        const auto longest = std::string(job_group_max, 'g');
+        push_grouped(s, "a", longest, group_concurrency_max);
+        push_grouped(s, "b", longest, group_concurrency_max);
+        expect_equal(names_of(lease_all(s)), std::string{"ab"}, "jobs under way");
+        push_grouped(s, "c", "{g}:ü \n\x01*");
+        expect_equal(run_singly(s), std::string{"c"}, "of a group of any name");
+        const auto refuse = [&](const JobOptions& options, const char* field) {
+            s.expect_refused(PushJob{work_queue, "c", s.now(), options}, field);
+        };
+        refuse(in_group(longest + "g"), "group");
+        refuse(in_group(std::string{"g\0", 2}), "group");
+        refuse(in_group("\xff"), "group");
+        refuse(in_group("g", 0), "concurrency");
+        refuse(in_group("g", group_concurrency_max + 1), "concurrency");
+        refuse(in_group("", 2), "concurrency");
+        s.expect_refused(PushJob{"aux", "c", s.now(), in_group("g")}, "options");
+    });
+}
+
+}  // namespace
+
+void add_job_group_cases(StoreCases& add) {
+    add_concurrency_cases(add);
+    add_place_cases(add);
+    add_leaving_cases(add);
+    add_other_cases(add);
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,57 @@
+#include <string>
+#include <utility>
+
+#include "core/state/jobs.hpp"
+
+namespace routemaster::detail {
+
+OrderingGroup* JobTable::group_of(QueueState& queue, const std::string& name) {
+    if (name.empty()) return nullptr;
+    auto& group = queue.groups[name];
+    if (group.members == 0) {
+        group.name = name;
+        group.window = group_concurrency_max;
+    }
+    return &group;
+}
+
+bool JobTable::enter_group(JobState& job) {
+    if (!job.in_order || grouped(job).position != 0) return false;
+    groups_.enter(grouped(job));
+    return true;
+}
+
+void JobTable::skip(JobState& job) {
+    if (!job.in_order) return;
+    changes_.skipped(*job.group());
+    groups_.leave(grouped(job));
+}
+
+void JobTable::place(JobState& job, TimePoint now) {
+    if (job.run_at <= now) enter_group(job);
+    places_.place(job, now);
+}
+
+void JobTable::promote(QueueState& queue, TimePoint now) {
+    for (int n = 0; n < JobPlaces::promoted_max; ++n) {
+        auto* job = JobPlaces::take_due(queue, now);
+        if (job == nullptr) return;
+        if (enter_group(*job)) changes_.attempted(*job);
+        places_.make_ready(*job);
+    }
+}
+
+JobState& JobTable::regroup(JobState& job, const PushJob& step) {
+    auto& queue = job.queue;
+    auto* group = group_of(queue, step.options.group);
+    auto& other = make(queue, step.job, job.payload.hash(), job.run_at, job.order, group);
+    other.restored = job.restored;
+    JobKeys::release(job);
+    queue.by_id.remove(job);
+    other.details = std::move(job.details);
+    queue.by_id.insert(other);
+    end(job);
+    return other;
+}
+
+}  // namespace routemaster::detail

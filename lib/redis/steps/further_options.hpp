@@ -1,0 +1,44 @@
+/// @file
+/// Options that few jobs have, as the server keeps them: one text, which is MessagePack of a map by
+/// their names. Keys that are not known are ignored.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/job.hpp"
+#include "routemaster/value.hpp"
+
+namespace routemaster::redis {
+
+/// Empty when a job has none of them.
+inline std::string packed_further(const JobOptions& options) {
+    Value::Map map;
+    if (!options.group.empty()) map.emplace_back("group", Value{options.group});
+    if (options.concurrency != 1) map.emplace_back("concurrency", options.concurrency);
+    return map.empty() ? std::string{} : encode(Value{std::move(map)});
+}
+
+/// The reverse; what cannot be read is left out.
+inline void unpack_further(std::string_view bytes, JobOptions& options) {
+    if (bytes.empty()) return;
+    const auto value = decode_value(bytes);
+    const auto* map = value ? value->get_if<Value::Map>() : nullptr;
+    if (map == nullptr) return;
+    for (const auto& [name, further] : *map) {
+        const auto* group = further.get_if<std::string>();
+        const auto* concurrency = further.get_if<std::int64_t>();
+        if (name == "group" && group != nullptr) options.group = *group;
+        if (name == "concurrency" && concurrency != nullptr) {
+            options.concurrency = static_cast<std::uint32_t>(
+                std::clamp<std::int64_t>(*concurrency, 1, group_concurrency_max));
+        }
+    }
+}
+
+}  // namespace routemaster::redis

@@ -1,0 +1,22 @@
+/// @file
+/// What the scripts need that place jobs, or end them, for those that have an ordering group.
+
+#pragma once
+
+#include <string>
+
+#include "lua_sources.hpp"
+#include "redis/script.hpp"
+
+namespace routemaster::redis {
+
+/// A part of a script: `job_groups()` returns `place_grouped`, `leave_group`, `leave_by` and
+/// `is_held` of job_group.lua. It stands before the parts `ranks`, `forget` and `burial`, which
+/// call it.
+inline std::string job_groups_part() {
+    using namespace lua;
+    return lazily("job_groups", {wake, ready, record, ranks, deleted, unrank, job_group},
+                  "place_grouped, leave_group, leave_by, is_held");
+}
+
+}  // namespace routemaster::redis

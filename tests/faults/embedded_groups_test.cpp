@@ -1,0 +1,114 @@
+/// @file
+/// What a file keeps of the ordering groups of jobs.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "file_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+struct GroupScene : FileScene {
+    using FileScene::FileScene;
+
+    JobId push(const std::string& job, const std::string& group, Duration delay = {},
+               std::uint32_t concurrency = 1) {
+        PushJob step{"work", job, now + delay};
+        step.options.group = group;
+        step.options.concurrency = concurrency;
+        return must(std::move(step)).id;
+    }
+    std::string acquire() {
+        std::string all;
+        for (const auto& lease : must(AcquireJobs{"work", worker, 100}).leases) all += lease.job;
+        return all;
+    }
+    /// Does one job after the other, and returns their names.
+    std::string run_singly() {
+        std::string all;
+        for (;;) {
+            const auto leases = must(AcquireJobs{"work", worker, 1}).leases;
+            if (leases.empty()) return all;
+            all += leases.front().job;
+            must(AckJob{leases.front()});
+        }
+    }
+    void reopen(const FileRows& rows) {
+        for (int i = 0; i < rows.behind; ++i) must(PutToken{"a", std::to_string(i)});
+        close();
+        open(rows.options);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a file keeps the places of jobs in their groups") {
+    const auto rows = changed_or_moved_rows();
+    GroupScene scene{rows.options};
+    const auto put_off = scene.push("a", "g");
+    scene.push("b", "g", Duration{10});
+    scene.push("c", "g");
+    scene.push("d", "g", Duration{60'000});
+    scene.must(NackJob{take(scene), scene.now + Duration{30'000}});
+    scene.now += Duration{10};
+    CHECK(scene.acquire().empty());
+    scene.push("e", "g");
+    scene.reopen(rows);
+    CHECK(scene.queue("work") == QueueStatus{.scheduled = 2, .ready = 3});
+    CHECK(scene.acquire().empty());
+    scene.now += Duration{30'000};
+    CHECK(scene.acquire() == "a");
+    scene.reopen(rows);
+    CHECK(scene.must(FindJob{"work", put_off})->options.group == "g");
+    CHECK(scene.run_singly() == "acbe");
+    scene.now += Duration{60'000};
+    CHECK(scene.run_singly() == "d");
+}
+
+TEST_CASE("a file keeps how many jobs of a group may be under way, and who has left it") {
+    const auto rows = changed_or_moved_rows();
+    GroupScene scene{rows.options};
+    const auto buried = scene.push("a", "g", {}, 2);
+    for (const char* job : {"b", "c", "d"}) scene.push(job, "g", {}, 2);
+    scene.must(FailJob{.lease = take(scene), .error = "broken", .run_at = scene.now, .bury = true});
+    scene.reopen(rows);
+    CHECK(scene.acquire() == "bc");
+    CHECK(scene.must(KickJobs{.queue = "work", .id = buried}).value == 1);
+    scene.reopen(rows);
+    CHECK(scene.acquire() == "bc");
+    scene.must(RetireWorker{scene.worker});
+    CHECK(scene.run_singly() == "bcda");
+    CHECK(scene.queue("work") == QueueStatus{});
+}
+
+TEST_CASE("jobs of groups are read from the file when memory is short") {
+    FileRows rows{.options = {.memory_max = 1}, .behind = 1};
+    GroupScene scene{rows.options};
+    for (const char* job : {"a", "b", "c"}) scene.push(job, "g");
+    scene.push("d", "h", Duration{10});
+    scene.reopen(rows);
+    scene.push("e", "g");
+    scene.must(DeleteJob{"work", 1});
+    scene.now += Duration{10};
+    CHECK(scene.run_singly() == "bdce");
+}
+
+TEST_CASE("the job behind one that was deleted is not handed out before the deletion is on disk") {
+    // A crash could restore the first, which must then come first.
+    GroupScene scene;
+    const auto first = scene.push("a", "g");
+    scene.push("b", "g");
+    std::vector<Step> steps;
+    steps.emplace_back(DeleteJob{"work", first});
+    bool deleted = false;
+    scene.store->submit(steps, scene.now, [&](std::span<Outcome>) { deleted = true; });
+    CHECK(scene.acquire() == "b");
+    CHECK(deleted);
+}
