@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,6 +53,12 @@ inline constexpr std::int32_t priority_max = 100;
 /// whatever is pushed. A queue that keeps up has jobs that wait for seconds, and one level puts a
 /// job before all of them; 100 levels are as much as 100 minutes of backlog.
 inline constexpr Duration priority_step{60'000};
+
+/// Jobs that one job waits for, at most.
+inline constexpr std::size_t job_after_max = 100;
+
+/// Jobs that wait for one job, at most: its end releases all of them in one step.
+inline constexpr std::size_t job_dependents_max = 1'000;
 
 /// How a job is done, as its push says.
 struct JobOptions {

@@ -21,6 +21,7 @@ std::vector<StoreCase> store_conformance() {
     add_priority_cases(add);
     add_cancellation_cases(add);
     add_follow_up_cases(add);
+    add_dependency_cases(add);
     add_job_list_cases(add);
     add_queue_cases(add);
     add_recurring_cases(add);

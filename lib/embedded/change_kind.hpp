@@ -10,18 +10,25 @@ namespace routemaster::embedded {
 /// Each change is a MessagePack array that begins with its kind. A number never gets another
 /// meaning.
 enum class ChangeKind : std::uint8_t {
-    // 1 to 6, and those above 17, are of entities that have a name: see their `detail::Record`.
-    batch = 7,               ///< [uid, token, created_at, order, attempts, current, [message…]]
-    batch_changed = 8,       ///< [uid, attempts, current]
-    event = 9,               ///< [message, [uid…]]: put at the end of each batch
-    batch_gone = 10,         ///< [uid]
-    job = 11,                ///< [queue, job, run_at, order, group or nil, details…, key…]
-    job_gone = 12,           ///< [queue, job]: written by format 1
-    counter = 13,            ///< [name, [[tag, value or nil]…], value]
-    job_over = 14,           ///< [queue, hash, order]: a job is gone
-    batch_dead = 15,         ///< [uid, attempts, died_at, error]
+    // 1 to 6, and from 18 on all but 29, are of entities that have a name: see `detail::Record`.
+    batch = 7,          ///< [uid, token, created_at, order, attempts, current, [message…]]
+    batch_changed = 8,  ///< [uid, attempts, current]
+    event = 9,          ///< [message, [uid…]]: put at the end of each batch
+    batch_gone = 10,    ///< [uid]
+    job = 11,           ///< [queue, job, run_at, order, group or nil, details…, key…, {…}]
+    job_gone = 12,      ///< [queue, job]: written by format 1
+    counter = 13,       ///< [name, [[tag, value or nil]…], value]
+    job_over = 14,      ///< [queue, hash, order]: a job is gone
+    batch_dead = 15,    ///< [uid, attempts, died_at, error]
     batch_redelivered = 16,  ///< [uid, created_at, order]: it is no longer DEAD
     job_attempts = 17,       ///< [queue, hash, order, attempts]
+    job_waits = 29,  ///< [queue, hash, order, run_at, [id…], buried_at and error, if it is]
+};
+
+/// Keys of the map at the end of a job's record, which has what is not the default. A number never
+/// gets another meaning.
+enum class JobField : std::uint8_t {
+    after = 4,  ///< [id…]: the jobs that it waits for
 };
 
 }  // namespace routemaster::embedded

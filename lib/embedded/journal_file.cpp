@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t application_id = 0x726d6a6c;
 
 /// The format of jobs, batches and counters.
-constexpr std::int64_t own_format = 7;
+constexpr std::int64_t own_format = 8;
 
 /// The newest that any entity needs.
 template <class... State>

@@ -30,6 +30,7 @@ constexpr std::size_t appended_bytes = Uid::length + 1;
 /// Fields of the full record of a job.
 std::size_t fields_of(const JobState& job) {
     if (job.details == nullptr) return 5;
+    if (!job.details->after.empty()) return 19;
     if (job.priority() != 0) return 18;
     if (job.cancelled()) return 17;
     if (!job.details->options.metadata.empty()) return 16;
@@ -166,6 +167,22 @@ void JournalWriter::attempted(JobState& job) {
     out_.natural(job.order);
     out_.natural(job.attempts());
     job.last_row = open_row_;
+}
+
+void JournalWriter::waits(JobState& job) {
+    const auto begun = buffer_.size();
+    const auto& details = *job.details;
+    begin(ChangeKind::job_waits, details.buried_at ? 7 : 5);
+    out_.text(job.queue.name);
+    out_.natural(job.payload.hash());
+    out_.natural(job.order);
+    out_.integer(to_milliseconds(job.run_at));
+    encode_ids(details.after);
+    if (details.buried_at) {
+        out_.integer(to_milliseconds(*details.buried_at));
+        out_.text(details.errors.back().text);
+    }
+    restored(job, open_row_, buffer_.size() - begun, false);
 }
 
 void JournalWriter::lease_ended(const JobState& job) {
@@ -344,7 +361,8 @@ void JournalWriter::encode_details(const detail::JobDetails& details) {
     const auto& key = details.options.key;
     const auto& metadata = details.options.metadata;
     const auto priority = details.options.priority;
-    const bool has_last = details.cancelled || priority != 0;
+    const bool has_more = !details.after.empty();
+    const bool has_last = details.cancelled || priority != 0 || has_more;
     if (key.text.empty() && metadata.empty() && !has_last) return;
     out_.text(key.text);
     out_.integer(static_cast<int>(key.scope));
@@ -358,7 +376,20 @@ void JournalWriter::encode_details(const detail::JobDetails& details) {
         out_.text(text);
     }
     if (has_last) out_.boolean(details.cancelled);
-    if (priority != 0) out_.integer(priority);
+    if (priority != 0 || has_more) out_.integer(priority);
+    if (has_more) encode_more(details);
+}
+
+/// What few jobs have, as a map: so a job has only what differs from the defaults.
+void JournalWriter::encode_more(const detail::JobDetails& details) {
+    out_.begin_map(1);
+    out_.integer(static_cast<int>(JobField::after));
+    encode_ids(details.after);
+}
+
+void JournalWriter::encode_ids(const std::vector<JobId>& ids) {
+    out_.begin_array(ids.size());
+    for (const auto id : ids) out_.natural(id);
 }
 
 void JournalWriter::encode(BatchState& batch) {

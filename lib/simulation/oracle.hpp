@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "job_dependencies.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
@@ -31,7 +32,7 @@ namespace routemaster::simulation {
 class Oracle {
 public:
     /// `context` must outlive it.
-    explicit Oracle(SimulationContext& context) : context_{context} {}
+    explicit Oracle(SimulationContext& context) : context_{context}, dependencies_{context} {}
 
     // --- What the store is asked and answers ----------------------------------------------------
 
@@ -53,6 +54,9 @@ public:
 
     /// A batch reached its subscriber, which has taken it in.
     void arrived(const std::string& subscriber, const Uid& batch, const MessageList& messages);
+    /// Jobs that the next push may wait for.
+    [[nodiscard]] std::vector<JobId> draw_dependencies() { return dependencies_.draw(); }
+
     /// A job was done.
     void ran(const std::string& job);
     /// A worker was killed: what it has leased must run again before long.
@@ -188,6 +192,7 @@ private:
     void forget_attempts(const Uid& worker);
 
     SimulationContext& context_;
+    JobDependencies dependencies_;
     std::uint64_t last_number_ = 0;
     std::map<std::uint64_t, Submission> submissions_;
     std::map<JobKey, JobAccount> jobs_;

@@ -173,7 +173,9 @@ struct World::Impl {
             now + (context.random.below(2) == 0 ? Duration{0} : context.up_to(Duration{2'000}));
         context.note("push job " + std::to_string(number));
         const Job job{"work", {static_cast<std::int64_t>(number)}};
-        Step step = PushJob{job_queue, encode_job(job), run_at, {.attempts_max = 0}};
+        PushJob push{job_queue, encode_job(job), run_at, {.attempts_max = 0}};
+        if (context.random.below(4) == 0) push.after = oracle.draw_dependencies();
+        Step step = std::move(push);
         client.submit({&step, 1}, now, [](std::span<Outcome>) {});
     }
 

@@ -159,9 +159,9 @@ TEST_CASE("a file of a newer format is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
-    run_sql(scene.file, "PRAGMA user_version=8");
-    check_refused(scene.file, Errc::invalid, "format 8 is newer than format 7");
-    for (const char* known : {"PRAGMA user_version=7", "PRAGMA user_version=6"}) {
+    run_sql(scene.file, "PRAGMA user_version=9");
+    check_refused(scene.file, Errc::invalid, "format 9 is newer than format 8");
+    for (const char* known : {"PRAGMA user_version=8", "PRAGMA user_version=7"}) {
         run_sql(scene.file, known);
         CHECK(!refusal_of(scene.file));
     }
@@ -236,6 +236,21 @@ TEST_CASE("a file of format 6 has no recurring jobs, and takes some") {
     scene.close();
     scene.open();
     CHECK(scene.must(ListRecurringJobs{}).size() == 1);
+}
+
+TEST_CASE("a file of format 7 has its jobs, and takes some that wait for them") {
+    FileScene scene;
+    const auto old = scene.must(PushJob{"work", "old", scene.now, {.priority = 1}}).id;
+    scene.close();
+    run_sql(scene.file, "PRAGMA user_version=7");
+    scene.open();
+    auto push = scene.job("new");
+    push.after = {old};
+    scene.must(push);
+    scene.close();
+    scene.open();
+    CHECK(scene.queue("work") == QueueStatus{.scheduled = 1, .ready = 1});
+    CHECK(take(scene).job == "old");
 }
 
 TEST_CASE("a missing folder, and a folder in place of the file, are refused") {

@@ -160,7 +160,8 @@ private:
             const auto own = name_of(job);
             keys_.set("jobs:index:" + name, own);
             if (job.state == State::scheduled) {
-                keys_.set("jobs:scheduled:" + name, own + "@" + text(job.run_at));
+                const auto at = job.waiting ? std::to_string(wire(never)) : text(job.run_at);
+                keys_.set("jobs:scheduled:" + name, own + "@" + at);
             } else if (job.state == State::ready && !job.eligible) {
                 keys_.set("routemaster:blocked:" + name, own);
             }
@@ -218,11 +219,16 @@ private:
         static const detail::JobDetails none;
         const auto& details = job.details == nullptr ? none : *job.details;
         if (job.has_key()) add_key(queue, job);
+        for (const auto awaited : details.after) {
+            keys_.set(
+                "routemaster:dependents:" + queue,
+                digits_of(awaited) + ":" + digits_of(job.order) + "@" + std::to_string(awaited));
+        }
         Value::Array record{
             job.attempts(),
             job.worker == nullptr ? std::string{} : std::string{job.worker->uid.text()},
             details.options.attempts_max,
-            timeout_of(details.options),
+            timeout_of(details.options, after_of(job)),
             wire(details.options.expires_at),
             details.buried_at       ? wire(*details.buried_at)
             : details.cancelled     ? -2
@@ -233,7 +239,8 @@ private:
         auto options = details.options;
         options.key = {};
         const bool plain = job.attempts() == 0 && job.worker == nullptr &&
-                           options == JobOptions{} && !details.buried_at;
+                           options == JobOptions{} && !details.buried_at && !job.awaited &&
+                           details.after.empty();
         if (plain && details.errors.empty()) return;
         if (details.failing_since) {
             for (const auto& part :
@@ -249,13 +256,27 @@ private:
         keys_.hash("routemaster:job:" + queue, own, encode(Value{std::move(record)}));
     }
 
-    static Value timeout_of(const JobOptions& options) {
-        if (options.metadata.empty() && options.priority == 0) return options.timeout.count();
+    /// Whether others wait for a job, for when it waits for others itself, and for which.
+    static Value::Array after_of(const detail::JobState& job) {
+        if (!job.awaited && !job.waiting) return {};
+        Value::Array after{job.awaited ? 1 : 0, job.waiting ? wire(job.run_at) : 0};
+        if (job.waiting) {
+            after.insert(after.end(), job.details->after.begin(), job.details->after.end());
+        }
+        return after;
+    }
+
+    static Value timeout_of(const JobOptions& options, const Value::Array& after) {
+        const bool more = !after.empty();
+        if (options.metadata.empty() && options.priority == 0 && !more) {
+            return options.timeout.count();
+        }
         Value::Map metadata;
         for (const auto& [name, text] : options.metadata) metadata.emplace_back(name, Value{text});
         Value::Array parts{options.timeout.count(), std::string{}};
         if (!metadata.empty()) parts[1] = encode(Value{std::move(metadata)});
-        if (options.priority != 0) parts.emplace_back(options.priority);
+        if (options.priority != 0 || more) parts.emplace_back(options.priority);
+        if (more) parts.emplace_back(Value::Map{{"after", Value{after}}});
         return parts;
     }
 

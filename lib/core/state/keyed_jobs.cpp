@@ -4,7 +4,7 @@
 
 namespace routemaster::detail {
 
-Pushed JobTable::push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal) {
+Result<Pushed> JobTable::push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal) {
     const auto& key = step.options.key.text;
     const auto* present = find_queue(step.queue);
     if (auto* owner = present == nullptr ? nullptr : JobKeys::owner(*present, key, now)) {
@@ -12,24 +12,26 @@ Pushed JobTable::push_with_key(const PushJob& step, TimePoint now, const Reveal&
         const bool waits =
             owner->state == JobState::State::scheduled || owner->state == JobState::State::ready;
         if (step.on_duplicate == OnDuplicate::keep || !waits) {
-            return {PushOutcome::duplicate, owner->order};
+            return Pushed{PushOutcome::duplicate, owner->order};
         }
         replace(*owner, step, now);
-        return {PushOutcome::replaced, owner->order};
+        return Pushed{PushOutcome::replaced, owner->order};
     }
     if (const auto* kept = keys_.kept().find(step.queue, key, now)) {
         reveal(*kept);
-        return {PushOutcome::duplicate, 0};
+        return Pushed{PushOutcome::duplicate, 0};
     }
+    if (auto may = may_wait(step); !may) return may.error();
     auto& queue = this->queue(step.queue);
     const auto id = next_id();
     auto& job = make(queue, step.job, id_hash(id), step.run_at, id, nullptr);
     job.detailed().options = step.options;
     JobKeys::take(job);
+    wait_for(job, step.after);
     queue.by_id.insert(job);
     places_.place(job, now);
     changes_.changed(job);
-    return {PushOutcome::pushed, id};
+    return Pushed{PushOutcome::pushed, id};
 }
 
 void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
@@ -47,11 +49,6 @@ void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
         places_.place(job, now);
     }
     changes_.changed(job);
-}
-
-void JobTable::complete(JobState& job, TimePoint now) {
-    keys_.done(job, now);
-    remove(job);
 }
 
 }  // namespace routemaster::detail

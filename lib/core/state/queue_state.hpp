@@ -11,6 +11,7 @@
 
 #include "core/containers/hash_index.hpp"
 #include "core/state/buried_jobs.hpp"
+#include "core/state/dependents.hpp"
 #include "core/state/id_index.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/ranked_jobs.hpp"
@@ -37,6 +38,8 @@ struct QueueState {
     BuriedJobs buried;
     ReadyJobs ready;          ///< READY and eligible, and not among those below.
     RankedJobs ranked;        ///< READY, with a priority.
+    Dependents dependents;    ///< Who waits for which job.
+    std::size_t waiting = 0;  ///< SCHEDULED, and not in `scheduled`, as they wait for others.
     std::size_t blocked = 0;  ///< READY and not eligible.
 
     // Only delivery jobs are not for everybody.

@@ -2,9 +2,10 @@
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence
 -- Reply: 1, or 0 when the lease is lost.
+-- Effect: jobs that wait for it wait for it no more; its record says whether there may be any.
 -- Parts: ruby_acks() gives what only the queues of Ruby Routemaster need, keyed_acks() what only a
---        job with a key needs, queue_names() what only the last job of a queue needs, checks() what
---        only a key of another type needs.
+--        job with a key needs, dependents() what only one needs that others wait for, queue_names()
+--        what only the last job of a queue needs, checks() what only a key of another type needs.
 local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 if q == 'main' or q == 'aux' then return ruby_acks()(q, job, worker, fence) end
 local leases = P .. 'routemaster:leases:' .. worker
@@ -14,9 +15,12 @@ if leased ~= q .. '\0' .. job then return keyed_acks()(q, job, worker, fence) en
 
 local ids, records = 'routemaster:ids:' .. q, 'routemaster:job:' .. q
 local pending = 'jobs:pending:' .. q .. ':' .. worker
+local awaited
 local function take()
     redis.call('SCARD', KEYS[1])
-    redis.call('HLEN', P .. records)
+    local record = redis.call('HGET', P .. records, job)
+    awaited = record and string.find(record, '\165after', 1, true)
+    if awaited then select(2, checks())(q) end
     -- The oldest are at the tail.
     return redis.call('ZCARD', P .. ids), redis.call('LREM', P .. pending, -1, job)
 end
@@ -31,8 +35,10 @@ if not done then
 end
 redis.call('HDEL', leases, fence)
 if taken ~= 1 then return 0 end
+local id = awaited and tonumber(redis.call('ZSCORE', P .. ids, job))
 redis.call('SREM', KEYS[1], job)
 redis.call('HDEL', P .. records, job)
 redis.call('ZREM', P .. ids, job)
+if id then dependents()(q, id) end
 if jobs == 1 then select(2, queue_names())(q) end
 return 1

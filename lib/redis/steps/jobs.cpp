@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,7 +13,9 @@
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/pushed.hpp"
 #include "redis/steps/queue_names.hpp"
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job_status.hpp"
+#include "routemaster/value.hpp"
 
 namespace routemaster::redis {
 
@@ -22,14 +25,18 @@ struct StepProtocol<PushJob> {
         using namespace lua;
         const auto ruby_pushes = lazily(
             "ruby_pushes", {expect, job, callback, ordering_group, place, ruby_push}, "ruby_push");
-        const auto keyed_pushes = lazily(
-            "keyed_pushes", {expect, deleted, keyed, record, ranks, begin_anew, unrank, push_keyed},
-            "push_keyed");
+        const auto keyed_pushes = lazily("keyed_pushes",
+                                         {expect, deleted, keyed, record, ranks, begin_anew, unrank,
+                                          waiting, push_after, push_keyed},
+                                         "push_keyed");
         const auto records = lazily("records", {record, ranks}, "save, place_ranked");
+        const auto afters =
+            lazily("afters", {record, waiting, push_after}, "present, begin_waiting");
         const auto checks = lazily("checks", {expect}, "expect_queue");
         const auto names = queue_names_part();
         return compose(PushJob::traits,
-                       {wake, ready, ruby_pushes, names, keyed_pushes, records, checks}, push_job);
+                       {wake, ready, ruby_pushes, names, keyed_pushes, records, afters, checks},
+                       push_job);
     }
 
     /// Ruby workers end at a job they do not know.
@@ -44,7 +51,7 @@ struct StepProtocol<PushJob> {
             .add(step.queue)
             .add(step.job)
             .add(request.wire(step.run_at));
-        if (step.options == JobOptions{}) return;
+        if (step.options == JobOptions{} && step.after.empty()) return;
         request.arguments()
             .add(step.options.attempts_max)
             .add(step.options.timeout.count())
@@ -52,15 +59,24 @@ struct StepProtocol<PushJob> {
         const auto& key = step.options.key;
         const auto& metadata = step.options.metadata;
         const auto priority = step.options.priority;
-        if (key.text.empty() && metadata.empty() && priority == 0) return;
+        const bool waits = !step.after.empty();
+        if (key.text.empty() && metadata.empty() && priority == 0 && !waits) return;
         request.arguments()
             .add(key.text)
             .add(static_cast<int>(key.scope))
             .add(request.wire(key.until))
             .add(static_cast<int>(step.on_duplicate));
-        if (metadata.empty() && priority == 0) return;
+        if (metadata.empty() && priority == 0 && !waits) return;
         request.arguments().add(metadata.empty() ? std::string{} : packed(metadata));
-        if (priority != 0) request.arguments().add(priority);
+        if (priority != 0 || waits) request.arguments().add(priority);
+        if (waits) request.arguments().add(more_of(step));
+    }
+    /// What few pushes have, as a map.
+    static std::string more_of(const PushJob& step) {
+        const std::set<JobId> ids{step.after.begin(), step.after.end()};
+        Value::Map more;
+        more.emplace_back("after", Value{Value::Array{ids.begin(), ids.end()}});
+        return encode(Value{std::move(more)});
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
@@ -77,7 +93,7 @@ struct StepProtocol<AcquireJobs> {
         const auto names = queue_names_part();
         const auto own_jobs =
             lazily("own_jobs",
-                   {index, counter, keyed, record, forget, burial, deleted, ranks, unrank,
+                   {index, counter, keyed, record, unrank, waiting, forget, burial, deleted, ranks,
                     next_ready, names, take_own},
                    "take_own, begin_attempts, id_of, record_of, pushed_as, place_by");
         return compose(
@@ -126,13 +142,16 @@ struct StepProtocol<AckJob> {
         using namespace lua;
         const auto ruby_acks =
             lazily("ruby_acks", {expect, wake, job, lease, ruby_ack}, "ruby_ack");
+        const auto dependents =
+            lazily("dependents", {wake, ready, record, ranks, waiting, lua::release_dependents},
+                   "release_dependents");
         const auto keyed_acks =
             lazily("keyed_acks",
                    {expect, job, lease, keyed, record, forget, index, counter, keep_key, keyed_ack},
                    "keyed_ack");
         const auto checks = lazily("checks", {expect}, "expect, expect_queue");
         const auto names = queue_names_part();
-        return compose(AckJob::traits, {names, ruby_acks, keyed_acks, checks}, ack_job);
+        return compose(AckJob::traits, {names, ruby_acks, dependents, keyed_acks, checks}, ack_job);
     }
     static void request(Request& request, const AckJob& step) { request.on(step.lease); }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
@@ -171,10 +190,11 @@ struct StepProtocol<FailJob> {
     static Script script() {
         using namespace lua;
         const auto names = queue_names_part();
-        return compose(FailJob::traits,
-                       {expect, index, wake, counter, job, callback, ordering_group, ready, place,
-                        lease, keyed, record, ranks, forget, burial, names, cancelled},
-                       fail_job);
+        return compose(
+            FailJob::traits,
+            {expect, index, wake, counter, job, callback, ordering_group, ready, place, lease,
+             keyed, record, ranks, unrank, waiting, forget, burial, names, cancelled},
+            fail_job);
     }
     static void request(Request& request, const FailJob& step) {
         request.on(step.lease)

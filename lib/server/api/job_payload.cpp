@@ -8,15 +8,16 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "payload.hpp"
 
 namespace routemaster::api {
 namespace {
 
-constexpr std::array<std::string_view, 10> job_fields{
-    "name",         "arguments", "delay",   "run_at", "priority",
-    "attempts_max", "timeout",   "expires", "unique", "metadata"};
+constexpr std::array<std::string_view, 11> job_fields{
+    "name",    "arguments", "delay",  "run_at",   "priority", "attempts_max",
+    "timeout", "expires",   "unique", "metadata", "after"};
 constexpr std::array<std::string_view, 4> unique_fields{"key", "scope", "time", "on_duplicate"};
 
 /// The longest span, in milliseconds: a thousand years.
@@ -124,6 +125,19 @@ Result<void> read_priority(const Value& payload, std::int32_t& priority) {
     return {};
 }
 
+Result<void> read_after(const Value& payload, std::vector<JobId>& after) {
+    const auto* wanted = given(payload, "after");
+    if (wanted == nullptr) return {};
+    const auto* list = wanted->get_if<Value::Array>();
+    if (list == nullptr) return bad("after", "must be an array of ids");
+    for (const auto& id : *list) {
+        const auto* number = id.get_if<std::int64_t>();
+        if (number == nullptr || *number < 1) return bad("after", "must be an array of ids");
+        after.push_back(static_cast<JobId>(*number));
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<JobPush> job_push(const Value& payload) {
@@ -144,6 +158,7 @@ Result<JobPush> job_push(const Value& payload) {
     if (auto read = read_priority(payload, options.priority); !read) return read.error();
     if (auto read = read_unique(payload, options.unique); !read) return read.error();
     if (auto read = read_metadata(payload, options.metadata); !read) return read.error();
+    if (auto read = read_after(payload, options.after); !read) return read.error();
     return push;
 }
 

@@ -36,6 +36,7 @@ local function expect_queue(q)
         expect('HLEN', 'routemaster:job:' .. q, 'routemaster:deleted:' .. q,
             'routemaster:keyed:' .. q, 'routemaster:keys:' .. q)
         return expect('ZCARD', 'routemaster:ids:' .. q, 'routemaster:buried:' .. q,
-            'routemaster:burials:' .. q, 'routemaster:ranks:' .. q)
+            'routemaster:burials:' .. q, 'routemaster:dependents:' .. q,
+            'routemaster:ranks:' .. q)
     end
 end

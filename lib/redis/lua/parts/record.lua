@@ -1,10 +1,13 @@
 -- Jobs that have ids: those of all queues but Ruby Routemaster's. `routemaster:ids:{q}` has the id
 -- of each as its score. `routemaster:job:{q}` has a record of each that is not as a push with the
 -- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout or
--- [timeout, metadata] or [timeout, metadata or "", priority], expires_at, buried_at, -1, or -2 when
--- it was cancelled, or, while PENDING, minus the time of its lease, then attempt, time and text of
--- each error]. An error of attempt 0, which is the first, says when the job failed first, if the
--- time that it may go on failing is limited.
+-- [timeout, metadata] or [timeout, metadata or "", priority] or [timeout, metadata or "", priority
+-- or 0, more], expires_at, buried_at, -1, or -2 when it was cancelled, or, while PENDING, minus the
+-- time of its lease, then attempt, time and text of each error]. An error of attempt 0 without a
+-- text, which is the first, says when the job failed first, if the time that it may go on failing
+-- is limited. What few jobs have is a map, `more`; its keys:
+--   after  [1 if others wait for it, or did so once, else 0, when it falls due or 0, and the ids of
+--          the jobs that it waits for]; see waiting.lua
 
 local never = 9007199254740991
 
@@ -37,6 +40,24 @@ end
 local function priority_in(record)
     return type(record[4]) == 'table' and record[4][3] or 0
 end
+
+-- What few jobs have.
+local function more_of(record)
+    local more = type(record[4]) == 'table' and record[4][4]
+    return type(more) == 'table' and more or {}
+end
+
+-- What stands in a record as the timeout of a job, which has `more` besides; that may be empty.
+local function with_more(timeout, more)
+    local parts = type(timeout) == 'table' and timeout or {timeout}
+    local metadata, priority = parts[2] or '', parts[3] or 0
+    if next(more) ~= nil then return {parts[1], metadata, priority, more} end
+    if priority ~= 0 then return {parts[1], metadata, priority} end
+    return metadata ~= '' and {parts[1], metadata} or parts[1]
+end
+
+-- Whether a record says since when its job has been failing.
+local function is_failing(record) return record[7] == 0 and record[9] == '' end
 
 -- Records that a job is with no worker any more, and, unless its attempt counts, that it never
 -- began. Returns whether it was cancelled, and the record. Does nothing where jobs have no records.

@@ -39,11 +39,10 @@ local function take_own(q, most, has_ranks)
             elseif record[1] == 0 and record[5] <= now then
                 forget(q, job)
                 count('jobs.expired', q, 1)
-                ended = ended + 1
+                ended = ended + 1 + bury_dependents(q, tonumber(ids[i]) or 0, 'has expired')
             elseif used_up(record) then
                 add_error(record, 'the last attempt ended without a report')
-                bury(q, job, record)
-                ended = ended + 1
+                ended = ended + 1 + bury(q, job, record)
             else
                 local id = tonumber(ids[i]) or adopt(q, job)
                 -- A version before ranks may have put it into the list.
