@@ -60,6 +60,12 @@ inline constexpr std::size_t job_group_max = 128;
 /// Jobs of one ordering group that may be under way at once, at most.
 inline constexpr std::uint32_t group_concurrency_max = 1'000;
 
+/// Jobs that one job waits for, at most.
+inline constexpr std::size_t job_after_max = 100;
+
+/// Jobs that wait for one job, at most: its end releases all of them in one step.
+inline constexpr std::size_t job_dependents_max = 1'000;
+
 /// How a job is done, as its push says.
 struct JobOptions {
     /// After so many attempts that ended without success the job is BURIED. 0: it never is.

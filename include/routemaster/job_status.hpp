@@ -23,9 +23,10 @@ inline constexpr std::size_t job_errors_max = 10;
 
 /// Why an attempt ended without success.
 struct JobError {
-    std::uint32_t attempt = 0;  ///< 1 for the first.
-    TimePoint at{};             ///< When it was reported.
-    std::string text;           ///< At most `job_error_max` bytes.
+    /// 1 for the first; 0 when no attempt had begun, as another job went that this one waited for.
+    std::uint32_t attempt = 0;
+    TimePoint at{};    ///< When it was reported.
+    std::string text;  ///< At most `job_error_max` bytes.
 
     friend bool operator==(const JobError&, const JobError&) = default;
 };
@@ -57,6 +58,8 @@ struct JobStatus {
     /// When it failed first since it was pushed or kicked, if the time that it may go on failing is
     /// limited (`RetryPolicy::time_max`).
     std::optional<TimePoint> failing_since{};
+    /// Jobs that it waits for, by their ids. Only if SCHEDULED; `run_at` may have passed then.
+    std::vector<JobId> after{};
 
     friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };

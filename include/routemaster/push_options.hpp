@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "routemaster/job.hpp"
 #include "routemaster/job_metadata.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/unique.hpp"
@@ -57,6 +59,19 @@ struct PushOptions {
     /// How many jobs of its group may be under way at once, from 1 to `group_concurrency_max`: with
     /// 1 one follows the other. The last job of the group decides for all.
     std::uint32_t concurrency = 1;
+
+    /// Jobs of the same queue that must be done before it, by their ids: at most `job_after_max`.
+    /// Until then it is SCHEDULED, whenever it falls due. An id that the queue does not have counts
+    /// as that of a job that is done; one that no job was given yet is `invalid`, and so is a job
+    /// that `job_dependents_max` others wait for.
+    ///
+    /// A job that is BURIED is waited for, as a kick may yet make it succeed. When one is deleted
+    /// or cancelled, expires, or is dropped from the BURIED ones, the job that waits for it is
+    /// BURIED, with an error that says so; kicked, it waits for nothing any more.
+    ///
+    /// The push of a key must keep the old job (`OnDuplicate::keep`), and what follows from a job
+    /// (`FollowUps`) waits for none: else `invalid`.
+    std::vector<JobId> after{};
 };
 
 }  // namespace routemaster

@@ -62,6 +62,8 @@ void add_acquire_cases(StoreCases& add);
 void add_attempt_cases(StoreCases& add);
 /// Adds the cases about what follows from a job.
 void add_follow_up_cases(StoreCases& add);
+/// Adds the cases about jobs that wait for others.
+void add_dependency_cases(StoreCases& add);
 /// Adds the cases about jobs that are cancelled.
 void add_cancellation_cases(StoreCases& add);
 /// Adds the cases about priorities.

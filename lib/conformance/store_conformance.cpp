@@ -22,6 +22,7 @@ std::vector<StoreCase> store_conformance() {
     add_job_group_cases(add);
     add_cancellation_cases(add);
     add_follow_up_cases(add);
+    add_dependency_cases(add);
     add_job_list_cases(add);
     add_queue_cases(add);
     add_recurring_cases(add);

@@ -87,7 +87,7 @@ public:
     static std::string of(const JobStatus& s) {
         return record({of(s.id), of(s.state), of(s.job), of(s.options), of(s.run_at),
                        of(s.attempts), of(s.errors), of(s.worker), of(s.cancelled), of(s.buried_at),
-                       of(s.failing_since)});
+                       of(s.failing_since), "after " + of(s.after)});
     }
     static std::string of(const JobPage& page) {
         return record({of(page.jobs), "next " + of(page.next)});

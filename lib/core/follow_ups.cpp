@@ -15,6 +15,9 @@ Result<void> FollowUps::push(const std::string& queue, const Job& job, const Pus
     auto made = JobQueue::step_into(queue, job, options, now);
     if (!made) return made.error();
     if (auto checked = made->check(); !checked) return checked;
+    if (!made->after.empty()) {
+        return Error{Errc::invalid, "after: what follows from a job waits for no other"};
+    }
     if (auto counted = count(made->payload_bytes()); !counted) return counted;
     pushes_.push_back(*std::move(made));
     return {};

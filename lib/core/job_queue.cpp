@@ -261,6 +261,7 @@ Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
     lasting.concurrency = options.concurrency;
     if (options.expires != Duration{0}) lasting.expires_at = saturating_add(due, options.expires);
     PushJob push{queue, encode_job(job), due, std::move(lasting)};
+    push.after = options.after;
     if (push.job.size() > job_bytes_max) {
         return Error{Errc::invalid,
                      "job: must have at most " + std::to_string(job_bytes_max) + " bytes"};

@@ -27,17 +27,26 @@ constexpr std::uint64_t moved_share_max = 7;
 /// What a uid in the list of an event costs.
 constexpr std::size_t appended_bytes = Uid::length + 1;
 
-/// Entries of the map that ends the full record of some jobs: options that few have.
-std::size_t further_options(const JobState& job) {
-    if (!job.queue.has_ids || !job.in_order) return 0;
-    const bool joined = static_cast<const detail::GroupedJob&>(job).position != 0;
-    return 1U + (job.details->options.concurrency != 1 ? 1U : 0U) + (joined ? 1U : 0U);
+/// The position of a job in its group, which it has.
+std::uint64_t position_of(const JobState& job) {
+    return static_cast<const detail::GroupedJob&>(job).position;
+}
+
+/// Entries of the map that ends the full record of some jobs: what few have.
+std::size_t further_fields(const JobState& job) {
+    std::size_t entries = job.details->after.empty() ? 0 : 1;
+    if (job.queue.has_ids && job.in_order) {
+        entries += 1;
+        if (job.details->options.concurrency != 1) ++entries;
+        if (position_of(job) != 0) ++entries;
+    }
+    return entries;
 }
 
 /// Fields of the full record of a job.
 std::size_t fields_of(const JobState& job) {
     if (job.details == nullptr) return 5;
-    if (further_options(job) > 0) return 19;
+    if (further_fields(job) > 0) return 19;
     if (job.priority() != 0) return 18;
     if (job.cancelled()) return 17;
     if (!job.details->options.metadata.empty()) return 16;
@@ -175,6 +184,22 @@ void JournalWriter::attempted(JobState& job) {
     out_.natural(job.attempts());
     if (job.in_order) out_.natural(static_cast<detail::GroupedJob&>(job).position);
     job.last_row = open_row_;
+}
+
+void JournalWriter::waits(JobState& job) {
+    const auto begun = buffer_.size();
+    const auto& details = *job.details;
+    begin(ChangeKind::job_waits, details.buried_at ? 7 : 5);
+    out_.text(job.queue.name);
+    out_.natural(job.payload.hash());
+    out_.natural(job.order);
+    out_.integer(to_milliseconds(job.run_at));
+    encode_ids(details.after);
+    if (details.buried_at) {
+        out_.integer(to_milliseconds(*details.buried_at));
+        out_.text(details.errors.back().text);
+    }
+    restored(job, open_row_, buffer_.size() - begun, false);
 }
 
 void JournalWriter::lease_ended(const JobState& job) {
@@ -331,9 +356,9 @@ void JournalWriter::encode(JobState& job) {
     const bool delivers = job.in_order && !job.queue.has_ids;
     delivers ? out_.text(job.group()->name) : out_.null();
     if (job.details == nullptr) return;
-    const auto further = further_options(job);
+    const auto further = further_fields(job);
     encode_details(*job.details, further > 0);
-    if (further > 0) encode_further(static_cast<const detail::GroupedJob&>(job), further);
+    if (further > 0) encode_further(job, further);
 }
 
 void JournalWriter::encode_details(const detail::JobDetails& details, bool all) {
@@ -376,19 +401,30 @@ void JournalWriter::encode_details(const detail::JobDetails& details, bool all) 
 }
 
 /// What only some jobs have, by number.
-void JournalWriter::encode_further(const detail::GroupedJob& job, std::size_t entries) {
-    const auto& options = job.details->options;
+void JournalWriter::encode_further(const JobState& job, std::size_t entries) {
+    const auto& details = *job.details;
     out_.begin_map(entries);
-    out_.integer(JobField::group);
-    out_.text(options.group);
-    if (options.concurrency != 1) {
-        out_.integer(JobField::concurrency);
-        out_.natural(options.concurrency);
+    if (job.in_order && job.queue.has_ids) {
+        out_.integer(JobField::group);
+        out_.text(details.options.group);
+        if (details.options.concurrency != 1) {
+            out_.integer(JobField::concurrency);
+            out_.natural(details.options.concurrency);
+        }
+        if (const auto position = position_of(job); position != 0) {
+            out_.integer(JobField::position);
+            out_.natural(position);
+        }
     }
-    if (job.position != 0) {
-        out_.integer(JobField::position);
-        out_.natural(job.position);
+    if (!details.after.empty()) {
+        out_.integer(JobField::after);
+        encode_ids(details.after);
     }
+}
+
+void JournalWriter::encode_ids(const std::vector<JobId>& ids) {
+    out_.begin_array(ids.size());
+    for (const auto id : ids) out_.natural(id);
 }
 
 void JournalWriter::encode(BatchState& batch) {

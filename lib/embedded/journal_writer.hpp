@@ -84,6 +84,7 @@ public:
     void changed(detail::Entity& entity) override { encode(entity); }
     void changed(detail::JobState& job) override;
     void attempted(detail::JobState& job) override;
+    void waits(detail::JobState& job) override;
     void lease_ended(const detail::JobState& job) override;
     void changed(detail::BatchState& batch) override;
     void died(detail::BatchState& batch) override;
@@ -112,7 +113,8 @@ private:
     void encode(const State& state);
     void encode(detail::JobState& job);
     void encode_details(const detail::JobDetails& details, bool all);
-    void encode_further(const detail::GroupedJob& job, std::size_t entries);
+    void encode_further(const detail::JobState& job, std::size_t entries);
+    void encode_ids(const std::vector<JobId>& ids);
     void encode(detail::BatchState& batch);
     void encode_death(const detail::BatchState& batch);
     [[nodiscard]] bool leaves_memory(const detail::BatchState& batch) const;

@@ -10,6 +10,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <msgpack.hpp>
 
@@ -28,6 +29,7 @@ Fields list(const msgpack::object& field) {
     if (field.type != msgpack::type::ARRAY) throw msgpack::type_error{};
     return {field.via.array.ptr, field.via.array.size};
 }
+std::vector<JobId> ids(const msgpack::object& field) { return field.as<std::vector<JobId>>(); }
 std::optional<std::string> optional_string(const msgpack::object& field) {
     return field.is_nil() ? std::nullopt : std::optional{string(field)};
 }
@@ -43,7 +45,10 @@ constexpr bool numbers_differ() {
     constexpr auto first = static_cast<std::uint8_t>(ChangeKind::batch);
     constexpr auto last = static_cast<std::uint8_t>(ChangeKind::job_attempts);
     std::array numbers{State::record.whole..., State::record.gone...};
-    const auto is_taken = [](std::uint8_t number) { return number >= first && number <= last; };
+    constexpr auto waits = static_cast<std::uint8_t>(ChangeKind::job_waits);
+    const auto is_taken = [](std::uint8_t number) {
+        return (number >= first && number <= last) || number == waits;
+    };
     std::sort(numbers.begin(), numbers.end());
     return std::none_of(numbers.begin(), numbers.end(), is_taken) &&
            std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
@@ -76,6 +81,7 @@ public:
             case ChangeKind::job_gone: return job_gone(fields);
             case ChangeKind::job_over: return job_over(fields);
             case ChangeKind::job_attempts: return job_attempts(fields);
+            case ChangeKind::job_waits: return job_waits(fields);
             case ChangeKind::counter: return counter(fields);
             case ChangeKind::batch_dead: return batch_dead(fields);
             case ChangeKind::batch_redelivered: return batch_redelivered(fields);
@@ -92,7 +98,8 @@ private:
             case ChangeKind::batch_changed:
             case ChangeKind::batch_redelivered:
             case ChangeKind::job_over: return 3;
-            case ChangeKind::job: return 5;
+            case ChangeKind::job:
+            case ChangeKind::job_waits: return 5;
             case ChangeKind::counter: return 3;
             case ChangeKind::event:
             case ChangeKind::job_gone: return 2;
@@ -230,6 +237,7 @@ private:
             static_cast<std::uint32_t>(text(fields[1]).data() - changes_.data()));
         state->run_at = time(fields[2]);
         state->details = fields.size() > 5 ? details(fields.subspan(5)) : nullptr;
+        if (state->details != nullptr) state->details->after = further.after;
         if (state->in_order && queue.has_ids && state->details != nullptr) {
             state->details->options.group = further.group;
             state->details->options.concurrency = further.concurrency;
@@ -238,11 +246,12 @@ private:
         note_full_record(*state);
     }
 
-    /// Options that few jobs have. What is not known is ignored.
+    /// What few jobs have. What is not known is ignored.
     struct Further {
         std::string group{};
         std::uint32_t concurrency = 1;
         std::uint64_t position = 0;
+        std::vector<JobId> after{};
     };
 
     static Further further_fields(Fields fields) {
@@ -255,6 +264,7 @@ private:
                 case JobField::group: further.group = string(value); break;
                 case JobField::concurrency: further.concurrency = value.as<std::uint32_t>(); break;
                 case JobField::position: further.position = value.as<std::uint64_t>(); break;
+                case JobField::after: further.after = ids(value); break;
                 default: break;
             }
         }
@@ -293,7 +303,7 @@ private:
         for (const auto& one : list(fields[5])) {
             const auto error = list(one);
             if (error.size() < 3) throw msgpack::type_error{};
-            if (error[0].as<std::uint32_t>() == 0) {
+            if (error[0].as<std::uint32_t>() == 0 && text(error[2]).empty()) {
                 details->failing_since = time(error[1]);
                 continue;
             }
@@ -301,6 +311,24 @@ private:
                 {error[0].as<std::uint32_t>(), time(error[1]), string(error[2])});
         }
         return details;
+    }
+
+    void job_waits(Fields fields) {
+        const auto* queue = machine_.jobs().find_queue(string(fields[0]));
+        auto* state = queue == nullptr
+                          ? nullptr
+                          : detail::JobTable::find(*queue, fields[1].as<std::uint32_t>(),
+                                                   fields[2].as<std::uint64_t>());
+        if (state == nullptr) return;
+        auto& details = state->detailed();
+        state->run_at = time(fields[3]);
+        details.after = ids(fields[4]);
+        if (fields.size() > 5) {
+            if (fields.size() < 7) throw msgpack::type_error{};
+            details.buried_at = time(fields[5]);
+            details.add_error(text(fields[6]), time(fields[5]));
+        }
+        writer_.restored(*state, row_, bytes_, false);
     }
 
     void job_attempts(Fields fields) {

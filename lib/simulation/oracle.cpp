@@ -141,6 +141,7 @@ void Oracle::replied(std::uint64_t number, const Submission&, const Subscribe& s
 
 void Oracle::replied(std::uint64_t number, const Submission& submission, const PushJob& step,
                      const Pushed& pushed) {
+    dependencies_.pushed(step, pushed);
     auto& job = jobs_[{step.queue, step.job}];
     if (pushed == PushOutcome::duplicate) {
         if (job.existence == Existence::absent) {
@@ -169,6 +170,7 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
         if (job.existence == Existence::absent) {
             context_.fail("what was done comes again: " + name_of(lease));
         }
+        dependencies_.acquired(lease);
         if (submission.latest < job.not_before) {
             context_.fail("acquired before it is due: " + name_of(lease));
         }

@@ -16,6 +16,7 @@
 
 #include "follow_up_accounts.hpp"
 #include "group_accounts.hpp"
+#include "job_dependencies.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
@@ -30,7 +31,8 @@ namespace routemaster::simulation {
 class Oracle {
 public:
     /// `context` must outlive it.
-    explicit Oracle(SimulationContext& context) : context_{context}, groups_{context} {}
+    explicit Oracle(SimulationContext& context)
+        : context_{context}, groups_{context}, dependencies_{context} {}
 
     // --- What the store is asked and answers ----------------------------------------------------
 
@@ -52,6 +54,9 @@ public:
 
     /// A batch reached its subscriber, which has taken it in.
     void arrived(const std::string& subscriber, const Uid& batch, const MessageList& messages);
+    /// Jobs that the next push may wait for.
+    [[nodiscard]] std::vector<JobId> draw_dependencies() { return dependencies_.draw(); }
+
     /// A job was done.
     void ran(const std::string& job);
     /// A worker was killed: what it has leased must run again before long.
@@ -177,6 +182,7 @@ private:
 
     SimulationContext& context_;
     GroupAccounts groups_;
+    JobDependencies dependencies_;
     std::uint64_t last_number_ = 0;
     std::map<std::uint64_t, Submission> submissions_;
     std::map<JobKey, JobAccount> jobs_;

@@ -179,6 +179,7 @@ struct World::Impl {
             push.options.group = "group " + std::to_string(group);
             push.options.concurrency = group < 4 ? 1 : 2;
         }
+        if (context.random.below(4) == 0) push.after = oracle.draw_dependencies();
         Step step = std::move(push);
         client.submit({&step, 1}, now, [](std::span<Outcome>) {});
     }

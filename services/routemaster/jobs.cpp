@@ -52,6 +52,14 @@ std::string last_error(const Value& job) {
     return errors.empty() ? "-" : printed(field(errors.back(), "text"));
 }
 
+/// When a job falls due, or what it waits for.
+std::string due(const Value& job) {
+    const auto& others = elements(field(job, "after"));
+    if (others.empty()) return printed_time(field(job, "run_at"));
+    if (others.size() == 1) return "after job " + printed(others.front());
+    return "after " + std::to_string(others.size()) + " jobs";
+}
+
 int list(const JobsSettings& settings) {
     BusClient client{settings.bus};
     auto left = settings.limit;
@@ -68,7 +76,7 @@ int list(const JobsSettings& settings) {
             rows.push_back(
                 {printed(field(job, "id")), state, printed(field(job, "priority")),
                  printed(field(job, "attempts")) + "/" + printed(field(job, "attempts_max")),
-                 printed_time(field(job, "run_at")), cell(printed(field(job, "name"))),
+                 due(job), cell(printed(field(job, "name"))),
                  cell(printed(field(job, "arguments"))), cell(last_error(job))});
             return left > 0;
         });

@@ -256,6 +256,21 @@ TEST_CASE("jobs of format 7 have no group, and later ones may") {
     CHECK(scene.queue("work") == QueueStatus{.ready = 2});
 }
 
+TEST_CASE("a file of format 7 has its jobs, and takes some that wait for them") {
+    FileScene scene;
+    const auto old = scene.must(PushJob{"work", "old", scene.now, {.priority = 1}}).id;
+    scene.close();
+    run_sql(scene.file, "PRAGMA user_version=7");
+    scene.open();
+    auto push = scene.job("new");
+    push.after = {old};
+    scene.must(push);
+    scene.close();
+    scene.open();
+    CHECK(scene.queue("work") == QueueStatus{.scheduled = 1, .ready = 1});
+    CHECK(take(scene).job == "old");
+}
+
 TEST_CASE("a missing folder, and a folder in place of the file, are refused") {
     const TemporaryFolder folder;
     check_refused(folder.path() / "missing" / "bus.db", Errc::unavailable,

@@ -55,8 +55,13 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
           std::string::npos);
     CHECK(jobs({"kick", "images", "--all"}).output == "1 jobs run again\n");
     CHECK(jobs({"kick", "images", "1"}).status == 1);
+    CHECK(jobs({"push", "images", "next", "--options", R"({"after":[1]})"}).output == "4 pushed\n");
+    CHECK(jobs({"list", "images", "--state", "scheduled"}).output.find("after job 1 ") !=
+          std::string::npos);
     CHECK(jobs({"delete", "images", "1"}).status == 0);
     CHECK(jobs({"show", "images", "1"}).status == 1);
+    CHECK(jobs({"show", "images", "4"}).output.find("job 1, which it waited for, was deleted") !=
+          std::string::npos);
 
     CHECK(jobs({"push", "images", "b", "--group", "account:42", "--concurrency", "2"}).output ==
           "4 pushed\n");

@@ -82,6 +82,7 @@ PROGRAMS["dispatcher"] = [
 PROGRAMS["faults"] = [
     [
         "tests/faults/embedded_attempts_test.cpp",
+        "tests/faults/embedded_dependencies_test.cpp",
         "tests/faults/embedded_groups_test.cpp",
         "tests/faults/embedded_priorities_test.cpp",
         "tests/faults/embedded_queues_test.cpp",

@@ -53,7 +53,9 @@ struct BusyScene : RedisScene {
     std::vector<Lease> called;      // To a callback in a process.
     std::vector<Lease> work;
     std::vector<Lease> keyed;    // Of a job with a key; another is READY.
-    JobId low = 0;               // A job of low priority, which is READY.
+    JobId first = 0;             // The job of the first of `work`; others wait for it.
+    JobId low = 0;               // A job of low priority, which is READY; others wait for it.
+    int waiting = 0;             // Jobs that wait for these.
     std::vector<Lease> grouped;  // Of a job in a group, for which another waits.
 
     void prepare() {
@@ -84,9 +86,15 @@ struct BusyScene : RedisScene {
         for (const char* uid : {"A", "B", "C", "D", "E", "F", "G"}) {
             publish("BATCHBATCHBATCHB" + std::string{uid} + "AAA");
         }
-        for (const char* job : {"a", "b", "c", "d"}) perform(PushJob{"work", job, now});
+        first = perform(PushJob{"work", "a", now}).id;
+        for (const char* job : {"b", "c", "d"}) perform(PushJob{"work", job, now});
         perform(PushJob{"work", "later", now + Duration{60'000}});
         low = perform(PushJob{"work", "low", now, {.priority = -1}}).id;
+        for (const auto& awaited : std::vector<std::vector<JobId>>{{first}, {low}, {first, low}}) {
+            PushJob step{"work", "after " + std::to_string(++waiting), now};
+            step.after = awaited;
+            perform(step);
+        }
         if (!mixed) perform(PushJob{"main", "now", now});
         deliveries = perform(AcquireJobs{.queue = "main", .worker = worker, .limit = 3}).leases;
         work = perform(AcquireJobs{.queue = "work", .worker = worker, .limit = 2}).leases;

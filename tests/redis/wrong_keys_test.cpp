@@ -134,6 +134,18 @@ std::vector<KeyKind> kinds() {
          [](const BusyScene& s) -> Step {
              return DeleteJob{"grouped", s.grouped.at(0).id + 1};
          }},
+        {"PushJob, after others",
+         [](const BusyScene& s) -> Step {
+             PushJob step{"work", "new", s.now};
+             step.after = {s.first, s.low};
+             return step;
+         }},
+        {"PushJob, with a key, after others",
+         [](const BusyScene& s) -> Step {
+             PushJob step{"work", "new", s.now, {.key = {.text = "new"}}};
+             step.after = {s.first, s.low};
+             return step;
+         }},
         {"AcquireJobs, with a priority",
          [](const BusyScene& s) -> Step {
              return AcquireJobs{.queue = "work", .worker = s.worker, .limit = 100};

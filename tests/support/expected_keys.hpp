@@ -160,7 +160,8 @@ private:
             const auto own = name_of(job);
             keys_.set("jobs:index:" + name, own);
             if (job.state == State::scheduled) {
-                keys_.set("jobs:scheduled:" + name, own + "@" + text(job.run_at));
+                const auto at = job.waiting ? std::to_string(wire(never)) : text(job.run_at);
+                keys_.set("jobs:scheduled:" + name, own + "@" + at);
             } else if (job.state == State::ready && !job.eligible && !queue.has_ids) {
                 keys_.set("routemaster:blocked:" + name, own);
             }
@@ -239,11 +240,16 @@ private:
         static const detail::JobDetails none;
         const auto& details = job.details == nullptr ? none : *job.details;
         if (job.has_key()) add_key(queue, job);
+        for (const auto awaited : details.after) {
+            keys_.set(
+                "routemaster:dependents:" + queue,
+                digits_of(awaited) + ":" + digits_of(job.order) + "@" + std::to_string(awaited));
+        }
         Value::Array record{
             job.attempts(),
             job.worker == nullptr ? std::string{} : std::string{job.worker->uid.text()},
             details.options.attempts_max,
-            timeout_of(details.options),
+            timeout_of(details.options, after_of(job)),
             wire(details.options.expires_at),
             details.buried_at       ? wire(*details.buried_at)
             : details.cancelled     ? -2
@@ -254,7 +260,8 @@ private:
         auto options = details.options;
         options.key = {};
         const bool plain = job.attempts() == 0 && job.worker == nullptr &&
-                           options == JobOptions{} && !details.buried_at;
+                           options == JobOptions{} && !details.buried_at && !job.awaited &&
+                           details.after.empty();
         if (plain && details.errors.empty()) return;
         if (details.failing_since) {
             for (const auto& part :
@@ -270,19 +277,34 @@ private:
         keys_.hash("routemaster:job:" + queue, own, encode(Value{std::move(record)}));
     }
 
-    static Value timeout_of(const JobOptions& options) {
-        if (options.metadata.empty() && options.priority == 0 && options.group.empty()) {
+    /// Whether others wait for a job, for when it waits for others itself, and for which.
+    static Value::Array after_of(const detail::JobState& job) {
+        if (!job.awaited && !job.waiting) return {};
+        Value::Array after{job.awaited ? 1 : 0, job.waiting ? wire(job.run_at) : 0};
+        if (job.waiting) {
+            after.insert(after.end(), job.details->after.begin(), job.details->after.end());
+        }
+        return after;
+    }
+
+    static Value timeout_of(const JobOptions& options, const Value::Array& after) {
+        const bool more = !after.empty();
+        if (options.metadata.empty() && options.priority == 0 && options.group.empty() && !more) {
             return options.timeout.count();
         }
         Value::Map metadata;
         for (const auto& [name, text] : options.metadata) metadata.emplace_back(name, Value{text});
         Value::Array parts{options.timeout.count(), std::string{}};
         if (!metadata.empty()) parts[1] = encode(Value{std::move(metadata)});
-        if (options.priority != 0 || !options.group.empty()) parts.emplace_back(options.priority);
-        if (options.group.empty()) return parts;
-        Value::Map further{{"group", Value{options.group}}};
-        if (options.concurrency != 1) further.emplace_back("concurrency", options.concurrency);
-        parts.emplace_back(encode(Value{std::move(further)}));
+        const bool further = !options.group.empty();
+        if (options.priority != 0 || further || more) parts.emplace_back(options.priority);
+        if (further || more) parts.emplace_back(std::string{});
+        if (further) {
+            Value::Map map{{"group", Value{options.group}}};
+            if (options.concurrency != 1) map.emplace_back("concurrency", options.concurrency);
+            parts[3] = encode(Value{std::move(map)});
+        }
+        if (more) parts.emplace_back(Value::Map{{"after", Value{after}}});
         return parts;
     }
 

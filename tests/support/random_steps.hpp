@@ -77,11 +77,13 @@ private:
     /// Some have options of their own.
     Step push(TimePoint now) {
         PushJob step{"work", job(), now + delay()};
+        if (random_.below(4) == 0) add_after(step);
         if (random_.below(2) == 0) return step;
         step.options.attempts_max = static_cast<std::uint32_t>(random_.below(4));
         step.options.timeout = random_.below(2) * unit_;
         if (random_.below(4) == 0) step.options.expires_at = step.run_at + delay();
         if (random_.below(2) == 0) add_key(step, now);
+        if (!step.after.empty()) step.on_duplicate = OnDuplicate::keep;
         if (random_.below(4) == 0) step.options.metadata = {{"trace", job()}};
         // A level is worth some seconds of steps: ranks meet what is due.
         if (random_.below(2) == 0) {
@@ -94,6 +96,11 @@ private:
         return step;
     }
 
+    /// Jobs that are there often enough, now and then one that never was.
+    void add_after(PushJob& step) {
+        for (auto left = random_.below(4); left > 0; --left) step.after.push_back(any_id());
+    }
+
     void add_key(PushJob& step, TimePoint now) {
         auto& key = step.options.key;
         key.text = "key " + std::to_string(random_.below(30));
@@ -104,7 +111,7 @@ private:
 
     /// Pages and ids that exist often enough.
     Step about_jobs() {
-        const auto id = jobs_ + 3 - std::min(jobs_ + 2, random_.below(60));
+        const auto id = any_id();
         switch (random_.below(7)) {
             case 0: return FindJob{"work", id};
             case 1: return KickJobs{.queue = "work", .limit = limit()};
@@ -265,6 +272,7 @@ private:
         for (auto left = random_.below(6); left > 0; --left) {
             auto one = push(due + unit_);
             due = step.pushes.emplace_back(std::get<PushJob>(std::move(one))).run_at;
+            step.pushes.back().after.clear();
         }
         std::vector<Uid> ids(random_.below(6));
         for (auto& id : ids) id = Uid{random_.next(), random_.next()};
@@ -282,6 +290,7 @@ private:
         if (which < 4) return std::string{"local:"} + destinations_[1 + which % 2];
         return "https://example.com/" + std::to_string(which);
     }
+    JobId any_id() { return jobs_ + 3 - std::min(jobs_ + 2, random_.below(60)); }
     std::string job() { return "job " + std::to_string(random_.below(200)); }
     Duration delay() { return random_.below(100) * unit_; }
     std::uint32_t limit() { return static_cast<std::uint32_t>(1 + random_.below(4)); }

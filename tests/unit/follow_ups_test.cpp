@@ -210,6 +210,7 @@ TEST_CASE("a bad follow-up is refused where the handler asks for it, and adds no
         refuse(job.push("no queue", {"b"}), "queue:");
         refuse(job.push("aux", {"b"}, {.attempts_max = 1}), "options:");
         refuse(job.push("next", {""}), "name:");
+        refuse(job.push("next", {"b"}, {.after = {1}}), "after:");
         refuse(job.push("next", {"b"}, {.unique = Unique::by_key("")}), "unique.key:");
         refuse(job.publish(order_event("No Topic")), "topic:");
         refuse(job.publish({.topic = "orders", .type = EventType::update, .url = "no"}), "url:");

@@ -159,9 +159,10 @@ TEST_CASE("http api: jobs of a queue are counted, listed in pages, and shown") {
     const auto at = std::to_string(rm::to_milliseconds(noon));
     const auto buried =
         R"({"id":1,"state":"buried","name":"a","arguments":[],"attempts":1,"attempts_max":25,)"
-        R"("priority":0,"timeout":0,"run_at":null,"expires_at":null,"buried_at":)" +
-        at + R"(,"key":null,"group":null,"concurrency":1,"worker":null,)" +
-        R"("cancelled":false,"metadata":{},)" + R"("errors":[{"attempt":1,"at":)" + at +
+        R"("priority":0,"timeout":0,"run_at":null,"after":[],"expires_at":null,)"
+        R"("buried_at":)" +
+        at + R"(,"key":null,"group":null,"concurrency":1,"worker":null,"cancelled":false,)" +
+        R"("metadata":{},)" + R"("errors":[{"attempt":1,"at":)" + at +
         R"(,"text":"no \"good\""}]})";
     CHECK(bus.get(jobs_path + "?state=buried", root).body == "[" + buried + "]");
     CHECK(bus.get(jobs_path + "/1", root).body == buried);
@@ -179,6 +180,26 @@ TEST_CASE("http api: jobs of a queue are counted, listed in pages, and shown") {
     for (const std::string id : {"7", "x", "-1", "18446744073709551616"}) {
         CHECK(bus.get(jobs_path + "/" + id, root).status == 404);
     }
+}
+
+TEST_CASE("http api: a job waits for others that its push names") {
+    Scenario bus;
+    const auto push = [&](const std::string& after) {
+        return bus.post(jobs_path, root, R"({"name":"b","after":)" + after + "}");
+    };
+    CHECK(bus.post(jobs_path, root, R"({"name":"a"})").status == 200);
+    for (const char* bad : {"1", "[\"1\"]", "[0]", "[-1]", "[1.5]", "[2]", "{}"}) {
+        const auto answer = push(bad);
+        CHECK(answer.status == 400);
+        CHECK(answer.body.starts_with("after: "));
+    }
+    CHECK(push("[1]").body == R"({"id":2,"outcome":"pushed"})");
+    CHECK(counted(bus) == rm::QueueStatus{.scheduled = 1, .ready = 1});
+    CHECK(bus.get(jobs_path + "/2", root).body.find(R"("after":[1])") != std::string::npos);
+    CHECK(bus.remove(jobs_path + "/1", root).status == 204);
+    CHECK(bus.get(jobs_path + "/2", root)
+              .body.find(R"("text":"job 1, which it waited for, was deleted")") !=
+          std::string::npos);
 }
 
 TEST_CASE("http api: a page of jobs ends once it is large") {

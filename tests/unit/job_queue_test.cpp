@@ -83,6 +83,19 @@ TEST_CASE("a job with a delay beyond the end of time is never due") {
     CHECK(queue.acquire().empty());
 }
 
+TEST_CASE("a job waits for others that its push names") {
+    Queue queue;
+    const auto first = queue.jobs.push(resize).value().id;
+    const auto next = queue.jobs.push({"mail"}, {.after = {first}}).value().id;
+    CHECK(queue.jobs.status().value() == QueueStatus{.scheduled = 1, .ready = 1});
+    CHECK(queue.jobs.find(next).value()->after == std::vector<JobId>{first});
+    CHECK(queue.jobs.push({"mail", {1}}, {.after = {next + 1}}).error().context() ==
+          "after: no job has had the id 3");
+    CHECK(queue.jobs.check(resize, {.after = {0}}).error().code() == Errc::invalid);
+    CHECK(queue.jobs.remove(first).value() == Deletion::deleted);
+    CHECK(queue.jobs.status().value() == QueueStatus{.buried = 1});
+}
+
 TEST_CASE("a queue with a missing or too long name refuses jobs, naming the field") {
     Queue queue;
     for (const auto& name : {std::string{}, std::string(65, 'q')}) {

@@ -52,7 +52,7 @@ struct CompleteJob {
 
     Lease lease;
     /// At most `follow_ups_max` with `publications`, and `follow_up_bytes_max`, else `invalid`; so
-    /// is a push into `delivery_queue`.
+    /// is a push into `delivery_queue`, or with `after`.
     std::vector<PushJob> pushes{};
     std::vector<PublishEvent> publications{};
 };

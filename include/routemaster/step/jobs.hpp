@@ -23,12 +23,17 @@ namespace routemaster {
 /// Without a key, an equal job without one that is there already, be it BURIED, stays as it is,
 /// with its own options. With a key, the job that has it excludes others as its own scope says.
 /// When `on_duplicate` says so and that job is SCHEDULED or READY, it takes over job, options and
-/// time; it keeps its id, its errors, and its places, in the queue and in its ordering group, when
-/// it is READY and stays so with the same priority, group and concurrency; its attempts begin anew.
+/// time; it keeps its id, its errors, what it waits for, and its places, in the queue and in its
+/// ordering group, when it is READY and stays so with the same priority, group and concurrency; its
+/// attempts begin anew.
 /// With a `group`, the job joins that ordering group when it is READY for the first time, at its
 /// end, and keeps its place there, however often it is acquired and put back, until it is gone,
 /// BURIED or replaced. Only the first `concurrency` of a group may be acquired, as many as the last
 /// of them asks for; those that a worker has already when it becomes fewer go on.
+/// A job that is to be done `after` others is SCHEDULED, whatever `run_at` says, until all of them
+/// have succeeded; it then runs at `run_at`, or as if it fell due at that moment. Those that the
+/// queue does not have count as done. When one of them goes in any other way, which a BURIED one
+/// has not yet, the job is BURIED with an error that names it, and waits for none any more.
 /// Repeating it answers `duplicate`, or `replaced`, for as long as the job excludes others.
 struct PushJob {
     using Reply = Pushed;
@@ -38,7 +43,8 @@ struct PushJob {
                                        .needs = CapacityNeed::payload};
     [[nodiscard]] Result<void> check() const;
     [[nodiscard]] std::size_t payload_bytes() const noexcept {
-        return job.size() + bytes_of(options.metadata) + options.group.size();
+        return job.size() + bytes_of(options.metadata) + options.group.size() +
+               after.size() * sizeof(JobId);
     }
 
     std::string queue;  ///< See `is_queue_name`, else `invalid`; so in all steps.
@@ -48,6 +54,11 @@ struct PushJob {
     TimePoint run_at;
     JobOptions options{};  ///< Only the defaults in a queue of Ruby Routemaster, else `invalid`.
     OnDuplicate on_duplicate = OnDuplicate::keep;  ///< Without a key only `keep`, else `invalid`.
+    /// Jobs of the same queue, at most `job_after_max`, none of them 0, with `OnDuplicate::keep`
+    /// alone, and in no queue of Ruby Routemaster: else `invalid`. So it is, unless the push is a
+    /// duplicate, when one of them is greater than the last id that was given, or when
+    /// `job_dependents_max` jobs wait for one of them already.
+    std::vector<JobId> after{};
 };
 
 /// What `AcquireJobs` got.
@@ -102,7 +113,8 @@ struct AcquireJobs {
     std::optional<std::vector<std::string>> destinations{};
 };
 
-/// Forgets a job that was done. Its key excludes others until its time is over, if it has one.
+/// Forgets a job that was done. Its key excludes others until its time is over, if it has one, and
+/// jobs that wait for it wait for it no more.
 /// Repeating an ack that succeeded answers `lease_lost`.
 struct AckJob {
     using Reply = Settlement;
@@ -148,7 +160,8 @@ struct ReleaseJob {
 /// It runs again at `run_at`; or it is BURIED, which answers `buried`, when `bury` says so, when
 /// this was the last of its `attempts_max`, or when it has been failing for `time_max`. Of more
 /// than `buried_max` BURIED jobs of a queue the one that was buried first is dropped, counted in
-/// `jobs.forgotten`.
+/// `jobs.forgotten`. Jobs that waited for one that went are BURIED beyond that bound, and each
+/// burial drops two until it holds again.
 /// Jobs of Ruby Routemaster's queues cannot fail: `invalid`. Repeating one that succeeded answers
 /// `lease_lost`.
 struct FailJob {

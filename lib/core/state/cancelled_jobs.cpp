@@ -2,9 +2,9 @@
 
 namespace routemaster::detail {
 
-Cancellation JobTable::cancel(JobState& job) {
+Cancellation JobTable::cancel(JobState& job, TimePoint now) {
     if (job.state != JobState::State::pending) {
-        drop_cancelled(job);
+        drop_cancelled(job, now);
         return Cancellation::cancelled;
     }
     if (!job.cancelled()) {
@@ -15,9 +15,9 @@ Cancellation JobTable::cancel(JobState& job) {
     return Cancellation::requested;
 }
 
-void JobTable::drop_cancelled(JobState& job) {
+void JobTable::drop_cancelled(JobState& job, TimePoint now) {
     counters_.add({"jobs.cancelled", {{"queue", job.queue.name}}}, 1);
-    remove(job);
+    drop(job, "was cancelled", now);
 }
 
 std::vector<std::uint64_t> JobTable::heartbeat(const Uid& uid, TimePoint now) {

@@ -45,6 +45,8 @@ public:
     virtual void changed(JobState& job) = 0;
     /// The number of attempts of a job changed, and nothing else of it.
     virtual void attempted(JobState& job) = 0;
+    /// What a job waits for changed, and with that its time, or that it is BURIED; nothing else.
+    virtual void waits(JobState& job) = 0;
     /// The lease under which a job is PENDING, and whose fence it still has, ended.
     virtual void lease_ended(const JobState& job) = 0;
     /// A batch began, or changed in anything but its messages.
@@ -83,6 +85,7 @@ public:
     void changed(Entity&) override {}
     void changed(JobState&) override {}
     void attempted(JobState&) override {}
+    void waits(JobState&) override {}
     void lease_ended(const JobState&) override {}
     void changed(BatchState&) override {}
     void died(BatchState&) override {}

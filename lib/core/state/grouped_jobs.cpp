@@ -28,7 +28,7 @@ void JobTable::skip(JobState& job) {
 }
 
 void JobTable::place(JobState& job, TimePoint now) {
-    if (job.run_at <= now) enter_group(job);
+    if (!job.waiting && job.run_at <= now) enter_group(job);
     places_.place(job, now);
 }
 
@@ -46,6 +46,8 @@ JobState& JobTable::regroup(JobState& job, const PushJob& step) {
     auto* group = group_of(queue, step.options.group);
     auto& other = make(queue, step.job, job.payload.hash(), job.run_at, job.order, group);
     other.restored = job.restored;
+    other.waiting = job.waiting;
+    other.awaited = job.awaited;
     JobKeys::release(job);
     queue.by_id.remove(job);
     other.details = std::move(job.details);

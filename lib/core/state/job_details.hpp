@@ -24,6 +24,7 @@ struct JobDetails {
     /// Of the first failure since it was pushed or kicked, of those with a limit to the time.
     std::optional<TimePoint> failing_since{};
     std::vector<JobError> errors{};  ///< The newest last, at most `job_errors_max`.
+    std::vector<JobId> after{};      ///< Jobs that it waits for, by their ids.
 
     /// Whether a further attempt may begin.
     [[nodiscard]] bool has_attempts_left() const noexcept {

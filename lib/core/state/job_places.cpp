@@ -3,6 +3,11 @@
 namespace routemaster::detail {
 
 void JobPlaces::place(JobState& job, TimePoint now) {
+    if (job.waiting) {
+        job.state = JobState::State::scheduled;
+        ++job.queue.waiting;
+        return;
+    }
     if (job.run_at <= now) {
         make_ready(job);
         return;
@@ -15,7 +20,9 @@ void JobPlaces::place(JobState& job, TimePoint now) {
 }
 
 void JobPlaces::displace(JobState& job) {
-    if (job.state == JobState::State::scheduled) {
+    if (job.waiting) {
+        --job.queue.waiting;
+    } else if (job.state == JobState::State::scheduled) {
         job.queue.scheduled.remove(job);
     } else if (job.state == JobState::State::buried) {
         job.queue.buried.remove(job);

@@ -17,7 +17,7 @@ public:
     /// `wake_ups` must outlive it.
     explicit JobPlaces(WakeUps& wake_ups) : wake_ups_{wake_ups} {}
 
-    /// Makes a job that is nowhere SCHEDULED or READY.
+    /// Makes a job that is nowhere SCHEDULED or READY. One that waits for others is SCHEDULED.
     void place(JobState& job, TimePoint now);
     /// Undoes `place`.
     static void displace(JobState& job);

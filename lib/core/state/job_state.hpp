@@ -44,6 +44,8 @@ struct JobState : Entity {
     bool in_order : 1 = false;  ///< It is a `GroupedJob`.
     bool counted : 1 = false;   ///< While PENDING: this is an attempt, and attempts are counted.
     bool restored : 1 = false;  ///< It comes from a journal, so an attempt may have been cut off.
+    bool waiting : 1 = false;   ///< While SCHEDULED: for other jobs, so it has no place by time.
+    bool awaited : 1 = false;   ///< Another job waits for it, or did so once.
     QueueState& queue;
     Payload payload;  ///< Encoded: the identity, unless it has a key.
     TimePoint run_at;

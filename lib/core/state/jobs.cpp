@@ -94,6 +94,7 @@ JobState& JobTable::push(QueueState& queue, const PushJob& step, std::uint32_t h
     auto* group = group_of(queue, step.options.group);
     auto& state = make(queue, step.job, hash, step.run_at, next_id(), group);
     if (step.options != default_options) state.detailed().options = step.options;
+    wait_for(state, step.after);
     queue.by_id.insert(state);
     place(state, now);
     changes_.changed(state);
@@ -120,6 +121,7 @@ void JobTable::take_away(JobState& job) {
     } else {
         JobPlaces::displace(job);
     }
+    if (job.waiting) stop_waiting(job);
     if (job.in_order) groups_.leave(grouped(job));
     JobKeys::release(job);
     if (job.queue.has_ids) job.queue.by_id.remove(job);
@@ -132,7 +134,7 @@ void JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
 }
 
 void JobTable::put_back(JobState& job, TimePoint run_at, TimePoint now) {
-    if (job.cancelled()) return drop_cancelled(job);
+    if (job.cancelled()) return drop_cancelled(job, now);
     leases_.end(job);
     job.run_at = run_at;
     place(job, now);
@@ -149,7 +151,7 @@ void JobTable::release_uncounted(JobState& job, TimePoint run_at, TimePoint now)
 
 bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
     if (job.cancelled()) {
-        drop_cancelled(job);
+        drop_cancelled(job, now);
         return false;
     }
     auto& details = job.detailed();
@@ -165,35 +167,37 @@ bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
     return last;
 }
 
-void JobTable::bury(JobState& job, TimePoint now) {
+std::size_t JobTable::bury(JobState& job, TimePoint now) {
     auto& queue = job.queue;
     skip(job);
     job.detailed().buried_at = now;
     queue.buried.add(job);
     changes_.changed(job);
-    if (queue.buried.size() <= buried_max) return;
-    counters_.add({"jobs.forgotten", {{"queue", queue.name}}}, 1);
-    remove(*queue.buried.first());
+    // One makes room for this one, the other for one that was BURIED when another job went.
+    std::size_t others = 0;
+    for (int n = 0; n < 2 && queue.buried.size() > buried_max; ++n) {
+        counters_.add({"jobs.forgotten", {{"queue", queue.name}}}, 1);
+        others += drop(*queue.buried.first(), "was forgotten", now);
+    }
+    return others;
 }
 
-bool JobTable::end_unfit(JobState& job, TimePoint now) {
-    if (job.details == nullptr) return false;
+std::size_t JobTable::end_unfit(JobState& job, TimePoint now) {
+    if (job.details == nullptr) return 0;
     auto& details = *job.details;
     if (details.cancelled) {
-        drop_cancelled(job);
-        return true;
+        drop_cancelled(job, now);
+        return 1;
     }
     if (details.attempts == 0 && details.options.expires_at <= now) {
         counters_.add({"jobs.expired", {{"queue", job.queue.name}}}, 1);
-        remove(job);
-        return true;
+        return 1 + drop(job, "has expired", now);
     }
-    if (details.has_attempts_left()) return false;
+    if (details.has_attempts_left()) return 0;
     if (!job.payload.resident()) changes_.load(job);
     JobPlaces::withdraw(job);
     details.add_error(unreported_error, now);
-    bury(job, now);
-    return true;
+    return 1 + bury(job, now);
 }
 
 std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint now) {
@@ -233,7 +237,7 @@ JobStatus JobTable::status(const JobState& job, TimePoint now) const {
     status.id = job.order;
     switch (job.state) {
         case JobState::State::scheduled:
-            status.state = job.run_at > now ? State::scheduled : State::ready;
+            status.state = job.waiting || job.run_at > now ? State::scheduled : State::ready;
             if (status.state == State::scheduled) status.run_at = job.run_at;
             break;
         case JobState::State::ready: status.state = State::ready; break;
@@ -249,6 +253,7 @@ JobStatus JobTable::status(const JobState& job, TimePoint now) const {
     status.cancelled = job.details->cancelled;
     status.buried_at = job.details->buried_at;
     status.failing_since = job.details->failing_since;
+    status.after = job.details->after;
     return status;
 }
 
@@ -257,7 +262,8 @@ JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint 
         using State = JobStatus::State;
         switch (job.state) {
             case JobState::State::scheduled:
-                return step.state == (job.run_at > now ? State::scheduled : State::ready);
+                return step.state ==
+                       (job.waiting || job.run_at > now ? State::scheduled : State::ready);
             case JobState::State::ready: return step.state == State::ready;
             case JobState::State::pending: return step.state == State::pending;
             case JobState::State::buried: return step.state == State::buried;
@@ -285,7 +291,7 @@ QueueStatus JobTable::count(const QueueState& queue, TimePoint now) {
     const std::uint64_t due = queue.scheduled.count_due(now);
     const auto ready =
         queue.ready.size() + queue.ranked.size() + queue.ready_for_few + queue.blocked;
-    return {.scheduled = queue.scheduled.size() - due,
+    return {.scheduled = queue.scheduled.size() - due + queue.waiting,
             .ready = ready + due,
             .pending = queue.pending,
             .buried = queue.buried.size(),
@@ -362,15 +368,15 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     std::size_t there = acquired.leases.size() + queue.ranked.size();
     for (const auto* source : sources) there += source->size();
     acquired.leases.reserve(std::min<std::size_t>(step.limit, there));
-    std::uint32_t ended = 0;
+    std::size_t ended = 0;
     const auto take = [&](ReadyJobs& source, std::size_t most) {
         while (most > 0 && acquired.leases.size() < step.limit) {
             auto* const first = front(source);
-            if (first == nullptr || ended == ended_at_acquisition_max) return;
+            if (first == nullptr || ended >= ended_at_acquisition_max) return;
             auto& job = *first;
             try {
-                if (end_unfit(job, now)) {
-                    ++ended;
+                if (const auto unfit = end_unfit(job, now); unfit > 0) {
+                    ended += unfit;
                     continue;
                 }
                 if (!job.payload.resident()) changes_.load(job);
@@ -475,6 +481,12 @@ void JobTable::settle_restored() {
             const bool joined = job->in_order && (!queue.has_ids || grouped(*job).position != 0);
             if (joined) ordered.push_back(&grouped(*job));
         }
+        std::erase_if(all, [](JobState* job) {
+            if (job->details == nullptr || job->details->after.empty()) return false;
+            wait_for(*job, std::vector<JobId>{job->details->after});
+            if (job->waiting) ++job->queue.waiting;
+            return bool{job->waiting};
+        });
         queue.scheduled.restore(std::move(all));
         std::sort(buried.begin(), buried.end(), [](const JobState* a, const JobState* b) {
             return std::pair{*a->details->buried_at, a->order} <
@@ -502,7 +514,7 @@ void JobTable::reinstate(const Lease& lease, TimePoint seen) {
     if (queue == nullptr) return;
     auto* job = lease.id != 0 ? queue->by_id.find(lease.id) : find(*queue, lease.job);
     if (job == nullptr || job->state == JobState::State::pending) return;
-    if (job->state == JobState::State::buried) return;
+    if (job->state == JobState::State::buried || job->waiting) return;
     if (!job->payload.resident()) changes_.load(*job);
     JobPlaces::displace(*job);
     auto& holder = leases_.worker(lease.worker);

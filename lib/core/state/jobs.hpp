@@ -93,22 +93,28 @@ public:
     JobState& push(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                    std::uint64_t order, OrderingGroup* group, TimePoint now);
 
-    /// The same with options, in a queue whose jobs have ids.
+    /// The same with options, in a queue whose jobs have ids. It `may_wait`.
     JobState& push(QueueState& queue, const PushJob& step, std::uint32_t hash, TimePoint now);
+
+    /// Why a push may not wait for the jobs that it names, if so.
+    [[nodiscard]] Result<void> may_wait(const PushJob& step) const;
 
     /// Is called with each entity that a reply tells anything of.
     using Reveal = std::function<void(const Entity&)>;
 
     /// Adds a job with a key, unless another excludes it; then the other may be replaced.
-    Pushed push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal);
+    Result<Pushed> push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal);
 
     /// Moves a job that is not PENDING to another instant.
     void reschedule(JobState& job, TimePoint run_at, TimePoint now);
 
-    /// Ends a job, whatever its state.
+    /// Ends a job that none waits for, whatever its state.
     void remove(JobState& job);
-    /// The same of one that was done.
+    /// The same of one that was done: those that wait for it wait for it no more.
     void complete(JobState& job, TimePoint now);
+    /// The same of one that was not done. What waits for it is BURIED, with an error that says what
+    /// became of it; returns how many those are, at most `job_dependents_max`.
+    std::size_t drop(JobState& job, std::string_view fate, TimePoint now);
 
     /// Ends the lease of a job, which is to run again at `run_at`.
     void release(JobState& job, TimePoint run_at, TimePoint now);
@@ -118,7 +124,7 @@ public:
     bool fail(JobState& job, const FailJob& step, TimePoint now);
 
     /// Ends a job, or lets its worker know that it is to stop.
-    Cancellation cancel(JobState& job);
+    Cancellation cancel(JobState& job, TimePoint now);
 
     /// Lets nobody acquire anything from a queue.
     void pause(const std::string& name);
@@ -238,12 +244,27 @@ private:
     void begin_attempt(JobState& job);
     /// Ends the lease of a job, whose attempts are as they are to be.
     void put_back(JobState& job, TimePoint run_at, TimePoint now);
-    /// Ends a READY job that must not be acquired, if it is one; false when it may be.
-    bool end_unfit(JobState& job, TimePoint now);
+    /// Ends a READY job that must not be acquired, if it is one; 0 when it may be, else 1 and how
+    /// many others are BURIED for that.
+    std::size_t end_unfit(JobState& job, TimePoint now);
     /// Ends a job that was cancelled, whatever its state.
-    void drop_cancelled(JobState& job);
-    /// Makes a job that is nowhere BURIED.
-    void bury(JobState& job, TimePoint now);
+    void drop_cancelled(JobState& job, TimePoint now);
+    /// Makes a job that is nowhere BURIED. Returns how many others are so, too, for want of space
+    /// among the BURIED.
+    std::size_t bury(JobState& job, TimePoint now);
+
+    /// Those of some jobs that are there, each once.
+    [[nodiscard]] static std::vector<JobId> present(const QueueState& queue,
+                                                    std::vector<JobId> jobs);
+    /// Makes a job that is nowhere wait for those of others that are there.
+    static void wait_for(JobState& job, const std::vector<JobId>& others);
+    /// The reverse, when it is nowhere again.
+    static void stop_waiting(JobState& job);
+    /// What waits for a job that was done waits for it no more.
+    void release_dependents(QueueState& queue, JobId done, TimePoint now);
+    /// What waits for a job that is gone is BURIED; returns how many those are.
+    std::size_t bury_dependents(QueueState& queue, JobId gone, std::string_view fate,
+                                TimePoint now);
 
     /// Ends the leases of a worker, the oldest first, at most `limit`.
     std::uint64_t release_all(Worker& worker, std::uint64_t limit,

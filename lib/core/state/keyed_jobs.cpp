@@ -4,7 +4,7 @@
 
 namespace routemaster::detail {
 
-Pushed JobTable::push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal) {
+Result<Pushed> JobTable::push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal) {
     const auto& key = step.options.key.text;
     const auto* present = find_queue(step.queue);
     if (auto* owner = present == nullptr ? nullptr : JobKeys::owner(*present, key, now)) {
@@ -12,26 +12,28 @@ Pushed JobTable::push_with_key(const PushJob& step, TimePoint now, const Reveal&
         const bool waits =
             owner->state == JobState::State::scheduled || owner->state == JobState::State::ready;
         if (step.on_duplicate == OnDuplicate::keep || !waits) {
-            return {PushOutcome::duplicate, owner->order};
+            return Pushed{PushOutcome::duplicate, owner->order};
         }
         const auto id = owner->order;
         replace(*owner, step, now);
-        return {PushOutcome::replaced, id};
+        return Pushed{PushOutcome::replaced, id};
     }
     if (const auto* kept = keys_.kept().find(step.queue, key, now)) {
         reveal(*kept);
-        return {PushOutcome::duplicate, 0};
+        return Pushed{PushOutcome::duplicate, 0};
     }
+    if (auto may = may_wait(step); !may) return may.error();
     auto& queue = this->queue(step.queue);
     const auto id = next_id();
     auto* group = group_of(queue, step.options.group);
     auto& job = make(queue, step.job, id_hash(id), step.run_at, id, group);
     job.detailed().options = step.options;
     JobKeys::take(job);
+    wait_for(job, step.after);
     queue.by_id.insert(job);
     place(job, now);
     changes_.changed(job);
-    return {PushOutcome::pushed, id};
+    return Pushed{PushOutcome::pushed, id};
 }
 
 void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
@@ -58,11 +60,6 @@ void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
         place(taken, now);
     }
     changes_.changed(taken);
-}
-
-void JobTable::complete(JobState& job, TimePoint now) {
-    keys_.done(job, now);
-    take_away(job);
 }
 
 }  // namespace routemaster::detail

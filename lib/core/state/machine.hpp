@@ -104,7 +104,7 @@ private:
 
     // --- Jobs -----------------------------------------------------------------------------------
 
-    Pushed push_with_key(const PushJob& step);
+    Result<Pushed> push_with_key(const PushJob& step);
     /// Pushes a job without a key into a queue that has none like it.
     Pushed push_new(QueueState& queue, const PushJob& step, std::uint32_t hash);
     /// Why the first of some events may not be published, one after the other, if so.

@@ -12,6 +12,7 @@
 
 #include "core/containers/hash_index.hpp"
 #include "core/state/buried_jobs.hpp"
+#include "core/state/dependents.hpp"
 #include "core/state/id_index.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/ranked_jobs.hpp"
@@ -38,6 +39,8 @@ struct QueueState {
     BuriedJobs buried;
     ReadyJobs ready;          ///< READY and eligible, and not among those below.
     RankedJobs ranked;        ///< READY, with a priority.
+    Dependents dependents;    ///< Who waits for which job.
+    std::size_t waiting = 0;  ///< SCHEDULED, and not in `scheduled`, as they wait for others.
     std::size_t blocked = 0;  ///< READY and not eligible.
     /// Of jobs with ids, by their names: those that a job of the queue names.
     std::unordered_map<std::string, OrderingGroup> groups;

@@ -30,6 +30,10 @@ Result<void> CompleteJob::check() const {
         if (auto checked = pushes[i].check(); !checked) {
             return at_place("pushes", i, checked.error());
         }
+        if (!pushes[i].after.empty()) {
+            return at_place("pushes", i,
+                            {Errc::invalid, "after: what follows from a job waits for no other"});
+        }
         if (pushes[i].queue != delivery_queue) continue;
         return at_place("pushes", i, {Errc::invalid, "queue: is that of deliveries"});
     }

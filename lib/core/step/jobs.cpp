@@ -1,5 +1,6 @@
 #include "routemaster/step/jobs.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "core/codec/utf8.hpp"
@@ -11,6 +12,23 @@ namespace {
 Result<void> check_page_limit(std::uint32_t limit) {
     if (limit >= 1 && limit <= jobs_looked_at_max) return {};
     return Error{Errc::invalid, "limit: must be from 1 to " + std::to_string(jobs_looked_at_max)};
+}
+
+Result<void> check_after(const PushJob& push) {
+    const auto& after = push.after;
+    if (after.empty()) return {};
+    if (is_ruby_queue(push.queue)) {
+        return Error{Errc::invalid, "after: jobs of Ruby Routemaster's queues have no ids"};
+    }
+    if (after.size() > job_after_max) {
+        return Error{Errc::invalid,
+                     "after: must be at most " + std::to_string(job_after_max) + " jobs"};
+    }
+    if (std::find(after.begin(), after.end(), JobId{0}) != after.end()) {
+        return Error{Errc::invalid, "after: 0 is the id of no job"};
+    }
+    if (push.on_duplicate == OnDuplicate::keep) return {};
+    return Error{Errc::invalid, "after: a job that waits for others replaces none"};
 }
 
 Result<void> check_metadata(const JobMetadata& metadata) {
@@ -66,6 +84,7 @@ Result<void> PushJob::check() const {
     }
     if (auto checked = check_metadata(options.metadata); !checked) return checked;
     if (auto checked = check_group(options.group, options.concurrency); !checked) return checked;
+    if (auto checked = check_after(*this); !checked) return checked;
     // On Redis what begins so is not a job, but the name of one.
     if (job.front() == '\xc1') return Error{Errc::invalid, "job: begins with the byte 0xc1"};
     if (is_ruby_queue(queue) && options != JobOptions{}) {

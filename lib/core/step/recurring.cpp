@@ -59,6 +59,9 @@ Result<void> RunRecurringJob::check() const {
     if (until >= next) return Error{Errc::invalid, "next: must be after until"};
     if (push == nullptr) return {};
     if (auto checked = check_own_queue(push->queue); !checked) return checked;
+    if (!push->after.empty()) {
+        return Error{Errc::invalid, "after: the job of a tick waits for no other"};
+    }
     return push->check();
 }
 

@@ -2,10 +2,11 @@
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence
 -- Reply: 1, or 0 when the lease is lost.
+-- Effect: jobs that wait for it wait for it no more; its record says whether there may be any.
 -- Parts: ruby_acks() gives what only the queues of Ruby Routemaster need, keyed_acks() what only a
 --        job with a key needs, job_groups() what only one with an ordering group needs,
---        queue_names() what only the last job of a queue needs, checks() what only a key of another
---        type needs.
+--        dependents() what only one needs that others wait for, queue_names() what only the last
+--        job of a queue needs, checks() what only a key of another type needs.
 local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 if q == 'main' or q == 'aux' then return ruby_acks()(q, job, worker, fence) end
 local leases = P .. 'routemaster:leases:' .. worker
@@ -15,13 +16,14 @@ if leased ~= q .. '\0' .. job then return keyed_acks()(q, job, worker, fence) en
 
 local ids, records = 'routemaster:ids:' .. q, 'routemaster:job:' .. q
 local pending = 'jobs:pending:' .. q .. ':' .. worker
-local grouped = false
+local grouped, awaited
 local function take()
     redis.call('SCARD', KEYS[1])
     local record = redis.call('HGET', P .. records, job)
-    -- Few have an ordering group, and few others this word.
+    -- Few have an ordering group or are waited for, and few others these words.
     grouped = record and string.find(record, 'group', 1, true)
-    if grouped then select(2, checks())(q) end
+    awaited = record and string.find(record, '\165after', 1, true)
+    if grouped or awaited then select(2, checks())(q) end
     -- The oldest are at the tail.
     return redis.call('ZCARD', P .. ids), redis.call('LREM', P .. pending, -1, job)
 end
@@ -36,9 +38,11 @@ if not done then
 end
 redis.call('HDEL', leases, fence)
 if taken ~= 1 then return 0 end
+local id = awaited and tonumber(redis.call('ZSCORE', P .. ids, job))
 if grouped then select(3, job_groups())(q, job) end
 redis.call('SREM', KEYS[1], job)
 redis.call('HDEL', P .. records, job)
 redis.call('ZREM', P .. ids, job)
+if id then dependents()(q, id) end
 if jobs == 1 then select(2, queue_names())(q) end
 return 1

@@ -12,5 +12,6 @@ local state = state_of(q, job, record)
 if state == 2 then return 2 end
 take_out(q, job, id, state, record)
 forget(q, job)
+bury_dependents(q, id, 'was deleted')
 select(2, queue_names())(q)
 return 1

@@ -19,7 +19,7 @@ record[2], record[6] = '', -1
 add_error(record, ARGV[10])
 local time_max, too_long = tonumber(ARGV[11]), false
 if time_max > 0 then
-    if record[7] ~= 0 then
+    if not is_failing(record) then
         for _, part in ipairs({'', now, 0}) do table.insert(record, 7, part) end
     end
     too_long = record[8] + time_max <= now

@@ -11,12 +11,13 @@
 
 namespace routemaster::redis {
 
-/// A part of a script: `cancellations()` returns `drop_cancelled` of cancelled.lua. Needs the part
-/// `record`.
+/// A part of a script: `cancellations()` returns `drop_cancelled` of cancelled.lua. Needs the parts
+/// `record` and `ranks`.
 inline std::string cancellations_part() {
     using namespace lua;
     const auto names = queue_names_part();
-    return lazily("cancellations", {index, counter, keyed, forget, names, cancelled},
+    return lazily("cancellations",
+                  {index, counter, keyed, unrank, waiting, forget, burial, names, cancelled},
                   "drop_cancelled");
 }
 

@@ -35,6 +35,7 @@ JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
                       .expires_at = reply.time(*parts[11]),
                       .metadata = std::move(timeout.metadata)};
     unpack_further(timeout.further, status.options);
+    status.after = std::move(timeout.after);
     if (const auto key = text(*parts[4]); !key.empty()) {
         status.options.key = {
             .text = std::string{key},
@@ -45,8 +46,9 @@ JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
     if (number(*parts[12]) >= 0) status.buried_at = reply.time(*parts[12]);
     for (std::size_t i = 13; i + 2 < parts.size(); i += 3) {
         const auto at = reply.time(*parts[i + 1]);
-        if (const auto attempt = number_of(*parts[i]); attempt > 0) {
-            status.errors.push_back({attempt, at, std::string{text(*parts[i + 2])}});
+        const auto attempt = number_of(*parts[i]);
+        if (const auto error = text(*parts[i + 2]); attempt > 0 || !error.empty()) {
+            status.errors.push_back({attempt, at, std::string{error}});
         } else {
             status.failing_since = at;
         }
@@ -74,7 +76,7 @@ template <>
 struct StepProtocol<FindJob> {
     static Script script() {
         using namespace lua;
-        return compose(FindJob::traits, {keyed, record, job_status}, find_job);
+        return compose(FindJob::traits, {keyed, record, waiting, job_status}, find_job);
     }
     static void request(Request& request, const FindJob& step) {
         request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
@@ -89,7 +91,7 @@ template <>
 struct StepProtocol<ListJobs> {
     static Script script() {
         using namespace lua;
-        return compose(ListJobs::traits, {keyed, record, job_status}, list_jobs);
+        return compose(ListJobs::traits, {keyed, record, waiting, job_status}, list_jobs);
     }
     static void request(Request& request, const ListJobs& step) {
         request.on("jobs:index:", step.queue)
@@ -113,7 +115,7 @@ struct StepProtocol<KickJobs> {
         const auto groups = job_groups_part();
         return compose(KickJobs::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, ready, place,
-                        keyed, record, groups, ranks, forget, burial, begin_anew},
+                        keyed, record, groups, ranks, unrank, waiting, forget, burial, begin_anew},
                        kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {
@@ -131,8 +133,8 @@ struct StepProtocol<DeleteJob> {
         const auto names = queue_names_part();
         const auto groups = job_groups_part();
         return compose(DeleteJob::traits,
-                       {expect, index, counter, keyed, record, groups, forget, burial, deleted,
-                        job_status, unrank, take_out, names},
+                       {expect, index, counter, keyed, record, groups, unrank, waiting, forget,
+                        burial, deleted, job_status, take_out, names},
                        delete_job);
     }
     static void request(Request& request, const DeleteJob& step) {
@@ -154,8 +156,8 @@ struct StepProtocol<CancelJob> {
         const auto names = queue_names_part();
         const auto groups = job_groups_part();
         return compose(CancelJob::traits,
-                       {expect, index, counter, keyed, record, groups, forget, burial, deleted,
-                        job_status, unrank, take_out, names, cancelled},
+                       {expect, index, counter, keyed, record, groups, unrank, waiting, forget,
+                        burial, deleted, job_status, take_out, names, cancelled},
                        cancel_job);
     }
     static void request(Request& request, const CancelJob& step) {

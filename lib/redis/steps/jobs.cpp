@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,7 +15,9 @@
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/pushed.hpp"
 #include "redis/steps/queue_names.hpp"
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job_status.hpp"
+#include "routemaster/value.hpp"
 
 namespace routemaster::redis {
 
@@ -24,16 +27,20 @@ struct StepProtocol<PushJob> {
         using namespace lua;
         const auto ruby_pushes = lazily(
             "ruby_pushes", {expect, job, callback, ordering_group, place, ruby_push}, "ruby_push");
-        const auto keyed_pushes = lazily(
-            "keyed_pushes", {expect, deleted, keyed, record, ranks, begin_anew, unrank, push_keyed},
-            "push_keyed");
+        const auto keyed_pushes = lazily("keyed_pushes",
+                                         {expect, deleted, keyed, record, ranks, begin_anew, unrank,
+                                          waiting, push_after, push_keyed},
+                                         "push_keyed");
         const auto records = lazily("records", {record, ranks}, "save, place_ranked, place_by");
+        const auto afters =
+            lazily("afters", {record, waiting, push_after}, "present, begin_waiting");
         const auto checks = lazily("checks", {expect}, "expect_queue");
         const auto names = queue_names_part();
         const auto groups = job_groups_part();
-        return compose(PushJob::traits,
-                       {wake, ready, ruby_pushes, names, groups, keyed_pushes, records, checks},
-                       push_job);
+        return compose(
+            PushJob::traits,
+            {wake, ready, ruby_pushes, names, groups, keyed_pushes, records, afters, checks},
+            push_job);
     }
 
     /// Ruby workers end at a job they do not know.
@@ -48,7 +55,7 @@ struct StepProtocol<PushJob> {
             .add(step.queue)
             .add(step.job)
             .add(request.wire(step.run_at));
-        if (step.options == JobOptions{}) return;
+        if (step.options == JobOptions{} && step.after.empty()) return;
         request.arguments()
             .add(step.options.attempts_max)
             .add(step.options.timeout.count())
@@ -57,7 +64,8 @@ struct StepProtocol<PushJob> {
         const auto& metadata = step.options.metadata;
         const auto priority = step.options.priority;
         const auto further = packed_further(step.options);
-        const bool has_last = priority != 0 || !further.empty();
+        const bool waits = !step.after.empty();
+        const bool has_last = priority != 0 || waits || !further.empty();
         if (key.text.empty() && metadata.empty() && !has_last) return;
         request.arguments()
             .add(key.text)
@@ -67,7 +75,13 @@ struct StepProtocol<PushJob> {
         if (metadata.empty() && !has_last) return;
         request.arguments().add(metadata.empty() ? std::string{} : packed(metadata));
         if (has_last) request.arguments().add(priority);
-        if (!further.empty()) request.arguments().add(further);
+        if (waits || !further.empty()) request.arguments().add(further);
+        if (waits) request.arguments().add(packed_ids(step.after));
+    }
+    /// In their order, each once.
+    static std::string packed_ids(const std::vector<JobId>& jobs) {
+        const std::set<JobId> ids{jobs.begin(), jobs.end()};
+        return encode(Value{Value::Array{ids.begin(), ids.end()}});
     }
     static Pushed reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);
@@ -85,7 +99,7 @@ struct StepProtocol<AcquireJobs> {
         const auto groups = job_groups_part();
         const auto own_jobs =
             lazily("own_jobs",
-                   {index, counter, keyed, record, forget, burial, deleted, ranks, unrank,
+                   {index, counter, keyed, record, unrank, waiting, forget, burial, deleted, ranks,
                     next_ready, names, take_own},
                    "take_own, begin_attempts, id_of, record_of, pushed_as, place_by");
         return compose(AcquireJobs::traits,
@@ -135,6 +149,9 @@ struct StepProtocol<AckJob> {
         using namespace lua;
         const auto ruby_acks =
             lazily("ruby_acks", {expect, wake, job, lease, ruby_ack}, "ruby_ack");
+        const auto dependents =
+            lazily("dependents", {wake, ready, record, ranks, waiting, lua::release_dependents},
+                   "release_dependents");
         const auto keyed_acks =
             lazily("keyed_acks",
                    {expect, job, lease, keyed, record, forget, index, counter, keep_key, keyed_ack},
@@ -142,7 +159,8 @@ struct StepProtocol<AckJob> {
         const auto checks = lazily("checks", {expect}, "expect, expect_queue");
         const auto names = queue_names_part();
         const auto groups = job_groups_part();
-        return compose(AckJob::traits, {names, ruby_acks, groups, keyed_acks, checks}, ack_job);
+        return compose(AckJob::traits, {names, ruby_acks, groups, dependents, keyed_acks, checks},
+                       ack_job);
     }
     static void request(Request& request, const AckJob& step) { request.on(step.lease); }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
@@ -184,8 +202,9 @@ struct StepProtocol<FailJob> {
         const auto names = queue_names_part();
         const auto groups = job_groups_part();
         return compose(FailJob::traits,
-                       {expect, index, wake, counter, job, callback, ordering_group, ready, place,
-                        lease, keyed, record, groups, ranks, forget, burial, names, cancelled},
+                       {expect, index,   wake,   counter, job,    callback, ordering_group,
+                        ready,  place,   lease,  keyed,   record, groups,   ranks,
+                        unrank, waiting, forget, burial,  names,  cancelled},
                        fail_job);
     }
     static void request(Request& request, const FailJob& step) {

@@ -7,9 +7,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "redis/script_reply.hpp"
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/job.hpp"
 #include "routemaster/job_metadata.hpp"
 #include "routemaster/value.hpp"
 
@@ -35,7 +37,7 @@ inline JobMetadata unpacked(std::string_view bytes) {
 }
 
 /// Part of a reply: the timeout of a job, alone or in a list with its metadata, its priority, and
-/// what else few jobs have.
+/// what else few jobs have, and the jobs that it waits for.
 struct TimeoutPart {
     explicit TimeoutPart(const redisReply& part) {
         if (part.type != REDIS_REPLY_ARRAY) {
@@ -47,12 +49,15 @@ struct TimeoutPart {
         metadata = unpacked(text(*both[1]));
         if (both.size() > 2) priority = static_cast<std::int32_t>(number(*both[2]));
         if (both.size() > 3) further = text(*both[3]);
+        if (both.size() <= 4) return;
+        after = list<JobId>(*both[4], [](const redisReply& id) { return count(id).value; });
     }
 
     Duration timeout{0};
     JobMetadata metadata;
     std::int32_t priority = 0;
-    std::string further;  ///< See further_options.hpp.
+    std::string further;       ///< See further_options.hpp.
+    std::vector<JobId> after;  ///< Only in the status of a job.
 };
 
 }  // namespace routemaster::redis

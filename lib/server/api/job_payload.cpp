@@ -8,15 +8,16 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "payload.hpp"
 
 namespace routemaster::api {
 namespace {
 
-constexpr std::array<std::string_view, 12> job_fields{
-    "name",    "arguments", "delay",  "run_at",   "priority", "attempts_max",
-    "timeout", "expires",   "unique", "metadata", "group",    "concurrency"};
+constexpr std::array<std::string_view, 13> job_fields{
+    "name",    "arguments", "delay",    "run_at", "priority",    "attempts_max", "timeout",
+    "expires", "unique",    "metadata", "group",  "concurrency", "after"};
 constexpr std::array<std::string_view, 4> unique_fields{"key", "scope", "time", "on_duplicate"};
 
 /// The longest span, in milliseconds: a thousand years.
@@ -134,6 +135,19 @@ Result<void> read_group(const Value& payload, PushOptions& options) {
     return {};
 }
 
+Result<void> read_after(const Value& payload, std::vector<JobId>& after) {
+    const auto* wanted = given(payload, "after");
+    if (wanted == nullptr) return {};
+    const auto* list = wanted->get_if<Value::Array>();
+    if (list == nullptr) return bad("after", "must be an array of ids");
+    for (const auto& id : *list) {
+        const auto* number = id.get_if<std::int64_t>();
+        if (number == nullptr || *number < 1) return bad("after", "must be an array of ids");
+        after.push_back(static_cast<JobId>(*number));
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<JobPush> job_push(const Value& payload) {
@@ -155,6 +169,7 @@ Result<JobPush> job_push(const Value& payload) {
     if (auto read = read_unique(payload, options.unique); !read) return read.error();
     if (auto read = read_metadata(payload, options.metadata); !read) return read.error();
     if (auto read = read_group(payload, options); !read) return read.error();
+    if (auto read = read_after(payload, options.after); !read) return read.error();
     return push;
 }
 

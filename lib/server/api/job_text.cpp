@@ -2,6 +2,7 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/codec/msgpack.hpp"
@@ -30,6 +31,15 @@ void append_errors(std::string& json, const std::vector<JobError>& errors) {
         json.append(R"(,"text":)");
         append_json_text(json, error.text);
         json.push_back('}');
+    }
+    json.push_back(']');
+}
+
+void append_ids(std::string& json, const std::vector<JobId>& ids) {
+    json.push_back('[');
+    for (const auto id : ids) {
+        if (json.back() != '[') json.push_back(',');
+        json.append(std::to_string(id));
     }
     json.push_back(']');
 }
@@ -91,6 +101,8 @@ void append_job_status(std::string& json, const JobStatus& status) {
     json.append(R"(,"run_at":)");
     const bool scheduled = status.state == JobStatus::State::scheduled;
     append_time(json, scheduled ? std::optional{status.run_at} : std::nullopt);
+    json.append(R"(,"after":)");
+    append_ids(json, status.after);
     json.append(R"(,"expires_at":)");
     append_time(json,
                 options.expires_at != never ? std::optional{options.expires_at} : std::nullopt);

@@ -55,7 +55,7 @@ Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     if (job == nullptr) return bad("job", "is missing");
     auto push = job_push(*job);
     if (!push) return headed("job", push.error());
-    for (const std::string_view field : {"delay", "run_at", "unique"}) {
+    for (const std::string_view field : {"delay", "run_at", "unique", "after"}) {
         if (given(*job, field) != nullptr) {
             return bad("job", std::string{field} + ": is not for a recurring job");
         }

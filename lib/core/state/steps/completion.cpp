@@ -64,7 +64,8 @@ Result<CompleteJob::Reply> Machine::apply(CompleteJob& step) {
     for (std::size_t i = 0; i < step.pushes.size(); ++i) {
         const auto& push = step.pushes[i];
         if (!push.options.key.text.empty()) {
-            completed.pushed.push_back(push_with_key(push));
+            // It waits for no job, so nothing is wrong with it.
+            completed.pushed.push_back(push_with_key(push).value());
         } else if (const auto id = equal.of(push, i)) {
             completed.pushed.push_back({PushOutcome::duplicate, *id});
         } else {

@@ -36,7 +36,7 @@ Result<DeleteJob::Reply> Machine::apply(DeleteJob& step) {
     auto* job = queue == nullptr ? nullptr : queue->by_id.find(step.id);
     if (job == nullptr) return Deletion::unknown;
     if (job->state == JobState::State::pending) return Deletion::pending;
-    jobs_.remove(*job);
+    jobs_.drop(*job, "was deleted", now_);
     return Deletion::deleted;
 }
 
@@ -44,7 +44,7 @@ template <>
 Result<CancelJob::Reply> Machine::apply(CancelJob& step) {
     const auto* queue = jobs_.find_queue(step.queue);
     auto* job = queue == nullptr ? nullptr : queue->by_id.find(step.id);
-    return job == nullptr ? Cancellation::unknown : jobs_.cancel(*job);
+    return job == nullptr ? Cancellation::unknown : jobs_.cancel(*job, now_);
 }
 
 Outcome Machine::perform_in(JobListSteps steps, Step& step) { return apply_one_of(steps, step); }

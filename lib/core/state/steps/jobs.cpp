@@ -10,15 +10,16 @@ template <>
 Result<PushJob::Reply> Machine::apply(PushJob& step) {
     if (!step.options.key.text.empty()) return push_with_key(step);
     const auto hash = payload_hash(step.job);
-    auto& queue = jobs_.queue(step.queue);
-    if (const auto* present = jobs_.find(queue, step.job, hash)) {
+    auto* queue = jobs_.find_queue(step.queue);
+    if (const auto* present = queue == nullptr ? nullptr : jobs_.find(*queue, step.job, hash)) {
         depends_on_row_ = present->last_row;
-        return Pushed{PushOutcome::duplicate, queue.has_ids ? present->order : 0};
+        return Pushed{PushOutcome::duplicate, queue->has_ids ? present->order : 0};
     }
-    return push_new(queue, step, hash);
+    if (auto may = jobs_.may_wait(step); !may) return may.error();
+    return push_new(queue == nullptr ? jobs_.queue(step.queue) : *queue, step, hash);
 }
 
-Pushed Machine::push_with_key(const PushJob& step) {
+Result<Pushed> Machine::push_with_key(const PushJob& step) {
     return jobs_.push_with_key(step, now_,
                                [this](const Entity& known) { depends_on_row_ = known.last_row; });
 }

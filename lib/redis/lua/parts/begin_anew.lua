@@ -1,6 +1,6 @@
 -- Makes the record of a job say that its attempts begin anew. Its errors stay.
 local function begin_anew(record)
     record[1] = 0
-    if record[7] ~= 0 then return end
+    if not is_failing(record) then return end
     for _ = 1, 3 do table.remove(record, 7) end
 end

@@ -13,7 +13,7 @@ end
 local function add_error(record, text)
     local size = #record
     record[size + 1], record[size + 2], record[size + 3] = record[1], now, text
-    local first = record[7] == 0 and 10 or 7
+    local first = is_failing(record) and 10 or 7
     if #record >= first + 3 * 10 then
         for _ = 1, 3 do table.remove(record, first) end
     end
@@ -21,22 +21,48 @@ end
 
 local function used_up(record) return record[3] > 0 and record[1] >= record[3] end
 
--- Makes a job that is nowhere BURIED, and drops the one that was buried first beyond 10,000.
--- `in_hand`: see job_group.lua.
-local function bury(q, job, record, in_hand)
-    local id = id_of(q, job)
+-- Puts a job that is nowhere among the BURIED. `in_hand`: see job_group.lua.
+local function lay(q, job, id, record, in_hand)
     select(2, job_groups())(q, id, record, in_hand)
-    local burials = P .. 'routemaster:burials:' .. q
     record[2], record[6] = '', now
     save(q, job, record)
     redis.call('ZADD', P .. 'routemaster:buried:' .. q, id, job)
-    redis.call('ZADD', burials, now, burial_of(id))
-    if redis.call('ZCARD', burials) <= 10000 then return end
-    local first = redis.call('ZRANGE', burials, 0, 0)[1]
-    local gone = job_of(q, tonumber(first))
-    redis.call('ZREM', burials, first)
-    if not gone then return end
-    redis.call('ZREM', P .. 'routemaster:buried:' .. q, gone)
-    forget(q, gone)
-    count('jobs.forgotten', q, 1)
+    redis.call('ZADD', P .. 'routemaster:burials:' .. q, now, burial_of(id))
+end
+
+-- A job is gone that was not done: those that wait for it are BURIED. Of those that were buried
+-- first it drops none: these may be waited for in their turn, and so on. Returns how many they are,
+-- at most 1,000.
+local function bury_dependents(q, gone, fate)
+    local jobs, ids = take_dependents(q, gone)
+    for i, job in ipairs(jobs) do
+        local record = record_of(q, job)
+        stop_waiting(q, ids[i], record)
+        redis.call('ZREM', P .. 'jobs:scheduled:' .. q, job)
+        unrank(q, ids[i], record)
+        add_error(record, string.format('job %.0f, which it waited for, %s', gone, fate))
+        lay(q, job, ids[i], record)
+    end
+    return #jobs
+end
+
+-- Makes a job that is nowhere BURIED, and drops those that were buried first beyond 10,000: one for
+-- this job, and one for another that was BURIED when a job went that it waited for. Returns how
+-- many are BURIED because of those. `in_hand`: see job_group.lua.
+local function bury(q, job, record, in_hand)
+    lay(q, job, id_of(q, job), record, in_hand)
+    local burials, others = P .. 'routemaster:burials:' .. q, 0
+    for _ = 1, 2 do
+        if redis.call('ZCARD', burials) <= 10000 then break end
+        local first = redis.call('ZRANGE', burials, 0, 0)[1]
+        local gone = job_of(q, tonumber(first))
+        redis.call('ZREM', burials, first)
+        if gone then
+            redis.call('ZREM', P .. 'routemaster:buried:' .. q, gone)
+            forget(q, gone)
+            count('jobs.forgotten', q, 1)
+            others = others + bury_dependents(q, tonumber(first), 'was forgotten')
+        end
+    end
+    return others
 end

@@ -2,7 +2,9 @@
 
 -- Ends a job that was cancelled and is nowhere.
 local function drop_cancelled(q, job)
+    local id = id_of(q, job)
     count('jobs.cancelled', q, 1)
     forget(q, job)
+    bury_dependents(q, id, 'was cancelled')
     select(2, queue_names())(q)
 end

@@ -36,7 +36,8 @@ local function expect_queue(q)
         expect('HLEN', 'routemaster:job:' .. q, 'routemaster:deleted:' .. q,
             'routemaster:keyed:' .. q, 'routemaster:keys:' .. q)
         local ranks = expect('ZCARD', 'routemaster:ids:' .. q, 'routemaster:buried:' .. q,
-            'routemaster:burials:' .. q, 'routemaster:ranks:' .. q)
+            'routemaster:burials:' .. q, 'routemaster:dependents:' .. q,
+            'routemaster:ranks:' .. q)
         return ranks + expect('ZCARD', 'routemaster:held:' .. q)
     end
 end

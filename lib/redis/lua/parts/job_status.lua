@@ -1,12 +1,15 @@
 -- The status of a job: id, state (0 SCHEDULED, 1 READY, 2 PENDING, 3 BURIED), job, run_at if it is
 -- SCHEDULED, key or "", scope, until, then its record: attempts, worker or "", attempts_max,
--- timeout or [timeout, metadata], expires_at, buried_at, -2 when it was cancelled, or another
--- number below 0, and attempt, time and text of each error.
+-- timeout, [timeout, metadata], [timeout, metadata, priority], or that, what record.lua calls
+-- further, and the ids of jobs that it waits for, expires_at, buried_at, -2 when it was cancelled, or another number below 0, and
+-- attempt, time and text of each error.
 local function state_of(q, job, record)
     if record[2] ~= '' then return 2 end
     if record[6] >= 0 then return 3 end
     local run_at = tonumber(redis.call('ZSCORE', P .. 'jobs:scheduled:' .. q, job))
-    if run_at and run_at > now then return 0, run_at end
+    if run_at and run_at > now then
+        return 0, is_waiting(record) and after_of(record)[2] or run_at
+    end
     return 1
 end
 
@@ -14,5 +17,9 @@ local function job_status(q, job, id, record, state, run_at)
     local keyed = is_keyed(job) and keyed_of(q, job) or {job, '', 0, 0}
     local status = {id, state, keyed[1], run_at or 0, keyed[2], keyed[3], keyed[4]}
     for i = 1, #record do status[7 + i] = record[i] end
+    if is_waiting(record) then
+        local timeout, after = record[4], after_of(record)
+        status[11] = {timeout[1], timeout[2], timeout[3], timeout[4], {unpack(after, 3)}}
+    end
     return status
 end

@@ -1,8 +1,8 @@
 local function keyed_name(id) return '\193' .. string.format('%016.0f', id) end
 
 -- Puts a job with a key into a queue; see push_job.lua for the arguments and the reply. The timeout
--- is as in a record.
-local function push_keyed(timeout)
+-- is as in a record, `others` are those that it waits for.
+local function push_keyed(timeout, others)
     local q, run_at, key, mode = ARGV[4], tonumber(ARGV[6]), ARGV[10], ARGV[13]
     expect_queue(q)
     expect('ZCARD', 'routemaster:kept_keys')
@@ -18,11 +18,19 @@ local function push_keyed(timeout)
         if mode == '0' or record[2] ~= '' or record[6] >= 0 then return {0, id} end
         local scheduled = P .. 'jobs:scheduled:' .. q
         local at = tonumber(redis.call('ZSCORE', scheduled, name))
-        if mode == '2' and at then run_at = math.max(run_at, at) end
+        local after = after_of(record)
+        local due = is_waiting(record) and after[2] or at
+        if mode == '2' and due then run_at = math.max(run_at, due) end
         redis.call('HSET', all, name, packed)
         begin_anew(record)
         local before = {[4] = record[4]}
-        record[3], record[4], record[5] = unpack(options)
+        record[3], record[5] = options[1], options[3]
+        record[4] = with_more(options[2], more_of(record))
+        if is_waiting(record) then
+            after[2] = run_at
+            set_after(record, after)
+            run_at = never
+        end
         save(q, name, record)
         local group, concurrency = group_in(record)
         local group_before, concurrency_before = group_in(before)
@@ -44,6 +52,11 @@ local function push_keyed(timeout)
     local kept, label = P .. 'routemaster:kept_keys', q .. ':' .. key
     local ends = tonumber(redis.call('ZSCORE', kept, label))
     if ends and ends > now then return {0, 0} end
+    local why
+    if others then
+        others, why = present(q, others)
+        if why then return redis.error_reply('INVALID ' .. why) end
+    end
     id = redis.call('INCR', P .. 'routemaster:job_id')
     if ends then redis.call('ZREM', kept, label) end
     name = keyed_name(id)
@@ -51,6 +64,7 @@ local function push_keyed(timeout)
     redis.call('HSET', keys, key, id)
     local record = {0, '', options[1], options[2], options[3], -1}
     redis.call('ZADD', P .. 'routemaster:ids:' .. q, id, name)
+    if others then run_at = begin_waiting(q, id, record, others, run_at) end
     place_by(q, name, run_at, record)
     save(q, name, record)
     if redis.call('SADD', KEYS[1], name) == redis.call('SCARD', KEYS[1]) then queue_names()(q) end

@@ -2,10 +2,14 @@
 -- of each as its score. `routemaster:job:{q}` has a record of each that is not as a push with the
 -- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout or
 -- [timeout, metadata] or [timeout, metadata or "", priority] or [timeout, metadata or "", priority,
--- MessagePack of a map of what else few jobs have], expires_at, buried_at, -1, or -2 when it was
--- cancelled, or, while PENDING, minus the time of its lease, then attempt, time and text of each
--- error]. An error of attempt 0, which is the first, says when the job failed first, if the
--- time that it may go on failing is limited.
+-- further] or [timeout, metadata or "", priority, further or "", more], expires_at, buried_at, -1,
+-- or -2 when it was cancelled, or, while PENDING, minus the time of its lease, then attempt, time
+-- and text of each error]. An error of attempt 0 without a text, which is the first, says when the
+-- job failed first, if the time that it may go on failing is limited. `further` is MessagePack of a
+-- map of options that few jobs have: group, and concurrency unless it is 1. `more` is a map of what
+-- few jobs have, and what changes:
+--   after  [1 if others wait for it, or did so once, else 0, when it falls due or 0, and the ids of
+--          the jobs that it waits for]; see waiting.lua
 
 local never = 9007199254740991
 
@@ -41,12 +45,31 @@ end
 
 -- The ordering group of a job, and how many of that may be under way; nil for most.
 local function group_in(record)
-    local packed = type(record[4]) == 'table' and record[4][4]
-    if not packed then return nil end
+    local packed = type(record[4]) == 'table' and record[4][4] or ''
+    if packed == '' then return nil end
     local read, further = pcall(cmsgpack.unpack, packed)
     if not read or type(further) ~= 'table' or type(further.group) ~= 'string' then return nil end
     return further.group, tonumber(further.concurrency) or 1
 end
+
+-- What few jobs have, and what changes.
+local function more_of(record)
+    local more = type(record[4]) == 'table' and record[4][5]
+    return type(more) == 'table' and more or {}
+end
+
+-- What stands in a record as the timeout of a job, which has `more` besides; that may be empty.
+local function with_more(timeout, more)
+    local parts = type(timeout) == 'table' and timeout or {timeout}
+    local metadata, priority, further = parts[2] or '', parts[3] or 0, parts[4] or ''
+    if next(more) ~= nil then return {parts[1], metadata, priority, further, more} end
+    if further ~= '' then return {parts[1], metadata, priority, further} end
+    if priority ~= 0 then return {parts[1], metadata, priority} end
+    return metadata ~= '' and {parts[1], metadata} or parts[1]
+end
+
+-- Whether a record says since when its job has been failing.
+local function is_failing(record) return record[7] == 0 and record[9] == '' end
 
 -- Records that a job is with no worker any more, and, unless its attempt counts, that it never
 -- began. Returns whether it was cancelled, and the record. Does nothing where jobs have no records.

@@ -1,6 +1,7 @@
 -- Takes a job that no worker has out of where it stands. `state` is that of job_status().
 local function take_out(q, job, id, state, record)
     if state == 3 then return exhume(q, job, id) end
+    stop_waiting(q, id, record)
     local had_rank = unrank(q, id, record)
     local was_held = group_in(record) and select(4, job_groups())(q, id)
     if redis.call('ZREM', P .. 'jobs:scheduled:' .. q, job) == 0 and not had_rank and

@@ -43,12 +43,11 @@ local function take_own(q, most, has_ranks)
             elseif record[1] == 0 and record[5] <= now then
                 forget(q, job, in_hand)
                 count('jobs.expired', q, 1)
-                ended = ended + 1
+                ended = ended + 1 + bury_dependents(q, tonumber(ids[i]) or 0, 'has expired')
                 regrouped = regrouped or group_in(record) ~= nil
             elseif used_up(record) then
                 add_error(record, 'the last attempt ended without a report')
-                bury(q, job, record, in_hand)
-                ended = ended + 1
+                ended = ended + 1 + bury(q, job, record, in_hand)
                 regrouped = regrouped or group_in(record) ~= nil
             else
                 local id = tonumber(ids[i]) or adopt(q, job)
