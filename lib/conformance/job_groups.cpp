@@ -95,6 +95,16 @@ void add_concurrency_cases(StoreCases& add) {
         expect_equal(names_of(lease_all(s)), std::string{"d"}, "of three again");
     });
 
+    add("a job that makes its group wider is acquired once", [](Scenario& s) {
+        push_grouped(s, "a", "g");
+        s.perform(PushJob{work_queue, "b", s.now(), in_group("g", 2, 1)});
+        push_grouped(s, "c", "g", 3);
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
+        expect_equal(names_of(lease_all(s)), std::string{"bac"}, "jobs under way");
+        expect_equal(s.queue(work_queue), QueueStatus{.pending = 3}, "jobs");
+        expect_none(s);
+    });
+
     add("a group that gets narrower keeps those waiting that nobody has yet", [](Scenario& s) {
         for (const auto* job : {"a", "b", "c"}) push_grouped(s, job, "g", 4);
         s.perform(PushJob{work_queue, "d", s.now(), in_group("g", 4, 5)});

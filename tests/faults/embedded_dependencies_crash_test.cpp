@@ -14,7 +14,7 @@ using namespace routemaster;
 using namespace routemaster::test;
 
 TEST_CASE("a crash at any write leaves a job and all that waits for it, or neither") {
-    constexpr std::size_t waiting = 500;
+    constexpr std::size_t waiting = 100;
     Disk disk;
     bool failed = true;
     for (std::uint64_t nth = 1; failed; ++nth) {

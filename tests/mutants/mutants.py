@@ -63,6 +63,7 @@ PROGRAMS = {
         ["tests/unit/job_table_test.cpp"],
         ["tests/unit/kept_keys_test.cpp"],
         ["tests/unit/message_list_test.cpp"],
+        ["tests/unit/store_test.cpp"],
         ["tests/unit/uid_test.cpp"],
     ],
     "simulation": [
@@ -101,7 +102,7 @@ PROGRAMS["delivery_worker"] = [
 PROGRAMS["worker_pool"] = [
     [f"tests/unit/{what}_test.cpp"]
     for what in ("worker_pool", "worker_pool_leases", "worker_pool_async", "worker_pool_threads",
-                 "typed_job", "job_queue_calls", "follow_ups")
+                 "typed_job", "job_queue", "job_queue_calls", "follow_ups")
 ]
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
 SECONDS_MAX = 60

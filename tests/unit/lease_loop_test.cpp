@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -90,6 +91,21 @@ private:
 public:
     Notes notes;
     LeaseLoop loop;
+};
+
+/// Notes what workers ask for.
+class Acquisitions final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        for (const auto& step : steps) {
+            if (const auto* asked = std::get_if<AcquireJobs>(&step)) all.push_back(*asked);
+        }
+        next().submit(steps, now, std::move(done));
+    }
+
+    std::vector<AcquireJobs> all;
 };
 
 /// A store with a queue `images`, and a worker on it. Single threaded.
@@ -303,6 +319,21 @@ TEST_CASE("what a dead worker had leased is done by another") {
     // More than one step releases: the rest follows at once.
     scene.run_for(Duration{1'500});
     CHECK(scene.jobs().size() == 1'500);
+}
+
+TEST_CASE("a worker says which fence it got last, also when it asks for all of its leases") {
+    LeaseScene scene{10, {.finds_lost = true}};
+    Acquisitions recorded{scene.store};
+    LoopWorker worker{recorded, scene.now, scene.complete({.finds_lost = true}), 10};
+    scene.push("resize");
+    worker.run();
+    REQUIRE(worker.loop.leased() == 1);
+    const auto fence = worker.loop.lease(1).fence;
+    scene.now += Duration{60'000};
+    worker.run();
+    CHECK(recorded.all.front().newest == 0);
+    REQUIRE(recorded.all.back().known == 0);
+    CHECK(recorded.all.back().newest == fence);
 }
 
 TEST_CASE("workers that stood still together do not take each other for dead") {

@@ -17,11 +17,12 @@ local function was_deleted(q, job)
     return true
 end
 
--- Pops the first READY jobs, at most `most`; false when there is none.
+-- Pops the first READY jobs, at most `most`; false when there is none. Returns them, and since when
+-- each has been due, as far as that is known.
 local function pop_ready(q, most)
     local jobs = redis.call('RPOP', P .. 'jobs:instant:' .. q, most)
-    if jobs then redis.pcall('RPOP', P .. 'routemaster:due:' .. q, #jobs) end
-    return jobs
+    local dues = jobs and redis.pcall('RPOP', P .. 'routemaster:due:' .. q, #jobs)
+    return jobs, type(dues) == 'table' and not dues.err and dues or {}
 end
 
 -- Pops what was deleted and is first, of `deleted` that there are. Returns how many it popped.

@@ -37,27 +37,28 @@ local function let_in(q, member)
     if job then offer_own(q, job, id, at, record_of(q, job)) end
 end
 
--- Lets a job wait that is READY and does not. `in_hand`: see leave_by().
+-- Lets a job wait that is READY and does not, unless it is `in_hand`; see leave_by().
 local function hold_back(q, member, position, in_hand)
     local held, digits = P .. 'routemaster:held:' .. q, string.sub(member, 1, 16)
     if redis.call('ZSCORE', held, digits) then return end
     local id = tonumber(digits)
     local job = job_of(q, id)
-    if not job or in_hand[job] == 'taken' then return end
+    if not job or in_hand[job] then return end
     local record = record_of(q, job)
     if record[2] ~= '' then return end
-    if not in_hand[job] then
-        if priority_in(record) == 0 then note_deleted(q, job) else unrank(q, id, record) end
-    end
+    if priority_in(record) == 0 then note_deleted(q, job) else unrank(q, id, record) end
     redis.call('ZADD', held, math.floor(position / 1000), digits)
 end
 
--- The first `after` of a group may be acquired, and were `before`, the last one perhaps not.
-local function fit(q, order, before, after, in_hand)
+-- The first `after` of a group may be acquired, and were `before`, the last one perhaps not. The
+-- one that just joined has no place in the queue yet.
+local function fit(q, order, before, after, in_hand, joined)
     local first, last = math.min(before - 1, after), math.max(before, after) - 1
     local found = redis.pcall('ZRANGE', order, first, last, 'WITHSCORES')
     for i = 1, #found, 2 do
-        if first + (i + 1) / 2 <= after then
+        if found[i] == joined then
+            -- Whoever placed it goes on.
+        elseif first + (i + 1) / 2 <= after then
             let_in(q, found[i])
         else
             hold_back(q, found[i], tonumber(found[i + 1]), in_hand)
@@ -71,7 +72,7 @@ local function join_group(q, order, member, at, concurrency)
     local before, last = width_of(order)
     local due = math.min(math.max(at, 0), 9007199254740) * 1000
     redis.pcall('ZADD', order, math.max(due, (last or 0) + 1), member)
-    if before and before ~= concurrency then fit(q, order, before, concurrency, {}) end
+    if before and before ~= concurrency then fit(q, order, before, concurrency, {}, member) end
 end
 
 -- Makes a job that has no place yet READY or SCHEDULED.
@@ -88,13 +89,16 @@ local function place_grouped(q, job, at, record, group, concurrency)
         end
         return
     end
-    redis.call('ZADD', held, at, digits)
     local order, member = order_of(q, group), member_of(id, concurrency)
     join_group(q, order, member, at, concurrency)
     local place = redis.pcall('ZRANK', order, member)
     if type(place) ~= 'number' or place < (width_of(order) or 1) then
         redis.call('ZREM', held, digits)
         offer_own(q, job, id, at, record)
+    else
+        -- While it was SCHEDULED it had one.
+        unrank(q, id, record)
+        redis.call('ZADD', held, at, digits)
     end
 end
 
@@ -115,8 +119,7 @@ local function leave_group(q, id, record, in_hand)
     if after then fit(q, order, before, after, in_hand or {}) end
 end
 
--- The same, as its record says. `in_hand` has jobs that were popped: 'taken' when a worker gets
--- them, 'popped' when that is not known yet.
+-- The same, as its record says. `in_hand` has jobs that stand nowhere, as a worker gets them.
 local function leave_by(q, job, in_hand)
     local record = record_of(q, job)
     if group_in(record) then leave_group(q, id_of(q, job), record, in_hand) end

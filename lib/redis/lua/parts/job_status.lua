@@ -1,8 +1,8 @@
 -- The status of a job: id, state (0 SCHEDULED, 1 READY, 2 PENDING, 3 BURIED), job, run_at if it is
 -- SCHEDULED, key or "", scope, until, then its record: attempts, worker or "", attempts_max,
 -- timeout, [timeout, metadata], [timeout, metadata, priority], or that, what record.lua calls
--- further, and the ids of jobs that it waits for, expires_at, buried_at, -2 when it was cancelled, or another number below 0, and
--- attempt, time and text of each error.
+-- further, and the ids of jobs that it waits for, expires_at, buried_at, -2 when it was cancelled,
+-- or another number below 0, and attempt, time and text of each error.
 local function state_of(q, job, record)
     if record[2] ~= '' then return 2 end
     if record[6] >= 0 then return 3 end

@@ -18,14 +18,18 @@ local function dues_of(q, most, other, rank)
     return dues
 end
 
--- Pops the first READY jobs, at most `most`; false when there is none. Returns them, and which of
--- them have a rank. While jobs in the list are `deleted`, it pops one of the list at most: what
--- stands behind that is not to be compared. It may pop none, though some are left.
+-- Pops the first READY jobs, at most `most`; false when there is none. Returns them, which of them
+-- have a rank, and of each its rank, or since when it has been due, if that is known. While jobs in
+-- the list are `deleted`, it pops one of the list at most: what stands behind that is not to be
+-- compared. It may pop none, though some are left.
 local function pop_next(q, most, deleted)
     local ranks = P .. 'routemaster:ranks:' .. q
     local first = redis.call('ZRANGE', ranks, '-inf', never, 'BYSCORE', 'LIMIT', 0, most,
         'WITHSCORES')
-    if #first == 0 then return pop_ready(q, most), {} end
+    if #first == 0 then
+        local jobs, dues = pop_ready(q, most)
+        return jobs, {}, dues
+    end
     local dues = dues_of(q, deleted > 0 and 1 or most, first[1], tonumber(first[2]))
     local listed, ranked, turns = 0, 0, {}
     repeat
@@ -35,9 +39,10 @@ local function pop_next(q, most, deleted)
         if has_rank then ranked = ranked + 1 else listed = listed + 1 end
         turns[#turns + 1] = has_rank
     until #turns == most or (listed > 0 and listed == #dues)
-    local from_list = listed > 0 and pop_ready(q, listed) or {}
+    local from_list, due_since = {}, {}
+    if listed > 0 then from_list, due_since = pop_ready(q, listed) end
     if ranked > 0 then redis.call('ZPOPMIN', ranks, ranked) end
-    local jobs, has_rank = {}, {}
+    local jobs, has_rank, places = {}, {}, {}
     listed, ranked = 0, 0
     for _, turn in ipairs(turns) do
         if turn then ranked = ranked + 1 else listed = listed + 1 end
@@ -45,8 +50,23 @@ local function pop_next(q, most, deleted)
         local job = from_list[listed]
         if turn then job = job_of(q, tonumber(first[2 * ranked - 1])) end
         if job then
-            jobs[#jobs + 1], has_rank[#has_rank + 1] = job, turn
+            local at = #jobs + 1
+            jobs[at], has_rank[at] = job, turn
+            places[at] = turn and first[2 * ranked] or due_since[listed]
         end
     end
-    return jobs, has_rank
+    return jobs, has_rank, places
+end
+
+-- Undoes that for the jobs from the one at `from` on.
+local function return_next(q, jobs, has_rank, places, from)
+    for i = #jobs, from, -1 do
+        if has_rank[i] then
+            redis.call('ZADD', P .. 'routemaster:ranks:' .. q, places[i],
+                string.format('%016.0f', id_of(q, jobs[i])))
+        else
+            redis.call('RPUSH', P .. 'jobs:instant:' .. q, jobs[i])
+            if places[i] then redis.pcall('RPUSH', P .. 'routemaster:due:' .. q, places[i]) end
+        end
+    end
 end

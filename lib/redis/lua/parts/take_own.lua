@@ -14,16 +14,16 @@ end
 -- whether some may have a priority.
 local function take_own(q, most, has_ranks)
     local deleted = deleted_in(q)
-    local taken, ended, in_hand, regrouped = {}, 0, {}, false
+    local taken, ended, in_hand = {}, 0, {}
     while #taken < most and ended < 1000 do
-        local jobs, has_rank = nil, {}
+        local jobs, has_rank, places = nil, {}, nil
         local wanted = math.min(most - #taken, 1000)
         if has_ranks then
             local popped = pop_deleted(q, deleted)
             deleted, ended = deleted - popped, ended + popped
-            jobs, has_rank = pop_next(q, wanted, deleted)
+            jobs, has_rank, places = pop_next(q, wanted, deleted)
         else
-            jobs = pop_ready(q, wanted)
+            jobs, places = pop_ready(q, wanted)
         end
         if not jobs then break end
         -- Their ranks were all that was left of them.
@@ -31,32 +31,36 @@ local function take_own(q, most, has_ranks)
         local packed = #jobs > 0 and
             redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
         local ids = #jobs > 0 and redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))
-        for _, job in ipairs(jobs) do in_hand[job] = in_hand[job] or 'popped' end
         for i, job in ipairs(jobs) do
             local record = record_in(packed[i])
-            if regrouped and group_in(record) and select(4, job_groups())(q, ids[i]) then
-                -- What ended before it made its group narrower.
-                ended = ended + 1
-            elseif deleted > 0 and not has_rank[i] and was_deleted(q, job) then
+            local expired = record[1] == 0 and record[5] <= now
+            if deleted > 0 and not has_rank[i] and was_deleted(q, job) then
                 deleted = deleted - 1
                 ended = ended + 1
-            elseif record[1] == 0 and record[5] <= now then
-                forget(q, job, in_hand)
-                count('jobs.expired', q, 1)
-                ended = ended + 1 + bury_dependents(q, tonumber(ids[i]) or 0, 'has expired')
-                regrouped = regrouped or group_in(record) ~= nil
-            elseif used_up(record) then
-                add_error(record, 'the last attempt ended without a report')
-                ended = ended + 1 + bury(q, job, record, in_hand)
-                regrouped = regrouped or group_in(record) ~= nil
+            elseif expired or used_up(record) then
+                -- Its end may let another of its group in, or keep others from being next.
+                local is_grouped = group_in(record) ~= nil
+                if is_grouped then return_next(q, jobs, has_rank, places, i + 1) end
+                if expired then
+                    forget(q, job, in_hand)
+                    count('jobs.expired', q, 1)
+                    ended = ended + bury_dependents(q, tonumber(ids[i]) or 0, 'has expired')
+                else
+                    add_error(record, 'the last attempt ended without a report')
+                    ended = ended + bury(q, job, record, in_hand)
+                end
+                ended = ended + 1
+                if is_grouped then
+                    deleted = deleted_in(q)
+                    break
+                end
             else
                 local id = tonumber(ids[i]) or adopt(q, job)
                 -- A version before ranks may have put it into the list.
                 if not has_rank[i] then unrank(q, id, record) end
                 taken[#taken + 1] = {job, id, record}
-                in_hand[job] = 'taken'
+                in_hand[job] = true
             end
-            if regrouped then deleted = deleted_in(q) end
         end
     end
     pop_deleted(q, deleted)
