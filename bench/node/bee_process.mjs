@@ -20,12 +20,12 @@ await queue.ready();
 
 let worker;
 async function save(begin, end) {
+  await worker?.close();
   await inChunks(begin, end, async (numbers) => {
     const failed = await queue.saveAll(numbers.map((number) => queue.createJob({ number })));
     if (failed.size > 0) throw new Error('jobs were not saved');
   });
   if (stay) return;
-  await worker?.close();
   worker = new Queue('bench', common);
   await worker.ready();
 }

@@ -16,11 +16,11 @@ await queue.waitUntilReady();
 
 let worker;
 async function add(begin, end) {
+  await worker?.close();
   await inChunks(begin, end, (numbers) =>
     queue.addBulk(numbers.map((number) => ({ name: 'bench', data: { number } }))),
   );
   if (stay) return;
-  await worker?.close();
   const options = { connection, concurrency: inFlight, autorun: false };
   worker = new Worker('bench', async () => {}, options);
   await worker.waitUntilReady();

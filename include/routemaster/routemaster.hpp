@@ -41,6 +41,7 @@
 #include "routemaster/publication.hpp"
 #include "routemaster/publisher.hpp"
 #include "routemaster/push_options.hpp"
+#include "routemaster/queued_batch.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/recurring_job.hpp"
 #include "routemaster/recurring_jobs.hpp"

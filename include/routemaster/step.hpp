@@ -10,6 +10,7 @@
 
 #include "routemaster/detail/step_domains.hpp"
 #include "routemaster/outcome.hpp"
+#include "routemaster/step/batches.hpp"
 #include "routemaster/step/capacity.hpp"
 #include "routemaster/step/completion.hpp"
 #include "routemaster/step/counters.hpp"
@@ -29,9 +30,10 @@
 namespace routemaster {
 
 /// All domains. A step is listed at the end of its own header; see docs/adding-a-step.md.
-using StepDomains = detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps,
-                                    QueueSteps, WorkerSteps, DeliverySteps, DeadBatchSteps,
-                                    CapacitySteps, CounterSteps, RecurringSteps, CompletionSteps>;
+using StepDomains =
+    detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps, QueueSteps,
+                    WorkerSteps, DeliverySteps, BatchSteps, DeadBatchSteps, CapacitySteps,
+                    CounterSteps, RecurringSteps, CompletionSteps>;
 
 /// The domain of a step: the list it is in.
 template <StepKind S>

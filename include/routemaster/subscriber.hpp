@@ -12,6 +12,7 @@
 
 #include "routemaster/batch.hpp"
 #include "routemaster/callbacks.hpp"
+#include "routemaster/queued_batch.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/reply.hpp"
 #include "routemaster/store.hpp"
@@ -74,6 +75,30 @@ public:
     /// Its settings, topics, gauges and health; nothing when it does not exist.
     [[nodiscard]] Result<std::optional<SubscriberStatus>> status() const;
     void status(std::function<void(Result<std::optional<SubscriberStatus>>)> done) const;
+
+    // --- Queued batches, which wait or are under way -------------------------------------------
+
+    /// Its queued batches in delivery order, at most `limit`: from the first on, or those behind
+    /// `after`. `invalid` when `after` is not queued any more: begin again.
+    [[nodiscard]] Result<std::vector<QueuedBatch>> batches(
+        std::uint32_t limit = 1'000, std::optional<Uid> after = std::nullopt) const;
+    void batches(std::uint32_t limit, std::optional<Uid> after,
+                 std::function<void(Result<std::vector<QueuedBatch>>)> done) const;
+
+    /// One of them; nothing when no queued batch has that id.
+    [[nodiscard]] Result<std::optional<QueuedBatch>> batch(const Uid& batch) const;
+    void batch(const Uid& batch,
+               std::function<void(Result<std::optional<QueuedBatch>>)> done) const;
+
+    /// Ends the wait of one of them, which fills, or failed. It keeps its place: with
+    /// `max_in_flight` 1 those before it go first. A subscriber whose health is low may still be
+    /// spared for a while.
+    Result<BatchAction> deliver_now(const Uid& batch);
+    void deliver_now(const Uid& batch, std::function<void(Result<BatchAction>)> done);
+
+    /// Drops one of them, which counts its events in `events.dropped`.
+    Result<BatchAction> drop(const Uid& batch);
+    void drop(const Uid& batch, std::function<void(Result<BatchAction>)> done);
 
     // --- DEAD batches, which failed for good; see `Subscription::attempts_max` -------------------
 

@@ -94,6 +94,8 @@ void add_delivery_cases(StoreCases& add);
 void add_health_cases(StoreCases& add);
 /// Adds the cases about when a batch becomes DEAD.
 void add_death_cases(StoreCases& add);
+/// Adds the cases about looking at queued batches, delivering them now, and dropping them.
+void add_queued_batch_cases(StoreCases& add);
 /// Adds the cases about DEAD batches.
 void add_dead_letter_cases(StoreCases& add);
 /// Adds the cases about dropping the oldest batches.

@@ -194,7 +194,11 @@ public:
     /// The batches of a subscriber, in delivery order.
     [[nodiscard]] std::vector<BatchStatus> batches(const std::string& token,
                                                    Where at = Where::here()) const {
-        return perform(ListBatches{.token = token, .limit = 100'000}, at);
+        std::vector<BatchStatus> all;
+        for (const auto& batch : perform(ListBatches{.token = token, .limit = 100'000}, at)) {
+            all.push_back(batch.status);
+        }
+        return all;
     }
 
     /// The DEAD batches of a subscriber, in the order they died.

@@ -57,7 +57,11 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
                  .counters = get(ListCounters{}),
                  .recurring = get(ListRecurringJobs{})};
     for (const auto& token : tokens) {
-        all.batches[token] = get(ListBatches{.token = token, .limit = 100'000});
+        // How far a delivery is may change with a restart.
+        auto& batches = all.batches[token];
+        for (auto& batch : get(ListBatches{.token = token, .limit = 100'000})) {
+            batches.push_back(std::move(batch.status));
+        }
         all.dead[token] = get(ListDeadBatches{.token = token, .limit = subscription_dead_max});
     }
     using State = JobStatus::State;

@@ -35,6 +35,13 @@ struct BusyStore {
         s.advance(silence);
     }
 
+    /// A batch that waits until it is full.
+    Uid waiting() {
+        s.subscribe("slow", {"alarms"}, {.timeout = Duration{60'000}});
+        s.publish("alarms");
+        return s.batches("slow").at(0).uid;
+    }
+
     // A step of each kind, which changes something unless it only reads. One that is missing here
     // does not compile.
 
@@ -50,7 +57,6 @@ struct BusyStore {
     RemoveSubscriber step(std::type_identity<RemoveSubscriber>) { return {"audit"}; }
     ListSubscribers step(std::type_identity<ListSubscribers>) { return {}; }
     FindSubscriber step(std::type_identity<FindSubscriber>) { return {"audit"}; }
-    ListBatches step(std::type_identity<ListBatches>) { return {.token = "audit"}; }
     PutToken step(std::type_identity<PutToken>) { return {"mail", "mail"}; }
     RemoveToken step(std::type_identity<RemoveToken>) { return {"shop"}; }
     FindToken step(std::type_identity<FindToken>) { return {"shop"}; }
@@ -100,6 +106,10 @@ struct BusyStore {
         s.begin(delivery);
         return {.lease = delivery, .delivered = true, .begun_at = s.now()};
     }
+    ListBatches step(std::type_identity<ListBatches>) { return {.token = "audit"}; }
+    FindBatch step(std::type_identity<FindBatch>) { return {"slow", waiting()}; }
+    DeliverBatch step(std::type_identity<DeliverBatch>) { return {"slow", waiting()}; }
+    DropBatch step(std::type_identity<DropBatch>) { return {"slow", waiting()}; }
     ListDeadBatches step(std::type_identity<ListDeadBatches>) { return {.token = "audit"}; }
     FindDeadBatch step(std::type_identity<FindDeadBatch>) { return {"audit", dead}; }
     RedeliverDeadBatches step(std::type_identity<RedeliverDeadBatches>) { return {"audit"}; }

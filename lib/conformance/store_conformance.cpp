@@ -33,6 +33,7 @@ std::vector<StoreCase> store_conformance() {
     add_destination_cases(add);
     add_delivery_cases(add);
     add_health_cases(add);
+    add_queued_batch_cases(add);
     add_death_cases(add);
     add_dead_letter_cases(add);
     add_capacity_cases(add);

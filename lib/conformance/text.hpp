@@ -111,6 +111,12 @@ public:
         return record({of(b.uid), of(b.subscriber), of(b.created_at), of(b.attempts), of(b.events),
                        b.current ? "CURRENT" : "READY"});
     }
+    static std::string of(const QueuedBatch& b) {
+        return record({of(b.status), of(b.delivery), of(b.run_at), of(b.error)});
+    }
+    static std::string of(BatchAction action) {
+        return word(action, {"done", "unknown", "under_way"});
+    }
     static std::string of(const DeadBatchStatus& b) {
         return record({of(b.uid), of(b.subscriber), of(b.created_at), of(b.died_at), of(b.attempts),
                        of(b.events), of(b.error)});

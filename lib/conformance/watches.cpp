@@ -60,6 +60,15 @@ void add_watch_cases(StoreCases& add) {
         expect_woken(s, delivery_queue, "a full batch", [&] { s.publish("orders", 2); });
     });
 
+    add("who asks for a batch wakes the workers that deliver it", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}});
+        s.publish("orders");
+        const auto uid = s.batches("billing").at(0).uid;
+        expect_woken(s, delivery_queue, "asking for a batch", [&] {
+            expect_equal(s.perform(DeliverBatch{"billing", uid}), BatchAction::done, "asking");
+        });
+    });
+
     add("the end of a delivery wakes for the next of the same subscriber", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         s.publish("orders", 4);

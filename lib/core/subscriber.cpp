@@ -77,6 +77,41 @@ void Subscriber::status(std::function<void(Result<std::optional<SubscriberStatus
     submit(*store_, FindSubscriber{token_}, clock_->now(), std::move(done));
 }
 
+Result<std::vector<QueuedBatch>> Subscriber::batches(std::uint32_t limit,
+                                                     std::optional<Uid> after) const {
+    return perform(*store_, ListBatches{token_, limit, after}, clock_->now());
+}
+
+void Subscriber::batches(std::uint32_t limit, std::optional<Uid> after,
+                         std::function<void(Result<std::vector<QueuedBatch>>)> done) const {
+    submit(*store_, ListBatches{token_, limit, after}, clock_->now(), std::move(done));
+}
+
+Result<std::optional<QueuedBatch>> Subscriber::batch(const Uid& batch) const {
+    return perform(*store_, FindBatch{token_, batch}, clock_->now());
+}
+
+void Subscriber::batch(const Uid& batch,
+                       std::function<void(Result<std::optional<QueuedBatch>>)> done) const {
+    submit(*store_, FindBatch{token_, batch}, clock_->now(), std::move(done));
+}
+
+Result<BatchAction> Subscriber::deliver_now(const Uid& batch) {
+    return perform(*store_, DeliverBatch{token_, batch}, clock_->now());
+}
+
+void Subscriber::deliver_now(const Uid& batch, std::function<void(Result<BatchAction>)> done) {
+    submit(*store_, DeliverBatch{token_, batch}, clock_->now(), std::move(done));
+}
+
+Result<BatchAction> Subscriber::drop(const Uid& batch) {
+    return perform(*store_, DropBatch{token_, batch}, clock_->now());
+}
+
+void Subscriber::drop(const Uid& batch, std::function<void(Result<BatchAction>)> done) {
+    submit(*store_, DropBatch{token_, batch}, clock_->now(), std::move(done));
+}
+
 Result<std::vector<DeadBatchStatus>> Subscriber::dead_batches(std::uint32_t limit,
                                                               std::optional<Uid> after) const {
     return perform(*store_, ListDeadBatches{token_, limit, after}, clock_->now());

@@ -19,7 +19,7 @@ void GroupAccounts::pushed(const PushJob& step, TimePoint now, std::uint64_t num
     if (found == jobs_.end()) return;
     auto& job = found->second;
     job.begun = false;
-    job.due = step.run_at <= now;
+    job.due = step.run_at <= now && step.after.empty();
     job.asked = number;
     job.answered = last;
 }

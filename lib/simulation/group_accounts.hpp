@@ -39,7 +39,7 @@ private:
         std::string group{};
         std::uint32_t concurrency = 1;
         bool begun = false;
-        bool due = false;            // When it was pushed, which is certain.
+        bool due = false;            // When it was pushed, and waited for none, which is certain.
         std::uint64_t asked = 0;     // The number of the submission that pushed it.
         std::uint64_t answered = 0;  // The number of the last one when that was answered.
     };

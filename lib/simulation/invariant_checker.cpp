@@ -31,7 +31,9 @@ Inventory InvariantChecker::inventory(TimePoint now) {
     for (auto& subscriber : all.subscribers) subscriber.last_attempted_at.reset();
     for (const auto& token : tokens_) {
         auto& batches = all.batches[token];
-        batches = store_.ask(ListBatches{token, all_of_them}, now);
+        for (auto& batch : store_.ask(ListBatches{token, all_of_them}, now)) {
+            batches.push_back(std::move(batch.status));
+        }
         for (auto& batch : batches) batch.attempts = 0;
         all.dead[token] = dead(token);
     }

@@ -49,12 +49,11 @@ std::string printed_time(const Value& value) {
     return text.data();
 }
 
-std::string printed_age(const Value& value) {
-    const auto* at = value.get_if<std::int64_t>();
-    if (at == nullptr) return "-";
-    const auto age = std::max<std::int64_t>(to_milliseconds(system_clock().now()) - *at, 0);
-    if (age < 1'000) return "0." + std::to_string(age / 100) + "s";
-    const auto seconds = age / 1'000;
+namespace {
+
+std::string printed_span(std::int64_t milliseconds) {
+    if (milliseconds < 1'000) return "0." + std::to_string(milliseconds / 100) + "s";
+    const auto seconds = milliseconds / 1'000;
     const auto two = [](std::int64_t large, char unit, std::int64_t small, char part) {
         return std::to_string(large) + unit + ' ' + std::to_string(small) + part;
     };
@@ -62,6 +61,20 @@ std::string printed_age(const Value& value) {
     if (seconds < 3'600) return two(seconds / 60, 'm', seconds % 60, 's');
     if (seconds < 86'400) return two(seconds / 3'600, 'h', seconds / 60 % 60, 'm');
     return two(seconds / 86'400, 'd', seconds / 3'600 % 24, 'h');
+}
+
+}  // namespace
+
+std::string printed_age(const Value& value) {
+    const auto* at = value.get_if<std::int64_t>();
+    if (at == nullptr) return "-";
+    return printed_span(std::max<std::int64_t>(to_milliseconds(system_clock().now()) - *at, 0));
+}
+
+std::string printed_wait(const Value& value) {
+    const auto* at = value.get_if<std::int64_t>();
+    if (at == nullptr) return "-";
+    return printed_span(std::max<std::int64_t>(*at - to_milliseconds(system_clock().now()), 0));
 }
 
 void for_each_item(BusClient& client, std::string path,

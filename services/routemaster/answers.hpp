@@ -31,6 +31,9 @@ namespace routemaster::service {
 /// How long ago an instant was: `0.3s`, `12s`, `3m 5s`, `2h 5m`, `4d 2h`; `-` when there is none.
 [[nodiscard]] std::string printed_age(const Value& value);
 
+/// How long until such an instant; "-" when there is none.
+[[nodiscard]] std::string printed_wait(const Value& value);
+
 /// Passes the items of a list to `take`, page by page, until it returns false.
 void for_each_item(BusClient& client, std::string path,
                    const std::function<bool(const Value&)>& take);

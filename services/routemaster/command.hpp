@@ -17,6 +17,8 @@ Run declare_token(CLI::App& app);
 Run declare_publish(CLI::App& app);
 /// Subscribes to topics.
 Run declare_subscribe(CLI::App& app);
+/// Shows queued batches, and acts on them.
+Run declare_batches(CLI::App& app);
 /// Manages DEAD batches.
 Run declare_dead(CLI::App& app);
 /// Shows jobs, and acts on them.

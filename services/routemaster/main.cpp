@@ -23,6 +23,7 @@ constexpr Command commands[] = {
     {"token", "Add, list and remove tokens of clients", declare_token},
     {"publish", "Publish events: one from flags, or many from JSON lines", declare_publish},
     {"subscribe", "Have the events of topics sent to a URL", declare_subscribe},
+    {"batches", "List, show, deliver or drop batches that wait or are under way", declare_batches},
     {"dead", "List, show, redeliver or drop batches that failed for good", declare_dead},
     {"jobs", "Count, list, show, push, kick, cancel or delete jobs", declare_jobs},
     {"queues", "List, show, pause or resume queues of jobs", declare_queues},

@@ -11,12 +11,14 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
 #include "chaos/chaos.hpp"
 #include "chaos/chaos_record.hpp"
+#include "routemaster/error.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/store/redis.hpp"
 #include "routemaster/unique.hpp"
@@ -61,12 +63,23 @@ void run(const ChaosLog& log, std::uint64_t seed, const ChaosJob& job, JobContex
     if (run.end == ChaosRun::End::failed) throw std::runtime_error{"by chance"};
 }
 
+/// One that stands still while it connects tries again.
+std::unique_ptr<RedisStore> open(const RedisAddress& address) {
+    while (true) {
+        try {
+            return std::make_unique<RedisStore>(RedisOptions{.addresses = {address}});
+        } catch (const Failure& failure) {
+            if (!failure.error().retryable()) throw;
+        }
+    }
+}
+
 void work(char** argv) {
     const RedisAddress address{"127.0.0.1", static_cast<std::uint16_t>(std::stoul(argv[1]))};
     const ChaosLog log{argv[2]};
     const auto seed = std::stoull(argv[3]);
-    RedisStore store{{.addresses = {address}}};
-    WorkerPool pool{store,
+    const auto store = open(address);
+    WorkerPool pool{*store,
                     {.queues = {chaos_queue},
                      .threads = 4,
                      .prefetch_max = 64,

@@ -59,8 +59,11 @@ struct Scene : FileScene {
     }
 
     [[nodiscard]] std::vector<BatchStatus> batches(const std::string& subscriber) {
-        auto listed = must(ListBatches{subscriber});
-        for (auto& each : listed) each.attempts = 0;
+        std::vector<BatchStatus> listed;
+        for (auto& batch : must(ListBatches{subscriber})) {
+            listed.push_back(batch.status);
+            listed.back().attempts = 0;
+        }
         return listed;
     }
 

@@ -170,7 +170,9 @@ TEST_CASE("a batch that was delivered before a crash takes no events after it") 
     subscribe(scene, 100, 0);
     const auto events_of = [&] {
         std::vector<std::uint64_t> events;
-        for (const auto& batch : scene.must(ListBatches{"billing"})) events.push_back(batch.events);
+        for (const auto& batch : scene.must(ListBatches{"billing"})) {
+            events.push_back(batch.status.events);
+        }
         return events;
     };
     scene.must(scene.event("1"));
@@ -179,7 +181,7 @@ TEST_CASE("a batch that was delivered before a crash takes no events after it") 
         CHECK(delivered.messages.size() == 1);
         crash(scene);
         scene.must(scene.event("2"));
-        CHECK(scene.must(ListBatches{"billing"}).at(0).uid == delivered.batch);
+        CHECK(scene.must(ListBatches{"billing"}).at(0).status.uid == delivered.batch);
     }
     SUBCASE("nor does one that nobody began") {
         scene.close();
@@ -220,5 +222,5 @@ TEST_CASE("an attempt whose seal a crash lost is settled like any other") {
     CHECK(
         scene.must(SettleDelivery{.lease = lease, .begun_at = scene.now, .retry_at = scene.now}) ==
         Settlement::settled);
-    CHECK_FALSE(scene.must(ListBatches{"billing"}).at(0).current);
+    CHECK_FALSE(scene.must(ListBatches{"billing"}).at(0).status.current);
 }

@@ -28,9 +28,20 @@ void live(FileScene& scene, Twin& twin, RandomSteps& random, int submissions) {
             const auto* dead =
                 outcome ? std::get_if<std::vector<DeadBatchStatus>>(&*outcome) : nullptr;
             if (dead != nullptr) random.got(*dead);
+            const auto* queued =
+                outcome ? std::get_if<std::vector<QueuedBatch>>(&*outcome) : nullptr;
+            if (queued != nullptr) random.got(*queued);
         }
         scene.now += random.pause();
     }
+}
+
+std::vector<BatchStatus> batches_of(Store& store, const std::string& token, TimePoint now) {
+    std::vector<BatchStatus> all;
+    for (const auto& batch : perform(store, ListBatches{token}, now).value()) {
+        all.push_back(batch.status);
+    }
+    return all;
 }
 
 /// Brings everything into a state that a restart keeps: no job is leased or READY, each waits for
@@ -115,8 +126,7 @@ TEST_CASE("20,000 random steps with 20 restarts have the same results as in memo
         CHECK(perform(*scene.store, ListSubscribers{}, now).value() ==
               perform(twin.memory(), ListSubscribers{}, now).value());
         for (const auto& token : RandomSteps::tokens) {
-            CHECK(perform(*scene.store, ListBatches{token}, now).value() ==
-                  perform(twin.memory(), ListBatches{token}, now).value());
+            CHECK(batches_of(*scene.store, token, now) == batches_of(twin.memory(), token, now));
         }
         REQUIRE(report_of(*scene.store, RandomSteps::tokens, now) ==
                 report_of(twin.memory(), RandomSteps::tokens, now));

@@ -62,6 +62,9 @@ TEST_CASE("random steps have the same results in memory and in a file, also afte
                                        ? std::get_if<std::vector<DeadBatchStatus>>(&*got.front())
                                        : nullptr;
                 if (dead != nullptr) steps.got(*dead);
+                const auto* queued =
+                    got.front() ? std::get_if<std::vector<QueuedBatch>>(&*got.front()) : nullptr;
+                if (queued != nullptr) steps.got(*queued);
             }
             for (const auto& worker : RandomSteps::workers()) {
                 CHECK(perform(embedded, RetireWorker{worker}, now).value() ==

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -98,6 +99,12 @@ private:
             auto wanted = std::get<HeartbeatReply>(*expected);
             std::sort(wanted.cancelled.begin(), wanted.cancelled.end());
             REQUIRE(*heard == wanted);
+        } else if (auto* batches = std::get_if<std::vector<QueuedBatch>>(&*got)) {
+            REQUIRE(kept_of(*batches) == kept_of(std::get<std::vector<QueuedBatch>>(*expected)));
+        } else if (auto* batch = std::get_if<std::optional<QueuedBatch>>(&*got)) {
+            const auto& wanted = std::get<std::optional<QueuedBatch>>(*expected);
+            REQUIRE(batch->has_value() == wanted.has_value());
+            if (wanted) REQUIRE(kept_of({**batch}) == kept_of({*wanted}));
         } else if (auto* listed = std::get_if<std::vector<ListedQueue>>(&*got)) {
             auto wanted = std::get<std::vector<ListedQueue>>(*expected);
             // READY jobs may have changed places.
@@ -115,6 +122,16 @@ private:
             CAPTURE(text_of(wanted));
             REQUIRE(*got == wanted);
         }
+    }
+
+    /// What is kept of batches whatever happens to the process and to attempts under way.
+    static std::vector<BatchStatus> kept_of(const std::vector<QueuedBatch>& batches) {
+        std::vector<BatchStatus> kept;
+        for (const auto& batch : batches) {
+            kept.push_back(batch.status);
+            kept.back().attempts = 0;
+        }
+        return kept;
     }
 
     /// The fence in memory of a lease of the store under test.

@@ -64,8 +64,8 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
           std::string::npos);
 
     CHECK(jobs({"push", "images", "b", "--group", "account:42", "--concurrency", "2"}).output ==
-          "4 pushed\n");
-    CHECK(jobs({"show", "images", "4"}).output.find("group         account:42\n") !=
+          "5 pushed\n");
+    CHECK(jobs({"show", "images", "5"}).output.find("group         account:42\n") !=
           std::string::npos);
     CHECK(jobs({"push", "images", "c", "--concurrency", "2"}).errors.find("concurrency: is for") !=
           std::string::npos);

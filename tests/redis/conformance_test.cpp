@@ -102,6 +102,7 @@ TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it la
         // The next batch does not wait for the one that failed.
         "a batch is DEAD after its last attempt, and the next goes out",
         "a batch is redelivered behind those that wait, as if it began now",
+        "a batch that is to be delivered now overtakes none of its subscriber",
     };
     test::RedisServer server;
     int number = 0;

@@ -227,6 +227,8 @@ jobs:pending:index:main
     WORKERWORKERWORKER00
 jobs:scheduled:main
     \x92\xa5batch\x91\xb4BATCHBATCHBATCHBAAAA@1795222854291
+routemaster:batch_error:BATCHBATCHBATCHBAAAA
+    status 503
 routemaster:claims
     pub--secret = 1
 routemaster:fence

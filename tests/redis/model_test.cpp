@@ -99,6 +99,9 @@ void walk(std::uint64_t seed, std::uint32_t in_flight_max, int steps) {
             if (const auto* got = std::get_if<std::vector<DeadBatchStatus>>(&*answer)) {
                 random.got(*got);
             }
+            if (const auto* got = std::get_if<std::vector<QueuedBatch>>(&*answer)) {
+                random.got(*got);
+            }
             if (const auto* got = std::get_if<DueRecurring>(&*answer)) random.got(*got);
         }
         if (done % steps_between_dumps == 0) {

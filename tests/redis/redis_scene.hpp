@@ -75,7 +75,8 @@ struct RedisScene {
                                       .delivered = delivered,
                                       .health_change = delivered ? 1 : -2,
                                       .begun_at = now,
-                                      .retry_at = now + Duration{100}});
+                                      .retry_at = now + Duration{100},
+                                      .error = delivered ? "" : "status 503"});
     }
 
     /// A command of another program.

@@ -328,6 +328,14 @@ TEST_CASE("ruby: in a mixed fleet, the batches of a subscriber are listed") {
     publish(s, 2);
     const auto batches = s.perform(ListBatches{"billing"});
     REQUIRE(batches.size() == 3);
-    CHECK(batches[0].uid.text() == b);
+    CHECK(batches[0].status.uid.text() == b);
+    CHECK(batches[0].delivery == JobStatus::State::ready);
     CHECK(s.perform(ListBatches{.token = "billing", .limit = 2}).size() == 2);
+    const auto first = batches[0].status.uid;
+    CHECK(s.perform(ListBatches{.token = "billing", .after = first}).size() == 2);
+    CHECK(s.perform(FindBatch{"billing", first}) == batches[0]);
+    CHECK(s.perform(DropBatch{"audit", first}) == BatchAction::unknown);
+    CHECK(s.perform(DropBatch{"billing", first}) == BatchAction::done);
+    CHECK(s.perform(DeliverBatch{"billing", batches[1].status.uid}) == BatchAction::done);
+    CHECK(s.perform(ListBatches{"billing"}).size() == 2);
 }

@@ -295,6 +295,14 @@ std::vector<KeyKind> kinds() {
         {"SettleDelivery, delivered", settle(true)},
         {"SettleDelivery, failed", settle(false)},
         {"SettleDelivery, failed for good", settle(false, true)},
+        {"DeliverBatch",
+         [](const BusyScene&) -> Step {
+             return DeliverBatch{"billing", *Uid::parse("BATCHBATCHBATCHBGAAB")};
+         }},
+        {"DropBatch",
+         [](const BusyScene&) -> Step {
+             return DropBatch{"billing", *Uid::parse("BATCHBATCHBATCHBGAAB")};
+         }},
         {"RedeliverDeadBatches",
          [](const BusyScene&) -> Step { return RedeliverDeadBatches{"billing"}; }},
         {"DropDeadBatches", [](const BusyScene&) -> Step { return DropDeadBatches{"billing"}; }},

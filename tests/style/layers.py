@@ -25,7 +25,7 @@ LAYERS = {
     """,
     1: """
         value event topic subscription batch timer counter health names capacity measurement url
-        api_token job job_key job_metadata job_schedule job_status listed_worker
+        api_token job queued_batch job_key job_metadata job_schedule job_status listed_worker
         job_exceptions push_options recurring_job retry_policy typed_job unique
         codec/
     """,

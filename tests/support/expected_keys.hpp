@@ -126,6 +126,9 @@ private:
             keys_.list(key, text(batch->created_at));
             keys_.list(key, std::to_string(batch->attempts));
             for (const auto message : batch->messages.list()) keys_.list(key, std::string{message});
+            if (batch->last_error != nullptr) {
+                keys_.list("routemaster:batch_error:" + uid, *batch->last_error);
+            }
             if (batch->current) keys_.set("batches:current:" + token, uid);
             keys_.set("batches:index", uid + "@" + text(batch->created_at));
             keys_.list("routemaster:group:" + token, uid);

@@ -65,6 +65,11 @@ public:
         if (!dead.empty()) dead_ = dead[random_.below(dead.size())];
     }
 
+    /// Notes listed queued batches.
+    void got(const std::vector<QueuedBatch>& queued) {
+        if (!queued.empty()) queued_ = queued[random_.below(queued.size())].status;
+    }
+
     /// Notes a recurring job that is due.
     void got(const DueRecurring& due) {
         if (!due.jobs.empty()) due_ = due.jobs[random_.below(due.jobs.size())];
@@ -127,7 +132,12 @@ private:
     }
 
     Step rare(TimePoint now) {
-        switch (random_.below(11)) {
+        switch (random_.below(16)) {
+            case 11:
+            case 12: return DeliverBatch{queued_.subscriber, queued_.uid};
+            case 13: return DropBatch{queued_.subscriber, queued_.uid};
+            case 14: return FindBatch{queued_.subscriber, queued_.uid};
+            case 15: return ListBatches{.token = any_token(), .limit = limit()};
             case 0: return RetireWorker{any_worker()};
             case 1: return Heartbeat{any_worker()};
             case 2: return DropOldestBatches{1};
@@ -314,6 +324,7 @@ private:
     Duration unit_;
     std::vector<Lease> leases_;
     DeadBatchStatus dead_ = unlisted();  // One that was listed.
+    BatchStatus queued_{};               // Was queued when it was listed.
     std::uint64_t messages_ = 0;
     JobId jobs_ = 0;  // The greatest id of a lease.
     std::optional<RecurringJob> due_;

@@ -40,8 +40,8 @@ inline void check_gauges(Store& store, TimePoint now) {
         int current = 0;
         const auto batches = perform(store, ListBatches{token, 1'000'000}, now).value();
         for (const auto& batch : batches) {
-            events += batch.events;
-            current += batch.current ? 1 : 0;
+            events += batch.status.events;
+            current += batch.status.current ? 1 : 0;
         }
         CHECK(subscriber.events_queued == events);
         CHECK(subscriber.batches_queued == batches.size());

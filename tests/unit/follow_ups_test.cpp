@@ -222,7 +222,7 @@ TEST_CASE("a bad follow-up is refused where the handler asks for it, and adds no
     });
     scene.push("a");
     pool.run();
-    CHECK(refused == 9);
+    CHECK(refused == 10);
     CHECK(JobQueue(scene.memory, "next").status().value() == QueueStatus{.ready = follow_ups_max});
 }
 

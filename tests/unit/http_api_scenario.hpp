@@ -102,7 +102,7 @@ inline Holdings holdings(rm::Store& store) {
                  .images = done(store, rm::CountJobs{"images"})};
     for (const auto& subscriber : all.subscribers) {
         const auto some = done(store, rm::ListBatches{subscriber.subscription.token});
-        all.batches.insert(all.batches.end(), some.begin(), some.end());
+        for (const auto& batch : some) all.batches.push_back(batch.status);
         const auto dead = done(store, rm::ListDeadBatches{subscriber.subscription.token});
         all.dead.insert(all.dead.end(), dead.begin(), dead.end());
     }

@@ -297,6 +297,49 @@ TEST_CASE("every call about DEAD batches has a form with a completion") {
     CHECK(replied == 8);
 }
 
+TEST_CASE("a subscriber's queued batches are listed, found, asked for and dropped") {
+    Billing billing;
+    auto& subscriber = billing.subscriber;
+    subscriber
+        .subscribe({"orders"}, {.callback = url, .timeout = Duration{60'000}, .max_events = 2})
+        .value();
+    for (const auto& order : orders) {
+        billing.bus.publish({.topic = "orders", .type = EventType::update, .url = order}).value();
+    }
+    const auto queued = subscriber.batches().value();
+    REQUIRE(queued.size() == 2);
+    CHECK(queued[0].status.events == 2);
+    CHECK(queued[0].delivery == JobStatus::State::ready);
+    CHECK(queued[1].status.current);
+    CHECK(queued[1].run_at == billing.clock.now() + Duration{60'000});
+    const auto first = queued[0].status.uid;
+    const auto second = queued[1].status.uid;
+    CHECK(subscriber.batches(1).value() == std::vector{queued[0]});
+    CHECK(subscriber.batches(9, first).value() == std::vector{queued[1]});
+    CHECK(subscriber.batch(second).value() == queued[1]);
+    CHECK(!subscriber.batch(Uid{}).value());
+    CHECK(subscriber.deliver_now(second).value() == BatchAction::done);
+    CHECK(subscriber.batch(second).value()->delivery == JobStatus::State::ready);
+    CHECK(subscriber.drop(first).value() == BatchAction::done);
+    CHECK(subscriber.drop(first).value() == BatchAction::unknown);
+
+    int replied = 0;
+    subscriber.batches(9, std::nullopt, [&](Result<std::vector<QueuedBatch>> reply) {
+        replied += reply.value().size() == 1 ? 1 : 0;
+    });
+    subscriber.batch(second, [&](Result<std::optional<QueuedBatch>> reply) {
+        replied += reply.value().has_value() ? 1 : 0;
+    });
+    subscriber.deliver_now(second, [&](Result<BatchAction> reply) {
+        replied += reply.value() == BatchAction::done ? 1 : 0;
+    });
+    subscriber.drop(second, [&](Result<BatchAction> reply) {
+        replied += reply.value() == BatchAction::done ? 1 : 0;
+    });
+    CHECK(replied == 4);
+    CHECK(subscriber.batches().value().empty());
+}
+
 TEST_CASE("copies of a handle are the same subscriber") {
     Billing billing;
     auto copy = billing.subscriber;

@@ -54,10 +54,10 @@ struct PushJob {
     TimePoint run_at;
     JobOptions options{};  ///< Only the defaults in a queue of Ruby Routemaster, else `invalid`.
     OnDuplicate on_duplicate = OnDuplicate::keep;  ///< Without a key only `keep`, else `invalid`.
-    /// Jobs of the same queue, at most `job_after_max`, none of them 0, with `OnDuplicate::keep`
-    /// alone, and in no queue of Ruby Routemaster: else `invalid`. So it is, unless the push is a
-    /// duplicate, when one of them is greater than the last id that was given, or when
-    /// `job_dependents_max` jobs wait for one of them already.
+    /// Jobs of the same queue, at most `job_after_max`, none of them 0 or from 2^53 on, with
+    /// `OnDuplicate::keep` alone, and in no queue of Ruby Routemaster: else `invalid`. So it is,
+    /// unless the push is a duplicate, when one of them is greater than the last id that was given,
+    /// or when `job_dependents_max` jobs wait for one of them already.
     std::vector<JobId> after{};
 };
 

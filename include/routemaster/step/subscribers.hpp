@@ -86,22 +86,8 @@ struct FindSubscriber {
     std::string token;
 };
 
-/// Lists the batches that are queued for a subscriber, whether or not it still exists, in delivery
-/// order, at most `limit`.
-struct ListBatches {
-    using Reply = std::vector<BatchStatus>;
-    static constexpr StepTraits traits{.name = "list_batches",
-                                       .repeatable = true,
-                                       .changes = Changes::nothing,
-                                       .needs = CapacityNeed::none};
-    [[nodiscard]] Result<void> check() const { return check_limit(limit); }
-
-    std::string token;
-    std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
-};
-
 /// The steps about subscribers.
-using SubscriberSteps = StepList<Subscribe, Unsubscribe, RemoveSubscriber, ListSubscribers,
-                                 FindSubscriber, ListBatches>;
+using SubscriberSteps =
+    StepList<Subscribe, Unsubscribe, RemoveSubscriber, ListSubscribers, FindSubscriber>;
 
 }  // namespace routemaster

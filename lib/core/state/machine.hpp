@@ -82,6 +82,7 @@ private:
     Outcome perform_in(RecurringSteps, Step& step);
     Outcome perform_in(WorkerSteps, Step& step);
     Outcome perform_in(DeliverySteps, Step& step);
+    Outcome perform_in(BatchSteps, Step& step);
     Outcome perform_in(DeadBatchSteps, Step& step);
     Outcome perform_in(CapacitySteps, Step& step);
     Outcome perform_in(CounterSteps, Step& step);
@@ -148,6 +149,12 @@ private:
     static const std::string& token_of(const BatchState& batch) {
         return batch.subscriber_queue.group.name;
     }
+
+    // --- Queued batches -------------------------------------------------------------------------
+
+    /// The queued batch of that subscriber and id; null when there is none.
+    [[nodiscard]] BatchState* queued(const std::string& token, const Uid& uid) const;
+    [[nodiscard]] QueuedBatch queued_status(const BatchState& batch) const;
 
     // --- DEAD batches ---------------------------------------------------------------------------
 

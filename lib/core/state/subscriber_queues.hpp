@@ -55,8 +55,11 @@ struct BatchState : Entity {
     bool sealed_here = false;      ///< Since this state was created: no attempt was made before.
     JobState* job = nullptr;       ///< Null when it is DEAD.
     std::unique_ptr<Death> death;  ///< Null unless it is DEAD.
-    bool full_record = false;      ///< Its row has a full record of it, at `offset`.
-    std::uint32_t offset = 0;      ///< Offset of the full record in its row.
+    /// Why its last attempt failed; null before a failure. Not stored on disk: after a restart the
+    /// next failure says it again.
+    std::unique_ptr<std::string> last_error;
+    bool full_record = false;  ///< Its row has a full record of it, at `offset`.
+    std::uint32_t offset = 0;  ///< Offset of the full record in its row.
     KeptMessages messages;
     ListHook<BatchState> in_subscriber_queue;  ///< Among the queued, or the DEAD ones.
     ListHook<BatchState> in_age;               ///< The same, over all subscriber queues.
@@ -90,10 +93,11 @@ enum class SubscriberQueueCounter : std::uint8_t {
     dead_events,
     redelivered,
     dead_dropped,
+    dropped,
 };
 
 /// The name and status of each counter, in the order of `SubscriberQueueCounter`.
-inline constexpr std::array<std::pair<const char*, const char*>, 20> subscriber_queue_counter_names{
+inline constexpr std::array<std::pair<const char*, const char*>, 21> subscriber_queue_counter_names{
     {
         {"events.added", nullptr},
         {"events.removed", nullptr},
@@ -115,6 +119,7 @@ inline constexpr std::array<std::pair<const char*, const char*>, 20> subscriber_
         {"events.dead", nullptr},
         {"events.redelivered", nullptr},
         {"events.dead_dropped", nullptr},
+        {"events.dropped", nullptr},
     }};
 
 /// All batches for one subscriber, whether or not it still exists.
@@ -192,6 +197,14 @@ public:
         if (!subscriber_exists) close(subscriber_queue);
     }
 
+    /// Drops a batch that is not under delivery, and counts its events.
+    void drop(BatchState& batch, SubscriberQueueCounter as, bool subscriber_exists) {
+        count_events(batch, as);
+        // A crash could restore its job, which must then run before the jobs behind it.
+        changes_.skipped(batch.subscriber_queue.group);
+        remove(batch, subscriber_exists);
+    }
+
     /// Makes a batch DEAD, and drops those that died first beyond `dead_max`.
     void bury(BatchState& batch, std::string_view error, std::uint32_t dead_max, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
@@ -199,6 +212,7 @@ public:
         changes_.skipped(subscriber_queue.group);
         dequeue(batch);
         batch.current = false;
+        batch.last_error.reset();
         batch.death = std::make_unique<Death>(Death{now, std::string{kept_error(error)}});
         lay_out(batch);
         changes_.died(batch);
@@ -276,13 +290,10 @@ public:
             auto& oldest = *batch;
             batch = by_age_.next(oldest);
             if (oldest.job->state == JobState::State::pending) continue;
-            const auto events = oldest.messages.size();
             ++dropped.batches;
-            dropped.events += events;
-            count(oldest.subscriber_queue, SubscriberQueueCounter::autodropped,
-                  static_cast<std::int64_t>(events));
-            changes_.skipped(oldest.subscriber_queue.group);
-            remove(oldest, exists(oldest.subscriber_queue.group.name));
+            dropped.events += oldest.messages.size();
+            drop(oldest, SubscriberQueueCounter::autodropped,
+                 exists(oldest.subscriber_queue.group.name));
         }
         return dropped;
     }

@@ -27,6 +27,10 @@ Result<void> check_after(const PushJob& push) {
     if (std::find(after.begin(), after.end(), JobId{0}) != after.end()) {
         return Error{Errc::invalid, "after: 0 is the id of no job"};
     }
+    // Redis counts in doubles.
+    if (*std::max_element(after.begin(), after.end()) >= JobId{1} << 53) {
+        return Error{Errc::invalid, "after: ids of jobs are less than 2^53"};
+    }
     if (push.on_duplicate == OnDuplicate::keep) return {};
     return Error{Errc::invalid, "after: a job that waits for others replaces none"};
 }

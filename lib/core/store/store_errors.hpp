@@ -27,6 +27,11 @@ namespace routemaster::detail {
 }
 
 /// Why a list cannot go on behind a batch.
+[[nodiscard]] inline Error not_queued() {
+    return {Errc::invalid, "after: is not, or no longer, a queued batch of the subscriber"};
+}
+
+/// Why a list of DEAD batches cannot.
 [[nodiscard]] inline Error not_dead() {
     return {Errc::invalid, "after: is not, or no longer, a DEAD batch of the subscriber"};
 }

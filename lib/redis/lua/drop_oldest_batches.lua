@@ -5,14 +5,6 @@
 -- Effect: looks at no more than 1,000 batches beyond the limit.
 -- Reply: batches dropped, events dropped.
 
--- Takes the delivery job of a subscriber out of wherever it waits; false when it is under way.
-local function take_out(job, token)
-    return redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 or
-        redis.call('ZREM', P .. 'jobs:scheduled:main:callbacks', job) == 1 or
-        redis.call('SREM', P .. 'routemaster:blocked:main', job) == 1 or
-        withdraw(job, callback_of(token))
-end
-
 -- All keys are checked before anything is changed.
 expect_queue('main')
 expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event')
@@ -59,7 +51,8 @@ for _, one in ipairs(waiting) do
     local job = delivery_prefix .. uid
     if not token then
         redis.call('ZREM', KEYS[1], uid)
-    elseif redis.call('SISMEMBER', P .. 'jobs:index:main', job) == 0 or take_out(job, token) then
+    elseif redis.call('SISMEMBER', P .. 'jobs:index:main', job) == 0 or
+        take_out_delivery(job, token) then
         local size = redis.call('LLEN', P .. 'batches:' .. uid) - 3
         redis.call('SREM', P .. 'jobs:index:main', job)
         remove_batch(uid, token)

@@ -1,23 +1,30 @@
 -- ListBatches: lists the batches of a subscriber in the order of their group.
 -- KEYS  1 routemaster:group:{token}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 limit
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 limit, 6 uid after which to begin, or ""
 -- Effect: a mixed fleet has no groups, so there it searches the 10,000 oldest batches.
--- Reply: for each its uid, creation time, attempts, events, 1 when CURRENT.
-local token, limit = ARGV[4], tonumber(ARGV[5])
+-- Reply: for each, see queued_batch(); or 0 when the batch after which to begin is not listed.
+local token, limit, after = ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local uids
 if mixed then
     uids = redis.call('ZRANGE', P .. 'batches:index', 0, 9999)
 else
-    uids = redis.call('ZRANGE', KEYS[1], 0, limit - 1)
+    local first = 0
+    if after ~= '' then
+        local place = redis.call('ZRANK', KEYS[1], after)
+        if not place then return 0 end
+        first = place + 1
+    end
+    uids = redis.call('ZRANGE', KEYS[1], first, first + limit - 1)
 end
+local found = not mixed or after == ''
 local listed = {}
 for _, uid in ipairs(uids) do
     if #listed == limit then break end
-    local head = redis.call('LRANGE', P .. 'batches:' .. uid, 0, 2)
-    if head[1] == token then
-        local events = redis.call('LLEN', P .. 'batches:' .. uid) - 3
-        listed[#listed + 1] = {uid, head[2], head[3], events,
-            redis.call('SISMEMBER', P .. 'batches:current:' .. token, uid)}
+    if found then
+        listed[#listed + 1] = queued_batch(uid, token)
+    elseif uid == after then
+        found = redis.call('LINDEX', P .. 'batches:' .. uid, 0) == token
     end
 end
+if not found then return 0 end
 return listed

@@ -64,6 +64,7 @@ elseif dead then
     local kept = P .. 'routemaster:dead_batch:' .. uid
     redis.call('SREM', KEYS[1], job)
     redis.call('RENAME', P .. 'batches:' .. uid, kept)
+    redis.call('DEL', error_key(uid))
     redis.call('LPUSH', kept, ARGV[13])
     redis.call('ZADD', P .. 'routemaster:dead', now, uid)
     redis.call('ZADD', P .. 'routemaster:dead:' .. token, now, uid)
@@ -78,6 +79,7 @@ elseif dead then
         end
     end
 else
+    redis.call('SET', error_key(uid), ARGV[13], 'PX', 86400000)
     place(q, job, tonumber(ARGV[11]))
 end
 if exists and not mixed then adapt(token, delivered, tonumber(ARGV[14])) end

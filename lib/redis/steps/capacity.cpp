@@ -15,7 +15,8 @@ struct StepProtocol<DropOldestBatches> {
     static Script script() {
         using namespace lua;
         return compose(DropOldestBatches::traits,
-                       {expect, index, wake, counter, job, callback, ordering_group, batch, dead},
+                       {expect, index, wake, counter, job, callback, take_out_delivery,
+                        ordering_group, batch_error, batch, dead},
                        drop_oldest_batches);
     }
     static void request(Request& request, const DropOldestBatches& step) {

@@ -71,7 +71,7 @@ struct StepProtocol<RedeliverDeadBatches> {
         using namespace lua;
         return compose(RedeliverDeadBatches::traits,
                        {expect, index, wake, counter, job, callback, ordering_group, join, ready,
-                        place, batch, dead, dead_asked},
+                        place, batch_error, batch, dead, dead_asked},
                        redeliver_dead_batches);
     }
     static void request(Request& request, const RedeliverDeadBatches& step) {

@@ -25,7 +25,7 @@ struct StepProtocol<BeginDelivery> {
         using namespace lua;
         return compose(BeginDelivery::traits,
                        {expect, index, wake, counter, status, job, callback, ordering_group, ready,
-                        place, lease, batch},
+                        place, lease, batch_error, batch},
                        begin_delivery);
     }
     static void request(Request& request, const BeginDelivery& step) {
@@ -63,7 +63,7 @@ struct StepProtocol<SettleDelivery> {
         using namespace lua;
         return compose(SettleDelivery::traits,
                        {expect, index, wake, counter, status, job, callback, ordering_group, window,
-                        ready, place, lease, batch, dead},
+                        ready, place, lease, batch_error, batch, dead},
                        settle_delivery);
     }
     static void request(Request& request, const SettleDelivery& step) {

@@ -137,26 +137,6 @@ struct StepProtocol<FindSubscriber> {
     }
 };
 
-template <>
-struct StepProtocol<ListBatches> {
-    static Script script() { return compose(ListBatches::traits, {}, lua::list_batches); }
-    static void request(Request& request, const ListBatches& step) {
-        request.on("routemaster:group:", step.token).add(step.token).add(step.limit);
-        request.remember({.name = step.token});
-    }
-    static std::vector<BatchStatus> reply(const ScriptReply& reply) {
-        return list<BatchStatus>(reply.value, [&](const redisReply& one) {
-            const auto parts = items(one, 5);
-            return BatchStatus{uid(*parts[0]),
-                               reply.asked_for.name,
-                               reply.time(*parts[1]),
-                               within<std::uint32_t>(*parts[2], 0),
-                               static_cast<std::uint64_t>(number(*parts[3])),
-                               number(*parts[4]) == 1};
-        });
-    }
-};
-
 template struct Protocols<SubscriberSteps>;
 
 }  // namespace routemaster::redis

@@ -71,6 +71,15 @@ constexpr Route routes[] = {
     {"POST", "/v1/queues/:queue/jobs/:id/nack", Access::root, nack_job},
     {"POST", "/v1/queues/:queue/jobs/:id/release", Access::root, release_job},
 
+    {"GET", "/v1/subscriber/batches", Access::client, list_batches},
+    {"GET", "/v1/subscriber/batches/:uid", Access::client, show_batch},
+    {"POST", "/v1/subscriber/batches/:uid/deliver", Access::client, deliver_batch},
+    {"DELETE", "/v1/subscriber/batches/:uid", Access::client, drop_batch},
+    {"GET", "/v1/subscribers/:token/batches", Access::root, list_batches},
+    {"GET", "/v1/subscribers/:token/batches/:uid", Access::root, show_batch},
+    {"POST", "/v1/subscribers/:token/batches/:uid/deliver", Access::root, deliver_batch},
+    {"DELETE", "/v1/subscribers/:token/batches/:uid", Access::root, drop_batch},
+
     {"GET", "/v1/recurring", Access::root, list_recurring},
     {"GET", "/v1/recurring/:name", Access::root, show_recurring},
     {"PUT", "/v1/recurring/:name", Access::root, put_recurring},

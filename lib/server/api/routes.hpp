@@ -49,6 +49,12 @@ void list_subscribers(Exchange& exchange);
 void remove_subscriber(Exchange& exchange);
 void unsubscribe(Exchange& exchange);
 
+// batches.cpp
+void list_batches(Exchange& exchange);
+void show_batch(Exchange& exchange);
+void deliver_batch(Exchange& exchange);
+void drop_batch(Exchange& exchange);
+
 // dead_batches.cpp
 void list_dead(Exchange& exchange);
 void show_dead(Exchange& exchange);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "core/state/steps/apply_one_of.hpp"
+#include "core/store/dead_error.hpp"
 #include "core/store/delivery_job.hpp"
 #include "routemaster/health.hpp"
 
@@ -134,6 +136,7 @@ Result<SettleDelivery::Reply> Machine::apply(SettleDelivery& step) {
         subscriber_queues_.bury(*batch, step.error, subscriber->subscription.dead_max, now_);
     } else {
         jobs_.release(*job, step.retry_at, now_);
+        batch->last_error = std::make_unique<std::string>(kept_error(step.error));
         changes_.changed(*batch);
     }
     if (subscriber != nullptr) {

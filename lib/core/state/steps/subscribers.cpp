@@ -79,20 +79,6 @@ Result<FindSubscriber::Reply> Machine::apply(FindSubscriber& step) {
     return std::optional{Registry::status(*subscriber)};
 }
 
-template <>
-Result<ListBatches::Reply> Machine::apply(ListBatches& step) {
-    std::vector<BatchStatus> all;
-    const auto* subscriber_queue = subscriber_queues_.find(step.token);
-    if (subscriber_queue == nullptr) return all;
-    for (const auto* batch = subscriber_queue->batches.front();
-         batch != nullptr && all.size() < step.limit;
-         batch = subscriber_queue->batches.next(*batch)) {
-        all.push_back({batch->uid, step.token, batch->created_at, batch->attempts,
-                       batch->messages.size(), batch->current});
-    }
-    return all;
-}
-
 Outcome Machine::perform_in(SubscriberSteps steps, Step& step) { return apply_one_of(steps, step); }
 
 }  // namespace routemaster::detail

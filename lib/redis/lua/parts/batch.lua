@@ -34,6 +34,6 @@ end
 local function remove_batch(uid, token)
     local list = P .. 'batches:' .. uid
     local events = math.max(redis.call('LLEN', list) - 3, 0)
-    redis.call('DEL', list)
+    redis.call('DEL', list, error_key(uid))
     dequeue(uid, token, events)
 end

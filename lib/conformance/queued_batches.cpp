@@ -1,0 +1,207 @@
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using State = JobStatus::State;
+
+/// Subscribes `billing` to `orders`, with one event in each batch.
+void subscribe_singly(Scenario& s) {
+    s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 1});
+}
+
+/// A failure after which the batch waits for ten seconds.
+const Attempt failure{.delivered = false, .retry_after = Duration{10'000}, .error = "HTTP 500"};
+
+/// Fails the next delivery. Returns the id of its batch.
+Uid fail(Scenario& s) {
+    const auto [lease, start] = s.begin_next();
+    expect_equal(s.settle(lease, failure), Settlement::settled, "settling a failure");
+    return start.batch;
+}
+
+QueuedBatch found(const Scenario& s, const Uid& uid) {
+    const auto batch = s.perform(FindBatch{"billing", uid});
+    expect(batch.has_value(), "a queued batch is not found");
+    return *batch;
+}
+
+BatchAction deliver(const Scenario& s, const Uid& uid) {
+    return s.perform(DeliverBatch{"billing", uid});
+}
+
+BatchAction drop(const Scenario& s, const Uid& uid) { return s.perform(DropBatch{"billing", uid}); }
+
+}  // namespace
+
+void add_queued_batch_cases(StoreCases& add) {
+    add("a queued batch says how far its delivery is, and why it failed", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{1'000}});
+        s.publish("orders", 3);
+        const auto began = s.now();
+        const auto uid = s.batches("billing").at(0).uid;
+        QueuedBatch expected{.status = {uid, "billing", began, 0, 3, true},
+                             .delivery = State::scheduled,
+                             .run_at = began + Duration{1'000}};
+        expect_equal(found(s, uid), expected, "a batch that fills");
+        s.advance(Duration{1'000});
+        expected.delivery = State::ready;
+        expected.run_at.reset();
+        expect_equal(found(s, uid), expected, "a batch that is due");
+        const auto [lease, start] = s.begin_next();
+        expected.delivery = State::pending;
+        expected.status.attempts = 1;
+        expected.status.current = false;
+        expect_equal(found(s, uid), expected, "a batch under way");
+        s.settle(lease, failure);
+        expected.delivery = State::scheduled;
+        expected.run_at = s.now() + Duration{10'000};
+        expected.error = "HTTP 500";
+        expect_equal(found(s, uid), expected, "a batch that failed");
+        expect_equal(s.perform(ListBatches{.token = "billing"}), std::vector{expected},
+                     "the queued batches");
+        s.advance(Duration{10'000});
+        s.expect_delivered("billing", {{"orders 1", "orders 2", "orders 3"}});
+        expect_equal(s.perform(FindBatch{"billing", uid}), std::optional<QueuedBatch>{},
+                     "a batch that was delivered");
+    });
+
+    add("a long error of a queued batch is cut between characters", [](Scenario& s) {
+        subscribe_singly(s);
+        s.publish("orders");
+        const auto [lease, start] = s.begin_next();
+        const std::string head(dead_error_max - 1, 'x');
+        s.settle(lease, {.delivered = false, .error = head + "\xc3\xa4"});
+        expect_equal(found(s, start.batch).error, head, "what is kept of the error");
+    });
+
+    add("queued batches are listed in pages, in delivery order", [](Scenario& s) {
+        subscribe_singly(s);
+        s.publish("orders", 5);
+        std::vector<QueuedBatch> listed;
+        ListBatches page{.token = "billing", .limit = 2};
+        for (auto batches = s.perform(page); !batches.empty(); batches = s.perform(page)) {
+            listed.insert(listed.end(), batches.begin(), batches.end());
+            page.after = batches.back().status.uid;
+        }
+        expect_equal(listed, s.perform(ListBatches{.token = "billing"}), "all pages");
+        expect_equal(listed.size(), 5U, "batches");
+        const auto first = listed[0].status.uid;
+        s.subscribe("audit", {"refunds"});
+        s.expect_refused(ListBatches{.token = "audit", .after = first}, "after");
+        expect_equal(drop(s, first), BatchAction::done, "dropping");
+        s.expect_refused(ListBatches{.token = "billing", .after = first}, "after");
+    });
+
+    add("a batch that waits to fill, or failed, is delivered now when asked to", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}});
+        s.publish("orders", 2);
+        const auto uid = s.batches("billing").at(0).uid;
+        expect_equal(deliver(s, uid), BatchAction::done, "asking for it");
+        expect_equal(deliver(s, uid), BatchAction::done, "asking for it again");
+        expect_equal(fail(s), uid, "the batch");
+        s.expect_idle_until(s.now() + Duration{10'000});
+        expect_equal(deliver(s, uid), BatchAction::done, "asking for it after a failure");
+        s.expect_delivered("billing", {{"orders 1", "orders 2"}});
+        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+    });
+
+    add("a batch that is to be delivered now overtakes none of its subscriber", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}, .max_events = 2});
+        s.publish("orders", 5);
+        const auto batches = s.batches("billing");
+        const auto retry_at = s.now() + Duration{10'000};
+        expect_equal(fail(s), batches.at(0).uid, "the first batch");
+        // The second is READY, the third CURRENT.
+        expect_equal(deliver(s, batches.at(1).uid), BatchAction::done, "asking for the second");
+        expect_equal(deliver(s, batches.at(2).uid), BatchAction::done, "asking for the third");
+        s.expect_idle_until(retry_at);
+        expect_equal(found(s, batches[2].uid).delivery, State::ready, "the third");
+        expect_equal(deliver(s, batches[0].uid), BatchAction::done, "asking for the first");
+        s.expect_delivered("billing",
+                           {{"orders 1", "orders 2"}, {"orders 3", "orders 4"}, {"orders 5"}});
+    });
+
+    add("a batch that is dropped is gone with its job, is counted, and frees the next",
+        [](Scenario& s) {
+            subscribe_singly(s);
+            s.publish("orders", 2);
+            const auto poison = fail(s);
+            expect_equal(drop(s, poison), BatchAction::done, "dropping");
+            expect_equal(drop(s, poison), BatchAction::unknown, "dropping it again");
+            expect_equal(s.counter_of("billing", "events.dropped"), 1, "events.dropped");
+            expect_equal(s.counter_of("billing", "events.removed"), 1, "events.removed");
+            expect_equal(s.subscriber("billing").events_queued, 1U, "events queued");
+            s.expect_delivered("billing", {{"orders 2"}});
+            expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+        });
+
+    add("events go on arriving after the CURRENT batch was dropped by hand", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{1'000}});
+        s.publish("orders");
+        expect_equal(drop(s, s.batches("billing").at(0).uid), BatchAction::done, "dropping");
+        s.publish("orders", 2);
+        s.advance(Duration{1'000});
+        s.expect_delivered("billing", {{"orders 2", "orders 3"}});
+    });
+
+    add("batches behind the first are dropped in any state", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{1'000}, .max_events = 1});
+        s.publish("orders", 3);
+        const auto batches = s.batches("billing");
+        expect_equal(drop(s, batches.at(1).uid), BatchAction::done, "dropping a blocked one");
+        expect_equal(drop(s, batches.at(0).uid), BatchAction::done, "dropping a READY one");
+        s.expect_delivered("billing", {{"orders 3"}});
+    });
+
+    add("a batch under way is neither dropped nor delivered twice", [](Scenario& s) {
+        subscribe_singly(s);
+        s.publish("orders");
+        const auto [lease, start] = s.begin_next();
+        const auto before = s.snapshot();
+        expect_equal(drop(s, start.batch), BatchAction::under_way, "dropping");
+        expect_equal(deliver(s, start.batch), BatchAction::under_way, "asking for it");
+        expect_unchanged(s.snapshot(), before);
+        s.expect_idle_until(never);
+        expect_equal(s.settle(lease), Settlement::settled, "settling");
+    });
+
+    add("nobody finds, asks for or drops the batch of another, or one that is DEAD",
+        [](Scenario& s) {
+            s.subscribe("audit", {"refunds"});
+            s.subscribe("billing", {"orders"},
+                        {.timeout = Duration{0}, .max_events = 1, .attempts_max = 1});
+            s.publish("orders", 2);
+            const auto dead = s.kill_next();
+            const auto queued = s.batches("billing").at(0).uid;
+            const auto before = s.snapshot();
+            const auto expect_unknown = [&](const std::string& token, const Uid& uid) {
+                expect_equal(s.perform(FindBatch{token, uid}), std::optional<QueuedBatch>{},
+                             "a batch that is not there");
+                expect_equal(s.perform(DeliverBatch{token, uid}), BatchAction::unknown, "asking");
+                expect_equal(s.perform(DropBatch{token, uid}), BatchAction::unknown, "dropping");
+            };
+            expect_unknown("audit", queued);
+            expect_unknown("nobody", queued);
+            expect_unknown("billing", dead);
+            expect_unknown("billing", s.uid());
+            expect_unchanged(s.snapshot(), before);
+        });
+
+    add("batches of a subscriber that is gone are dropped by hand like others", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        s.publish("orders");
+        const auto uid = s.batches("billing").at(0).uid;
+        s.perform(RemoveSubscriber{"billing"});
+        expect_equal(found(s, uid).status.events, 1U, "its events");
+        expect_equal(drop(s, uid), BatchAction::done, "dropping");
+        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+    });
+}
+
+}  // namespace routemaster::testing

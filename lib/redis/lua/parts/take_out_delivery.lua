@@ -1,0 +1,7 @@
+-- Takes the delivery job of a subscriber out of wherever it waits; false when it is under way.
+local function take_out_delivery(job, token)
+    return redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 or
+        redis.call('ZREM', P .. 'jobs:scheduled:main:callbacks', job) == 1 or
+        redis.call('SREM', P .. 'routemaster:blocked:main', job) == 1 or
+        withdraw(job, callback_of(token))
+end

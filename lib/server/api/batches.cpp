@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "job_text.hpp"
+#include "listing.hpp"
+#include "payload.hpp"
+#include "routemaster/codec/json_text.hpp"
+#include "routes.hpp"
+
+namespace routemaster::api {
+namespace {
+
+bool is_root(const Exchange& exchange) { return exchange.caller().kind == Caller::Kind::root; }
+
+/// The subscriber whose batches the request names: clients use `/v1/subscriber/batches` for their
+/// own, root uses `/v1/subscribers/:token/batches` for anybody's.
+Subscriber owner_of(const Exchange& exchange) {
+    return exchange.bus().subscriber(is_root(exchange) ? std::string{exchange.segment(2)}
+                                                       : exchange.caller().token);
+}
+
+/// The batch that the path names, one segment further on for root. Nothing when the segment is not
+/// an id.
+std::optional<Uid> batch_of(const Exchange& exchange) {
+    return Uid::parse(exchange.segment(is_root(exchange) ? 4 : 3));
+}
+
+void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "batch not found"); }
+
+void append_batch(std::string& json, const QueuedBatch& batch) {
+    const auto& status = batch.status;
+    json.append(R"({"uid":")").append(status.uid.text());
+    json.append(R"(","created_at":)").append(std::to_string(to_milliseconds(status.created_at)));
+    json.append(R"(,"attempts":)").append(std::to_string(status.attempts));
+    json.append(R"(,"event_count":)").append(std::to_string(status.events));
+    json.append(R"(,"current":)").append(status.current ? "true" : "false");
+    json.append(R"(,"state":")").append(to_string(batch.delivery));
+    json.append(R"(","run_at":)");
+    append_time(json, batch.run_at);
+    json.append(R"(,"error":)");
+    if (batch.error.empty()) {
+        json.append("null");
+    } else {
+        append_json_text(json, batch.error);
+    }
+    json.push_back('}');
+}
+
+/// Answers that there are none. A subscriber that root names must exist.
+void answer_none(Exchange& exchange) {
+    if (!is_root(exchange)) return exchange.answer_json(200, "[]");
+    owner_of(exchange).status(
+        exchange.then([](Exchange& done, const std::optional<SubscriberStatus>& found) {
+            found ? done.answer_json(200, "[]") : done.answer_text(404, "subscriber not found");
+        }));
+}
+
+/// Answers for what became of an action on a batch.
+void answer_action(Exchange& exchange, BatchAction action) {
+    switch (action) {
+        case BatchAction::done: return exchange.answer(204);
+        case BatchAction::unknown: return answer_unknown(exchange);
+        case BatchAction::under_way:
+            return exchange.answer_text(409, "the batch is being delivered");
+    }
+}
+
+}  // namespace
+
+void list_batches(Exchange& exchange) {
+    const auto page = page_query(exchange.request().query);
+    if (!page) return exchange.refuse(page.error());
+    std::optional<Uid> after;
+    if (!page->after.empty()) {
+        after = Uid::parse(page->after);
+        if (!after) return exchange.refuse(bad("after", "must be the uid of a queued batch"));
+    }
+    // One more than is wanted shows whether there is a next page.
+    owner_of(exchange).batches(
+        page->limit + 1, after,
+        exchange.then(
+            [limit = page->limit](Exchange& done, const std::vector<QueuedBatch>& batches) {
+                if (batches.empty()) return answer_none(done);
+                std::string json;
+                const auto listed = std::min<std::size_t>(batches.size(), limit);
+                for (std::size_t i = 0; i < listed; ++i) {
+                    json.push_back(json.empty() ? '[' : ',');
+                    append_batch(json, batches[i]);
+                }
+                HttpResponse response{200, std::move(json) + "]", "application/json", {}};
+                if (listed < batches.size()) {
+                    const std::string last{batches[listed - 1].status.uid.text()};
+                    response.headers.emplace_back(
+                        "Link", next_link(done.request().path, "after=" + last, limit));
+                }
+                done.answer_with(std::move(response));
+            }));
+}
+
+void show_batch(Exchange& exchange) {
+    const auto uid = batch_of(exchange);
+    if (!uid) return answer_unknown(exchange);
+    owner_of(exchange).batch(
+        *uid, exchange.then([](Exchange& done, const std::optional<QueuedBatch>& found) {
+            if (!found) return answer_unknown(done);
+            std::string json;
+            append_batch(json, *found);
+            done.answer_json(200, std::move(json));
+        }));
+}
+
+void deliver_batch(Exchange& exchange) {
+    const auto uid = batch_of(exchange);
+    if (!uid) return answer_unknown(exchange);
+    owner_of(exchange).deliver_now(*uid, exchange.then(answer_action));
+}
+
+void drop_batch(Exchange& exchange) {
+    const auto uid = batch_of(exchange);
+    if (!uid) return answer_unknown(exchange);
+    owner_of(exchange).drop(*uid, exchange.then(answer_action));
+}
+
+}  // namespace routemaster::api
