@@ -38,7 +38,7 @@ public:
 };
 
 /// The job was not to be done yet, which is no failure: it runs again after `delay`, and this
-/// attempt does not count.
+/// attempt does not count. It keeps its place in its ordering group, so the others of that wait.
 class Snooze : public std::runtime_error {
 public:
     /// A negative delay is 0.

@@ -14,6 +14,7 @@
 
 #include "routemaster/clock.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/job_explanation.hpp"
 #include "routemaster/job_status.hpp"
 #include "routemaster/push_options.hpp"
 #include "routemaster/result.hpp"
@@ -113,11 +114,16 @@ public:
     [[nodiscard]] Result<std::optional<JobStatus>> find(JobId id) const;
     void find(JobId id, std::function<void(Result<std::optional<JobStatus>>)> done) const;
 
-    /// The jobs in a state whose id is greater than `after`, in the order of their pushes, at most
-    /// `limit`, which is at most 1,000. See `ListJobs`: a page may be short though more follow.
-    [[nodiscard]] Result<JobPage> list(JobStatus::State state, JobId after = 0,
+    /// Why a job is not under way, or who has it: `to_text` says it in words.
+    [[nodiscard]] Result<std::optional<JobExplanation>> explain(JobId id) const;
+    void explain(JobId id, std::function<void(Result<std::optional<JobExplanation>>)> done) const;
+
+    /// The jobs in a state, maybe of one name or group, whose id is greater than `after`, in the
+    /// order of their pushes, at most `limit`, which is at most 1,000. See `ListJobs`: a page may
+    /// be short though more follow.
+    [[nodiscard]] Result<JobPage> list(JobFilter filter, JobId after = 0,
                                        std::uint32_t limit = 100) const;
-    void list(JobStatus::State state, JobId after, std::uint32_t limit,
+    void list(JobFilter filter, JobId after, std::uint32_t limit,
               std::function<void(Result<JobPage>)> done) const;
 
     // --- Acting ---------------------------------------------------------------------------------

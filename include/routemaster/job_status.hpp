@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "routemaster/job.hpp"
@@ -62,6 +63,17 @@ struct JobStatus {
     std::vector<JobId> after{};
 
     friend bool operator==(const JobStatus&, const JobStatus&) = default;
+};
+
+/// Which jobs of a queue to list.
+struct JobFilter {
+    // NOLINTNEXTLINE(google-explicit-constructor): most lists ask for nothing else.
+    JobFilter(JobStatus::State of, std::string called = {}, std::string among = {})
+        : state{of}, name{std::move(called)}, group{std::move(among)} {}
+
+    JobStatus::State state;
+    std::string name;   ///< Only jobs of that name; empty: of any.
+    std::string group;  ///< Only jobs of that ordering group; empty: of any, or none.
 };
 
 /// A part of the jobs of a queue, in the order of their ids.

@@ -38,7 +38,8 @@ struct PushOptions {
     Duration timeout{0};
 
     /// How long after it fell due the job is worth beginning. One that nobody began by then is
-    /// dropped, and counted in `jobs.expired`. 0: for ever.
+    /// dropped, and counted in `jobs.expired`; so is one that still waited for others (`after`) or
+    /// its group. 0: for ever.
     Duration expires{0};
 
     /// Which other jobs it excludes. By default those of equal name and arguments.
@@ -49,15 +50,16 @@ struct PushOptions {
     JobMetadata metadata{};
 
     /// Its ordering group, "account:42" for example: jobs of a queue that name the same one run in
-    /// the order in which they fell due, at most `concurrency` of them at once. One that fails
-    /// keeps its place, and the others wait; one that is BURIED, done, deleted or cancelled lets
-    /// the next one in. A job that is not due yet keeps none waiting. The groups of a queue take
-    /// turns, so that a long one does not delay the others. At most `job_group_max` bytes of UTF-8
-    /// without NUL. Empty: none.
+    /// the order in which they became READY (with their push, or, when they are due later, with
+    /// the first acquisition after that), at most `concurrency` of them at once. One that fails,
+    /// or is snoozed, keeps its place, and the others wait; one that is BURIED, done, deleted or
+    /// cancelled lets the next one in. A job that is not due yet keeps none waiting. The groups of
+    /// a queue take turns, so that a long one does not delay the others. At most `job_group_max`
+    /// bytes of UTF-8 without NUL. Empty: none.
     std::string group{};
 
     /// How many jobs of its group may be under way at once, from 1 to `group_concurrency_max`: with
-    /// 1 one follows the other. The last job of the group decides for all.
+    /// 1 one follows the other. The one that joined last decides for all.
     std::uint32_t concurrency = 1;
 
     /// Jobs of the same queue that must be done before it, by their ids: at most `job_after_max`.

@@ -170,6 +170,23 @@ void add_concurrency_cases(StoreCases& add) {
         expect_equal(run_singly(s), std::string{"1ax2b34"}, "jobs in their order");
     });
 
+    add("groups of jobs with a priority take turns, too", [](Scenario& s) {
+        const auto push = [&](const std::string& job, const std::string& group) {
+            s.perform(PushJob{work_queue, job, s.now(), in_group(group, 1, 5)});
+        };
+        for (const auto* job : {"1", "2", "3", "4"}) push(job, "noisy");
+        push("a", "quiet");
+        s.push_with("x", {.priority = 5});
+        push("b", "quiet");
+        std::string all;
+        for (auto next = lease_all(s, 1); !next.empty(); next = lease_all(s, 1)) {
+            all += names_of(next);
+            s.advance(Duration{1});
+            s.perform(AckJob{next.front()});
+        }
+        expect_equal(all, std::string{"1ax2b34"}, "jobs in their order");
+    });
+
     add("groups of different queues, and jobs without a group, have nothing in common",
         [](Scenario& s) {
             push_grouped(s, "a", "g");

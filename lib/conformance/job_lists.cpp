@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cases.hpp"
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job_status.hpp"
 
 namespace routemaster::testing {
@@ -104,6 +105,44 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(page.jobs.size(), 0U, "jobs on the first page");
         expect(page.next != 0, "more must follow");
         expect_equal(names(s.jobs(State::ready)), std::string{"a"}, "READY");
+    });
+
+    add("pages of jobs have those of one name or group", [](Scenario& s) {
+        const auto push = [&](const std::string& name, std::int64_t number, JobOptions options) {
+            const auto job = encode_job({name, {number}});
+            return s.perform(PushJob{work_queue, job, s.now(), std::move(options)}).id;
+        };
+        JobOptions in_group;
+        in_group.group = "account:42";
+        const auto a = push("a", 1, {});
+        const auto b = push("b", 2, in_group);
+        const auto grouped = push("a", 3, in_group);
+        const auto keyed = push("a", 4, {.key = {.text = "k"}});
+        push("ab", 5, {});
+        const auto list = [&](const std::string& name, const std::string& group) {
+            std::vector<JobId> ids;
+            ListJobs step{.queue = work_queue, .state = State::ready, .limit = 1};
+            step.name = name;
+            step.group = group;
+            do {
+                const auto page = s.perform(step);
+                for (const auto& job : page.jobs) ids.push_back(job.id);
+                step.after = page.next;
+            } while (step.after != 0);
+            return ids;
+        };
+        expect(list("a", "") == std::vector<JobId>{a, grouped, keyed}, "of a name");
+        expect(list("", "account:42") == std::vector<JobId>{b, grouped}, "of a group");
+        expect(list("a", "account:42") == std::vector<JobId>{grouped}, "of both");
+        expect(list("c", "").empty(), "of no such name");
+        expect(list("", "account:4").empty(), "of no such group");
+        s.perform(
+            FailJob{.lease = s.take_work(), .error = "broken", .run_at = s.now(), .bury = true});
+        ListJobs buried{.queue = work_queue, .state = State::buried};
+        buried.name = "a";
+        expect_equal(s.perform(buried).jobs.size(), 1U, "BURIED ones of the name");
+        buried.name = "b";
+        expect_equal(s.perform(buried).jobs.size(), 0U, "BURIED ones of another");
     });
 
     add("BURIED jobs are kicked in the order of their burial, and begin anew", [](Scenario& s) {

@@ -70,6 +70,7 @@ struct BusyStore {
     ReleaseJob step(std::type_identity<ReleaseJob>) { return {work, s.now() + Duration{1'000}}; }
     FailJob step(std::type_identity<FailJob>) { return {work, "broken", s.now()}; }
     FindJob step(std::type_identity<FindJob>) { return {work_queue, work.id}; }
+    ExplainJob step(std::type_identity<ExplainJob>) { return {work_queue, work.id}; }
     ListJobs step(std::type_identity<ListJobs>) { return {.queue = work_queue}; }
     KickJobs step(std::type_identity<KickJobs>) { return {.queue = work_queue}; }
     DeleteJob step(std::type_identity<DeleteJob>) {

@@ -24,6 +24,7 @@ std::vector<StoreCase> store_conformance() {
     add_follow_up_cases(add);
     add_dependency_cases(add);
     add_job_list_cases(add);
+    add_explanation_cases(add);
     add_queue_cases(add);
     add_recurring_cases(add);
     add_lease_cases(add);

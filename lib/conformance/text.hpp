@@ -133,6 +133,10 @@ public:
                        "pending " + of(s.pending), "buried " + of(s.buried),
                        s.paused ? "paused" : "not paused"});
     }
+    static std::string of(const JobExplanation& e) {
+        return record({of(e.status), of(e.queue), "before " + of(e.before), of(e.concurrency),
+                       of(e.leased_at), of(e.heard_at)});
+    }
     static std::string of(const ListedQueue& queue) {
         return record({of(queue.name), of(queue.status), of(queue.due_since)});
     }

@@ -146,13 +146,30 @@ void JobQueue::find(JobId id, std::function<void(Result<std::optional<JobStatus>
     ask(FindJob{name_, id}, std::move(done));
 }
 
-Result<JobPage> JobQueue::list(JobStatus::State state, JobId after, std::uint32_t limit) const {
-    return ask(ListJobs{name_, state, after, limit});
+Result<std::optional<JobExplanation>> JobQueue::explain(JobId id) const {
+    return ask(ExplainJob{name_, id});
 }
 
-void JobQueue::list(JobStatus::State state, JobId after, std::uint32_t limit,
+void JobQueue::explain(JobId id,
+                       std::function<void(Result<std::optional<JobExplanation>>)> done) const {
+    ask(ExplainJob{name_, id}, std::move(done));
+}
+
+namespace {
+
+ListJobs listing(const std::string& queue, JobFilter filter, JobId after, std::uint32_t limit) {
+    return {queue, filter.state, after, limit, std::move(filter.name), std::move(filter.group)};
+}
+
+}  // namespace
+
+Result<JobPage> JobQueue::list(JobFilter filter, JobId after, std::uint32_t limit) const {
+    return ask(listing(name_, std::move(filter), after, limit));
+}
+
+void JobQueue::list(JobFilter filter, JobId after, std::uint32_t limit,
                     std::function<void(Result<JobPage>)> done) const {
-    ask(ListJobs{name_, state, after, limit}, std::move(done));
+    ask(listing(name_, std::move(filter), after, limit), std::move(done));
 }
 
 // --- Acting -------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "routemaster/error.hpp"
@@ -133,6 +135,13 @@ BusClient::Answer BusClient::demand(std::string_view method, const std::string& 
     auto answer = ask(method, path, body).value();
     if (!answer.accepted()) throw std::runtime_error{answer.refusal()};
     return answer;
+}
+
+std::string BusClient::encoded(const std::string& text) const {
+    const std::unique_ptr<char, decltype(&curl_free)> encoded{
+        curl_easy_escape(impl_->curl, text.data(), static_cast<int>(text.size())), &curl_free};
+    if (encoded == nullptr) throw std::bad_alloc{};
+    return encoded.get();
 }
 
 }  // namespace routemaster::service

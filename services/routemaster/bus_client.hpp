@@ -55,6 +55,9 @@ public:
     /// The same, but throws `Failure` for anything but a 2xx.
     Answer demand(std::string_view method, const std::string& path, std::string_view body = {});
 
+    /// A text as a part of a path or a query.
+    [[nodiscard]] std::string encoded(const std::string& text) const;
+
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;

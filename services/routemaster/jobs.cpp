@@ -63,11 +63,15 @@ std::string due(const Value& job) {
 int list(const JobsSettings& settings) {
     BusClient client{settings.bus};
     auto left = settings.limit;
+    std::string filter;
+    if (!settings.name.empty()) filter += "&name=" + client.encoded(settings.name);
+    if (!settings.group.empty()) filter += "&group=" + client.encoded(settings.group);
     Rows rows{{"ID", "STATE", "PRIORITY", "ATTEMPTS", "DUE", "NAME", "ARGUMENTS", "ERROR"}};
     for (const auto& state : states) {
         if (!settings.state.empty() && settings.state != state) continue;
         if (left == 0) break;
-        for_each_item(client, path_of(settings) + "/jobs?state=" + state, [&](const Value& job) {
+        const auto path = path_of(settings) + "/jobs?state=" + state + filter;
+        for_each_item(client, path, [&](const Value& job) {
             --left;
             if (settings.json) {
                 std::cout << printed(job) << '\n';
@@ -104,6 +108,30 @@ int show(const JobsSettings& settings) {
                   << printed_time(field(error, "at")) << ": "
                   << in_line(printed(field(error, "text"))) << '\n';
     }
+    return 0;
+}
+
+int explain(const JobsSettings& settings) {
+    const auto body =
+        BusClient{settings.bus}.demand("GET", path_of_job(settings) + "/explanation").body;
+    if (settings.json) {
+        std::cout << body << '\n';
+        return 0;
+    }
+    const auto all = parse_json(body).value();
+    const auto& job = field(all, "job");
+    std::cout << "job " << settings.id << " is " << printed(field(job, "state")) << ": "
+              << in_line(printed(field(all, "text"))) << '\n';
+    Rows rows;
+    const auto add_time = [&rows](const char* name, const Value& at) {
+        if (!at.is_null()) rows.push_back({name, printed_time(at)});
+    };
+    add_time("due at", field(job, "run_at"));
+    add_time("leased at", field(all, "leased_at"));
+    add_time("worker heard of at", field(all, "heard_at"));
+    add_time("expires at", field(job, "expires_at"));
+    add_time("buried at", field(job, "buried_at"));
+    if (!rows.empty()) print_table(rows);
     return 0;
 }
 
@@ -193,6 +221,9 @@ void declare_listing(CLI::App& action, JobsSettings& settings) {
     settings.limit = 100;
     action.add_option("--state", settings.state, "Only jobs in this state")
         ->check(CLI::IsMember{states});
+    action.add_option("--name", settings.name, "Only jobs of this name")->type_name("NAME");
+    action.add_option("--group", settings.group, "Only jobs of this ordering group")
+        ->type_name("NAME");
     action.add_option("--limit", settings.limit, "Jobs to list at most")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
         ->capture_default_str();
@@ -247,6 +278,9 @@ Run declare_jobs(CLI::App& app) {
     declare("count", "Count the jobs of a queue in each state", count);
     declare_listing(declare("list", "List the jobs of a queue", list), *settings);
     declare_id(declare("show", "Show a job, with its last errors", show), *settings)->required();
+    declare_id(declare("explain", "Say why a job is not running, or who runs it", explain),
+               *settings)
+        ->required();
     declare_job(declare("push", "Push a job, and print its id", push), *settings);
     auto& kicking = declare("kick", "Let a job that is buried run again", kick);
     declare_id(kicking, *settings);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "components/seconds.hpp"
+#include "routemaster/error.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -24,9 +25,18 @@ void declare_watch(CLI::App& app, WatchSettings& settings) {
 
 int show_as(const WatchSettings& settings, const Run& show) {
     const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+    bool shown = false;
     for (;;) {
         if (settings.watch && terminal) std::cout << clear_screen;
-        const int status = show();
+        int status = 0;
+        try {
+            status = show();
+            shown = true;
+        } catch (const Failure& failure) {
+            // A bus that restarts is back in a moment.
+            if (!shown || !settings.watch || failure.error().code() != Errc::unavailable) throw;
+            std::cerr << failure.what() << '\n';
+        }
         std::cout.flush();
         if (status != 0 || !settings.watch || !std::cout) return status;
         std::this_thread::sleep_for(from_seconds(settings.interval));

@@ -18,8 +18,9 @@ struct WatchSettings {
 /// Declares `--watch` and `--interval`. `settings` must outlive the parsing.
 void declare_watch(CLI::App& app, WatchSettings& settings);
 
-/// Shows something once, or until a signal ends the process or showing it fails. On a terminal it
-/// always stands at the top.
+/// Shows something once, or until a signal ends the process or showing it fails. Once it was shown,
+/// a bus that is `unavailable` is said to be so, and asked again. On a terminal it always stands at
+/// the top.
 [[nodiscard]] int show_as(const WatchSettings& settings, const Run& show);
 
 }  // namespace routemaster::service

@@ -56,3 +56,16 @@ TEST_CASE("queued batches are listed, watched and dropped from the command line"
     CHECK(batches({"show"}).status == 2);
     CHECK(run({"batches", "--bus", bus.url()}).status == 2);
 }
+
+TEST_CASE("what is watched is asked for again while the bus is away") {
+    const test::TemporaryFolder folder;
+    test::RunningBus bus{folder.path()};
+    test::Process watching{
+        {test::routemaster_binary, "queues", "--watch", "--interval", "0.01"},
+        {{"ROUTEMASTER_BUS", bus.url()}, {"ROUTEMASTER_ROOT_KEY", test::root_key}}};
+    CHECK(watching.line().starts_with("QUEUE "));
+    CHECK(bus.stop() == 0);
+    CHECK(watching.await_error(": unavailable\n"));
+    watching.signal(SIGINT);
+    CHECK(watching.wait() == 128 + SIGINT);
+}

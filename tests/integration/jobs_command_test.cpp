@@ -67,6 +67,15 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
           "5 pushed\n");
     CHECK(jobs({"show", "images", "5"}).output.find("group         account:42\n") !=
           std::string::npos);
+    CHECK(jobs({"list", "images", "--name", "b", "--group", "account:42", "--json"})
+              .output.starts_with(R"({"id":5,)"));
+    CHECK(jobs({"list", "images", "--group", "none", "--json"}).output.empty());
+    CHECK(jobs({"explain", "images", "5"})
+              .output.starts_with("job 5 is ready: it is READY for attempt 1 of 25, as are "));
+    CHECK(jobs({"explain", "images", "4"})
+              .output.starts_with("job 4 is buried: it was given up: job 1, which it waited for, "
+                                  "was deleted\nburied at "));
+    CHECK(jobs({"explain", "images", "9"}).status == 1);
     CHECK(jobs({"push", "images", "c", "--concurrency", "2"}).errors.find("concurrency: is for") !=
           std::string::npos);
     CHECK(jobs({"push", "images", "c", "--concurrency", "0"}).status == 2);

@@ -25,8 +25,8 @@ LAYERS = {
     """,
     1: """
         value event topic subscription batch timer counter health names capacity measurement url
-        api_token job queued_batch job_key job_metadata job_schedule job_status listed_worker
-        job_exceptions push_options recurring_job retry_policy typed_job unique
+        api_token job queued_batch job_key job_metadata job_schedule job_explanation job_status
+        listed_worker job_exceptions push_options recurring_job retry_policy typed_job unique
         codec/
     """,
     2: """

@@ -117,8 +117,9 @@ private:
     /// Pages and ids that exist often enough.
     Step about_jobs() {
         const auto id = any_id();
-        switch (random_.below(7)) {
+        switch (random_.below(8)) {
             case 0: return FindJob{"work", id};
+            case 5: return ExplainJob{"work", id};
             case 1: return KickJobs{.queue = "work", .limit = limit()};
             case 2: return KickJobs{.queue = "work", .id = id};
             case 3: return DeleteJob{"work", id};

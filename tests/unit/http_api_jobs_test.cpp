@@ -182,6 +182,23 @@ TEST_CASE("http api: jobs of a queue are counted, listed in pages, and shown") {
     }
 }
 
+TEST_CASE("http api: jobs of one name or group are listed") {
+    Scenario bus;
+    CHECK(bus.post(jobs_path, root,
+                   R"([{"name":"a b","arguments":[1],"group":"g&h"},{"name":"c","group":"g&h"},)"
+                   R"({"name":"a b","arguments":[2]},{"name":"a b","arguments":[3],"group":"g"}])")
+              .status == 200);
+    const auto first = bus.get(jobs_path + "?state=ready&name=a%20b&limit=2", root);
+    CHECK(first.body.find(R"("arguments":[1])") != std::string::npos);
+    CHECK(first.body.find(R"("arguments":[2])") != std::string::npos);
+    CHECK(header(first, "Link") ==
+          "<" + jobs_path + "?state=ready&name=a%20b&after=3&limit=2>; rel=\"next\"");
+    const auto group = bus.get(jobs_path + "?state=ready&name=c&group=g%26h&limit=1", root).body;
+    CHECK(group.starts_with(R"([{"id":2,)"));
+    CHECK(bus.get(jobs_path + "?state=ready&group=h", root).body == "[]");
+    CHECK(bus.get(jobs_path + "?state=ready&group=%zz", root).status == 400);
+}
+
 TEST_CASE("http api: a job waits for others that its push names") {
     Scenario bus;
     const auto push = [&](const std::string& after) {
@@ -193,6 +210,10 @@ TEST_CASE("http api: a job waits for others that its push names") {
         CHECK(answer.status == 400);
         CHECK(answer.body.starts_with("after: "));
     }
+    // Of many, those that the store alone can judge.
+    CHECK(bus.post(jobs_path, root, R"([{"name":"a"},{"name":"b","after":[2]}])").body ==
+          R"([{"id":1,"outcome":"duplicate"},{"id":null,"outcome":"failed",)"
+          R"("error":"after: no job has had the id 2"}])");
     CHECK(push("[1]").body == R"({"id":2,"outcome":"pushed"})");
     CHECK(counted(bus) == rm::QueueStatus{.scheduled = 1, .ready = 1});
     CHECK(bus.get(jobs_path + "/2", root).body.find(R"("after":[1])") != std::string::npos);
@@ -200,6 +221,26 @@ TEST_CASE("http api: a job waits for others that its push names") {
     CHECK(bus.get(jobs_path + "/2", root)
               .body.find(R"("text":"job 1, which it waited for, was deleted")") !=
           std::string::npos);
+}
+
+TEST_CASE("http api: a job says why it does not run") {
+    Scenario bus;
+    const auto explanation = [&](const std::string& id) {
+        return bus.get(jobs_path + "/" + id + "/explanation", root);
+    };
+    CHECK(bus.post(jobs_path, root, R"({"name":"a","group":"g"})").status == 200);
+    CHECK(bus.post(jobs_path, root, R"({"name":"b","group":"g"})").status == 200);
+    const auto blocked = explanation("2").body;
+    CHECK(blocked.starts_with(
+        R"({"reason":"group_is_full","text":"job 1 of its group 'g', of which 1 may be under way, )"
+        R"(is before it","before":[1],"leased_at":null,"heard_at":null,"job":{"id":2,)"));
+    const auto lease = acquire(bus);
+    const auto leased = explanation("1").body;
+    CHECK(leased.starts_with(R"({"reason":"leased","text":"worker )"));
+    CHECK(leased.find(R"("leased_at":null)") == std::string::npos);
+    CHECK(leased.find(R"("heard_at":null)") == std::string::npos);
+    CHECK(explanation("3").status == 404);
+    CHECK(explanation("x").status == 404);
 }
 
 TEST_CASE("http api: a page of jobs ends once it is large") {
@@ -246,6 +287,22 @@ TEST_CASE("http api: jobs are cancelled and deleted, but none that a worker has 
     CHECK(bus.remove(jobs_path + "/3", root).status == 204);
     CHECK(bus.remove(jobs_path + "/3", root).status == 404);
     CHECK(counted(bus) == rm::QueueStatus{.pending = 1});
+}
+
+TEST_CASE("http api: actions without settings refuse a body that has some") {
+    Scenario bus;
+    CHECK(bus.post(jobs_path, root, R"({"name":"a"})").status == 200);
+    for (const std::string& path :
+         {jobs_path + "/1/cancel", jobs_path + "/1/kick", std::string{"/v1/queues/images/pause"},
+          std::string{"/v1/queues/images/resume"}, std::string{"/v1/recurring/a/pause"},
+          std::string{"/v1/recurring/a/resume"}, std::string{"/v1/recurring/a/run"}}) {
+        CAPTURE(path);
+        refused(bus, request("POST", path, root, R"({"for":60})"), 400,
+                R"(bad data in payload: unknown field "for")");
+        CHECK(bus.post(path, root, "x").status == 400);
+    }
+    CHECK(counted(bus) == rm::QueueStatus{.ready = 1});
+    CHECK(bus.post("/v1/queues/images/pause", root, "{}").status == 204);
 }
 
 TEST_CASE("http api: the bus's own queue is refused, and jobs of Ruby's have no ids") {

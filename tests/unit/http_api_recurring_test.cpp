@@ -96,6 +96,8 @@ TEST_CASE("http api: what is no recurring job is refused, and the answer names t
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{}})", "job: name: is missing");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","delay":1}})",
                 "job: delay: is not for a recurring job");
+    put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","group":"g"}})",
+                "job: group: is not for a recurring job");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","priority":101}})",
                 "job: priority: ");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a\u0000"}})",

@@ -65,6 +65,20 @@ TEST_CASE("jobs are listed by their state, page by page") {
     CHECK(scene.jobs.list(JobStatus::State::ready, 0, 1'001).error().code() == Errc::invalid);
 }
 
+TEST_CASE("jobs of one name or group are listed") {
+    JobScene scene;
+    const auto a = scene.push("a");
+    const auto b = scene.push("b", {.group = "g"});
+    CHECK(scene.jobs.list({JobStatus::State::ready, "a"}).value().jobs.at(0).id == a);
+    const auto grouped = scene.jobs.list({JobStatus::State::ready, "", "g"}).value().jobs;
+    REQUIRE(grouped.size() == 1);
+    CHECK(grouped[0].id == b);
+    const auto explained = scene.jobs.explain(b).value();
+    REQUIRE(explained.has_value());
+    CHECK(explained->reason() == JobExplanation::Reason::awaits_worker);
+    CHECK(!scene.jobs.explain(b + 1).value());
+}
+
 TEST_CASE("BURIED jobs are kicked one by one, or those that were buried first") {
     JobScene scene;
     HandPool pool{scene};

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "routemaster/job.hpp"
+#include "routemaster/job_explanation.hpp"
 #include "routemaster/job_status.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/check.hpp"
@@ -47,11 +48,25 @@ struct FindJob {
     JobId id = 0;
 };
 
+/// Replies what keeps a job from running, or who has it; nothing when the queue has none of that
+/// id. Costs as much as `FindJob` and `CountJobs`.
+struct ExplainJob {
+    using Reply = std::optional<JobExplanation>;
+    static constexpr StepTraits traits{.name = "explain_job",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const { return check_own_queue(queue); }
+
+    std::string queue;
+    JobId id = 0;
+};
+
 /// Replies the jobs of a queue in a state, in the order of their ids, and so of their pushes.
 ///
 /// A page costs what it looks at: at most `limit` BURIED jobs, or `jobs_looked_at_max` jobs in
-/// the other states. So of those a page may be short, even empty, though more follow: it is the
-/// last one only when its `next` is 0.
+/// the other states, or when a name or a group is asked for. So of those a page may be short, even
+/// empty, though more follow: it is the last one only when its `next` is 0.
 struct ListJobs {
     using Reply = JobPage;
     static constexpr StepTraits traits{.name = "list_jobs",
@@ -64,6 +79,8 @@ struct ListJobs {
     JobStatus::State state = JobStatus::State::ready;
     JobId after = 0;            ///< Only jobs with a greater id; the job itself may be gone.
     std::uint32_t limit = 100;  ///< From 1 to `jobs_looked_at_max`, else `invalid`.
+    std::string name{};         ///< Only jobs of that name; empty: of any.
+    std::string group{};        ///< Only jobs of that ordering group; empty: of any, or none.
 };
 
 /// Makes BURIED jobs READY, behind those that are: the one with that id, or those that were buried
@@ -113,6 +130,7 @@ struct CancelJob {
 };
 
 /// The steps about the jobs that a queue has.
-using JobListSteps = StepList<CountJobs, FindJob, ListJobs, KickJobs, DeleteJob, CancelJob>;
+using JobListSteps =
+    StepList<CountJobs, FindJob, ExplainJob, ListJobs, KickJobs, DeleteJob, CancelJob>;
 
 }  // namespace routemaster

@@ -26,10 +26,10 @@ namespace routemaster {
 /// time; it keeps its id, its errors, what it waits for, and its places, in the queue and in its
 /// ordering group, when it is READY and stays so with the same priority, group and concurrency; its
 /// attempts begin anew.
-/// With a `group`, the job joins that ordering group when it is READY for the first time, at its
-/// end, and keeps its place there, however often it is acquired and put back, until it is gone,
-/// BURIED or replaced. Only the first `concurrency` of a group may be acquired, as many as the last
-/// of them asks for; those that a worker has already when it becomes fewer go on.
+/// With a `group`, the job joins that group at its end when it is READY for the first time, be it
+/// with its push or the first acquisition after it fell due. It keeps its place, however it is put
+/// back, until it is gone, BURIED or replaced. Only the first `concurrency` of a group may be
+/// acquired, as many as the last of them asks for; those that a worker has already go on.
 /// A job that is to be done `after` others is SCHEDULED, whatever `run_at` says, until all of them
 /// have succeeded; it then runs at `run_at`, or as if it fell due at that moment. Those that the
 /// queue does not have count as done. When one of them goes in any other way, which a BURIED one

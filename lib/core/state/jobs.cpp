@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/codec/job_prefix.hpp"
 #include "routemaster/counter.hpp"
 #include "routemaster/detail/assert.hpp"
 #include "routemaster/error.hpp"
@@ -258,6 +259,13 @@ JobStatus JobTable::status(const JobState& job, TimePoint now) const {
 }
 
 JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint now) const {
+    const auto prefix = step.name.empty() ? std::string{} : job_prefix(step.name);
+    const auto matches = [&](const JobState& job) {
+        if (!step.group.empty() && (!job.in_order || job.group()->name != step.group)) return false;
+        if (prefix.empty()) return true;
+        return job.payload.resident() ? job.payload.text().starts_with(prefix)
+                                      : changes_.read(job).starts_with(prefix);
+    };
     const auto is_wanted = [&](const JobState& job) {
         using State = JobStatus::State;
         switch (job.state) {
@@ -281,7 +289,7 @@ JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint 
         }
         ++looked_at;
         last = job.order;
-        if (is_wanted(job)) page.jobs.push_back(status(job, now));
+        if (is_wanted(job) && matches(job)) page.jobs.push_back(status(job, now));
         return true;
     });
     return page;

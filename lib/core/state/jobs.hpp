@@ -27,6 +27,7 @@
 #include "core/state/sequence.hpp"
 #include "core/state/wake_ups.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/job_explanation.hpp"
 #include "routemaster/job_status.hpp"
 #include "routemaster/listed_worker.hpp"
 #include "routemaster/step.hpp"
@@ -45,6 +46,9 @@ public:
     JobTable(const JobTable&) = delete;
     JobTable& operator=(const JobTable&) = delete;
     ~JobTable();
+
+    /// When what follows happens.
+    void set_now(TimePoint now) noexcept { groups_.set_now(now); }
 
     /// The next number in the order of pushes, for a job without an id.
     std::uint64_t next_order() noexcept { return ++order_; }
@@ -139,6 +143,8 @@ public:
 
     /// Throws `Failure` when a job cannot be read.
     [[nodiscard]] JobStatus status(const JobState& job, TimePoint now) const;
+    /// The same.
+    [[nodiscard]] JobExplanation explain(const JobState& job, TimePoint now) const;
     /// The same.
     [[nodiscard]] JobPage list(const QueueState& queue, const ListJobs& step, TimePoint now) const;
 

@@ -17,6 +17,7 @@ Machine::Machine(ChangeLog& changes)
 
 Outcome Machine::perform(Step& step, TimePoint now) {
     now_ = now;
+    jobs_.set_now(now);
     depends_on_row_ = everything;
     hurried_ = true;
     return std::visit(

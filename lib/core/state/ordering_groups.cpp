@@ -78,6 +78,9 @@ void OrderingGroups::fit(OrderingGroup& group) {
         job.eligible = true;
         if (job.state == JobState::State::ready) {
             --job.queue.blocked;
+            // Its turn begins now: ranked by when it fell due, those of a long group would come
+            // before all others.
+            if (job.queue.has_ids) job.run_at = std::max(job.run_at, now_);
             places_.make_ready(job);
         }
     }

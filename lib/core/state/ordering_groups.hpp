@@ -7,6 +7,7 @@
 
 #include "core/state/job_places.hpp"
 #include "core/state/job_state.hpp"
+#include "routemaster/time.hpp"
 
 namespace routemaster::detail {
 
@@ -17,6 +18,9 @@ class OrderingGroups {
 public:
     /// `places` must outlive it.
     explicit OrderingGroups(JobPlaces& places) : places_{places} {}
+
+    /// When what follows happens.
+    void set_now(TimePoint now) noexcept { now_ = now; }
 
     /// Puts a job that is nowhere at the end of its group.
     static void join(GroupedJob& job);
@@ -48,6 +52,7 @@ private:
     static void hold_back(GroupedJob& job);
 
     JobPlaces& places_;
+    TimePoint now_{};
 };
 
 }  // namespace routemaster::detail

@@ -1,10 +1,19 @@
--- ListJobs: replies jobs of a queue in a state, by their ids.
+-- ListJobs: replies jobs of a queue in a state, maybe of one name or group, by their ids.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 state, as of job_status(), 6 after, 7 limit
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 state, as of job_status(), 6 after, 7 limit,
+--       8 what the jobs begin with, or "", 9 group or ""
 -- Effect: looks at 1,000 jobs at most.
 -- Reply: `after` of the next page, or 0 when nothing follows, then job_status() of each.
 local q, wanted, limit = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[7])
 local index = P .. 'routemaster:' .. (wanted == 3 and 'buried:' or 'ids:') .. q
+
+local function matches(job, record)
+    if ARGV[9] ~= '' and group_in(record) ~= ARGV[9] then return false end
+    if ARGV[8] == '' then return true end
+    local keyed = is_keyed(job) and keyed_of(q, job)
+    return string.sub(keyed and keyed[1] or job, 1, #ARGV[8]) == ARGV[8]
+end
+
 local found = redis.call('ZRANGE', index, '(' .. ARGV[6], '+inf', 'BYSCORE', 'LIMIT', 0, 1001,
     'WITHSCORES')
 local reply, last = {0}, tonumber(ARGV[6])
@@ -17,6 +26,8 @@ for i = 1, #found, 2 do
     local record = record_of(q, job)
     local state, run_at = state_of(q, job, record)
     last = id
-    if state == wanted then reply[#reply + 1] = job_status(q, job, id, record, state, run_at) end
+    if state == wanted and matches(job, record) then
+        reply[#reply + 1] = job_status(q, job, id, record, state, run_at)
+    end
 end
 return reply

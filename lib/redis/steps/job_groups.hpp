@@ -10,13 +10,13 @@
 
 namespace routemaster::redis {
 
-/// A part of a script: `job_groups()` returns `place_grouped`, `leave_group`, `leave_by` and
-/// `is_held` of job_group.lua. It stands before the parts `ranks`, `forget` and `burial`, which
-/// call it.
+/// A part of a script: `job_groups()` returns `place_grouped`, `leave_group`, `leave_by`,
+/// `is_held` and `first_of` of job_group.lua. It stands before the parts `ranks`, `forget` and
+/// `burial`, which call it.
 inline std::string job_groups_part() {
     using namespace lua;
     return lazily("job_groups", {wake, ready, record, ranks, deleted, unrank, job_group},
-                  "place_grouped, leave_group, leave_by, is_held");
+                  "place_grouped, leave_group, leave_by, is_held, first_of");
 }
 
 }  // namespace routemaster::redis

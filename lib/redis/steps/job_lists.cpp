@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/codec/job_prefix.hpp"
 #include "lua_sources.hpp"
 #include "redis/steps/further_options.hpp"
 #include "redis/steps/job_groups.hpp"
@@ -88,6 +89,31 @@ struct StepProtocol<FindJob> {
 };
 
 template <>
+struct StepProtocol<ExplainJob> {
+    static Script script() {
+        using namespace lua;
+        const auto groups = job_groups_part();
+        return compose(ExplainJob::traits,
+                       {keyed, record, groups, waiting, deleted, queue_status, job_status},
+                       explain_job);
+    }
+    static void request(Request& request, const ExplainJob& step) {
+        request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
+    }
+    static ExplainJob::Reply reply(const ScriptReply& reply) {
+        if (absent(reply.value)) return {};
+        const auto parts = items(reply.value, 5);
+        JobExplanation all{.status = status_in(*parts[0], reply),
+                           .queue = queue_status_of(items(*parts[1], queue_status_parts))};
+        if (number(*parts[2]) >= 0) all.heard_at = reply.time(*parts[2]);
+        if (number(*parts[3]) >= 0) all.leased_at = reply.time(*parts[3]);
+        if (number(*parts[4]) >= 0) all.concurrency = number_of(*parts[4]);
+        for (const auto* part : parts.subspan(5)) all.before.push_back(count(*part).value);
+        return all;
+    }
+};
+
+template <>
 struct StepProtocol<ListJobs> {
     static Script script() {
         using namespace lua;
@@ -98,7 +124,9 @@ struct StepProtocol<ListJobs> {
             .add(step.queue)
             .add(static_cast<int>(step.state))
             .add(step.after)
-            .add(step.limit);
+            .add(step.limit)
+            .add(step.name.empty() ? std::string{} : detail::job_prefix(step.name))
+            .add(step.group);
     }
     static JobPage reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 1);

@@ -114,6 +114,7 @@ void show_batch(Exchange& exchange) {
 }
 
 void deliver_batch(Exchange& exchange) {
+    if (exchange.refuse_fields()) return;
     const auto uid = batch_of(exchange);
     if (!uid) return answer_unknown(exchange);
     owner_of(exchange).deliver_now(*uid, exchange.then(answer_action));

@@ -1,5 +1,6 @@
 #include "exchange.hpp"
 
+#include "payload.hpp"
 #include "routemaster/public_part.hpp"
 #include "routemaster/subscription.hpp"
 
@@ -56,6 +57,12 @@ void Exchange::answer_json(int status, std::string text) {
 void Exchange::answer_with(HttpResponse response) {
     response.headers.emplace_back("X-Content-Type-Options", "nosniff");
     respond_(std::move(response));
+}
+
+bool Exchange::refuse_fields() {
+    const auto checked = check_no_fields(request_.body);
+    if (!checked) refuse(checked.error());
+    return !checked;
 }
 
 void Exchange::refuse(const Error& error) {

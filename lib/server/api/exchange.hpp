@@ -139,6 +139,8 @@ public:
 
     /// Answers with an error, and with the status that says what the client should do.
     void refuse(const Error& error);
+    /// Refuses a request whose body has fields; false when there is nothing to refuse.
+    [[nodiscard]] bool refuse_fields();
 
 private:
     template <class Next, class T>

@@ -61,6 +61,7 @@ constexpr Route routes[] = {
     {"POST", "/v1/queues/:queue/jobs", Access::root, push_jobs},
     {"GET", "/v1/queues/:queue/jobs", Access::root, list_jobs},
     {"GET", "/v1/queues/:queue/jobs/:id", Access::root, show_job},
+    {"GET", "/v1/queues/:queue/jobs/:id/explanation", Access::root, explain_job},
     {"DELETE", "/v1/queues/:queue/jobs/:id", Access::root, delete_job},
     {"POST", "/v1/queues/:queue/jobs/:id/kick", Access::root, kick_job},
     {"POST", "/v1/queues/:queue/jobs/:id/cancel", Access::root, cancel_job},

@@ -139,10 +139,11 @@ Result<void> read_after(const Value& payload, std::vector<JobId>& after) {
     const auto* wanted = given(payload, "after");
     if (wanted == nullptr) return {};
     const auto* list = wanted->get_if<Value::Array>();
-    if (list == nullptr) return bad("after", "must be an array of ids");
+    constexpr const char* problem = "must be an array of ids, which are from 1 on";
+    if (list == nullptr) return bad("after", problem);
     for (const auto& id : *list) {
         const auto* number = id.get_if<std::int64_t>();
-        if (number == nullptr || *number < 1) return bad("after", "must be an array of ids");
+        if (number == nullptr || *number < 1) return bad("after", problem);
         after.push_back(static_cast<JobId>(*number));
     }
     return {};

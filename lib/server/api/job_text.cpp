@@ -135,4 +135,18 @@ void append_job_status(std::string& json, const JobStatus& status) {
     json.push_back('}');
 }
 
+void append_explanation(std::string& json, const JobExplanation& explanation) {
+    json.append(R"({"reason":")").append(to_string(explanation.reason())).append(R"(","text":)");
+    append_json_text(json, to_text(explanation));
+    json.append(R"(,"before":)");
+    append_ids(json, explanation.before);
+    json.append(R"(,"leased_at":)");
+    append_time(json, explanation.leased_at);
+    json.append(R"(,"heard_at":)");
+    append_time(json, explanation.heard_at);
+    json.append(R"(,"job":)");
+    append_job_status(json, explanation.status);
+    json.push_back('}');
+}
+
 }  // namespace routemaster::api

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "routemaster/job.hpp"
+#include "routemaster/job_explanation.hpp"
 #include "routemaster/job_metadata.hpp"
 #include "routemaster/job_status.hpp"
 #include "routemaster/time.hpp"
@@ -35,5 +36,8 @@ void append_metadata(std::string& json, const JobMetadata& metadata);
 
 /// Appends a job with all that the store says of it.
 void append_job_status(std::string& json, const JobStatus& status);
+
+/// Appends an explanation, in words, with what it rests on.
+void append_explanation(std::string& json, const JobExplanation& explanation);
 
 }  // namespace routemaster::api

@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "../percent_encoding.hpp"
 #include "job_payload.hpp"
 #include "job_text.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
 #include "routemaster/codec/json.hpp"
+#include "routemaster/codec/json_text.hpp"
 #include "routemaster/step/job_lists.hpp"
 #include "routes.hpp"
 
@@ -76,7 +78,9 @@ void answer_pushes(Exchange& exchange, const std::vector<Result<Pushed>>& replie
         }
         const bool in_doubt = reply.error().code() == Errc::timed_out;
         json.append(R"({"id":null,"outcome":")").append(in_doubt ? "in_doubt" : "failed");
-        json.append(R"("})");
+        json.append(R"(","error":)");
+        append_json_text(json, reply.error().context());
+        json.push_back('}');
     }
     exchange.answer_json(200, json + "]");
 }
@@ -94,9 +98,18 @@ void push_many(Exchange& exchange, const Value::Array& payloads) {
 
 /// A page of jobs that a client requests.
 struct JobQuery {
-    JobStatus::State state = JobStatus::State::ready;
+    JobFilter filter{JobStatus::State::ready};
     JobId after = 0;
     std::uint32_t limit = jobs_per_page_max;
+
+    /// What asks for the same, after another job.
+    [[nodiscard]] std::string from(JobId next) const {
+        std::string text{"state="};
+        text += to_string(filter.state);
+        if (!filter.name.empty()) text += "&name=" + detail::percent_encoded(filter.name);
+        if (!filter.group.empty()) text += "&group=" + detail::percent_encoded(filter.group);
+        return text + "&after=" + std::to_string(next);
+    }
 };
 
 Result<JobQuery> job_query(std::string_view query) {
@@ -108,7 +121,13 @@ Result<JobQuery> job_query(std::string_view query) {
     if (!state) return bad("state", "must be scheduled, ready, pending or buried");
     const auto after = page->after.empty() ? std::optional<JobId>{0} : number_of(page->after);
     if (!after) return bad("after", "must be the id of a job");
-    return JobQuery{*state, *after, std::min(page->limit, jobs_per_page_max)};
+    auto name = query_parameter(query, "name");
+    if (!name) return name.error();
+    auto group = query_parameter(query, "group");
+    if (!group) return group.error();
+    return JobQuery{{*state, name->value_or(""), group->value_or("")},
+                    *after,
+                    std::min(page->limit, jobs_per_page_max)};
 }
 
 void answer_page(Exchange& exchange, const JobQuery& query, const JobPage& page) {
@@ -123,11 +142,8 @@ void answer_page(Exchange& exchange, const JobQuery& query, const JobPage& page)
     }
     HttpResponse response{200, std::move(json) + "]", "application/json", {}};
     if (next != 0) {
-        response.headers.emplace_back("Link",
-                                      next_link(exchange.request().path,
-                                                "state=" + std::string{to_string(query.state)} +
-                                                    "&after=" + std::to_string(next),
-                                                query.limit));
+        response.headers.emplace_back(
+            "Link", next_link(exchange.request().path, query.from(next), query.limit));
     }
     exchange.answer_with(std::move(response));
 }
@@ -158,7 +174,7 @@ void push_jobs(Exchange& exchange) {
 void list_jobs(Exchange& exchange) {
     const auto query = job_query(exchange.request().query);
     if (!query) return exchange.refuse(query.error());
-    exchange.queue().list(query->state, query->after, query->limit,
+    exchange.queue().list(query->filter, query->after, query->limit,
                           exchange.then([query = *query](Exchange& done, const JobPage& page) {
                               answer_page(done, query, page);
                           }));
@@ -176,7 +192,20 @@ void show_job(Exchange& exchange) {
                           }));
 }
 
+void explain_job(Exchange& exchange) {
+    const auto id = job_of(exchange);
+    if (!id) return answer_unknown(exchange);
+    exchange.queue().explain(
+        *id, exchange.then([](Exchange& done, const std::optional<JobExplanation>& found) {
+            if (!found) return answer_unknown(done);
+            std::string json;
+            append_explanation(json, *found);
+            done.answer_json(200, std::move(json));
+        }));
+}
+
 void kick_job(Exchange& exchange) {
+    if (exchange.refuse_fields()) return;
     const auto id = job_of(exchange);
     if (!id) return answer_unknown(exchange);
     exchange.queue().kick(*id, exchange.then([](Exchange& done, std::uint64_t kicked) {
@@ -193,6 +222,7 @@ void kick_jobs(Exchange& exchange) {
 }
 
 void cancel_job(Exchange& exchange) {
+    if (exchange.refuse_fields()) return;
     const auto id = job_of(exchange);
     if (!id) return answer_unknown(exchange);
     exchange.queue().cancel(*id, exchange.then([](Exchange& done, Cancellation outcome) {

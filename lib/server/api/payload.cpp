@@ -42,6 +42,12 @@ Result<void> check_fields(const Value& object, std::span<const std::string_view>
     return {};
 }
 
+Result<void> check_no_fields(std::string_view body) {
+    if (body.empty()) return {};
+    const auto payload = json_object(body);
+    return payload ? check_fields(*payload, {}) : payload.error();
+}
+
 Result<std::optional<std::int64_t>> integer_of(const Value& object, std::string_view field,
                                                std::int64_t least, std::int64_t most) {
     using Integer = std::optional<std::int64_t>;

@@ -27,6 +27,9 @@ namespace routemaster::api {
 [[nodiscard]] Result<void> check_fields(const Value& object,
                                         std::span<const std::string_view> known);
 
+/// `invalid` unless the body is empty, or an object without fields: what it says would be ignored.
+[[nodiscard]] Result<void> check_no_fields(std::string_view body);
+
 /// A whole number of an optional field, as `asked_for`. `invalid` when it is out of bounds, or no
 /// whole number.
 [[nodiscard]] Result<std::optional<std::int64_t>> integer_of(const Value& object,

@@ -50,10 +50,12 @@ void show_queue(Exchange& exchange) {
 }
 
 void pause_queue(Exchange& exchange) {
+    if (exchange.refuse_fields()) return;
     exchange.queue().pause(exchange.then([](Exchange& done) { done.answer(204); }));
 }
 
 void resume_queue(Exchange& exchange) {
+    if (exchange.refuse_fields()) return;
     exchange.queue().resume(exchange.then([](Exchange& done) { done.answer(204); }));
 }
 

@@ -55,7 +55,8 @@ Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     if (job == nullptr) return bad("job", "is missing");
     auto push = job_push(*job);
     if (!push) return headed("job", push.error());
-    for (const std::string_view field : {"delay", "run_at", "unique", "after"}) {
+    for (const std::string_view field :
+         {"delay", "run_at", "unique", "after", "group", "concurrency"}) {
         if (given(*job, field) != nullptr) {
             return bad("job", std::string{field} + ": is not for a recurring job");
         }
@@ -163,14 +164,17 @@ void put_recurring(Exchange& exchange) {
 }
 
 void pause_recurring(Exchange& exchange) {
+    if (exchange.refuse_fields()) return;
     exchange.recurring().pause(name_of(exchange), exchange.then(answer_whether));
 }
 
 void resume_recurring(Exchange& exchange) {
+    if (exchange.refuse_fields()) return;
     exchange.recurring().resume(name_of(exchange), exchange.then(answer_whether));
 }
 
 void run_recurring(Exchange& exchange) {
+    if (exchange.refuse_fields()) return;
     exchange.recurring().trigger(
         name_of(exchange), exchange.then([](Exchange& done, const std::optional<Pushed>& pushed) {
             if (!pushed) return answer_unknown(done);

@@ -67,6 +67,7 @@ void drop_all_dead(Exchange& exchange);
 void push_jobs(Exchange& exchange);
 void list_jobs(Exchange& exchange);
 void show_job(Exchange& exchange);
+void explain_job(Exchange& exchange);
 void kick_job(Exchange& exchange);
 void kick_jobs(Exchange& exchange);
 void cancel_job(Exchange& exchange);

@@ -19,6 +19,14 @@ Result<FindJob::Reply> Machine::apply(FindJob& step) {
 }
 
 template <>
+Result<ExplainJob::Reply> Machine::apply(ExplainJob& step) {
+    const auto* queue = jobs_.find_queue(step.queue);
+    const auto* job = queue == nullptr ? nullptr : queue->by_id.find(step.id);
+    if (job == nullptr) return ExplainJob::Reply{};
+    return ExplainJob::Reply{jobs_.explain(*job, now_)};
+}
+
+template <>
 Result<ListJobs::Reply> Machine::apply(ListJobs& step) {
     const auto* queue = jobs_.find_queue(step.queue);
     return queue == nullptr ? JobPage{} : jobs_.list(*queue, step, now_);

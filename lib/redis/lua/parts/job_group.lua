@@ -26,7 +26,8 @@ local function offer_own(q, job, id, at, record)
     end
 end
 
--- Lets a job be acquired that is READY and waits.
+-- Lets a job be acquired that is READY and waits. Its turn begins now: by when it fell due, those
+-- of a long group would come before all others.
 local function let_in(q, member)
     local held, digits = P .. 'routemaster:held:' .. q, string.sub(member, 1, 16)
     local at = tonumber(redis.call('ZSCORE', held, digits))
@@ -34,7 +35,7 @@ local function let_in(q, member)
     redis.call('ZREM', held, digits)
     local id = tonumber(digits)
     local job = job_of(q, id)
-    if job then offer_own(q, job, id, at, record_of(q, job)) end
+    if job then offer_own(q, job, id, math.max(at, now), record_of(q, job)) end
 end
 
 -- Lets a job wait that is READY and does not, unless it is `in_hand`; see leave_by().
@@ -105,6 +106,15 @@ end
 -- Whether a READY job waits for others of its group, and so stands in no list.
 local function is_held(q, id)
     return redis.call('ZSCORE', P .. 'routemaster:held:' .. q, string.format('%016.0f', id))
+end
+
+-- The ids of those of a group that may be acquired, or were, at most `most`, and its concurrency.
+local function first_of(q, group, most)
+    local order, ids = order_of(q, group), {}
+    local concurrency = width_of(order) or 1
+    local members = redis.pcall('ZRANGE', order, 0, math.min(concurrency, most) - 1)
+    for _, member in ipairs(members) do ids[#ids + 1] = tonumber(string.sub(member, 1, 16)) end
+    return ids, concurrency
 end
 
 -- Takes a job that is nowhere out of its group, if it has one.

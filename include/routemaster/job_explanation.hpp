@@ -1,0 +1,56 @@
+/// @file
+/// Why a job is not under way, or who has it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "routemaster/job.hpp"
+#include "routemaster/job_status.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster {
+
+/// Jobs of its group that an explanation names at most.
+inline constexpr std::size_t explained_jobs_max = 10;
+
+/// What keeps a job from running, as the store that decides it sees it at one instant.
+struct JobExplanation {
+    /// Why; the first of these that holds.
+    enum class Reason : std::uint8_t {
+        leased,         ///< Nothing does: a worker has it.
+        buried,         ///< It was given up, and is kept until it is kicked or deleted.
+        awaits_jobs,    ///< Other jobs must be done before: `status.after`.
+        not_due,        ///< It falls due at `status.run_at`.
+        queue_paused,   ///< Nobody gets a job of its queue until that is resumed.
+        group_is_full,  ///< As many jobs of its group as may be under way are `before` it.
+        awaits_worker,  ///< It is READY: a worker that asks gets it, or another before it.
+    };
+
+    JobStatus status{};
+    QueueStatus queue{};  ///< Of its queue.
+    /// The first jobs of its group, which keep it waiting, at most `explained_jobs_max`; they are
+    /// leased, READY, or wait for their next attempt. None unless it is READY.
+    std::vector<JobId> before{};
+    std::uint32_t concurrency = 0;         ///< Of its group now, if there are such.
+    std::optional<TimePoint> leased_at{};  ///< Set if it is leased and that is known.
+    std::optional<TimePoint> heard_at{};   ///< When its worker was last heard of, if it is leased.
+
+    /// Follows from the rest.
+    [[nodiscard]] Reason reason() const;
+
+    friend bool operator==(const JobExplanation&, const JobExplanation&) = default;
+};
+
+/// The word for a reason: `leased`, `buried`, `awaits_jobs`, …
+[[nodiscard]] std::string to_string(JobExplanation::Reason reason);
+
+/// The explanation as a clause, without times: "jobs 3 and 4 of its group 'account:42', of which 2
+/// may be under way, are before it".
+[[nodiscard]] std::string to_text(const JobExplanation& explanation);
+
+}  // namespace routemaster

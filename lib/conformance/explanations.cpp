@@ -1,0 +1,138 @@
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+#include "routemaster/job_explanation.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using Reason = JobExplanation::Reason;
+
+std::optional<JobExplanation> find(const Scenario& s, JobId id) {
+    return s.perform(ExplainJob{work_queue, id});
+}
+
+/// Of a job that is there. Its status must be the one that is found otherwise.
+JobExplanation explain(const Scenario& s, JobId id, Where at = Where::here()) {
+    const auto found = find(s, id);
+    expect(found.has_value(), "there is no explanation", at);
+    expect(found->status == s.job(id), "its status is another", at);
+    expect(found->queue == s.queue(work_queue), "its queue is another", at);
+    return *found;
+}
+
+/// The explanation must be these words, and this reason.
+JobExplanation expect_text(const Scenario& s, JobId id, Reason reason, const std::string& text,
+                           Where at = Where::here()) {
+    const auto found = explain(s, id, at);
+    expect_equal(to_string(found.reason()), to_string(reason), "the reason", at);
+    expect_equal(to_text(found), text, "its words", at);
+    return found;
+}
+
+JobOptions in_group(std::uint32_t concurrency) {
+    JobOptions options;
+    options.group = "g";
+    options.concurrency = concurrency;
+    return options;
+}
+
+}  // namespace
+
+void add_explanation_cases(StoreCases& add) {
+    add("a job says why it does not run yet, through its whole life", [](Scenario& s) {
+        const auto id =
+            s.perform(PushJob{work_queue, "a", s.now() + Duration{500}, {.attempts_max = 2}}).id;
+        expect_text(s, id, Reason::not_due, "it is not due yet for attempt 1 of 2");
+        s.advance(Duration{500});
+        expect_text(s, id, Reason::awaits_worker,
+                    "it is READY for attempt 1 of 2, as are 0 others of its queue");
+        s.perform(PauseQueue{work_queue, true});
+        expect_text(s, id, Reason::queue_paused, "its queue is paused");
+        s.perform(PauseQueue{work_queue, false});
+        const auto lease = s.take_work();
+        const auto leased_at = s.now();
+        s.advance(Duration{100});
+        const auto leased = expect_text(
+            s, id, Reason::leased, "worker " + std::string{Scenario::worker(1).text()} + " has it");
+        expect(leased.leased_at == leased_at, "when it was leased");
+        expect(leased.heard_at == leased_at, "when its worker was heard of");
+        s.perform(Heartbeat{Scenario::worker(1)});
+        expect(explain(s, id).heard_at == s.now(), "when its worker was heard of again");
+        s.perform(CancelJob{work_queue, id});
+        expect(to_text(explain(s, id)).ends_with(" has it, and is asked to stop"), "cancelled");
+        s.perform(AckJob{lease});
+        expect(!find(s, id), "a job that is done is explained");
+    });
+
+    add("a job that failed says what it waits for, and why it was given up", [](Scenario& s) {
+        const auto id = s.push_with("a", {.attempts_max = 2});
+        s.perform(FailJob{s.take_work(), "broken", s.now() + Duration{1'000}});
+        const auto waits =
+            expect_text(s, id, Reason::not_due, "it is not due yet for attempt 2 of 2");
+        expect(waits.status.run_at == s.now() + Duration{1'000}, "when it falls due");
+        s.advance(Duration{1'000});
+        s.perform(FailJob{s.take_work(), "broken again", s.now()});
+        expect_text(s, id, Reason::buried, "it was given up: broken again");
+    });
+
+    add("a job that waits for others names them", [](Scenario& s) {
+        const auto a = s.push_with("a", {});
+        const auto b = s.push_with("b", {});
+        PushJob push{work_queue, "c", s.now()};
+        push.after = {a, b};
+        const auto c = s.perform(std::move(push)).id;
+        expect_text(
+            s, c, Reason::awaits_jobs,
+            "jobs " + std::to_string(a) + " and " + std::to_string(b) + " must be done before it");
+        s.perform(AckJob{s.take_work()});
+        expect_text(s, c, Reason::awaits_jobs,
+                    "job " + std::to_string(b) + " must be done before it");
+        s.perform(AckJob{s.take_work()});
+        expect_text(s, c, Reason::awaits_worker,
+                    "it is READY for attempt 1 of 25, as are 0 others of its queue");
+    });
+
+    add("a job that its group keeps waiting names those before it", [](Scenario& s) {
+        const auto first = s.push_with("a", in_group(2));
+        const auto second = s.push_with("b", in_group(2));
+        const auto third = s.push_with("c", in_group(2));
+        const auto lease = s.take_work();
+        const auto both = "jobs " + std::to_string(first) + " and " + std::to_string(second) +
+                          " of its group 'g', of which 2 may be under way, are before it";
+        const auto blocked = expect_text(s, third, Reason::group_is_full, both);
+        expect(blocked.before == std::vector<JobId>{first, second}, "those before it");
+        expect(explain(s, second).before.empty(), "before one that may be acquired");
+        // One that failed keeps its place.
+        s.perform(FailJob{lease, "broken", s.now() + Duration{1'000}});
+        expect_text(s, third, Reason::group_is_full, both);
+        s.perform(DeleteJob{work_queue, second});
+        expect_equal(to_string(explain(s, third).reason()), to_string(Reason::awaits_worker),
+                     "the reason when there is a place");
+        s.push_with("d", in_group(1));
+        expect_text(s, third, Reason::group_is_full,
+                    "job " + std::to_string(first) +
+                        " of its group 'g', of which 1 may be under way, is before it");
+    });
+
+    add("of many jobs before it a job names the first", [](Scenario& s) {
+        std::vector<JobId> all;
+        for (int i = 0; i < 20; ++i) {
+            all.push_back(s.push_with("a" + std::to_string(i), in_group(15)));
+        }
+        all.resize(explained_jobs_max);
+        const auto last = s.push_with("z", in_group(15));
+        expect(explain(s, last).before == all, "those before it");
+    });
+
+    add("a job that is not there has no explanation", [](Scenario& s) {
+        const auto id = s.push_with("a", {});
+        expect(!find(s, id + 1), "of an id that was never given");
+        expect(!s.perform(ExplainJob{"other", id}), "in another queue");
+        s.expect_refused(ExplainJob{delivery_queue, id}, "queue");
+    });
+}
+
+}  // namespace routemaster::testing

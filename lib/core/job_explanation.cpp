@@ -1,0 +1,73 @@
+#include "routemaster/job_explanation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace routemaster {
+namespace {
+
+/// "job 3", "jobs 3 and 4", "jobs 3, 4 and 5".
+std::string names(const std::vector<JobId>& jobs) {
+    std::string all = jobs.size() == 1 ? "job" : "jobs";
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        all += i == 0 ? " " : i + 1 == jobs.size() ? " and " : ", ";
+        all += std::to_string(jobs[i]);
+    }
+    return all;
+}
+
+std::string attempt_of(const JobStatus& status) {
+    const auto most = status.options.attempts_max;
+    return "attempt " + std::to_string(status.attempts + 1) +
+           (most == 0 ? "" : " of " + std::to_string(most));
+}
+
+}  // namespace
+
+JobExplanation::Reason JobExplanation::reason() const {
+    switch (status.state) {
+        case JobStatus::State::pending: return Reason::leased;
+        case JobStatus::State::buried: return Reason::buried;
+        case JobStatus::State::scheduled:
+            return status.after.empty() ? Reason::not_due : Reason::awaits_jobs;
+        case JobStatus::State::ready: break;
+    }
+    if (queue.paused) return Reason::queue_paused;
+    return before.empty() ? Reason::awaits_worker : Reason::group_is_full;
+}
+
+std::string to_string(JobExplanation::Reason reason) {
+    constexpr std::array<std::string_view, 7> words{"leased",       "buried",       "awaits_jobs",
+                                                    "not_due",      "queue_paused", "group_is_full",
+                                                    "awaits_worker"};
+    return std::string{words.at(static_cast<std::size_t>(reason))};
+}
+
+std::string to_text(const JobExplanation& explanation) {
+    using Reason = JobExplanation::Reason;
+    const auto& status = explanation.status;
+    switch (explanation.reason()) {
+        case Reason::leased:
+            return "worker " + (status.worker ? std::string{status.worker->text()} : "?") +
+                   " has it" + (status.cancelled ? ", and is asked to stop" : "");
+        case Reason::buried:
+            return status.errors.empty() ? "it was given up"
+                                         : "it was given up: " + status.errors.back().text;
+        case Reason::awaits_jobs: return names(status.after) + " must be done before it";
+        case Reason::not_due: return "it is not due yet for " + attempt_of(status);
+        case Reason::queue_paused: return "its queue is paused";
+        case Reason::group_is_full:
+            return names(explanation.before) + " of its group '" + status.options.group +
+                   "', of which " + std::to_string(explanation.concurrency) +
+                   " may be under way, " + (explanation.before.size() == 1 ? "is" : "are") +
+                   " before it";
+        case Reason::awaits_worker:
+            return "it is READY for " + attempt_of(status) + ", as are " +
+                   std::to_string(std::max<std::uint64_t>(explanation.queue.ready, 1) - 1) +
+                   " others of its queue";
+    }
+    return {};
+}
+
+}  // namespace routemaster

@@ -1,0 +1,25 @@
+-- ExplainJob: replies what keeps a job from running, or who has it.
+-- KEYS  1 jobs:index:{q}
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id
+-- Reply: nil when there is no such job; else job_status(), queue_status(), and, or -1, when its
+--        worker was last heard of, when it was leased, and the concurrency of the group that keeps
+--        it waiting; then the ids of the first of these, 10 at most.
+local q, id = ARGV[4], tonumber(ARGV[5])
+local job = job_of(q, id)
+if not job then return false end
+local record = record_of(q, job)
+local state, run_at = state_of(q, job, record)
+local all = {job_status(q, job, id, record, state, run_at), queue_status(q), -1, -1, -1}
+if state == 2 then
+    all[3] = tonumber(redis.call('HGET', P .. 'workers', record[2])) or now
+    if record[6] < -2 then all[4] = -record[6] end
+elseif state == 1 and group_in(record) then
+    local _, _, _, is_held, first_of = job_groups()
+    local at = tonumber(is_held(q, id) or '')
+    if at and at < math.huge then
+        local ids, concurrency = first_of(q, group_in(record), 10)
+        all[5] = concurrency
+        for _, first in ipairs(ids) do all[#all + 1] = first end
+    end
+end
+return all
