@@ -1,6 +1,7 @@
 // Loaded into a program before its C library (LD_PRELOAD): while the file that the variable
 // FAILING_DISK names exists, every 40th write to a file is cut short or fails, and every 15th
-// sync fails; all syncs do when FAILING_DISK_SYNCS is set. Sockets and pipes are let be.
+// sync fails; all syncs do when FAILING_DISK_SYNCS is set. With FAILING_DISK_WAITS nothing fails,
+// and syncs wait until that file is gone. Sockets and pipes are let be.
 
 #include <dlfcn.h>
 #include <sys/stat.h>
@@ -22,6 +23,11 @@ bool armed(int descriptor) {
     return trigger != nullptr && ::access(trigger, F_OK) == 0 && is_file(descriptor);
 }
 
+bool waits() {
+    static const bool set = std::getenv("FAILING_DISK_WAITS") != nullptr;
+    return set;
+}
+
 std::atomic<unsigned> writes = 0;
 std::atomic<unsigned> syncs = 0;
 
@@ -34,7 +40,7 @@ using Write = ssize_t (*)(int, const void*, size_t, off64_t);
 using Sync = int (*)(int);
 
 ssize_t write_at(Write real, int descriptor, const void* bytes, size_t size, off64_t offset) {
-    if (armed(descriptor)) {
+    if (armed(descriptor) && !waits()) {
         const auto turn = ++writes % 120;
         if (turn == 40) {
             errno = EIO;
@@ -50,6 +56,7 @@ ssize_t write_at(Write real, int descriptor, const void* bytes, size_t size, off
 }
 
 int sync(Sync real, int descriptor) {
+    while (waits() && armed(descriptor)) ::usleep(2'000);
     static const bool all = std::getenv("FAILING_DISK_SYNCS") != nullptr;
     if (armed(descriptor) && (all || ++syncs % 15 == 0)) {
         errno = EIO;

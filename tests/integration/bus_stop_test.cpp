@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -42,6 +44,27 @@ TEST_CASE("a bus with nothing to do stops at once, by either signal") {
         CHECK(bus.process().errors().find("INFO: stopped\n") != std::string::npos);
         bus.start();
     }
+}
+
+TEST_CASE("a request under way gets its answer while the bus stops") {
+    const test::TemporaryFolder folder;
+    const auto busy = folder.path() / "busy";
+    RunningBus bus{folder.path(),
+                   {},
+                   {{"LD_PRELOAD", ROUTEMASTER_FAILING_DISK},
+                    {"FAILING_DISK", busy.string()},
+                    {"FAILING_DISK_WAITS", "1"}}};
+    test::HttpClient client{bus.port()};
+    std::ofstream{busy} << "now";
+    client.request("POST", "/topics/orders", RunningBus::event_json(first),
+                   test::authorization("shop"));
+    ::usleep(100'000);
+    bus.process().signal(SIGTERM);
+    REQUIRE(bus.process().await_error("INFO: stopping\n"));
+    ::usleep(200'000);  // Without grace it would have its answer by now: 503.
+    std::filesystem::remove(busy);
+    CHECK(client.receive().status == 200);
+    CHECK(bus.process().wait() == 0);
 }
 
 TEST_CASE("a delivery in flight may end while the bus stops") {

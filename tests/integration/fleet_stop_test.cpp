@@ -44,7 +44,6 @@ TEST_CASE("a request under way gets its answer while a web stops") {
     ::usleep(50'000);
     web.process().signal(SIGTERM);
     REQUIRE(web.process().await_error("INFO: stopping\n"));
-    ::usleep(200'000);  // Without grace it would have closed the connection by now.
     redis.resume();
     CHECK(client.receive().status == 200);
     CHECK(web.process().wait() == 0);
