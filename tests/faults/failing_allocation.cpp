@@ -27,10 +27,24 @@ void* allocate(std::size_t size, std::size_t alignment) {
     return bytes;
 }
 
+void* allocate_or_null(std::size_t size) noexcept {
+    try {
+        return allocate(size, 1);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
 }  // namespace
 
 void* operator new(std::size_t size) { return allocate(size, 1); }
 void* operator new[](std::size_t size) { return allocate(size, 1); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return allocate_or_null(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+    return allocate_or_null(size);
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
     return allocate(size, static_cast<std::size_t>(alignment));
 }
