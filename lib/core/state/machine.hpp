@@ -185,6 +185,10 @@ private:
     bool hurried_ = true;
 };
 
+// Ticks of recurring jobs are pushes, too.
+template <>
+Result<PushJob::Reply> Machine::apply(PushJob& step);
+
 /// References to the tables of all kinds of entities that have a name.
 using NamedTables = decltype(std::declval<Machine&>().named_tables());
 

@@ -4,10 +4,6 @@
 
 namespace routemaster::detail {
 
-// In jobs.cpp.
-template <>
-Result<PushJob::Reply> Machine::apply(PushJob& step);
-
 template <>
 Result<PutRecurringJob::Reply> Machine::apply(PutRecurringJob& step) {
     if (recurring_.put(step, now_)) jobs_.wake_schedulers();
