@@ -114,7 +114,8 @@ public:
     [[nodiscard]] Result<std::optional<JobStatus>> find(JobId id) const;
     void find(JobId id, std::function<void(Result<std::optional<JobStatus>>)> done) const;
 
-    /// Why a job is not under way, or who has it: `to_text` says it in words.
+    /// Why a job is not under way, or who has it, which `to_text` says in words; nothing when the
+    /// queue has none of that id.
     [[nodiscard]] Result<std::optional<JobExplanation>> explain(JobId id) const;
     void explain(JobId id, std::function<void(Result<std::optional<JobExplanation>>)> done) const;
 
