@@ -76,9 +76,17 @@ void Exchange::refuse(const Error& error) {
     if (error.code() == Errc::unavailable) return fail(503, "unavailable");
     if (error.code() == Errc::cancelled) return fail(503, "cancelled");
     if (error.code() == Errc::timed_out) return fail(504, "timed out, it may have happened");
+    answer_text(500, shown(error));
+}
+
+std::string Exchange::shown(const Error& error) const {
+    for (const auto code :
+         {Errc::invalid, Errc::forbidden, Errc::unavailable, Errc::cancelled, Errc::timed_out}) {
+        if (error.code() == code) return error.context();
+    }
     // Operators may learn what is broken inside, clients may not.
     context_.faults.log(request_.method + " failed: " + error.message());
-    answer_text(500, "internal error");
+    return "internal error";
 }
 
 }  // namespace routemaster::api

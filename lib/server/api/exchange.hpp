@@ -139,6 +139,8 @@ public:
 
     /// Answers with an error, and with the status that says what the client should do.
     void refuse(const Error& error);
+    /// What a client may read of an error. What is broken inside is logged instead.
+    [[nodiscard]] std::string shown(const Error& error) const;
     /// Refuses a request whose body has fields; false when there is nothing to refuse.
     [[nodiscard]] bool refuse_fields();
 

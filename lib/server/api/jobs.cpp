@@ -79,7 +79,7 @@ void answer_pushes(Exchange& exchange, const std::vector<Result<Pushed>>& replie
         const bool in_doubt = reply.error().code() == Errc::timed_out;
         json.append(R"({"id":null,"outcome":")").append(in_doubt ? "in_doubt" : "failed");
         json.append(R"(","error":)");
-        append_json_text(json, reply.error().context());
+        append_json_text(json, exchange.shown(reply.error()));
         json.push_back('}');
     }
     exchange.answer_json(200, json + "]");
