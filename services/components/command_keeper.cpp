@@ -129,7 +129,9 @@ CommandKeeper::CommandKeeper() {
 }
 
 CommandKeeper::~CommandKeeper() {
+    // It would end by itself, unless it was stopped by a signal.
     requests_.close();
+    ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
 }
 

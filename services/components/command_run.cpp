@@ -24,6 +24,12 @@ constexpr std::size_t chunk_bytes = std::size_t{64} << 10U;
 /// Nobody sets it.
 using Clock = std::chrono::steady_clock;
 
+/// What a guard has to kill its command. It takes five seconds at most.
+constexpr Duration kill_timeout = std::chrono::seconds{6};
+
+/// For `poll`.
+constexpr Duration longest_wait = std::chrono::hours{1};
+
 /// Reads what there is. False at the end.
 bool read_some(const Descriptor& from, OutputTail& tail) {
     char chunk[chunk_bytes];
@@ -73,8 +79,9 @@ public:
             if (all[2].revents != 0 && !write_some(command_.input, input_)) command_.input.close();
             if (all[3].revents != 0 && !read_some(command_.output, tail_)) command_.output.close();
             if (all[1].revents != 0) ask_to_stop();
-            if (kill_at_ && Clock::now() >= *kill_at_) say(kill_all);
             if (all[0].revents != 0) return take_end();
+            if (kill_at_ && Clock::now() >= *kill_at_) ask_to_kill();
+            if (give_up_at_ && Clock::now() >= *give_up_at_) return std::nullopt;
         }
     }
 
@@ -88,14 +95,14 @@ private:
 
     /// How long to wait, as `poll` takes it.
     [[nodiscard]] int next() const {
-        if (!kill_at_) return -1;
-        const auto left = std::chrono::ceil<Duration>(*kill_at_ - Clock::now());
-        return static_cast<int>(std::clamp(left, Duration{0}, patience_).count());
+        const auto& at = kill_at_ ? kill_at_ : give_up_at_;
+        if (!at) return -1;
+        const auto left = std::chrono::ceil<Duration>(*at - Clock::now());
+        return static_cast<int>(std::clamp(left, Duration{0}, longest_wait).count());
     }
 
     void say(char what) {
         [[maybe_unused]] const auto written = ::write(command_.control.get(), &what, 1);
-        kill_at_.reset();
     }
 
     void ask_to_stop() {
@@ -103,6 +110,14 @@ private:
         eventfd_read(stops_.get(), &count);
         say(ask_to_end);
         kill_at_ = Clock::now() + patience_;
+    }
+
+    /// A guard that was stopped by a signal kills nothing before it goes on; then it finds that
+    /// nobody waits for it, and kills what is left.
+    void ask_to_kill() {
+        say(kill_all);
+        kill_at_.reset();
+        give_up_at_ = Clock::now() + kill_timeout;
     }
 
     std::optional<CommandEnd> take_end() {
@@ -117,6 +132,7 @@ private:
     const Duration patience_;
     OutputTail tail_;
     std::optional<Clock::time_point> kill_at_;
+    std::optional<Clock::time_point> give_up_at_;
     Descriptor stops_;
     std::stop_callback<Wake> stop_;
 };
@@ -169,7 +185,7 @@ Result<CommandResult> run_command(const CommandKeeper& keeper, const CommandToRu
     if (!started) return started.error();
     RunningCommand run{*std::move(started), input, stopping, patience};
     const auto end = run.wait();
-    if (!end) return Error{Errc::cancelled, "the guard of the command was killed"};
+    if (!end) return Error{Errc::cancelled, "the guard of the command was killed or stopped"};
     return CommandResult{*end, run.output()};
 }
 

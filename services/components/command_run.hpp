@@ -43,7 +43,7 @@ private:
 /// Runs a command: gives it `input`, reads what it writes, and waits until it has ended. When
 /// `stopping` is requested it gets SIGTERM, and what is left of it after `patience` SIGKILL. A
 /// command may close its input early. The errors are those of `CommandKeeper::start`, and
-/// `unavailable` when its guard was killed.
+/// `cancelled` when its guard was killed, or stopped by a signal so that it kills nothing.
 [[nodiscard]] Result<CommandResult> run_command(const CommandKeeper& keeper,
                                                 const CommandToRun& command, std::string_view input,
                                                 const std::stop_token& stopping, Duration patience);

@@ -60,13 +60,19 @@ std::string due(const Value& job) {
     return "after " + std::to_string(others.size()) + " jobs";
 }
 
+std::string group(const Value& job) {
+    const auto& name = field(job, "group");
+    return name.is_null() ? "-" : cell(printed(name));
+}
+
 int list(const JobsSettings& settings) {
     BusClient client{settings.bus};
     auto left = settings.limit;
     std::string filter;
     if (!settings.name.empty()) filter += "&name=" + client.encoded(settings.name);
     if (!settings.group.empty()) filter += "&group=" + client.encoded(settings.group);
-    Rows rows{{"ID", "STATE", "PRIORITY", "ATTEMPTS", "DUE", "NAME", "ARGUMENTS", "ERROR"}};
+    Rows rows{
+        {"ID", "STATE", "PRIORITY", "GROUP", "ATTEMPTS", "DUE", "NAME", "ARGUMENTS", "ERROR"}};
     for (const auto& state : states) {
         if (!settings.state.empty() && settings.state != state) continue;
         if (left == 0) break;
@@ -78,7 +84,7 @@ int list(const JobsSettings& settings) {
                 return left > 0;
             }
             rows.push_back(
-                {printed(field(job, "id")), state, printed(field(job, "priority")),
+                {printed(field(job, "id")), state, printed(field(job, "priority")), group(job),
                  printed(field(job, "attempts")) + "/" + printed(field(job, "attempts_max")),
                  due(job), cell(printed(field(job, "name"))),
                  cell(printed(field(job, "arguments"))), cell(last_error(job))});

@@ -11,7 +11,7 @@ namespace routemaster::service {
 /// Cells of a table, the first row being its head.
 using Rows = std::vector<std::vector<std::string>>;
 
-/// A text on one line, without control characters: others chose it, and a terminal obeys them.
+/// A text on one line, without characters that a terminal obeys rather than shows: others chose it.
 [[nodiscard]] std::string in_line(std::string text);
 
 /// The same, cut to what a cell takes.

@@ -30,11 +30,13 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
     CHECK(jobs({"count", "images"}).output ==
           "QUEUE   SCHEDULED  READY  PENDING  BURIED\n"
           "images  1          2      0        0\n");
-    CHECK(jobs({"list", "images"}).output ==
-          "ID  STATE      PRIORITY  ATTEMPTS  DUE                   NAME    ARGUMENTS   ERROR\n"
-          "2   scheduled  0         0/25      2100-01-01T00:00:00Z  later   []          -\n"
-          "1   ready      0         0/25      -                     resize  [\"cat\",64]  -\n"
-          "3   ready      -5        0/25      -                     third   []          -\n");
+    CHECK(
+        jobs({"list", "images"}).output ==
+        "ID  STATE      PRIORITY  GROUP  ATTEMPTS  DUE                   NAME    ARGUMENTS   "
+        "ERROR\n"
+        "2   scheduled  0         -      0/25      2100-01-01T00:00:00Z  later   []          -\n"
+        "1   ready      0         -      0/25      -                     resize  [\"cat\",64]  -\n"
+        "3   ready      -5        -      0/25      -                     third   []          -\n");
     const auto listed = jobs({"list", "images", "--state", "ready", "--limit", "1", "--json"});
     CHECK(listed.output.starts_with(R"({"id":1,"state":"ready","name":"resize")"));
     CHECK(listed.output.find("\n{") == std::string::npos);
@@ -76,6 +78,11 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
               .output.starts_with("job 4 is buried: it was given up: job 1, which it waited for, "
                                   "was deleted\nburied at "));
     CHECK(jobs({"explain", "images", "9"}).status == 1);
+    // What a terminal would obey: a right-to-left override, and a line's end.
+    CHECK(jobs({"push", "images", "a\u202eb\u0085c\u2028d\u2026", "--group", "tenant"}).status ==
+          0);
+    CHECK(jobs({"list", "images", "--group", "tenant"})
+              .output.find("  tenant  0/25      -    a b c d\u2026  []") != std::string::npos);
     CHECK(jobs({"push", "images", "c", "--concurrency", "2"}).errors.find("concurrency: is for") !=
           std::string::npos);
     CHECK(jobs({"push", "images", "c", "--concurrency", "0"}).status == 2);

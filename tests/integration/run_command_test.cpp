@@ -231,6 +231,23 @@ TEST_CASE("a worker that can start no commands takes no attempts from its jobs")
     CHECK(scene.await_gone(id));
 }
 
+TEST_CASE("a worker stops though the processes that start and guard its commands stand still") {
+    CommandScene scene{"echo $$ > $HERE/pid; exec sleep 1000\n", {"--stop-grace", "0.2"}};
+    scene.push("a");
+    const auto pid = scene.pid_in("pid");
+    const auto keepers = children_of(scene.bus().process().pid());
+    REQUIRE(keepers.size() == 1);
+    const auto guards = children_of(keepers.front());
+    REQUIRE(guards.size() == 1);
+    for (const auto each : {keepers.front(), guards.front()}) ::kill(each, SIGSTOP);
+    scene.bus().process().signal(SIGTERM);
+    CHECK(scene.bus().process().wait() == 0);
+    CHECK(!is_there(keepers.front()));
+    CHECK(is_there(pid));
+    ::kill(guards.front(), SIGCONT);
+    CHECK(await([&] { return !is_there(pid) && !is_there(guards.front()); }));
+}
+
 TEST_CASE("a stop lets commands end within the grace, and others run again elsewhere") {
     const char* const script = R"(echo $$ > $HERE/pid
 [ $ROUTEMASTER_JOB_NAME = long ] && exec sleep 1000
