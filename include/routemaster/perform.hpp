@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -28,14 +27,15 @@ template <class S>
 /// `timed_out`.
 inline constexpr int repeats_max = 2;
 
-/// What a repetition says of a step that was in doubt before: another error than `timed_out` would
-/// deny that the step was done, which the first attempt may have achieved.
-template <class S>
-[[nodiscard]] Result<typename S::Reply> repeated_reply(Result<typename S::Reply> reply,
-                                                       const Error& doubt) {
-    if (reply || S::traits.changes == Changes::nothing) return reply;
-    return doubt;
-}
+namespace detail {
+
+/// `submit` for a step that is repeatable.
+void submit_repeatable(Store& store, Step step, TimePoint now, std::function<void(Outcome&)> done,
+                       int repeats);
+/// `perform` for any step.
+[[nodiscard]] Outcome perform_any(Store& store, Step step, TimePoint now);
+
+}  // namespace detail
 
 /// Performs one step; `done` gets its reply. See `Store::submit`. A `repeatable` step is idempotent
 /// and is repeated when its reply is lost, at most `repeats` times; any other is `timed_out`. What
@@ -43,25 +43,16 @@ template <class S>
 template <class S>
 void submit(Store& store, S step, TimePoint now,
             std::function<void(Result<typename S::Reply>)> done, int repeats = repeats_max) {
-    std::optional<S> again;
-    if (S::traits.repeatable && repeats > 0) again = step;
-    Step any{std::move(step)};
-    store.submit({&any, 1}, now,
-                 [&store, now, repeats, again = std::move(again),
-                  done = std::move(done)](std::span<Outcome> outcomes) mutable {
-                     auto& outcome = outcomes.front();
-                     if (again && !outcome && outcome.error().code() == Errc::timed_out) {
-                         submit(
-                             store, *std::move(again), now,
-                             [doubt = outcome.error(),
-                              done = std::move(done)](Result<typename S::Reply> reply) {
-                                 done(repeated_reply<S>(std::move(reply), doubt));
-                             },
-                             repeats - 1);
-                     } else {
-                         done(reply_of<S>(outcome));
-                     }
-                 });
+    if constexpr (S::traits.repeatable) {
+        detail::submit_repeatable(
+            store, std::move(step), now,
+            [done = std::move(done)](Outcome& outcome) { done(reply_of<S>(outcome)); }, repeats);
+    } else {
+        Step any{std::move(step)};
+        store.submit({&any, 1}, now, [done = std::move(done)](std::span<Outcome> outcomes) {
+            done(reply_of<S>(outcomes.front()));
+        });
+    }
 }
 
 /// Performs several steps and waits for their outcomes. Inside a completion that a store calls from
@@ -72,17 +63,8 @@ void submit(Store& store, S step, TimePoint now,
 /// refused inside completions as `perform_all` is.
 template <class S>
 [[nodiscard]] Result<typename S::Reply> perform(Store& store, S step, TimePoint now) {
-    std::optional<Error> doubt;
-    for (int repeats = S::traits.repeatable ? repeats_max : 0;; --repeats) {
-        Step any{repeats > 0 ? Step{step} : Step{std::move(step)}};
-        auto outcomes = perform_all(store, {&any, 1}, now);
-        auto& outcome = outcomes.front();
-        if (outcome || repeats == 0 || outcome.error().code() != Errc::timed_out) {
-            auto reply = reply_of<S>(outcome);
-            return doubt ? repeated_reply<S>(std::move(reply), *doubt) : reply;
-        }
-        doubt = outcome.error();
-    }
+    auto outcome = detail::perform_any(store, std::move(step), now);
+    return reply_of<S>(outcome);
 }
 
 }  // namespace routemaster

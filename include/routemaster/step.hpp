@@ -8,6 +8,9 @@
 
 #pragma once
 
+#include <utility>
+#include <variant>
+
 #include "routemaster/detail/step_domains.hpp"
 #include "routemaster/outcome.hpp"
 #include "routemaster/step/batches.hpp"
@@ -40,13 +43,34 @@ template <StepKind S>
 using DomainOf = typename detail::FindDomain<S, StepDomains>::type;
 
 /// Any step: a variant of all of them.
+///
+/// To copy, move or destroy one is code for every step. It is compiled once, in the core, and not
+/// wherever a step is passed on.
 struct Step : detail::AllStepsOf<StepDomains>::Step {
-    using variant::variant;
+    template <class S>
+        requires(detail::AllStepsOf<StepDomains>::has_step<S>)
+    Step(S step) : variant{std::in_place_type<S>, std::move(step)} {}
+
+    Step(const Step& other);
+    Step(Step&& other) noexcept;
+    /// Replaces it.
+    Step& operator=(const Step& other);
+    Step& operator=(Step&& other) noexcept;
+    ~Step();
 };
 
-/// Any reply: a variant of all of them.
+/// Any reply: a variant of all of them. Compiled once, as steps are.
 struct Reply : detail::AllStepsOf<StepDomains>::Reply {
-    using variant::variant;
+    template <class R>
+        requires(detail::AllStepsOf<StepDomains>::has_reply<R>)
+    Reply(R reply) : variant{std::in_place_type<R>, std::move(reply)} {}
+
+    Reply(const Reply& other);
+    Reply(Reply&& other) noexcept;
+    /// Replaces it.
+    Reply& operator=(const Reply& other);
+    Reply& operator=(Reply&& other) noexcept;
+    ~Reply();
 };
 
 /// What a step says of itself.

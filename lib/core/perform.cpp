@@ -3,10 +3,51 @@
 #include <condition_variable>
 #include <iterator>
 #include <mutex>
+#include <optional>
 
 #include "routemaster/completion_thread.hpp"
 
 namespace routemaster {
+namespace {
+
+bool in_doubt(const Outcome& outcome) {
+    return !outcome && outcome.error().code() == Errc::timed_out;
+}
+
+/// What a repetition says of a step that was in doubt before: another error than `timed_out` would
+/// deny that the step was done, which the first attempt may have achieved.
+void keep_doubt(Outcome& repeated, const Error& doubt, const StepTraits& traits) {
+    if (repeated || Changes{traits.changes} == Changes::nothing) return;
+    repeated = doubt;
+}
+
+}  // namespace
+
+void detail::submit_repeatable(Store& store, Step step, TimePoint now,
+                               std::function<void(Outcome&)> done, int repeats) {
+    if (repeats <= 0) {
+        store.submit({&step, 1}, now, [done = std::move(done)](std::span<Outcome> outcomes) {
+            done(outcomes.front());
+        });
+        return;
+    }
+    Step first{step};
+    store.submit(
+        {&first, 1}, now,
+        [&store, now, repeats, again = std::move(step),
+         done = std::move(done)](std::span<Outcome> outcomes) mutable {
+            auto& outcome = outcomes.front();
+            if (!in_doubt(outcome)) return done(outcome);
+            const auto& traits = traits_of(again);
+            submit_repeatable(
+                store, std::move(again), now,
+                [&traits, doubt = outcome.error(), done = std::move(done)](Outcome& repeated) {
+                    keep_doubt(repeated, doubt, traits);
+                    done(repeated);
+                },
+                repeats - 1);
+        });
+}
 
 std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint now) {
     if (CompletionThread::is_this()) {
@@ -31,6 +72,20 @@ std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint 
     std::unique_lock lock{waiting.mutex};
     waiting.arrived.wait(lock, [&] { return waiting.outcomes.has_value(); });
     return std::move(*waiting.outcomes);
+}
+
+Outcome detail::perform_any(Store& store, Step step, TimePoint now) {
+    const auto& traits = traits_of(step);
+    std::optional<Error> doubt;
+    for (int repeats = traits.repeatable ? repeats_max : 0;; --repeats) {
+        Step any{repeats > 0 ? Step{step} : Step{std::move(step)}};
+        auto outcome = std::move(perform_all(store, {&any, 1}, now).front());
+        if (repeats == 0 || !in_doubt(outcome)) {
+            if (doubt) keep_doubt(outcome, *doubt, traits);
+            return outcome;
+        }
+        doubt = outcome.error();
+    }
 }
 
 }  // namespace routemaster

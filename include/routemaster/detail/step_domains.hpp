@@ -45,6 +45,13 @@ struct AllSteps<StepList<S...>> {
     using Step = std::variant<S...>;
     using Reply = typename Distinct<std::variant<>, typename S::Reply...>::Type;
 
+    /// Whether it is one of the steps.
+    template <class Any>
+    static constexpr bool has_step = (std::is_same_v<Any, S> || ...);
+    /// Whether a step replies it.
+    template <class Any>
+    static constexpr bool has_reply = (std::is_same_v<Any, typename S::Reply> || ...);
+
     /// In the order of the variant.
     static constexpr std::array<StepTraits, sizeof...(S)> traits{S::traits...};
 

@@ -22,7 +22,7 @@ const Script& script_of() {
 
 template <class S>
 Reply read_as(const ScriptReply& reply) {
-    return Reply{std::in_place_type<typename S::Reply>, StepProtocol<S>::reply(reply)};
+    return static_cast<typename S::Reply>(StepProtocol<S>::reply(reply));
 }
 
 template <class S>
