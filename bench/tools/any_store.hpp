@@ -6,8 +6,7 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "options.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/store/redis.hpp"
@@ -22,9 +21,9 @@ struct AnyStore {
 };
 
 /// Declares the options; `store` must outlive the parsing.
-inline void declare(CLI::App& app, AnyStore& store) {
-    app.add_option("--file", store.file, "Of an embedded store; must not exist");
-    app.add_option("--url", store.url, "Of a Redis server");
+inline void declare(Options& options, AnyStore& store) {
+    options.add("--file", store.file, "Of an embedded store; must not exist");
+    options.add("--url", store.url, "Of a Redis server");
 }
 
 /// Its warnings and errors go to standard error.

@@ -30,9 +30,8 @@
 #include <system_error>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "jobs.hpp"
+#include "options.hpp"
 #include "run.hpp"
 
 namespace {
@@ -244,15 +243,13 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Takes jobs through a beanstalkd server", "beanstalk_cycle"};
-    app.add_option("--port", settings.port, "Of the server")->required();
-    app.add_option("--count", settings.count, "How many are measured")->capture_default_str();
-    app.add_option("--warm-up", settings.warm_up, "How many go before")->capture_default_str();
-    app.add_option("--in-flight", settings.in_flight, "At once")->capture_default_str();
-    app.add_option("--connections", settings.connections)
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_flag("--put-first", settings.put_first, "Measures reserve and delete alone");
-    app.add_flag("--stay", settings.stay, "Puts them, and leaves them there");
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"Takes jobs through a beanstalkd server", "beanstalk_cycle"};
+    options.add("--port", settings.port, "Of the server").required();
+    options.add("--count", settings.count, "How many are measured");
+    options.add("--warm-up", settings.warm_up, "How many go before");
+    options.add("--in-flight", settings.in_flight, "At once");
+    options.add("--connections", settings.connections).positive();
+    options.add_flag("--put-first", settings.put_first, "Measures reserve and delete alone");
+    options.add_flag("--stay", settings.stay, "Puts them, and leaves them there");
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

@@ -18,9 +18,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "batches.hpp"
+#include "options.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/codec/delivery_body.hpp"
@@ -168,18 +167,10 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Posts batches with libcurl alone"};
-    app.add_option("--receiver", settings.receiver, "URL")->required();
-    app.add_option("--in-flight", settings.in_flight, "Posts at once")->capture_default_str();
-    app.add_option("--events", settings.events, "Posted in all")->capture_default_str();
-    app.add_option("--max-events", settings.max_events, "In a batch")->capture_default_str();
-    try {
-        app.parse(argc, argv);
-        run(settings);
-    } catch (const CLI::Error& error) {
-        return app.exit(error);
-    } catch (const std::exception& error) {
-        std::cerr << "curl_posts: " << error.what() << std::endl;
-        return 1;
-    }
+    bench::Options options{"Posts batches with libcurl alone", "curl_posts"};
+    options.add("--receiver", settings.receiver, "URL").required();
+    options.add("--in-flight", settings.in_flight, "Posts at once");
+    options.add("--events", settings.events, "Posted in all");
+    options.add("--max-events", settings.max_events, "In a batch");
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

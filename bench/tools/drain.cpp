@@ -17,9 +17,8 @@
 #include <variant>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "batches.hpp"
+#include "options.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/runner.hpp"
@@ -112,7 +111,7 @@ std::uint64_t fill(rm::Store& store, const Settings& settings) {
 void run(const Settings& settings) {
     const auto batches = settings.events / settings.subscribers / settings.max_events;
     if (batches * settings.subscribers * settings.max_events != settings.events) {
-        throw CLI::ValidationError("--events", "must be full batches, equally many for each");
+        throw bench::BadOption{"--events: must be full batches, equally many for each"};
     }
     rm::EmbeddedStore store{settings.file};
     const auto filling = SteadyClock::now();
@@ -136,19 +135,11 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Delivers a queue of events over HTTP"};
-    app.add_option("--file", settings.file, "Of the store; must not exist")->required();
-    app.add_option("--receiver", settings.receiver, "URL")->required();
-    app.add_option("--subscribers", settings.subscribers)->capture_default_str();
-    app.add_option("--events", settings.events, "Queued in all")->capture_default_str();
-    app.add_option("--max-events", settings.max_events, "In a batch")->capture_default_str();
-    try {
-        app.parse(argc, argv);
-        run(settings);
-    } catch (const CLI::Error& error) {
-        return app.exit(error);
-    } catch (const std::exception& error) {
-        std::cerr << "drain: " << error.what() << std::endl;
-        return 1;
-    }
+    bench::Options options{"Delivers a queue of events over HTTP", "drain"};
+    options.add("--file", settings.file, "Of the store; must not exist").required();
+    options.add("--receiver", settings.receiver, "URL").required();
+    options.add("--subscribers", settings.subscribers);
+    options.add("--events", settings.events, "Queued in all");
+    options.add("--max-events", settings.max_events, "In a batch");
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

@@ -18,10 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "drains.hpp"
 #include "embedded_run.hpp"
+#include "options.hpp"
 #include "pushes.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/store/embedded.hpp"
@@ -157,7 +156,7 @@ void drain(const Settings& settings) {
 
 void run(const Settings& settings) {
     if (settings.part == 0 || settings.embedded.count % settings.part != 0) {
-        throw CLI::ValidationError("--part", "must divide --count");
+        throw bench::BadOption{"--part: must divide --count"};
     }
     if (bench::large_job(0).size() != bench::large_job_size) {
         throw std::runtime_error{"a job is not as large as it should be"};
@@ -169,10 +168,11 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Fills an embedded store, opens it again and works it off", "embedded_backlog"};
-    bench::declare(app, settings.embedded)->required();
-    app.add_option("--part", settings.part, "Timed together")->capture_default_str();
-    app.add_option("--memory-max", settings.memory_max, "Bytes of jobs")->capture_default_str();
-    app.add_option("phase", settings.phase)->required()->check(CLI::IsMember({"fill", "drain"}));
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"Fills an embedded store, opens it again and works it off",
+                           "embedded_backlog"};
+    bench::declare(options, settings.embedded).required();
+    options.add("--part", settings.part, "Timed together");
+    options.add("--memory-max", settings.memory_max, "Bytes of jobs");
+    options.add("phase", settings.phase).required().one_of({"fill", "drain"});
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

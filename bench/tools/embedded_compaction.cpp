@@ -24,10 +24,9 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "embedded_run.hpp"
 #include "jobs.hpp"
+#include "options.hpp"
 #include "pushes.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/entropy.hpp"
@@ -193,12 +192,12 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Puts an embedded store under a steady load", "embedded_compaction"};
-    app.add_option("--file", settings.file, "Of the store; must not exist")->required();
-    app.add_option("--live", settings.live, "Jobs that wait")->capture_default_str();
-    app.add_option("--rate", settings.rate, "Jobs a second, in thousands")->capture_default_str();
-    app.add_option("--seconds", settings.seconds, "Of load on each")->capture_default_str();
-    app.add_option("--warm-up", settings.warm_up, "Seconds before")->capture_default_str();
-    app.add_option("--rounds", settings.rounds, "In which they take turns")->capture_default_str();
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"Puts an embedded store under a steady load", "embedded_compaction"};
+    options.add("--file", settings.file, "Of the store; must not exist").required();
+    options.add("--live", settings.live, "Jobs that wait");
+    options.add("--rate", settings.rate, "Jobs a second, in thousands");
+    options.add("--seconds", settings.seconds, "Of load on each");
+    options.add("--warm-up", settings.warm_up, "Seconds before");
+    options.add("--rounds", settings.rounds, "In which they take turns");
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

@@ -8,10 +8,9 @@
 
 #include <cstdint>
 
-#include <CLI/CLI.hpp>
-
 #include "cycles.hpp"
 #include "embedded_run.hpp"
+#include "options.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "routemaster/store/memory.hpp"
 #include "run.hpp"
@@ -35,9 +34,10 @@ void run(const bench::EmbeddedSettings& settings, std::uint64_t groups) {
 
 int main(int argc, char** argv) {
     bench::EmbeddedSettings settings;
-    CLI::App app{"Pushes, acquires and acknowledges jobs in this process", "embedded_cycle"};
-    bench::declare(app, settings);
+    bench::Options options{"Pushes, acquires and acknowledges jobs in this process",
+                           "embedded_cycle"};
+    bench::declare(options, settings);
     std::uint64_t groups = 0;
-    app.add_option("--groups", groups, "Ordering groups of the jobs")->capture_default_str();
-    return bench::run_main(app, argc, argv, [&] { run(settings, groups); });
+    options.add("--groups", groups, "Ordering groups of the jobs");
+    return options.run(argc, argv, [&] { run(settings, groups); });
 }

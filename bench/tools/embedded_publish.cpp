@@ -8,9 +8,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include <CLI/CLI.hpp>
-
 #include "embedded_run.hpp"
+#include "options.hpp"
 #include "publications.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/store/embedded.hpp"
@@ -37,8 +36,8 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Publishes events to a bus on an embedded store", "embedded_publish"};
-    bench::declare(app, settings.embedded)->required();
-    app.add_option("--subscribers", settings.subscribers)->capture_default_str();
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"Publishes events to a bus on an embedded store", "embedded_publish"};
+    bench::declare(options, settings.embedded).required();
+    options.add("--subscribers", settings.subscribers);
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

@@ -6,9 +6,8 @@
 
 #include <cstdint>
 
-#include <CLI/CLI.hpp>
-
 #include "embedded_run.hpp"
+#include "options.hpp"
 #include "pushes.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "run.hpp"
@@ -34,10 +33,8 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Pushes jobs to a queue of an embedded store", "embedded_push"};
-    bench::declare(app, settings.embedded)->required();
-    app.add_option("--together", settings.together, "Pushes in one submission")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"Pushes jobs to a queue of an embedded store", "embedded_push"};
+    bench::declare(options, settings.embedded).required();
+    options.add("--together", settings.together, "Pushes in one submission").positive();
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

@@ -8,8 +8,7 @@
 #include <string>
 #include <system_error>
 
-#include <CLI/CLI.hpp>
-
+#include "options.hpp"
 #include "routemaster/store/embedded.hpp"
 #include "run.hpp"
 
@@ -24,11 +23,11 @@ struct EmbeddedSettings {
 };
 
 /// Declares the options; `settings` must outlive the parsing.
-inline CLI::Option* declare(CLI::App& app, EmbeddedSettings& settings) {
-    app.add_option("--count", settings.count, "How many are measured")->capture_default_str();
-    app.add_option("--warm-up", settings.warm_up, "How many go before")->capture_default_str();
-    app.add_option("--in-flight", settings.in_flight, "At once")->capture_default_str();
-    return app.add_option("--file", settings.file, "Of the store; must not exist");
+inline Option declare(Options& options, EmbeddedSettings& settings) {
+    options.add("--count", settings.count, "How many are measured");
+    options.add("--warm-up", settings.warm_up, "How many go before");
+    options.add("--in-flight", settings.in_flight, "At once");
+    return options.add("--file", settings.file, "Of the store; must not exist");
 }
 
 /// Strict. Warnings and errors of the store go to standard error.

@@ -28,8 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "options.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/dispatcher.hpp"
@@ -255,20 +254,18 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"How long events take to healthy subscribers beside others", "isolation"};
-    app.add_option("--file", settings.file, "Of the store; must not exist")->required();
-    app.add_option("--receiver", settings.receiver, "URL of the healthy")->required();
-    app.add_option("--others", settings.others, "URL of the rest")->required();
-    app.add_option("--healthy", settings.healthy)->capture_default_str();
-    app.add_option("--silent", settings.silent, "Never answer")->capture_default_str();
-    app.add_option("--failing", settings.failing, "Answer 500")->capture_default_str();
-    app.add_option("--greedy", settings.greedy, "Of each kind")->capture_default_str();
-    app.add_option("--rate", settings.rate, "Events a second for the healthy")
-        ->capture_default_str();
-    app.add_option("--seconds", settings.seconds)->capture_default_str();
-    app.add_option("--warm-up", settings.warm_up, "Seconds of these that do not count")
-        ->capture_default_str();
-    app.add_option("--delivery-timeout", settings.delivery_timeout, "Seconds")
-        ->capture_default_str();
-    return bench::run_main(app, argc, argv, [&] { run(settings); });
+    bench::Options options{"How long events take to healthy subscribers beside others",
+                           "isolation"};
+    options.add("--file", settings.file, "Of the store; must not exist").required();
+    options.add("--receiver", settings.receiver, "URL of the healthy").required();
+    options.add("--others", settings.others, "URL of the rest").required();
+    options.add("--healthy", settings.healthy);
+    options.add("--silent", settings.silent, "Never answer");
+    options.add("--failing", settings.failing, "Answer 500");
+    options.add("--greedy", settings.greedy, "Of each kind");
+    options.add("--rate", settings.rate, "Events a second for the healthy");
+    options.add("--seconds", settings.seconds);
+    options.add("--warm-up", settings.warm_up, "Seconds of these that do not count");
+    options.add("--delivery-timeout", settings.delivery_timeout, "Seconds");
+    return options.run(argc, argv, [&] { run(settings); });
 }

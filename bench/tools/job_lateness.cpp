@@ -17,10 +17,9 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "any_store.hpp"
 #include "jobs.hpp"
+#include "options.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/worker_pool.hpp"
@@ -108,9 +107,9 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"How late jobs begin that fall due at random", "job_lateness"};
-    bench::declare(app, settings.store);
-    app.add_option("--count", settings.count, "Of jobs")->capture_default_str();
-    app.add_option("--seconds", settings.seconds, "In which they fall due")->capture_default_str();
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"How late jobs begin that fall due at random", "job_lateness"};
+    bench::declare(options, settings.store);
+    options.add("--count", settings.count, "Of jobs");
+    options.add("--seconds", settings.seconds, "In which they fall due");
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

@@ -21,10 +21,9 @@
 #include <thread>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "any_store.hpp"
 #include "jobs.hpp"
+#include "options.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/random.hpp"
@@ -127,9 +126,9 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Pages of a long queue, while jobs are pushed", "job_pages"};
-    bench::declare(app, settings.store);
-    app.add_option("--count", settings.count, "Of jobs")->capture_default_str();
-    app.add_option("--pages", settings.pages, "That are looked at")->capture_default_str();
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"Pages of a long queue, while jobs are pushed", "job_pages"};
+    bench::declare(options, settings.store);
+    options.add("--count", settings.count, "Of jobs");
+    options.add("--pages", settings.pages, "That are looked at");
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

@@ -10,10 +10,9 @@
 #include <stop_token>
 #include <thread>
 
-#include <CLI/CLI.hpp>
-
 #include "any_store.hpp"
 #include "jobs.hpp"
+#include "options.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/worker_pool.hpp"
 #include "run.hpp"
@@ -43,8 +42,8 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Runs jobs that never end", "job_worker"};
-    bench::declare(app, settings.store);
-    app.add_flag("--push", settings.push, "Pushes one job");
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"Runs jobs that never end", "job_worker"};
+    bench::declare(options, settings.store);
+    options.add_flag("--push", settings.push, "Pushes one job");
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

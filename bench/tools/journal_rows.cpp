@@ -27,9 +27,8 @@
 #include <string_view>
 #include <system_error>
 
-#include <CLI/CLI.hpp>
-
 #include "journal_file.hpp"
+#include "options.hpp"
 #include "run.hpp"
 
 namespace {
@@ -207,13 +206,13 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Writes records to a disk in groups", "journal_rows"};
-    app.add_option("--file", settings.file, "Must not exist")->required();
-    app.add_option("--kind", settings.kind)
-        ->required()
-        ->check(CLI::IsMember({"journal", "raw", "overwrite", "segment"}));
-    app.add_option("--record", settings.record, "Bytes, at least 8")->capture_default_str();
-    app.add_option("--group", settings.group, "Records")->capture_default_str();
-    app.add_option("--seconds", settings.seconds)->capture_default_str();
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"Writes records to a disk in groups", "journal_rows"};
+    options.add("--file", settings.file, "Must not exist").required();
+    options.add("--kind", settings.kind)
+        .required()
+        .one_of({"journal", "raw", "overwrite", "segment"});
+    options.add("--record", settings.record, "Bytes, at least 8");
+    options.add("--group", settings.group, "Records");
+    options.add("--seconds", settings.seconds);
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

@@ -4,18 +4,17 @@
 //
 // See cycles.hpp. The queue must be empty, and is empty again at the end. Prints one JSON line.
 
-#include <CLI/CLI.hpp>
-
 #include "cycles.hpp"
+#include "options.hpp"
 #include "redis_run.hpp"
 #include "routemaster/store/redis.hpp"
 #include "run.hpp"
 
 int main(int argc, char** argv) {
     bench::RedisSettings settings;
-    CLI::App app{"Pushes, acquires and acknowledges jobs on Redis", "redis_cycle"};
-    bench::declare(app, settings);
-    return bench::run_main(app, argc, argv, [&settings] {
+    bench::Options options{"Pushes, acquires and acknowledges jobs on Redis", "redis_cycle"};
+    bench::declare(options, settings);
+    return options.run(argc, argv, [&settings] {
         routemaster::RedisStore store{bench::redis_options(settings)};
         bench::measure_cycles(store, settings.in_flight, settings.warm_up, settings.count);
     });

@@ -7,8 +7,7 @@
 
 #include <cstdint>
 
-#include <CLI/CLI.hpp>
-
+#include "options.hpp"
 #include "publications.hpp"
 #include "redis_run.hpp"
 #include "routemaster/bus.hpp"
@@ -34,8 +33,8 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Publishes events to a bus on Redis", "redis_publish"};
-    bench::declare(app, settings.redis);
-    app.add_option("--subscribers", settings.subscribers)->capture_default_str();
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"Publishes events to a bus on Redis", "redis_publish"};
+    bench::declare(options, settings.redis);
+    options.add("--subscribers", settings.subscribers);
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

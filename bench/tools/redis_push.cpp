@@ -6,8 +6,7 @@
 
 #include <cstdint>
 
-#include <CLI/CLI.hpp>
-
+#include "options.hpp"
 #include "pushes.hpp"
 #include "redis_run.hpp"
 #include "routemaster/store/redis.hpp"
@@ -34,10 +33,8 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Pushes jobs to a queue on Redis", "redis_push"};
-    bench::declare(app, settings.redis);
-    app.add_option("--together", settings.together, "Pushes in one submission")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    return bench::run_main(app, argc, argv, [&settings] { run(settings); });
+    bench::Options options{"Pushes jobs to a queue on Redis", "redis_push"};
+    bench::declare(options, settings.redis);
+    options.add("--together", settings.together, "Pushes in one submission").positive();
+    return options.run(argc, argv, [&settings] { run(settings); });
 }

@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "options.hpp"
 #include "routemaster/store/redis.hpp"
 #include "run.hpp"
 
@@ -22,11 +21,11 @@ struct RedisSettings {
 };
 
 /// Declares the options; `settings` must outlive the parsing.
-inline void declare(CLI::App& app, RedisSettings& settings) {
-    app.add_option("--url", settings.url, "Of the Redis server")->required();
-    app.add_option("--count", settings.count, "How many are measured")->capture_default_str();
-    app.add_option("--warm-up", settings.warm_up, "How many go before")->capture_default_str();
-    app.add_option("--in-flight", settings.in_flight, "At once")->capture_default_str();
+inline void declare(Options& options, RedisSettings& settings) {
+    options.add("--url", settings.url, "Of the Redis server").required();
+    options.add("--count", settings.count, "How many are measured");
+    options.add("--warm-up", settings.warm_up, "How many go before");
+    options.add("--in-flight", settings.in_flight, "At once");
 }
 
 /// Opens the store of the settings. Its warnings and errors go to standard error.

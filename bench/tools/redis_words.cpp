@@ -15,9 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "jobs.hpp"
+#include "options.hpp"
 #include "redis_run.hpp"
 #include "routemaster/clock.hpp"
 #include "step_call.hpp"
@@ -81,10 +80,10 @@ void print(const rm::Step& step, rm::TimePoint now) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Prints the command by which the store on Redis performs a step", "redis_words"};
+    bench::Options options{"Prints the command by which the store on Redis performs a step",
+                           "redis_words"};
     const auto now = rm::system_clock().now();
-    app.add_subcommand("push")->callback([now] { print(push(now), now); });
-    app.add_subcommand("publish")->callback([now] { print(publish(now), now); });
-    app.require_subcommand(1);
-    return bench::run_main(app, argc, argv, [] {});
+    options.add_command("push", [now] { print(push(now), now); });
+    options.add_command("publish", [now] { print(publish(now), now); });
+    return options.run(argc, argv, [] {});
 }

@@ -1,6 +1,6 @@
 /// @file
-/// What the programs that drive a store share: waiting for a run that continues in completions, the
-/// line with its result, and the body of `main`.
+/// What the programs that drive a store share: waiting for a run that continues in completions, and
+/// the line with its result.
 
 #pragma once
 
@@ -9,7 +9,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <iostream>
 #include <mutex>
@@ -17,8 +16,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include <CLI/CLI.hpp>
 
 #include "routemaster/log.hpp"
 
@@ -77,20 +74,6 @@ void measure(std::uint64_t count, Work work, const std::function<std::string()>&
 /// Writes warnings and errors to standard error.
 inline void warn(routemaster::LogLevel level, std::string_view text) {
     if (level >= routemaster::LogLevel::warning) std::cerr << text << '\n';
-}
-
-/// The body of `main`: parses, runs, and reports errors.
-inline int run_main(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {
-    try {
-        app.parse(argc, argv);
-        run();
-        return 0;
-    } catch (const CLI::Error& error) {
-        return app.exit(error);
-    } catch (const std::exception& error) {
-        std::cerr << app.get_name() << ": " << error.what() << std::endl;
-        return 1;
-    }
 }
 
 }  // namespace bench

@@ -16,10 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "any_store.hpp"
 #include "jobs.hpp"
+#include "options.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/worker_pool.hpp"
 #include "run.hpp"
@@ -97,10 +96,10 @@ void measure(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Runs jobs that do nothing through a WorkerPool", "worker_pool"};
-    bench::declare(app, settings.store);
-    app.add_option("--count", settings.count, "How many are measured")->capture_default_str();
-    app.add_option("--warm-up", settings.warm_up, "How many go before")->capture_default_str();
-    app.add_option("--threads", settings.threads, "That run handlers")->capture_default_str();
-    return bench::run_main(app, argc, argv, [&settings] { measure(settings); });
+    bench::Options options{"Runs jobs that do nothing through a WorkerPool", "worker_pool"};
+    bench::declare(options, settings.store);
+    options.add("--count", settings.count, "How many are measured");
+    options.add("--warm-up", settings.warm_up, "How many go before");
+    options.add("--threads", settings.threads, "That run handlers");
+    return options.run(argc, argv, [&settings] { measure(settings); });
 }
