@@ -43,11 +43,15 @@ TEST_CASE("100,000 jobs that come and go leave a small file, and forget its firs
     scene.subscribe("billing");
     scene.publish("kept");
     push_and_ack(scene, 60'000, 100);
+    // Sizes are compared while it is closed: before that, what SQLite's log has may be in the file
+    // already, or not yet.
+    scene.close();
     const auto early = fs::file_size(scene.file);
+    scene.open({.slack_max = 4'096});
     push_and_ack(scene, 40'000, 100);
-    CHECK(fs::file_size(scene.file) <= early + 64 * 1'024);
     CHECK(fs::file_size(scene.file.string() + "-wal") < (24U << 20U));
     scene.close();
+    CHECK(fs::file_size(scene.file) <= early + 64 * 1'024);
     CHECK(query(scene.file, "SELECT min(row) FROM journal") > 500);
     CHECK(query(scene.file, "SELECT sum(length(effects)) FROM journal") < 40'000);
     CHECK(query(scene.file, "SELECT count(*) FROM journal") < 600);
