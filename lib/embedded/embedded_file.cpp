@@ -207,10 +207,8 @@ private:
     }
 
     Value::Map of(detail::JobState& job) {
-        const bool away = !job.payload.resident();
-        if (away) reading_.changes().load(job);
-        const std::string bytes{job.payload.text()};
-        if (away) job.payload.evict();
+        const std::string bytes =
+            job.payload.resident() ? std::string{job.payload.text()} : reading_.changes().read(job);
         Value::Map entry{{"queue", job.queue.name}, {"run_at", to_milliseconds(job.run_at)}};
         const auto decoded = decode_job(bytes);
         if (decoded) {

@@ -289,7 +289,7 @@ void JournalWriter::evict(Entity& entity) {
         const bool delivers = job.in_order && !job.queue.has_ids;
         if (delivers || job.state == JobState::State::pending) return;
         if (!job.payload.resident()) return;
-        job.payload.evict();
+        job.payload.evict(job.queue.payloads);
         resident_ -= job.payload.size();
     } else if (entity.kind == Entity::Kind::batch) {
         auto& batch = static_cast<BatchState&>(entity);
@@ -308,7 +308,8 @@ std::string JournalWriter::read(const JobState& job) {
 }
 
 void JournalWriter::load(JobState& job) {
-    job.payload.load(rows_.read(job.row, job.payload.offset(), job.payload.size()));
+    job.payload.load(job.queue.payloads,
+                     rows_.read(job.row, job.payload.offset(), job.payload.size()));
     resident_ += job.payload.size();
 }
 

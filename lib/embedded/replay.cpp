@@ -230,7 +230,7 @@ private:
             state = &jobs.restore(queue, text(fields[1]), hash, time(fields[2]), order, among);
         }
         if (!state->payload.resident()) {
-            state->payload.load(text(fields[1]));
+            state->payload.load(queue.payloads, text(fields[1]));
             writer_.resident_changed(static_cast<std::int64_t>(state->payload.size()));
         }
         state->payload.note_offset(

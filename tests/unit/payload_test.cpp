@@ -23,7 +23,8 @@ TEST_CASE("the hashes of numbered payloads differ") {
 
 TEST_CASE("a payload keeps its bytes, which may be evicted and loaded") {
     const std::string bytes{"\x92\xa3job\0\x90", 7};
-    Payload payload{bytes, payload_hash(bytes)};
+    SmallBlocks memory;
+    Payload payload{memory, bytes, payload_hash(bytes)};
     CHECK(payload.text() == bytes);
     CHECK(payload.size() == 7);
     CHECK(payload.resident());
@@ -31,28 +32,31 @@ TEST_CASE("a payload keeps its bytes, which may be evicted and loaded") {
 
     payload.note_offset(UINT32_MAX);
     CHECK(payload.text() == bytes);
-    payload.evict();
+    payload.evict(memory);
     CHECK(!payload.resident());
     CHECK(payload.offset() == UINT32_MAX);
     CHECK(payload.size() == 7);
     CHECK(payload.hash() == payload_hash(bytes));
 
-    payload.load(bytes);
+    payload.load(memory, bytes);
     CHECK(payload.resident());
     CHECK(payload.text() == bytes);
     CHECK(payload.offset() == UINT32_MAX);
+    payload.free(memory);
 }
 
 TEST_CASE("a payload is replaced by longer and shorter ones, resident or not") {
-    Payload payload{"first", 7};
-    payload.replace("something longer");
+    SmallBlocks memory;
+    Payload payload{memory, "first", 7};
+    payload.replace(memory, "something longer");
     CHECK(payload.text() == "something longer");
     payload.note_offset(9);
-    payload.evict();
-    payload.replace("b");
+    payload.evict(memory);
+    payload.replace(memory, "b");
     CHECK(payload.resident());
     CHECK(payload.text() == "b");
     CHECK(payload.size() == 1);
     CHECK(payload.offset() == 0);
     CHECK(payload.hash() == 7);
+    payload.free(memory);
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/containers/intrusive_list.hpp"
+#include "core/containers/small_blocks.hpp"
 #include "core/state/entity.hpp"
 #include "core/state/job_details.hpp"
 #include "core/state/lease_times.hpp"
@@ -35,9 +36,10 @@ struct Worker;
 struct JobState : Entity {
     enum class State : std::uint8_t { scheduled, ready, pending, buried };
 
-    JobState(QueueState& in, std::string_view what, std::uint32_t hash, TimePoint at,
-             std::uint64_t number)
-        : Entity{Kind::job}, queue{in}, payload{what, hash}, run_at{at}, order{number} {}
+    /// Its payload is in that memory, and is freed before its end.
+    JobState(SmallBlocks& memory, QueueState& in, std::string_view what, std::uint32_t hash,
+             TimePoint at, std::uint64_t number)
+        : Entity{Kind::job}, queue{in}, payload{memory, what, hash}, run_at{at}, order{number} {}
 
     State state = State::scheduled;
     bool eligible : 1 = true;   ///< Stands among the first of its group, so it may be acquired.
@@ -95,9 +97,9 @@ static_assert(sizeof(JobState) <= 120, "at most some 152 bytes with its places i
 
 /// A job that keeps an order with others, as deliveries do. The many others need no room for it.
 struct GroupedJob : JobState {
-    GroupedJob(OrderingGroup& among, QueueState& in, std::string_view what, std::uint32_t hash,
-               TimePoint at, std::uint64_t number)
-        : JobState{in, what, hash, at, number}, group{among} {
+    GroupedJob(OrderingGroup& among, SmallBlocks& memory, QueueState& in, std::string_view what,
+               std::uint32_t hash, TimePoint at, std::uint64_t number)
+        : JobState{memory, in, what, hash, at, number}, group{among} {
         in_order = true;
     }
 

@@ -32,7 +32,7 @@ JobTable::~JobTable() {
 QueueState& JobTable::queue(const std::string& name) {
     const auto found = queues_.find(name);
     if (found != queues_.end()) return found->second;
-    return queues_.try_emplace(name, name).first->second;
+    return queues_.try_emplace(name, name, payloads_).first->second;
 }
 
 std::uint64_t JobTable::next_id() {
@@ -50,8 +50,9 @@ JobState* JobTable::find(const QueueState& queue, std::string_view job, std::uin
 
 JobState& JobTable::make(QueueState& queue, std::string_view job, std::uint32_t hash,
                          TimePoint run_at, std::uint64_t order, OrderingGroup* group) {
-    auto& state = group == nullptr ? states_.make(queue, job, hash, run_at, order)
-                                   : grouped_.make(*group, queue, job, hash, run_at, order);
+    auto& state = group == nullptr
+                      ? states_.make(payloads_, queue, job, hash, run_at, order)
+                      : grouped_.make(*group, payloads_, queue, job, hash, run_at, order);
     order_ = std::max(order_, order);
     if (group != nullptr && queue.has_ids) ++group->members;
     if (queue.has_ids) last_id_.last = std::max(last_id_.last, order);
@@ -60,6 +61,7 @@ JobState& JobTable::make(QueueState& queue, std::string_view job, std::uint32_t 
 }
 
 void JobTable::destroy(JobState& job) noexcept {
+    job.payload.free(payloads_);
     job.in_order ? grouped_.destroy(grouped(job)) : states_.destroy(job);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/containers/slab.hpp"
+#include "core/containers/small_blocks.hpp"
 #include "core/state/counters.hpp"
 #include "core/state/destinations.hpp"
 #include "core/state/entity.hpp"
@@ -294,6 +295,7 @@ private:
 
     ChangeLog& changes_;
     CounterTable& counters_;
+    SmallBlocks payloads_;
     std::map<std::string, QueueState, std::less<>> queues_;
     QueueState& deliveries_ = queue(delivery_queue);
     QueueState* emptied_ = nullptr;  ///< The last that ran out of jobs, which it may have again.

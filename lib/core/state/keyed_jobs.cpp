@@ -51,7 +51,7 @@ void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
         job.state = JobState::State::scheduled;
         skip(job);
     }
-    job.payload.replace(step.job);
+    job.payload.replace(payloads_, step.job);
     auto& taken = regroups ? regroup(job, step) : job;
     taken.details->begin_anew(step.options);
     if (regroups) JobKeys::take(taken);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/containers/small_blocks.hpp"
 #include "routemaster/detail/assert.hpp"
 
 namespace routemaster::detail {
@@ -46,20 +47,21 @@ namespace routemaster::detail {
 }
 
 /// An encoded job. Its size and its hash are known even while its bytes are only in a journal:
-/// there may be more jobs than fit in memory.
+/// there may be more jobs than fit in memory. The memory of its bytes is not its own: it must be the
+/// same in all calls, and the payload must be freed before its end.
 ///
 /// Not thread safe.
 class Payload {
 public:
     /// Copies `bytes`, whose hash is `hash`. They must be fewer than 4 GiB.
-    Payload(std::string_view bytes, std::uint32_t hash)
+    Payload(SmallBlocks& memory, std::string_view bytes, std::uint32_t hash)
         : size_{static_cast<std::uint32_t>(bytes.size())}, hash_{hash} {
         ROUTEMASTER_ASSERT(bytes.size() == size_);
-        fill(bytes, 0);
+        fill(memory, bytes, 0);
     }
     Payload(const Payload&) = delete;
     Payload& operator=(const Payload&) = delete;
-    ~Payload() { clear(); }
+    ~Payload() { ROUTEMASTER_ASSERT(!resident()); }
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] std::uint32_t hash() const noexcept { return hash_; }
@@ -87,24 +89,31 @@ public:
     }
 
     /// Has other bytes from now on, under the same hash. They must be fewer than 4 GiB.
-    void replace(std::string_view bytes) {
+    void replace(SmallBlocks& memory, std::string_view bytes) {
         const auto before = block_;
-        fill(bytes, 0);
-        if ((before & elsewhere) == 0) delete[] reinterpret_cast<char*>(before);
+        fill(memory, bytes, 0);
+        if ((before & elsewhere) == 0) {
+            memory.free(reinterpret_cast<char*>(before), sizeof(std::uint32_t) + size_);
+        }
         size_ = static_cast<std::uint32_t>(bytes.size());
         ROUTEMASTER_ASSERT(bytes.size() == size_);
     }
 
     /// Frees the bytes, which must be resident, and can be read again at `offset`.
-    void evict() noexcept {
+    void evict(SmallBlocks& memory) noexcept {
         const auto offset = this->offset();
-        clear();
+        memory.free(block(), sizeof offset + size_);
         block_ = std::uintptr_t{offset} << 1U | elsewhere;
     }
     /// Restores evicted bytes.
-    void load(std::string_view bytes) {
+    void load(SmallBlocks& memory, std::string_view bytes) {
         ROUTEMASTER_ASSERT(!resident() && bytes.size() == size_);
-        fill(bytes, offset());
+        fill(memory, bytes, offset());
+    }
+
+    /// Frees the bytes, if they are resident, for good.
+    void free(SmallBlocks& memory) noexcept {
+        if (resident()) evict(memory);
     }
 
 private:
@@ -113,14 +122,11 @@ private:
 
     [[nodiscard]] char* block() const noexcept { return reinterpret_cast<char*>(block_); }
 
-    void fill(std::string_view bytes, std::uint32_t offset) {
-        auto* block = new char[sizeof offset + bytes.size()];
+    void fill(SmallBlocks& memory, std::string_view bytes, std::uint32_t offset) {
+        auto* block = memory.allocate(sizeof offset + bytes.size());
         std::memcpy(block, &offset, sizeof offset);
         std::memcpy(block + sizeof offset, bytes.data(), bytes.size());
         block_ = reinterpret_cast<std::uintptr_t>(block);
-    }
-    void clear() noexcept {
-        if (resident()) delete[] block();
     }
 
     /// The address of a block (the offset, followed by the bytes), or the offset alone, marked.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/containers/hash_index.hpp"
+#include "core/containers/small_blocks.hpp"
 #include "core/state/buried_jobs.hpp"
 #include "core/state/dependents.hpp"
 #include "core/state/id_index.hpp"
@@ -24,12 +25,15 @@ namespace routemaster::detail {
 
 /// One queue.
 struct QueueState {
-    explicit QueueState(std::string what)
+    /// The memory must outlive it.
+    QueueState(std::string what, SmallBlocks& memory)
         : name{std::move(what)},
+          payloads{memory},
           of_deliveries{name == delivery_queue},
           has_ids{!is_ruby_queue(name)} {}
 
     std::string name;
+    SmallBlocks& payloads;     ///< Where the payloads of its jobs are.
     bool of_deliveries;        ///< It is the one of delivery jobs, which is always there.
     bool has_ids;              ///< Its jobs have ids, and their attempts are counted.
     HashIndex<JobState> jobs;  ///< All: by their payloads, those with a key by their ids.

@@ -1,0 +1,53 @@
+/// @file
+/// Memory for many small blocks of bytes.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "core/containers/cell_pool.hpp"
+
+namespace routemaster::detail {
+
+/// Blocks of bytes that are rounded up to a multiple of eight and take nothing else: a block from
+/// the heap also has a header of eight bytes, and is rounded up to sixteen. Large ones, to which
+/// that matters little, come from the heap.
+///
+/// All blocks must be freed before its end. Not thread safe.
+class SmallBlocks {
+public:
+    /// Throws `std::bad_alloc` when there is no memory.
+    [[nodiscard]] char* allocate(std::size_t bytes) {
+        if (bytes > pooled_max) return new char[bytes];
+        return reinterpret_cast<char*>(pool_of(bytes).take());
+    }
+
+    /// `bytes` is the size that was allocated.
+    void free(char* block, std::size_t bytes) noexcept {
+        if (bytes > pooled_max) {
+            delete[] block;
+        } else {
+            pool_of(bytes).give_back(reinterpret_cast<std::byte*>(block));
+        }
+    }
+
+private:
+    static constexpr std::size_t step = 8;
+    static constexpr std::size_t pooled_max = 128;
+    using Pools = std::array<CellPool, pooled_max / step>;
+
+    template <std::size_t... N>
+    static Pools pools(std::index_sequence<N...>) {
+        return {{CellPool{(N + 1) * step}...}};
+    }
+
+    [[nodiscard]] CellPool& pool_of(std::size_t bytes) noexcept {
+        return pools_[bytes == 0 ? 0 : (bytes - 1) / step];
+    }
+
+    Pools pools_ = pools(std::make_index_sequence<pooled_max / step>{});
+};
+
+}  // namespace routemaster::detail
