@@ -10,6 +10,7 @@
 
 #include "core/state/queue_state.hpp"
 #include "routemaster/random.hpp"
+#include "support/lone_job.hpp"
 #include "support/seed.hpp"
 
 using namespace routemaster;
@@ -34,8 +35,9 @@ TEST_CASE("an index of ids finds what a map finds, over a random walk") {
     const auto number = test::seed(5);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};
-    QueueState queue{std::string(20, 'q')};
-    std::map<std::uint64_t, std::unique_ptr<JobState>> jobs;
+    SmallBlocks memory;
+    QueueState queue{std::string(20, 'q'), memory};
+    std::map<std::uint64_t, std::unique_ptr<test::LoneJob>> jobs;
     IdIndex index;
     std::uint64_t last = 0;
     // It grows to some thousands of jobs, shrinks to none, and grows again.
@@ -46,7 +48,7 @@ TEST_CASE("an index of ids finds what a map finds, over a random walk") {
             const auto id = random.below(4) > 0 ? ++last : 1 + random.below(last + 1);
             auto& job = jobs[id];
             if (job != nullptr) continue;
-            job = std::make_unique<JobState>(queue, "", 0, TimePoint{}, id);
+            job = std::make_unique<test::LoneJob>(queue, "", 0, TimePoint{}, id);
             index.insert(*job);
         } else if (const auto any = jobs.lower_bound(random.below(last + 1)); any != jobs.end()) {
             index.remove(*any->second);

@@ -13,6 +13,7 @@
 
 #include "core/state/jobs.hpp"
 #include "routemaster/random.hpp"
+#include "support/lone_job.hpp"
 #include "support/seed.hpp"
 
 using namespace routemaster;
@@ -27,7 +28,7 @@ struct ScheduleScene {
     JobState& make(std::int64_t run_at) {
         const auto order = states.size();
         states.push_back(
-            std::make_unique<JobState>(queue, "job", 0, from_milliseconds(run_at), order));
+            std::make_unique<test::LoneJob>(queue, "job", 0, from_milliseconds(run_at), order));
         auto& job = *states.back();
         expected[Key{job.run_at, order}] = &job;
         return job;
@@ -54,8 +55,9 @@ struct ScheduleScene {
         }
     }
 
-    QueueState queue{"q"};
-    std::vector<std::unique_ptr<JobState>> states;
+    SmallBlocks memory;
+    QueueState queue{"q", memory};
+    std::vector<std::unique_ptr<test::LoneJob>> states;
     std::map<Key, JobState*> expected;
     Schedule schedule;
 };
