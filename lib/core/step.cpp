@@ -1,25 +1,35 @@
 #include "routemaster/step.hpp"
 
+#include <memory>
 #include <type_traits>
 
 namespace routemaster {
+namespace {
 
 using All = detail::AllStepsOf<StepDomains>;
 static_assert(std::is_nothrow_move_constructible_v<All::Step>);
-static_assert(std::is_nothrow_move_assignable_v<All::Step>);
 static_assert(std::is_nothrow_move_constructible_v<All::Reply>);
-static_assert(std::is_nothrow_move_assignable_v<All::Reply>);
+
+/// Assigns by destroying and making anew: a variant's own assignments are more code for each type.
+template <class Any>
+Any& replace(Any& old, Any&& by) noexcept {
+    if (&old == &by) return old;
+    std::destroy_at(&old);
+    return *std::construct_at(&old, std::move(by));
+}
+
+}  // namespace
 
 Step::Step(const Step& other) = default;
 Step::Step(Step&& other) noexcept = default;
-Step& Step::operator=(const Step& other) = default;
-Step& Step::operator=(Step&& other) noexcept = default;
+Step& Step::operator=(const Step& other) { return replace(*this, Step{other}); }
+Step& Step::operator=(Step&& other) noexcept { return replace(*this, std::move(other)); }
 Step::~Step() = default;
 
 Reply::Reply(const Reply& other) = default;
 Reply::Reply(Reply&& other) noexcept = default;
-Reply& Reply::operator=(const Reply& other) = default;
-Reply& Reply::operator=(Reply&& other) noexcept = default;
+Reply& Reply::operator=(const Reply& other) { return replace(*this, Reply{other}); }
+Reply& Reply::operator=(Reply&& other) noexcept { return replace(*this, std::move(other)); }
 Reply::~Reply() = default;
 
 }  // namespace routemaster
