@@ -47,8 +47,8 @@ namespace routemaster::detail {
 }
 
 /// An encoded job. Its size and its hash are known even while its bytes are only in a journal:
-/// there may be more jobs than fit in memory. The memory of its bytes is not its own: it must be the
-/// same in all calls, and the payload must be freed before its end.
+/// there may be more jobs than fit in memory. The memory of its bytes is not its own: it must be
+/// the same in all calls, and the payload must be freed before its end.
 ///
 /// Not thread safe.
 class Payload {
