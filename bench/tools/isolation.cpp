@@ -54,7 +54,7 @@ struct Settings {
     double rate = 1'000;
     double seconds = 10;
     double warm_up = 2;  // Seconds of these.
-    int delivery_timeout = 20;
+    std::uint32_t delivery_timeout = 20;
 };
 
 constexpr std::int64_t one_second = 1'000'000'000;
