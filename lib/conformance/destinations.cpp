@@ -58,9 +58,9 @@ SubscriberSettings called(const std::string& name) {
     return {.callback = "local:" + name, .max_events = 1, .max_in_flight = 5};
 }
 
-const Tokens nobody{};
+const Tokens no_token{};
 
-void add_waiting_cases(StoreCases& add) {
+void add_cases_of_waiting_destinations(StoreCases& add) {
     add("a delivery to a callback waits for a worker that serves it", [](Scenario& s) {
         s.subscribe("audit", {"orders"}, called("audit"));
         s.subscribe("billing", {"orders"}, {.max_events = 1});
@@ -68,7 +68,7 @@ void add_waiting_cases(StoreCases& add) {
         expect_equal(begin(s, {"other", "aud", ""}), Tokens{"billing"},
                      "begun by a worker of URLs");
         expect_equal(s.acquire().leases, std::vector<Lease>{}, "acquired by one that says nothing");
-        expect_equal(begin(s, {}), nobody, "begun by a worker without destinations");
+        expect_equal(begin(s, {}), no_token, "begun by a worker without destinations");
         expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1, .pending = 1},
                      "delivery jobs");
         expect_equal(s.subscriber("audit").batches_queued, 1U, "batches that wait");
@@ -85,18 +85,18 @@ void add_waiting_cases(StoreCases& add) {
         s.settle(leases.back(), {.delivered = false, .retry_after = Duration{100}});
         expect_equal(s.queue(delivery_queue), QueueStatus{.scheduled = 1}, "jobs that failed");
         s.advance(Duration{100});
-        expect_equal(begin(s, urls), nobody, "begun after the backoff");
+        expect_equal(begin(s, urls), no_token, "begun after the backoff");
         leases = take(s, {"audit"});
         s.perform(NackJob{leases[0], s.now()});
-        expect_equal(begin(s, urls), nobody, "begun after it was nacked");
+        expect_equal(begin(s, urls), no_token, "begun after it was nacked");
         leases = take(s, {"audit"});
         expect_equal(s.perform(RetireWorker{leases[0].worker}).value, 1U, "released at the end");
-        expect_equal(begin(s, urls), nobody, "begun after the end of its worker");
+        expect_equal(begin(s, urls), no_token, "begun after the end of its worker");
         leases = take(s, {"audit"});
         s.advance(Duration{30'000});
         expect_equal(s.perform(ScrubWorkers{Duration{30'000}}).value, 1U, "scrubbed");
         expect_equal(s.counter({"jobs.scrubbed", {{"queue", delivery_queue}}}), 1, "jobs.scrubbed");
-        expect_equal(begin(s, urls), nobody, "begun after the death of its worker");
+        expect_equal(begin(s, urls), no_token, "begun after the death of its worker");
         leases.clear();
         expect_equal(begin(s, {"audit"}, leases), Tokens{"audit"}, "begun by who serves it");
         expect_equal(s.settle(leases.back()), Settlement::settled, "settling");
@@ -144,10 +144,10 @@ void add_moving_cases(StoreCases& add) {
         expect_equal(begin(s, urls, leases, 1), Tokens{"audit"}, "begun at its URL");
         // One is PENDING, two are READY, one waits in its group, one is CURRENT.
         s.subscribe("audit", {"orders"}, by_call);
-        expect_equal(begin(s, urls), nobody, "begun at the URL it had");
+        expect_equal(begin(s, urls), no_token, "begun at the URL it had");
         expect_equal(begin(s, {"audit"}, leases).size(), 2U, "begun at its callback");
         s.settle(leases[0], {.delivered = false, .retry_after = Duration{0}});
-        expect_equal(begin(s, urls), nobody, "begun at the URL again");
+        expect_equal(begin(s, urls), no_token, "begun at the URL again");
         expect_equal(begin(s, {"audit"}, leases).size(), 1U, "begun at its callback again");
         s.settle(leases[3]);
         s.settle(leases[1], {.delivered = false, .retry_after = Duration{50}});
@@ -155,7 +155,7 @@ void add_moving_cases(StoreCases& add) {
 
         s.subscribe("audit", {"orders"}, by_url);
         s.advance(Duration{500});
-        expect_equal(begin(s, {"audit"}), nobody, "begun at the callback it had");
+        expect_equal(begin(s, {"audit"}), no_token, "begun at the callback it had");
         leases.clear();
         expect_equal(begin(s, urls, leases).size(), 3U, "begun at its URL");
         for (const auto& lease : leases) s.settle(lease);
@@ -192,7 +192,7 @@ void add_moving_cases(StoreCases& add) {
             s.publish("orders", 2);
             s.perform(RemoveSubscriber{"audit"});
             s.subscribe("audit", {"orders"}, called("audit"));
-            expect_equal(begin(s, urls), nobody, "begun by a worker of URLs");
+            expect_equal(begin(s, urls), no_token, "begun by a worker of URLs");
             expect_equal(begin(s, {"audit"}), Tokens{"audit", "audit"}, "begun at its callback");
         });
 
@@ -205,7 +205,7 @@ void add_moving_cases(StoreCases& add) {
         expect_equal(begin(s, {"audit"}, leases), Tokens{"audit"}, "begun at its callback");
         expect_equal(s.settle(leases[0], {.delivered = false}), Settlement::dead, "settling");
         expect_equal(s.perform(RedeliverDeadBatches{"audit"}).value, 1U, "redelivered");
-        expect_equal(begin(s, urls), nobody, "begun by a worker of URLs");
+        expect_equal(begin(s, urls), no_token, "begun by a worker of URLs");
         expect_equal(begin(s, {"audit"}), Tokens{"audit"}, "begun at its callback");
     });
 
@@ -247,7 +247,7 @@ void add_waking_cases(StoreCases& add) {
 }  // namespace
 
 void add_destination_cases(StoreCases& add) {
-    add_waiting_cases(add);
+    add_cases_of_waiting_destinations(add);
     add_moving_cases(add);
     add_waking_cases(add);
 }

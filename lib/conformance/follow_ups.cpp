@@ -108,7 +108,7 @@ void add_together_cases(StoreCases& add) {
     });
 }
 
-void add_exclusion_cases(StoreCases& add) {
+void add_follow_up_exclusion_cases(StoreCases& add) {
     add("a job that is done does not exclude what follows from it", [](Scenario& s) {
         const auto first = s.push_with("again", {});
         const auto again = complete_next(s, {push_of(s, "again")}).at(0);
@@ -160,7 +160,7 @@ void add_exclusion_cases(StoreCases& add) {
     });
 }
 
-void add_refusal_cases(StoreCases& add) {
+void add_follow_up_refusal_cases(StoreCases& add) {
     add("what would follow from a job whose lease is lost never happens", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.push("a");
@@ -274,8 +274,8 @@ void add_refusal_cases(StoreCases& add) {
 
 void add_follow_up_cases(StoreCases& add) {
     add_together_cases(add);
-    add_exclusion_cases(add);
-    add_refusal_cases(add);
+    add_follow_up_exclusion_cases(add);
+    add_follow_up_refusal_cases(add);
 
     add("what follows happens exactly as often as jobs are done by workers that compete",
         [](Scenario& s) {

@@ -13,7 +13,7 @@ namespace {
 
 using Ran = RecurringRun::Outcome;
 
-constexpr Duration minute{60'000};
+constexpr Duration interval{60'000};
 
 RecurringSettings every_minute() {
     return {.schedule = "@every 1m", .queue = work_queue, .job = "tick"};
@@ -40,7 +40,7 @@ RunRecurringJob run_of(const Scenario& s, const RecurringJob& job) {
         .revision = job.revision,
         .at = job.next_at,
         .until = s.now(),
-        .next = s.now() + minute,
+        .next = s.now() + interval,
         .push = std::make_shared<const PushJob>(push_of(job.name, job.settings, s.now(), s.now()))};
 }
 
@@ -83,7 +83,7 @@ void add_tick_cases(StoreCases& add) {
             expect_equal(run(s, "report").outcome, Ran::moved, "running it at once");
             expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
             expect_equal(due_names(s), std::vector<std::string>{}, "what is due then");
-            expect_equal(s.perform(DueRecurringJobs{}).next_at, s.now() + minute,
+            expect_equal(s.perform(DueRecurringJobs{}).next_at, s.now() + interval,
                          "when it is due next");
         });
 
@@ -91,7 +91,7 @@ void add_tick_cases(StoreCases& add) {
         put(s, "report");
         run(s, "report");
         for (int tick = 1; tick <= 3; ++tick) {
-            s.advance(minute);
+            s.advance(interval);
             const auto step = run_of(s, found(s, "report"));
             const auto first = s.perform(step);
             expect_equal(first.outcome, Ran::pushed, "the first scheduler");
@@ -121,13 +121,13 @@ void add_tick_cases(StoreCases& add) {
         }());
         run(s, "report");
         for (std::uint64_t tick = 1; tick <= 10; ++tick) {
-            s.advance(minute);
+            s.advance(interval);
             const auto step = run_of(s, found(s, "report"));
-            std::atomic<int> pushed = 0;
+            std::atomic<int> ran = 0;
             in_threads(8, [&](unsigned) {
-                if (s.perform(step).outcome == Ran::pushed) ++pushed;
+                if (s.perform(step).outcome == Ran::pushed) ++ran;
             });
-            expect_equal(pushed.load(), 1, "schedulers that ran it");
+            expect_equal(ran.load(), 1, "schedulers that ran it");
             expect_equal(s.queue(work_queue).ready, tick, "jobs");
         }
     });
@@ -136,11 +136,11 @@ void add_tick_cases(StoreCases& add) {
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
-            s.advance(minute);
+            s.advance(interval);
             const auto id = run(s, "report").id;
             for (const bool pending : {false, true}) {
                 if (pending) s.take_work();
-                s.advance(minute);
+                s.advance(interval);
                 expect_equal(run(s, "report"), RecurringRun{Ran::kept, id}, "a tick behind it");
             }
             const auto job = found(s, "report");
@@ -151,7 +151,7 @@ void add_tick_cases(StoreCases& add) {
             settings.overlap = true;
             put(s, "report", settings);
             for (int i = 0; i < 2; ++i) {
-                s.advance(minute);
+                s.advance(interval);
                 expect_equal(run(s, "report").outcome, Ran::pushed, "a tick with overlap");
             }
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "the queue");
@@ -166,7 +166,7 @@ void add_tick_cases(StoreCases& add) {
         settings.metadata = {{"tenant", "shop"}};
         put(s, "report", settings);
         run(s, "report");
-        s.advance(minute);
+        s.advance(interval);
         const auto options = s.job(run(s, "report").id).options;
         expect_equal(options.attempts_max, 3U, "attempts_max");
         expect_equal(options.priority, -7, "priority");
@@ -179,11 +179,11 @@ void add_tick_cases(StoreCases& add) {
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
-            s.advance(minute);
+            s.advance(interval);
             expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
             s.perform(AckJob{s.take_work()});
             const auto settled = s.now();
-            s.advance(-minute / 2);
+            s.advance(-interval / 2);
             // Another schedule makes it due at once.
             auto settings = every_minute();
             settings.schedule = "@every 30s";
@@ -202,7 +202,7 @@ void add_entity_cases(StoreCases& add) {
             put(s, "report");
             run(s, "report");
             const auto before = found(s, "report");
-            s.advance(3 * minute);
+            s.advance(3 * interval);
             put(s, "report");
             expect_equal(found(s, "report"), before, "after an equal put");
 
@@ -217,7 +217,7 @@ void add_entity_cases(StoreCases& add) {
             expect_equal(s.perform(stale), RecurringRun{}, "running it as it was");
 
             for (const bool zone : {false, true}) {
-                s.advance(minute);
+                s.advance(interval);
                 settings.schedule = "* * * * *";
                 if (zone) settings.time_zone = "Etc/UTC";
                 put(s, "report", settings);
@@ -232,7 +232,7 @@ void add_entity_cases(StoreCases& add) {
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
-            s.advance(minute);
+            s.advance(interval);
             const auto step = run_of(s, found(s, "report"));
             expect_equal(s.perform(PauseRecurringJob{"report", true}), Count{1}, "pausing it");
             expect_equal(s.perform(PauseRecurringJob{"nothing", true}), Count{0}, "pausing none");
@@ -244,12 +244,12 @@ void add_entity_cases(StoreCases& add) {
             settings.schedule = "* * * * *";
             put(s, "report", settings);
             expect(found(s, "report").paused, "a put must leave it paused");
-            s.advance(minute);
+            s.advance(interval);
             expect_equal(s.perform(PauseRecurringJob{"report", false}), Count{1}, "resuming it");
             expect_equal(found(s, "report").settled_until, s.now(), "which ticks are settled");
             expect_equal(due_names(s), std::vector<std::string>{"report"}, "what is due then");
             expect_equal(run(s, "report").outcome, Ran::moved, "running it");
-            s.advance(minute);
+            s.advance(interval);
             expect_equal(run(s, "report").outcome, Ran::pushed, "the next tick");
         });
 
@@ -257,7 +257,7 @@ void add_entity_cases(StoreCases& add) {
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
-            s.advance(minute);
+            s.advance(interval);
             const auto step = run_of(s, found(s, "report"));
             expect_equal(s.perform(RemoveRecurringJob{"report"}), Removal::removed, "removing it");
             expect_equal(s.perform(RemoveRecurringJob{"report"}), Removal::unknown, "once more");
@@ -299,7 +299,7 @@ void add_entity_cases(StoreCases& add) {
     });
 }
 
-void add_refusal_cases(StoreCases& add) {
+void add_recurring_refusal_cases(StoreCases& add) {
     add("a bad recurring job is refused, names the field and changes nothing", [](Scenario& s) {
         const auto refuse = [&](std::string_view field, std::string name, auto change,
                                 Where at = Where::here()) {
@@ -356,7 +356,7 @@ void add_refusal_cases(StoreCases& add) {
 void add_recurring_cases(StoreCases& add) {
     add_tick_cases(add);
     add_entity_cases(add);
-    add_refusal_cases(add);
+    add_recurring_refusal_cases(add);
 }
 
 }  // namespace routemaster::testing

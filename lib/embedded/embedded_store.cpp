@@ -45,17 +45,17 @@ constexpr std::chrono::milliseconds look_wait{500};
 constexpr std::uint64_t space_at_once = 16;
 constexpr std::uint64_t space_later = 1;
 
-/// What wakes the thread that commits.
-enum class Sleep {
-    none,           ///< It is awake, or about to be.
-    until_hurried,  ///< A reply that is in a hurry.
-    until_work,     ///< Anything to be written.
-};
-
 }  // namespace
 
 /// The thread, the lock and the waiting around an `Engine`.
 struct EmbeddedStore::Impl {
+    /// What wakes the thread that commits.
+    enum class Sleep {
+        none,           ///< It is awake, or about to be.
+        until_hurried,  ///< A reply that is in a hurry.
+        until_work,     ///< Anything to be written.
+    };
+
     Impl(const std::filesystem::path& path, EmbeddedStoreOptions options)
         : file{path, options.accept_damage ? DamagedLog::accepted : DamagedLog::refused,
                options.reserve, options.log},

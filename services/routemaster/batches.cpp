@@ -39,7 +39,7 @@ std::string path_of(const BatchesSettings& settings) {
 /// The head of the table; the line of a batch is below.
 Rows batch_rows() { return {{"BATCH", "EVENTS", "AGE", "STATE", "ATTEMPTS", "DUE IN", "ERROR"}}; }
 
-std::vector<std::string> row_of(const Value& batch) {
+std::vector<std::string> row_of_batch(const Value& batch) {
     std::vector<std::string> row{printed(field(batch, "uid")), printed(field(batch, "event_count")),
                                  printed_age(field(batch, "created_at"))};
     const bool current = field(batch, "current") == Value{true};
@@ -51,14 +51,14 @@ std::vector<std::string> row_of(const Value& batch) {
     return row;
 }
 
-int list(const BatchesSettings& settings) {
+int list_batches(const BatchesSettings& settings) {
     BusClient client{settings.bus};
     auto rows = batch_rows();
     for_each_item(client, path_of(settings), [&](const Value& batch) {
         if (settings.json) {
             std::cout << printed(batch) << '\n';
         } else {
-            rows.push_back(row_of(batch));
+            rows.push_back(row_of_batch(batch));
         }
         return true;
     });
@@ -70,14 +70,14 @@ std::string path_of_batch(const BatchesSettings& settings) {
     return path_of(settings) + "/" + settings.batch;
 }
 
-int show(const BatchesSettings& settings) {
+int show_batch(const BatchesSettings& settings) {
     const auto body = BusClient{settings.bus}.demand("GET", path_of_batch(settings)).body;
     if (settings.json) {
         std::cout << body << '\n';
         return 0;
     }
     auto rows = batch_rows();
-    rows.push_back(row_of(parse_json(body).value()));
+    rows.push_back(row_of_batch(parse_json(body).value()));
     print_table(rows);
     return 0;
 }
@@ -102,7 +102,7 @@ void declare_batch(CLI::App& action, BatchesSettings& settings) {
 
 Run declare_batches(CLI::App& app) {
     const auto settings = std::make_shared<BatchesSettings>();
-    const auto work = std::make_shared<int (*)(const BatchesSettings&)>(list);
+    const auto work = std::make_shared<int (*)(const BatchesSettings&)>(list_batches);
     declare_bus(app, settings->bus);
     declare_client_token(app, settings->bus);
     declare_root_key(app, settings->root_key);
@@ -119,15 +119,16 @@ Run declare_batches(CLI::App& app) {
         declared->callback([work, action] { *work = action; });
         return *declared;
     };
-    declare("list", "List the batches that wait or are under way; without a command as well", list);
-    declare_batch(declare("show", "Show one of them", show), *settings);
+    declare("list", "List the batches that wait or are under way; without a command as well",
+            list_batches);
+    declare_batch(declare("show", "Show one of them", show_batch), *settings);
     declare_batch(declare("deliver", "Deliver one that waits now, behind those before it", deliver),
                   *settings);
     declare_batch(declare("drop", "Drop one for good", drop), *settings);
 
     return [settings, work] {
         settings->bus.token = token_of(*settings);
-        const bool looks = *work == list || *work == show;
+        const bool looks = *work == list_batches || *work == show_batch;
         if (settings->watch.watch && !looks) {
             throw CLI::ValidationError("--watch", "only what is shown can be watched");
         }

@@ -30,7 +30,7 @@ Rows queue_rows() {
     return {{"QUEUE", "SCHEDULED", "READY", "PENDING", "BURIED", "OLDEST", "PAUSED"}};
 }
 
-std::vector<std::string> row_of(const Value& queue) {
+std::vector<std::string> row_of_queue(const Value& queue) {
     std::vector<std::string> row{printed(field(queue, "queue"))};
     for (const char* state : {"scheduled", "ready", "pending", "buried"}) {
         row.push_back(printed(field(queue, state)));
@@ -40,14 +40,14 @@ std::vector<std::string> row_of(const Value& queue) {
     return row;
 }
 
-int list(const QueuesSettings& settings) {
+int list_queues(const QueuesSettings& settings) {
     BusClient client{settings.bus};
     auto rows = queue_rows();
     for_each_item(client, "/v1/queues", [&](const Value& queue) {
         if (settings.json) {
             std::cout << printed(queue) << '\n';
         } else {
-            rows.push_back(row_of(queue));
+            rows.push_back(row_of_queue(queue));
         }
         return true;
     });
@@ -55,14 +55,14 @@ int list(const QueuesSettings& settings) {
     return 0;
 }
 
-int show(const QueuesSettings& settings) {
+int show_queue(const QueuesSettings& settings) {
     const auto body = BusClient{settings.bus}.demand("GET", path_of(settings)).body;
     if (settings.json) {
         std::cout << body << '\n';
         return 0;
     }
     auto rows = queue_rows();
-    rows.push_back(row_of(parse_json(body).value()));
+    rows.push_back(row_of_queue(parse_json(body).value()));
     print_table(rows);
     return 0;
 }
@@ -89,7 +89,7 @@ void declare_queue(CLI::App& action, QueuesSettings& settings) {
 
 Run declare_queues(CLI::App& app) {
     const auto settings = std::make_shared<QueuesSettings>();
-    const auto work = std::make_shared<int (*)(const QueuesSettings&)>(list);
+    const auto work = std::make_shared<int (*)(const QueuesSettings&)>(list_queues);
     declare_bus(app, settings->bus);
     declare_root_key(app, settings->root_key);
     app.add_flag("--json", settings->json, "Print JSON, one queue in each line");
@@ -103,14 +103,14 @@ Run declare_queues(CLI::App& app) {
         return *declared;
     };
     declare("list", "List the queues that have jobs, or are paused; without a command as well",
-            list);
-    declare_queue(declare("show", "Show one of them", show), *settings);
+            list_queues);
+    declare_queue(declare("show", "Show one of them", show_queue), *settings);
     declare_queue(declare("pause", "Let no worker have a job of a queue", pause), *settings);
     declare_queue(declare("resume", "Let workers have its jobs again", resume), *settings);
 
     return [settings, work] {
         settings->bus.token = require_root_key(settings->root_key);
-        const bool looks = *work == list || *work == show;
+        const bool looks = *work == list_queues || *work == show_queue;
         if (settings->watch.watch && !looks) {
             throw CLI::ValidationError("--watch", "only what is shown can be watched");
         }

@@ -17,7 +17,7 @@ namespace {
 
 /// The subscriber whose batches the request names: clients use `/subscriber/dead` for their own,
 /// root uses `/subscribers/:token/dead` for anybody's.
-Subscriber owner_of(const Exchange& exchange) {
+Subscriber owner_of_dead(const Exchange& exchange) {
     const bool root = exchange.caller().kind == Caller::Kind::root;
     return exchange.bus().subscriber(root ? std::string{exchange.segment(1)}
                                           : exchange.caller().token);
@@ -25,18 +25,18 @@ Subscriber owner_of(const Exchange& exchange) {
 
 /// The batch that the path names, one segment further on for root. Nothing when the segment is not
 /// an id.
-std::optional<Uid> batch_of(const Exchange& exchange) {
+std::optional<Uid> dead_batch_of(const Exchange& exchange) {
     return Uid::parse(exchange.segment(exchange.caller().kind == Caller::Kind::root ? 3 : 2));
 }
 
-void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "dead batch not found"); }
+void answer_unknown_dead(Exchange& exchange) { exchange.answer_text(404, "dead batch not found"); }
 
 /// Answers with `json`, in which there are none. A subscriber that root names must exist.
-void answer_none(Exchange& exchange, std::string json) {
+void answer_none_dead(Exchange& exchange, std::string json) {
     if (exchange.caller().kind != Caller::Kind::root) {
         return exchange.answer_json(200, std::move(json));
     }
-    owner_of(exchange).status(exchange.then(
+    owner_of_dead(exchange).status(exchange.then(
         [json = std::move(json)](Exchange& done, const std::optional<SubscriberStatus>& found) {
             found ? done.answer_json(200, json) : done.answer_text(404, "subscriber not found");
         }));
@@ -64,11 +64,11 @@ void list_dead(Exchange& exchange) {
         if (!after) return exchange.refuse(bad("after", "must be the uid of a DEAD batch"));
     }
     // One more than is wanted shows whether there is a next page.
-    owner_of(exchange).dead_batches(
+    owner_of_dead(exchange).dead_batches(
         page->limit + 1, after,
         exchange.then(
             [limit = page->limit](Exchange& done, const std::vector<DeadBatchStatus>& batches) {
-                if (batches.empty()) return answer_none(done, "[]");
+                if (batches.empty()) return answer_none_dead(done, "[]");
                 std::string json;
                 const auto listed = std::min<std::size_t>(batches.size(), limit);
                 for (std::size_t i = 0; i < listed; ++i) {
@@ -88,11 +88,11 @@ void list_dead(Exchange& exchange) {
 }
 
 void show_dead(Exchange& exchange) {
-    const auto uid = batch_of(exchange);
-    if (!uid) return answer_unknown(exchange);
-    owner_of(exchange).dead_messages(
+    const auto uid = dead_batch_of(exchange);
+    if (!uid) return answer_unknown_dead(exchange);
+    owner_of_dead(exchange).dead_messages(
         *uid, exchange.then([](Exchange& done, const std::optional<DeadMessages>& found) {
-            if (!found) return answer_unknown(done);
+            if (!found) return answer_unknown_dead(done);
             const auto body = delivery_body(found->messages);
             std::string json;
             append_status(json, found->status);
@@ -103,34 +103,34 @@ void show_dead(Exchange& exchange) {
 }
 
 void redeliver_dead(Exchange& exchange) {
-    const auto uid = batch_of(exchange);
-    if (!uid) return answer_unknown(exchange);
-    owner_of(exchange).redeliver(*uid, exchange.then([](Exchange& done, Count count) {
-        count.value == 0 ? answer_unknown(done) : done.answer(204);
+    const auto uid = dead_batch_of(exchange);
+    if (!uid) return answer_unknown_dead(exchange);
+    owner_of_dead(exchange).redeliver(*uid, exchange.then([](Exchange& done, Count count) {
+        count.value == 0 ? answer_unknown_dead(done) : done.answer(204);
     }));
 }
 
 void redeliver_all_dead(Exchange& exchange) {
-    owner_of(exchange).redeliver_all(exchange.then([](Exchange& done, Count count) {
+    owner_of_dead(exchange).redeliver_all(exchange.then([](Exchange& done, Count count) {
         auto json = R"({"batches":)" + std::to_string(count.value) + "}";
-        count.value == 0 ? answer_none(done, std::move(json))
+        count.value == 0 ? answer_none_dead(done, std::move(json))
                          : done.answer_json(200, std::move(json));
     }));
 }
 
 void drop_dead(Exchange& exchange) {
-    const auto uid = batch_of(exchange);
-    if (!uid) return answer_unknown(exchange);
-    owner_of(exchange).drop_dead(*uid, exchange.then([](Exchange& done, Dropped dropped) {
-        dropped.batches == 0 ? answer_unknown(done) : done.answer(204);
+    const auto uid = dead_batch_of(exchange);
+    if (!uid) return answer_unknown_dead(exchange);
+    owner_of_dead(exchange).drop_dead(*uid, exchange.then([](Exchange& done, Dropped dropped) {
+        dropped.batches == 0 ? answer_unknown_dead(done) : done.answer(204);
     }));
 }
 
 void drop_all_dead(Exchange& exchange) {
-    owner_of(exchange).drop_all_dead(exchange.then([](Exchange& done, Dropped dropped) {
+    owner_of_dead(exchange).drop_all_dead(exchange.then([](Exchange& done, Dropped dropped) {
         auto json = R"({"batches":)" + std::to_string(dropped.batches) + R"(,"events":)" +
                     std::to_string(dropped.events) + "}";
-        dropped.batches == 0 ? answer_none(done, std::move(json))
+        dropped.batches == 0 ? answer_none_dead(done, std::move(json))
                              : done.answer_json(200, std::move(json));
     }));
 }

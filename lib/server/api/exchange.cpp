@@ -8,7 +8,7 @@ namespace routemaster::api {
 namespace {
 
 constexpr const char* plain_text = "text/plain;charset=utf-8";
-constexpr const char* json = "application/json";
+constexpr const char* json_type = "application/json";
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void Exchange::answer_text(int status, std::string text) {
 }
 
 void Exchange::answer_json(int status, std::string text) {
-    answer_with({status, std::move(text), json, {}});
+    answer_with({status, std::move(text), json_type, {}});
 }
 
 void Exchange::answer_with(HttpResponse response) {

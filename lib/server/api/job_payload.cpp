@@ -31,7 +31,7 @@ Result<void> read_span(const Value& payload, std::string_view field, Duration& s
 }
 
 /// The text of an optional field.
-Result<std::optional<std::string>> text_of(const Value& payload, std::string_view field) {
+Result<std::optional<std::string>> given_text(const Value& payload, std::string_view field) {
     const auto* value = given(payload, field);
     if (value == nullptr) return std::optional<std::string>{};
     const auto* text = value->get_if<std::string>();
@@ -43,7 +43,7 @@ Result<std::optional<std::string>> text_of(const Value& payload, std::string_vie
 template <class Choice>
 Result<void> read_choice(const Value& payload, std::string_view field,
                          const std::array<std::string_view, 3>& words, Choice& choice) {
-    const auto text = text_of(payload, field);
+    const auto text = given_text(payload, field);
     if (!text) return text.error();
     if (!*text) return {};
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -66,7 +66,7 @@ Result<void> read_unique(const Value& payload, Unique& unique) {
         return bad("unique", "must be true, false, or an object with a key");
     }
     if (auto known = check_fields(*wanted, unique_fields); !known) return known;
-    const auto key = text_of(*wanted, "key");
+    const auto key = given_text(*wanted, "key");
     if (!key) return headed("unique", key.error());
     if (!*key) return bad("unique", "key: is missing");
     unique = Unique::by_key(**key);
@@ -126,7 +126,7 @@ Result<void> read_priority(const Value& payload, std::int32_t& priority) {
 }
 
 Result<void> read_group(const Value& payload, PushOptions& options) {
-    auto group = text_of(payload, "group");
+    auto group = given_text(payload, "group");
     if (!group) return group.error();
     if (*group) options.group = **std::move(group);
     const auto number = integer_of(payload, "concurrency", 1, group_concurrency_max);
@@ -154,7 +154,7 @@ Result<void> read_after(const Value& payload, std::vector<JobId>& after) {
 Result<JobPush> job_push(const Value& payload) {
     if (payload.get_if<Value::Map>() == nullptr) return bad("job", "must be an object");
     if (auto known = check_fields(payload, job_fields); !known) return known.error();
-    auto name = text_of(payload, "name");
+    auto name = given_text(payload, "name");
     if (!name) return name.error();
     if (!*name) return bad("name", "is missing");
     JobPush push{.job = {.name = **std::move(name)}};

@@ -29,7 +29,7 @@ constexpr std::uint32_t jobs_per_page_max = 100;
 /// The job that the path names; nothing when the segment is no id.
 std::optional<JobId> job_of(const Exchange& exchange) { return number_of(exchange.segment(4)); }
 
-void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "job not found"); }
+void answer_unknown_job(Exchange& exchange) { exchange.answer_text(404, "job not found"); }
 
 // --- Pushing ------------------------------------------------------------------------------------
 
@@ -182,10 +182,10 @@ void list_jobs(Exchange& exchange) {
 
 void show_job(Exchange& exchange) {
     const auto id = job_of(exchange);
-    if (!id) return answer_unknown(exchange);
+    if (!id) return answer_unknown_job(exchange);
     exchange.queue().find(*id,
                           exchange.then([](Exchange& done, const std::optional<JobStatus>& found) {
-                              if (!found) return answer_unknown(done);
+                              if (!found) return answer_unknown_job(done);
                               std::string json;
                               append_job_status(json, *found);
                               done.answer_json(200, std::move(json));
@@ -194,10 +194,10 @@ void show_job(Exchange& exchange) {
 
 void explain_job(Exchange& exchange) {
     const auto id = job_of(exchange);
-    if (!id) return answer_unknown(exchange);
+    if (!id) return answer_unknown_job(exchange);
     exchange.queue().explain(
         *id, exchange.then([](Exchange& done, const std::optional<JobExplanation>& found) {
-            if (!found) return answer_unknown(done);
+            if (!found) return answer_unknown_job(done);
             std::string json;
             append_explanation(json, *found);
             done.answer_json(200, std::move(json));
@@ -207,7 +207,7 @@ void explain_job(Exchange& exchange) {
 void kick_job(Exchange& exchange) {
     if (exchange.refuse_fields()) return;
     const auto id = job_of(exchange);
-    if (!id) return answer_unknown(exchange);
+    if (!id) return answer_unknown_job(exchange);
     exchange.queue().kick(*id, exchange.then([](Exchange& done, std::uint64_t kicked) {
         kicked == 0 ? done.answer_text(404, "job not found, or not buried") : done.answer(204);
     }));
@@ -224,10 +224,10 @@ void kick_jobs(Exchange& exchange) {
 void cancel_job(Exchange& exchange) {
     if (exchange.refuse_fields()) return;
     const auto id = job_of(exchange);
-    if (!id) return answer_unknown(exchange);
+    if (!id) return answer_unknown_job(exchange);
     exchange.queue().cancel(*id, exchange.then([](Exchange& done, Cancellation outcome) {
         switch (outcome) {
-            case Cancellation::unknown: return answer_unknown(done);
+            case Cancellation::unknown: return answer_unknown_job(done);
             case Cancellation::cancelled:
                 return done.answer_json(200, R"({"outcome":"cancelled"})");
             case Cancellation::requested: break;
@@ -238,11 +238,11 @@ void cancel_job(Exchange& exchange) {
 
 void delete_job(Exchange& exchange) {
     const auto id = job_of(exchange);
-    if (!id) return answer_unknown(exchange);
+    if (!id) return answer_unknown_job(exchange);
     exchange.queue().remove(*id, exchange.then([](Exchange& done, Deletion outcome) {
         switch (outcome) {
             case Deletion::deleted: return done.answer(204);
-            case Deletion::unknown: return answer_unknown(done);
+            case Deletion::unknown: return answer_unknown_job(done);
             case Deletion::pending: break;
         }
         done.answer_text(409, "a worker has leased the job: cancel it");

@@ -24,7 +24,9 @@ constexpr std::array<std::string_view, 3> catch_up_words{"skip", "once", "all"};
 
 std::string name_of(const Exchange& exchange) { return std::string{exchange.segment(2)}; }
 
-void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "recurring job not found"); }
+void answer_unknown_recurring(Exchange& exchange) {
+    exchange.answer_text(404, "recurring job not found");
+}
 
 // --- Putting ------------------------------------------------------------------------------------
 
@@ -93,7 +95,7 @@ Result<RecurringSettings> recurring_settings(std::string_view body) {
 
 // --- Listing ------------------------------------------------------------------------------------
 
-void append_time(std::string& json, std::string_view name, std::optional<TimePoint> at) {
+void append_time_field(std::string& json, std::string_view name, std::optional<TimePoint> at) {
     json.append(",\"").append(name).append("\":");
     json.append(at && *at != never ? std::to_string(to_milliseconds(*at)) : "null");
 }
@@ -123,15 +125,15 @@ void append_recurring(std::string& json, const RecurringJob& one, const Caller&)
     append_text(json, "catch_up", catch_up_words.at(static_cast<std::size_t>(settings.catch_up)));
     json.append(R"(,"overlap":)").append(settings.overlap ? "true" : "false");
     json.append(R"(,"paused":)").append(one.paused ? "true" : "false");
-    append_time(json, "next_at", one.paused ? std::nullopt : std::optional{one.next_at});
-    append_time(json, "last_at", one.last_at);
+    append_time_field(json, "next_at", one.paused ? std::nullopt : std::optional{one.next_at});
+    append_time_field(json, "last_at", one.last_at);
     json.append(R"(,"runs":)").append(std::to_string(one.runs));
     json.append(R"(,"kept":)").append(std::to_string(one.kept)).append("}");
 }
 
 /// Answers 204, or 404 when there is none.
 void answer_whether(Exchange& exchange, bool found) {
-    found ? exchange.answer(204) : answer_unknown(exchange);
+    found ? exchange.answer(204) : answer_unknown_recurring(exchange);
 }
 
 }  // namespace
@@ -149,7 +151,7 @@ void show_recurring(Exchange& exchange) {
     exchange.recurring().find(
         name_of(exchange),
         exchange.then([](Exchange& done, const std::optional<RecurringJob>& found) {
-            if (!found) return answer_unknown(done);
+            if (!found) return answer_unknown_recurring(done);
             std::string json;
             append_recurring(json, *found, done.caller());
             done.answer_json(200, std::move(json));
@@ -177,7 +179,7 @@ void run_recurring(Exchange& exchange) {
     if (exchange.refuse_fields()) return;
     exchange.recurring().trigger(
         name_of(exchange), exchange.then([](Exchange& done, const std::optional<Pushed>& pushed) {
-            if (!pushed) return answer_unknown(done);
+            if (!pushed) return answer_unknown_recurring(done);
             std::string json;
             append_pushed(json, *pushed);
             done.answer_json(200, std::move(json));
