@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <chrono>
+
 #include "routemaster/time.hpp"
 
 namespace routemaster {
@@ -13,6 +15,7 @@ namespace routemaster {
 class SystemClock final : public Clock {
 public:
     [[nodiscard]] TimePoint now() const override;
+    [[nodiscard]] std::chrono::nanoseconds until(TimePoint at) const override;
 };
 
 /// A `SystemClock` that lives as long as the program: the default of every façade.

@@ -19,6 +19,7 @@
 
 #include "routemaster/job_key.hpp"
 #include "routemaster/job_metadata.hpp"
+#include "routemaster/rate_limit.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 #include "routemaster/value.hpp"
@@ -36,6 +37,10 @@ struct Job {
 /// The number of a job. It is given at push, grows with each push into a store, and is never used
 /// again. 0: not known, as in the queues of Ruby Routemaster (`is_ruby_queue`).
 using JobId = std::uint64_t;
+
+/// The number of a batch of jobs (`JobBatch`). It is given when the batch is created, and never
+/// used again. 0: none.
+using JobBatchId = std::uint64_t;
 
 /// Whether a queue is one of Ruby Routemaster's, `main` or `aux`. On every store its jobs are as
 /// there: without an id, without options, and without a count of attempts, so that they cannot be
@@ -83,6 +88,8 @@ struct JobOptions {
     std::string group{};
     /// From 1 to `group_concurrency_max`, and 1 without a group.
     std::uint32_t concurrency = 1;
+    /// The batch that it joins with its push, less than 2^53; 0: none.
+    JobBatchId batch = 0;
 
     friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
@@ -121,6 +128,7 @@ struct Lease {
     std::uint32_t attempt = 0;  ///< 1 for the first; 0 in a queue of Ruby Routemaster.
     Duration timeout{0};        ///< For this attempt, as its push said; 0: none.
     JobMetadata metadata{};     ///< As its push said.
+    JobBatchId batch = 0;       ///< As its push said.
 
     friend bool operator==(const Lease&, const Lease&) = default;
 };
@@ -146,6 +154,7 @@ struct ListedQueue {
     /// job that waited for its group, since its turn. None when no job is READY, or all that are
     /// wait for their groups, nor of Ruby Routemaster's queues, where no job says it.
     std::optional<TimePoint> due_since{};
+    RateLimits limits{};  ///< By default it has none.
 
     friend bool operator==(const ListedQueue&, const ListedQueue&) = default;
 };

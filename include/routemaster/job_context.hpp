@@ -20,6 +20,7 @@
 #include "routemaster/publication.hpp"
 #include "routemaster/push_options.hpp"
 #include "routemaster/result.hpp"
+#include "routemaster/timer_options.hpp"
 #include "routemaster/typed_job.hpp"
 #include "routemaster/value.hpp"
 
@@ -40,6 +41,7 @@ public:
           attempt_{lease.attempt},
           fence_{lease.fence},
           metadata_{lease.metadata},
+          batch_{lease.batch},
           clock_{clock},
           publications_{publications} {}
     JobContext(const JobContext&) = delete;
@@ -65,6 +67,10 @@ public:
     /// What its push said in `PushOptions::metadata`.
     [[nodiscard]] const JobMetadata& metadata() const noexcept { return metadata_; }
 
+    /// The batch that it belongs to, 0 for none. Its handler may push further jobs into it, as
+    /// follow-ups or at once: the batch does not end before this job has.
+    [[nodiscard]] JobBatchId batch() const noexcept { return batch_; }
+
     /// The job as a `T`. Throws `Bury` when its arguments are none.
     template <TypedJob T>
     [[nodiscard]] T as() const {
@@ -75,9 +81,9 @@ public:
 
     // --- Follow-ups -----------------------------------------------------------------------------
     //
-    // Jobs and events that come into the store in the moment in which it forgets this job as done,
-    // in one step with that, at every crash either all or none. They never happen when the attempt
-    // fails, or is released, or its lease was lost; the next attempt begins without any.
+    // Jobs, events and timers that come into the store in the moment in which it forgets this job
+    // as done, in one step with that, at every crash either all or none. They never happen when the
+    // attempt fails, or is released, or its lease was lost; the next attempt begins without any.
     //
     // What is wrong with them by themselves is `invalid` here. What turns out only when the job is
     // done (the topic belongs to another publisher) makes the attempt fail. While the store is full
@@ -97,6 +103,11 @@ public:
 
     /// Publishes an event, as `WorkerPoolOptions::publications` says. `invalid` as above.
     Result<void> publish(const Event& event);
+
+    /// Posts a timer, as `Delayer::post` would now, and returns its id: the delay counts from this
+    /// call. `invalid` as above.
+    Result<std::string> post(const std::string& space, const Value& payload, Duration delay,
+                             TimerOptions options = {});
 
     /// Returns the follow-ups, if there are any, and lets nobody add more. The pool calls it at the
     /// end of the attempt, and so may the test of a handler.
@@ -123,7 +134,7 @@ private:
 
     /// Adds a follow-up by `add(FollowUps&)`.
     template <class Add>
-    Result<void> follow(Add add);
+    auto follow(Add add) -> decltype(add(std::declval<FollowUps&>()));
 
     Job job_;
     std::string queue_;
@@ -131,6 +142,7 @@ private:
     std::uint32_t attempt_;
     std::uint64_t fence_;
     JobMetadata metadata_;
+    JobBatchId batch_;
     const Clock& clock_;
     const PublicationOptions* publications_;
     std::atomic<bool> stopped_{false};

@@ -28,6 +28,7 @@ struct JobExplanation {
         not_due,        ///< It falls due at `status.run_at`.
         queue_paused,   ///< Nobody gets a job of its queue until that is resumed.
         group_is_full,  ///< As many jobs of its group as may be under way are `before` it.
+        rate_limited,   ///< Its queue or its group has begun as many as its rate limit allows.
         awaits_worker,  ///< It is READY: a worker that asks gets it, or another before it.
     };
 
@@ -36,7 +37,10 @@ struct JobExplanation {
     /// The first jobs of its group, which keep it waiting, at most `explained_jobs_max`; they are
     /// leased, READY, or wait for their next attempt. None unless it is READY.
     std::vector<JobId> before{};
-    std::uint32_t concurrency = 0;         ///< Of its group now, if there are such.
+    std::uint32_t concurrency = 0;  ///< Of its group now, if there are such.
+    /// When its queue, or its group, has a token again, if its rate limit keeps the job waiting.
+    std::optional<TimePoint> queue_limited_until{};
+    std::optional<TimePoint> group_limited_until{};
     std::optional<TimePoint> leased_at{};  ///< Set if it is leased and that is known.
     std::optional<TimePoint> heard_at{};   ///< When its worker was last heard of, if it is leased.
 

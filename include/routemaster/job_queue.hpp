@@ -17,6 +17,7 @@
 #include "routemaster/job_explanation.hpp"
 #include "routemaster/job_status.hpp"
 #include "routemaster/push_options.hpp"
+#include "routemaster/rate_limit.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
@@ -26,16 +27,6 @@ namespace routemaster {
 
 struct PushJob;
 
-/// Bytes that a job takes at most, its name and arguments encoded as MessagePack. Over HTTP the
-/// body of a request is bounded as well. What is larger belongs elsewhere, and its place into the
-/// job.
-inline constexpr std::size_t job_bytes_max = std::size_t{1} << 20U;
-
-/// A job with settings of its own.
-struct JobPush {
-    Job job;
-    PushOptions options{};
-};
 
 /// One queue of a store. Any number of objects, in any processes, may share one; a `WorkerPool`
 /// does its jobs.
@@ -43,7 +34,7 @@ struct JobPush {
 /// A job that was `pushed` survives a crash as the store promises, and is done at least once. A
 /// push is `invalid` when the name of its job is empty, not UTF-8, or has a NUL; when its arguments
 /// contain what JSON cannot carry (other text, numbers that are not finite, equal keys), or are
-/// nested deeper than `msgpack_depth_max`, less two; and beyond `job_bytes_max`.
+/// nested deeper than `msgpack_depth_max`, less two; and beyond `PushOptions::bytes_max`.
 ///
 /// A name that is none by `is_queue_name`, and `delivery_queue`, which is the bus's own, make every
 /// call answer `invalid`.
@@ -161,6 +152,11 @@ public:
     /// paused is no error.
     Result<void> resume();
     void resume(std::function<void(Result<void>)> done);
+
+    /// Gives the queue rate limits, in place of those that it has; the default takes them away. See
+    /// `RateLimit`, and `LimitQueue` for what takes a token. `JobQueues` lists them.
+    Result<void> limit_rate(const RateLimits& limits);
+    void limit_rate(const RateLimits& limits, std::function<void(Result<void>)> done);
 
 private:
     friend class FollowUps;

@@ -9,6 +9,7 @@
 
 #include "routemaster/clock.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/queue_throughput.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/reply.hpp"
 #include "routemaster/store.hpp"
@@ -29,17 +30,24 @@ public:
     explicit JobQueues(Store& store, const Clock& clock = system_clock())
         : store_{store}, clock_{clock} {}
 
-    /// A page of the queues that have jobs or are paused, by name, each with its jobs by state and
-    /// how long they wait. `delivery_queue`, which is the bus's own, is one of them while
-    /// deliveries wait.
+    /// A page of the queues that have jobs, are paused or have rate limits, by name, each with jobs
+    /// by state, how long these wait, and the limits. `delivery_queue`, which is the bus's own, is
+    /// one of them while deliveries wait.
     [[nodiscard]] Result<std::vector<ListedQueue>> list(Page page = {.after = {},
                                                                      .limit = 100}) const;
     void list(Page page, std::function<void(Result<std::vector<ListedQueue>>)> done) const;
 
-    /// One of them, `delivery_queue` included. Of one that has no jobs and is not paused, all
-    /// numbers are 0. `invalid` when the name is none of a queue.
+    /// One of them, `delivery_queue` included; one that would not be listed is all zeros. `invalid`
+    /// when the name is none of a queue.
     [[nodiscard]] Result<ListedQueue> find(const std::string& name) const;
     void find(const std::string& name, std::function<void(Result<ListedQueue>)> done) const;
+
+    /// What became of the jobs of a queue in each of the last 60 minutes and 24 hours: done,
+    /// failed, BURIED, expired. An embedded store counts from when its process began. `invalid`
+    /// when the name is none of a queue, or of Ruby Routemaster's.
+    [[nodiscard]] Result<QueueThroughput> throughput(const std::string& name) const;
+    void throughput(const std::string& name,
+                    std::function<void(Result<QueueThroughput>)> done) const;
 
 private:
     Store& store_;

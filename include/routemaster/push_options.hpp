@@ -1,8 +1,9 @@
 /// @file
-/// `PushOptions`: what a push says of its job besides name and arguments.
+/// `PushOptions`: what a push says of its job besides name and arguments; `JobPush`: both.
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,13 @@
 #include "routemaster/unique.hpp"
 
 namespace routemaster {
+
+/// Bytes that a job takes at most unless its push says otherwise, its name and arguments encoded as
+/// MessagePack. What is larger belongs elsewhere, and its place into the job.
+inline constexpr std::size_t job_bytes_max = std::size_t{1} << 20U;
+
+/// What a push may allow a job to take at most, in bytes.
+inline constexpr std::size_t job_bytes_limit = std::size_t{1} << 26U;
 
 /// Settings of one push. They stay with the job until it ends.
 ///
@@ -62,6 +70,12 @@ struct PushOptions {
     /// 1 one follows the other. The one that joined last decides for all.
     std::uint32_t concurrency = 1;
 
+    /// The batch that it joins, of `JobBatches::create`: it is counted there, and so is what
+    /// becomes of it. A push that is a duplicate joins none. A batch that is closed takes jobs only
+    /// while another of it waits or runs, as that does whose handler pushes; beyond that, and of an
+    /// id that no batch has, the push is `invalid`. 0: none.
+    JobBatchId batch = 0;
+
     /// Jobs of the same queue that must be done before it, by their ids: at most `job_after_max`.
     /// Until then it is SCHEDULED, whenever it falls due. An id that the queue does not have counts
     /// as that of a job that is done; one that no job was given yet is `invalid`, and so is a job
@@ -74,6 +88,17 @@ struct PushOptions {
     /// The push of a key must keep the old job (`OnDuplicate::keep`), and what follows from a job
     /// (`FollowUps`) waits for none: else `invalid`.
     std::vector<JobId> after{};
+
+    /// Bytes that the encoded job may take, at most `job_bytes_limit`; a larger one is `invalid`.
+    /// Of what follows from a job (`FollowUps`) all pushes and events together have a limit as
+    /// well.
+    std::size_t bytes_max = job_bytes_max;
+};
+
+/// A job with settings of its own.
+struct JobPush {
+    Job job;
+    PushOptions options{};
 };
 
 }  // namespace routemaster

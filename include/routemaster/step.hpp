@@ -18,13 +18,18 @@
 #include "routemaster/step/completion.hpp"
 #include "routemaster/step/counters.hpp"
 #include "routemaster/step/dead_batches.hpp"
+#include "routemaster/step/dead_timers.hpp"
 #include "routemaster/step/deliveries.hpp"
+#include "routemaster/step/job_batches.hpp"
 #include "routemaster/step/job_lists.hpp"
 #include "routemaster/step/jobs.hpp"
 #include "routemaster/step/queues.hpp"
 #include "routemaster/step/recurring.hpp"
 #include "routemaster/step/reply.hpp"
 #include "routemaster/step/subscribers.hpp"
+#include "routemaster/step/throughput.hpp"
+#include "routemaster/step/timer_firings.hpp"
+#include "routemaster/step/timers.hpp"
 #include "routemaster/step/tokens.hpp"
 #include "routemaster/step/topics.hpp"
 #include "routemaster/step/traits.hpp"
@@ -36,7 +41,8 @@ namespace routemaster {
 using StepDomains =
     detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps, QueueSteps,
                     WorkerSteps, DeliverySteps, BatchSteps, DeadBatchSteps, CapacitySteps,
-                    CounterSteps, RecurringSteps, CompletionSteps>;
+                    CounterSteps, RecurringSteps, TimerSteps, TimerFiringSteps, DeadTimerSteps,
+                    CompletionSteps, JobBatchSteps, ThroughputSteps>;
 
 /// The domain of a step: the list it is in.
 template <StepKind S>

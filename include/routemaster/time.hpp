@@ -44,6 +44,11 @@ public:
 
     /// The current instant. May step back when the machine's clock is set.
     [[nodiscard]] virtual TimePoint now() const = 0;
+
+    /// How long until `at`, to sleep for; not positive when it has come. A clock that knows more
+    /// than whole milliseconds says so, or a sleeper would wake up to one too late. `at` is at most
+    /// a century away.
+    [[nodiscard]] virtual std::chrono::nanoseconds until(TimePoint at) const { return at - now(); }
 };
 
 }  // namespace routemaster

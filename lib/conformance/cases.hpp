@@ -64,6 +64,8 @@ void add_attempt_cases(StoreCases& add);
 void add_follow_up_cases(StoreCases& add);
 /// Adds the cases about jobs that wait for others.
 void add_dependency_cases(StoreCases& add);
+/// Adds the cases about batches of jobs.
+void add_job_batch_cases(StoreCases& add);
 /// Adds the cases about jobs that are cancelled.
 void add_cancellation_cases(StoreCases& add);
 /// Adds the cases about priorities.
@@ -76,10 +78,18 @@ void add_job_key_cases(StoreCases& add);
 void add_job_list_cases(StoreCases& add);
 /// Adds the cases about why a job is not running.
 void add_explanation_cases(StoreCases& add);
+/// Adds the cases about what became of jobs over time.
+void add_throughput_cases(StoreCases& add);
 /// Adds the cases about whole queues.
 void add_queue_cases(StoreCases& add);
+/// Adds the cases about rate limits.
+void add_rate_limit_cases(StoreCases& add);
 /// Adds the cases about recurring jobs.
 void add_recurring_cases(StoreCases& add);
+/// Adds the cases about timers.
+void add_timer_cases(StoreCases& add);
+/// Adds the cases about what follows from timers, and timers that follow from jobs.
+void add_timer_follow_up_cases(StoreCases& add);
 /// Adds the cases about the validity of leases.
 void add_lease_cases(StoreCases& add);
 /// Adds the cases about acquisitions whose reply was lost.

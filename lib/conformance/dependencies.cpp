@@ -58,26 +58,6 @@ void expect_buried_for(const Scenario& s, JobId id, JobId other, const std::stri
     expect_equal(status.attempts, 0U, "its attempts", at);
 }
 
-/// BURIES so many jobs whose names begin so.
-void bury_many(Scenario& s, const std::string& name, std::uint32_t jobs) {
-    for (std::uint32_t done = 0; done < jobs;) {
-        std::vector<Step> steps;
-        for (; done < jobs && steps.size() < 500; ++done) {
-            steps.emplace_back(PushJob{work_queue, name + std::to_string(done), s.now()});
-        }
-        for (const auto& one : perform_all(s.store(), steps, s.now())) {
-            expect(one.has_value(), "a push failed");
-        }
-        steps.clear();
-        for (const auto& lease : s.acquire({.limit = 500, .queue = work_queue}).leases) {
-            steps.emplace_back(FailJob{.lease = lease, .error = "x", .run_at = {}, .bury = true});
-        }
-        for (const auto& one : perform_all(s.store(), steps, s.now())) {
-            expect(one.has_value(), "a burial failed");
-        }
-    }
-}
-
 void add_waiting_cases(StoreCases& add) {
     add("a job waits until all that it is to be done after are done, though it is due",
         [](Scenario& s) {
@@ -339,14 +319,14 @@ void add_end_cases(StoreCases& add) {
             }
             s.bury_next();
             s.advance(Duration{1});
-            bury_many(s, "x", buried_max - 1);
+            s.bury_many("x", buried_max - 1);
             s.advance(Duration{1});
-            bury_many(s, "y", 1);
+            s.bury_many("y", 1);
             // The burial that dropped the first has dropped the second already.
             expect_equal(s.queue(work_queue).buried, buried_max + waiting - 1, "BURIED jobs");
             for (const auto id : others) expect_buried_for(s, id, a, "was forgotten");
             s.advance(Duration{1});
-            bury_many(s, "z", 1);
+            s.bury_many("z", 1);
             expect_equal(s.queue(work_queue).buried, buried_max + waiting - 2, "BURIED jobs");
         });
 }

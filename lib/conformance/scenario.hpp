@@ -242,6 +242,30 @@ public:
         return lease.id;
     }
 
+    /// BURIES so many jobs of `work_queue` whose names begin so.
+    void bury_many(const std::string& name, std::uint32_t jobs) const {
+        for (std::uint32_t done = 0; done < jobs;) {
+            std::vector<Step> steps;
+            for (; done < jobs && steps.size() < 500; ++done) {
+                steps.emplace_back(PushJob{work_queue, name + std::to_string(done), now_});
+            }
+            perform_each(steps, "a push");
+            steps.clear();
+            for (const auto& lease : acquire({.limit = 500, .queue = work_queue}).leases) {
+                steps.emplace_back(
+                    FailJob{.lease = lease, .error = "x", .run_at = {}, .bury = true});
+            }
+            perform_each(steps, "a burial");
+        }
+    }
+
+    /// Performs steps, none of which may fail.
+    void perform_each(std::vector<Step>& steps, const std::string& what) const {
+        for (const auto& one : perform_all(store_, steps, now_)) {
+            expect(one.has_value(), what + " failed");
+        }
+    }
+
     /// Acquires what is available.
     Acquired acquire(const Taking& what = {}, Where at = Where::here()) const {
         return perform(AcquireJobs{what.queue, worker(what.worker), what.limit}, at);

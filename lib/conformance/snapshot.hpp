@@ -15,6 +15,9 @@
 
 namespace routemaster::testing {
 
+/// The namespace whose timers are listed.
+inline constexpr const char* timer_space = "reminders";
+
 /// All that can be listed, at one instant.
 struct Snapshot {
     std::vector<Topic> topics;
@@ -26,6 +29,8 @@ struct Snapshot {
     std::vector<std::vector<JobStatus>> jobs;  ///< Of one queue, by state.
     std::vector<Counter> counters;
     std::vector<RecurringJob> recurring;
+    std::vector<std::vector<TimerStatus>> timers;  ///< By state; the first thousand of each.
+    std::vector<JobBatch> job_batches;  ///< Those that have not ended first.
     friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
@@ -37,6 +42,18 @@ inline std::vector<JobStatus> jobs_of(Store& store, const std::string& queue,
     do {
         auto page = perform(store, step, now).value();
         all.insert(all.end(), page.jobs.begin(), page.jobs.end());
+        step.after = page.next;
+    } while (step.after != 0);
+    return all;
+}
+
+/// All batches of jobs that have ended, or have not. Throws `Failure` when the store fails.
+inline std::vector<JobBatch> job_batches_of(Store& store, bool ended, TimePoint now) {
+    std::vector<JobBatch> all;
+    ListJobBatches step{.ended = ended};
+    do {
+        auto page = perform(store, step, now).value();
+        all.insert(all.end(), page.batches.begin(), page.batches.end());
         step.after = page.next;
     } while (step.after != 0);
     return all;
@@ -55,7 +72,11 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
                  .queues = get(ListQueues{}),
                  .jobs = {},
                  .counters = get(ListCounters{}),
-                 .recurring = get(ListRecurringJobs{})};
+                 .recurring = get(ListRecurringJobs{}),
+                 .timers = {},
+                 .job_batches = job_batches_of(store, false, now)};
+    const auto ended = job_batches_of(store, true, now);
+    all.job_batches.insert(all.job_batches.end(), ended.begin(), ended.end());
     for (const auto& token : tokens) {
         // How far a delivery is may change with a restart.
         auto& batches = all.batches[token];
@@ -67,6 +88,9 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
     using State = JobStatus::State;
     for (const auto state : {State::scheduled, State::ready, State::pending, State::buried}) {
         all.jobs.push_back(jobs_of(store, queue, state, now));
+    }
+    for (const auto state : {TimerState::pending, TimerState::fired, TimerState::dead}) {
+        all.timers.push_back(get(ListTimers{.space = timer_space, .state = state, .limit = 1'000}));
     }
     return all;
 }
@@ -82,7 +106,9 @@ inline void expect_unchanged(const Snapshot& now, const Snapshot& before,
     expect_equal(now.queues, before.queues, "queues, which must not change", at);
     expect_equal(now.jobs, before.jobs, "jobs, which must not change", at);
     expect_equal(now.counters, before.counters, "counters, which must not change", at);
+    expect_equal(now.job_batches, before.job_batches, "batches of jobs, which must not change", at);
     expect_equal(now.recurring, before.recurring, "recurring jobs, which must not change", at);
+    expect_equal(now.timers, before.timers, "timers, which must not change", at);
 }
 
 }  // namespace routemaster::testing

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "cases.hpp"
+#include "routemaster/codec/msgpack.hpp"
 
 namespace routemaster::testing {
 namespace {
@@ -12,11 +13,23 @@ namespace {
 /// How long nobody was heard of when a step is performed.
 constexpr Duration silence{10'000};
 
+/// How long timers may be confirmed: longer than that, so that they do not come back.
+constexpr Duration timer_confirm = 2 * silence;
+
 /// A store in which a step of each kind has something to do: a token, topics, batches that wait,
-/// are under way and DEAD, jobs that wait, are leased and BURIED, a recurring job. Two workers have
-/// one lease each.
+/// are under way and DEAD, jobs that wait, are leased and BURIED, a recurring job, a batch of jobs,
+/// and timers of all states. Two workers have one lease each, and a listener has its turn.
 struct BusyStore {
     explicit BusyStore(Scenario& scenario) : s{scenario} {
+        post_timer("dead", 1);
+        take_timer();
+        s.advance(timer_confirm);
+        take_timer();
+        s.advance(timer_confirm);
+        post_timer("fired", 1);
+        take_timer();
+        post_timer("due");
+        post_timer("due, too");
         s.perform(PutToken{"shop", "shop"});
         s.subscribe("audit", {"refunds"}, {.timeout = Duration{0}, .attempts_max = 1});
         s.publish("refunds");
@@ -32,7 +45,25 @@ struct BusyStore {
         s.push("first");
         s.push("second");
         s.perform(PutRecurringJob{"report", settings("tick"), s.uid()});
+        batch = s.perform(create("import")).id;
+        s.push_with("batched", {.batch = batch});
         s.advance(silence);
+    }
+
+    void post_timer(const char* id, std::uint32_t retries_max = 0) const {
+        s.perform(PostTimer{.space = timer_space,
+                            .id = id,
+                            .payload = encode(Value{id}),
+                            .due_at = s.now(),
+                            .retries_max = retries_max});
+    }
+    void take_timer() const { s.perform(step(std::type_identity<TakeTimers>{})); }
+
+    /// What may happen before a step is repeated.
+    template <class S>
+    void before_repeating(const S&) const {}
+    void before_repeating(const PostTimer&) const {
+        for (int due = 0; due < 3; ++due) take_timer();
     }
 
     /// A batch that waits until it is full.
@@ -78,6 +109,9 @@ struct BusyStore {
     }
     CancelJob step(std::type_identity<CancelJob>) { return {work_queue, work.id}; }
     PauseQueue step(std::type_identity<PauseQueue>) { return {work_queue, true}; }
+    LimitQueue step(std::type_identity<LimitQueue>) {
+        return {work_queue, {.queue = RateLimit{.jobs = 5}}};
+    }
     ListQueues step(std::type_identity<ListQueues>) { return {}; }
     PutRecurringJob step(std::type_identity<PutRecurringJob>) {
         return {"another", settings("another"), s.uid()};
@@ -97,6 +131,34 @@ struct BusyStore {
                 .push = std::make_shared<const PushJob>(
                     push_of("report", job.settings, s.now(), s.now()))};
     }
+    PostTimer step(std::type_identity<PostTimer>) {
+        return {.space = timer_space, .id = "new", .payload = encode(Value{}), .due_at = s.now()};
+    }
+    CancelTimer step(std::type_identity<CancelTimer>) { return {timer_space, "due"}; }
+    PostponeTimer step(std::type_identity<PostponeTimer>) {
+        return {timer_space, "due", s.now() + Duration{1'000}};
+    }
+    FindTimer step(std::type_identity<FindTimer>) { return {timer_space, "due"}; }
+    ListTimers step(std::type_identity<ListTimers>) { return {.space = timer_space}; }
+    CountTimers step(std::type_identity<CountTimers>) { return {timer_space}; }
+    TakeTimers step(std::type_identity<TakeTimers>) const {
+        return {
+            .space = timer_space, .listener = "ear", .limit = 1, .confirm_within = timer_confirm};
+    }
+    ConfirmTimer step(std::type_identity<ConfirmTimer>) { return {timer_space, "fired"}; }
+    CompleteTimer step(std::type_identity<CompleteTimer>) {
+        return {timer_space,
+                "fired",
+                0,
+                {{work_queue, "third", s.now()}},
+                {s.publication("orders", "event")},
+                {step(std::type_identity<PostTimer>{})}};
+    }
+    LeaveTimers step(std::type_identity<LeaveTimers>) { return {timer_space, "ear"}; }
+    RepostDeadTimers step(std::type_identity<RepostDeadTimers>) {
+        return {timer_space, "dead", s.now()};
+    }
+    DropDeadTimers step(std::type_identity<DropDeadTimers>) { return {timer_space, "dead"}; }
     Heartbeat step(std::type_identity<Heartbeat>) { return {work.worker}; }
     RetireWorker step(std::type_identity<RetireWorker>) { return {work.worker}; }
     ScrubWorkers step(std::type_identity<ScrubWorkers>) { return {silence}; }
@@ -122,7 +184,20 @@ struct BusyStore {
     CompleteJob step(std::type_identity<CompleteJob>) {
         return {work,
                 {{work_queue, "third", s.now()}, {work_queue, "fourth", s.now()}},
-                {s.publication("orders", "event")}};
+                {s.publication("orders", "event")},
+                {step(std::type_identity<PostTimer>{})}};
+    }
+
+    CreateJobBatch step(std::type_identity<CreateJobBatch>) { return create("another"); }
+    CloseJobBatch step(std::type_identity<CloseJobBatch>) { return {batch}; }
+    FindJobBatch step(std::type_identity<FindJobBatch>) { return {batch}; }
+    ListJobBatches step(std::type_identity<ListJobBatches>) { return {}; }
+    RemoveJobBatch step(std::type_identity<RemoveJobBatch>) { return {batch}; }
+
+    MeasureThroughput step(std::type_identity<MeasureThroughput>) { return {work_queue}; }
+
+    static CreateJobBatch create(const char* name) {
+        return {std::make_shared<const JobBatchSettings>(JobBatchSettings{.name = name})};
     }
 
     static std::shared_ptr<const RecurringSettings> settings(const char* job) {
@@ -131,14 +206,17 @@ struct BusyStore {
     }
 
     Scenario& s;
-    Lease delivery;  ///< Of a batch of billing that is CURRENT, by worker 1.
-    Lease work;      ///< Of a job, by worker 2.
-    Uid dead;        ///< A batch of audit.
+    Watch ear = s.store().watch(timer_watch(timer_space, "ear"), [] {});
+    Lease delivery;        ///< Of a batch of billing that is CURRENT, by worker 1.
+    Lease work;            ///< Of a job, by worker 2.
+    Uid dead;              ///< A batch of audit.
+    JobBatchId batch = 0;  ///< Of jobs.
 };
 
 /// How many things are in a store. Counters of its own are few, and come with what is counted.
 std::uint64_t things_in(const Snapshot& all) {
-    std::uint64_t things = all.topics.size() + all.tokens.size() + all.recurring.size();
+    std::uint64_t things =
+        all.topics.size() + all.tokens.size() + all.recurring.size() + all.job_batches.size();
     for (const auto& subscriber : all.subscribers) things += 1 + subscriber.topics.size();
     for (const auto& [token, batches] : all.batches) {
         for (const auto& batch : batches) things += batch.events;
@@ -146,9 +224,10 @@ std::uint64_t things_in(const Snapshot& all) {
     for (const auto& [token, batches] : all.dead) {
         for (const auto& batch : batches) things += batch.events;
     }
-    for (const auto& [name, queue, due_since] : all.queues) {
+    for (const auto& [name, queue, due_since, limits] : all.queues) {
         things += queue.scheduled + queue.ready + queue.pending + queue.buried;
     }
+    for (const auto& timers : all.timers) things += timers.size();
     for (const auto& counter : all.counters) {
         if (counter.key.name == "process") ++things;
     }
@@ -169,9 +248,14 @@ void expect_true_traits(const StoreFixture& fixture) {
     Scenario s{*store, fixture.traits};
     BusyStore busy{s};
     const auto step = busy.step(std::type_identity<S>{});
+    const auto listeners = [&] { return s.perform(CountTimers{timer_space}).listeners; };
     const auto before = s.snapshot();
+    const auto listeners_before = listeners();
     s.perform(step);
     const auto once = s.snapshot();
+    const bool leaves = listeners() != listeners_before;
+    busy.before_repeating(step);
+    const auto repeated_on = s.snapshot();
     s.perform(step);
     const auto twice = s.snapshot();
 
@@ -181,9 +265,11 @@ void expect_true_traits(const StoreFixture& fixture) {
     expect_equal(keeps, !(once == before), said(" changes what is kept"));
     if (!keeps) {
         const auto scrubbed = s.perform(ScrubWorkers{silence}).value;
-        expect_equal(changes == Changes::liveness, scrubbed == 1, said(" is a sign of life"));
+        expect_equal(changes == Changes::liveness, scrubbed == 1 || leaves,
+                     said(" is a sign of life, or of its end"));
     }
-    expect_equal(bool{S::traits.repeatable}, without_attempts(twice) == without_attempts(once),
+    expect_equal(bool{S::traits.repeatable},
+                 without_attempts(twice) == without_attempts(repeated_on),
                  said(" may be repeated"));
     expect_equal(CapacityNeed{S::traits.needs} != CapacityNeed::none,
                  things_in(once) > things_in(before), said(" needs capacity"));

@@ -23,10 +23,15 @@ std::vector<StoreCase> store_conformance() {
     add_cancellation_cases(add);
     add_follow_up_cases(add);
     add_dependency_cases(add);
+    add_job_batch_cases(add);
     add_job_list_cases(add);
     add_explanation_cases(add);
+    add_throughput_cases(add);
     add_queue_cases(add);
+    add_rate_limit_cases(add);
     add_recurring_cases(add);
+    add_timer_cases(add);
+    add_timer_follow_up_cases(add);
     add_lease_cases(add);
     add_lost_reply_cases(add);
     add_worker_cases(add);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/codec/json_text.hpp"
 #include "routemaster/step.hpp"
 
 namespace routemaster::testing {
@@ -64,7 +65,12 @@ public:
     static std::string of(const Pushed& pushed) {
         return record({of(pushed.outcome), of(pushed.id)});
     }
-    static std::string of(const Completed& c) { return record({of(c.settlement), of(c.pushed)}); }
+    static std::string of(const Completed& c) {
+        return record({of(c.settlement), of(c.pushed), of(c.posted)});
+    }
+    static std::string of(const CompletedTimer& c) {
+        return record({of(c.confirmation), of(c.pushed), of(c.posted)});
+    }
     static std::string of(Deletion outcome) {
         return word(outcome, {"deleted", "unknown", "pending"});
     }
@@ -135,10 +141,17 @@ public:
     }
     static std::string of(const JobExplanation& e) {
         return record({of(e.status), of(e.queue), "before " + of(e.before), of(e.concurrency),
-                       of(e.leased_at), of(e.heard_at)});
+                       of(e.queue_limited_until), of(e.group_limited_until), of(e.leased_at),
+                       of(e.heard_at)});
+    }
+    static std::string of(const RateLimit& limit) {
+        return record({of(limit.jobs), "per " + of(limit.per), "burst " + of(limit.burst)});
+    }
+    static std::string of(const RateLimits& limits) {
+        return record({of(limits.queue), "each group " + of(limits.each_group)});
     }
     static std::string of(const ListedQueue& queue) {
-        return record({of(queue.name), of(queue.status), of(queue.due_since)});
+        return record({of(queue.name), of(queue.status), of(queue.due_since), of(queue.limits)});
     }
     static std::string of(const LeasedByWorker& job) {
         return record({of(job.queue), of(job.id), of(job.job), of(job.attempt), of(job.since),
@@ -161,6 +174,55 @@ public:
                        "next " + of(r.next_at), "settled " + of(r.settled_until), of(r.last_at),
                        of(r.runs), of(r.kept), of(r.revision)});
     }
+    static std::string of(TimerPosted outcome) { return word(outcome, {"posted", "replaced"}); }
+    static std::string of(TimerConfirmed outcome) {
+        return word(outcome, {"confirmed", "unknown"});
+    }
+    static std::string of(TimerState state) { return word(state, {"PENDING", "FIRED", "DEAD"}); }
+    static std::string of(const TimerStatus& t) {
+        std::string payload;
+        append_json(payload, t.payload);
+        return record(
+            {of(t.id), payload, of(t.state), of(t.at), of(t.retries), "of " + of(t.retries_max)});
+    }
+    static std::string of(const FiredTimer& t) {
+        return record({of(t.id), of(t.payload), "due " + of(t.due_at), of(t.retries),
+                       "of " + of(t.retries_max), "confirm by " + of(t.confirm_by)});
+    }
+    static std::string of(const TakenTimers& taken) {
+        return record({of(taken.timers), "wake " + of(taken.wake_at)});
+    }
+    static std::string of(const TimerCounts& c) {
+        return record({"pending " + of(c.pending), "fired " + of(c.fired), "dead " + of(c.dead),
+                       "listeners " + of(c.listeners), "next " + of(c.next_due)});
+    }
+    static std::string of(const QueueCountsAt& at) {
+        const auto& c = at.counts;
+        return record({of(at.from), "done " + of(c.done), "failed " + of(c.failed),
+                       "buried " + of(c.buried), "expired " + of(c.expired)});
+    }
+    static std::string of(const QueueThroughput& t) { return record({of(t.minutes), of(t.hours)}); }
+    static std::string of(const JobBatchCallback& c) {
+        return record({of(c.queue), of(c.job), of(c.attempts_max), of(c.priority), of(c.timeout),
+                       of(c.metadata)});
+    }
+    static std::string of(const JobBatchProgress& p) {
+        return record({"total " + of(p.total), "succeeded " + of(p.succeeded),
+                       "buried " + of(p.buried), "cancelled " + of(p.cancelled),
+                       "expired " + of(p.expired), "forgotten " + of(p.forgotten)});
+    }
+    static std::string of(const JobBatch& b) {
+        return record({of(b.id), of(b.settings.name), of(b.progress), of(b.created_at),
+                       "closed " + of(b.closed_at), "ended " + of(b.ended_at),
+                       "succeeded " + of(b.succeeded_at), of(b.end_job), of(b.success_job)});
+    }
+    static std::string of(const JobBatchPage& page) {
+        return record({of(page.batches), of(page.next)});
+    }
+    static std::string of(const JobBatchCreated& c) {
+        return record({of(c.id), c.created ? "created" : "there already"});
+    }
+    static std::string of(JobBatchClosure closure) { return word(closure, {"closed", "unknown"}); }
     static std::string of(const CounterKey& key) { return record({of(key.name), of(key.tags)}); }
     static std::string of(const Counter& counter) {
         return of(counter.key) + "=" + of(counter.value);

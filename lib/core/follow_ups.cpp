@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/job_queue.hpp"
@@ -34,6 +35,21 @@ Result<void> FollowUps::publish(const Event& event, const PublicationOptions& op
     if (auto counted = count(made->payload_bytes()); !counted) return counted;
     publications_.push_back(*std::move(made));
     return {};
+}
+
+Result<std::string> FollowUps::post(const std::string& space, const Value& payload, TimePoint at,
+                                    TimerOptions options) {
+    if (options.id.empty()) options.id = Uid{entropy(), entropy()}.text();
+    PostTimer made{.space = space,
+                   .id = options.id,
+                   .payload = encode(payload),
+                   .due_at = at,
+                   .retries_max = options.retries_max,
+                   .confirm_within = options.confirm_within};
+    if (auto checked = made.check(); !checked) return checked.error();
+    if (auto counted = count(made.payload_bytes()); !counted) return counted.error();
+    timers_.push_back(std::move(made));
+    return std::move(options.id);
 }
 
 Result<void> FollowUps::count(std::size_t bytes) {

@@ -6,7 +6,7 @@ namespace routemaster {
 
 /// The clock and the settings are those of the pool, which may be gone once the attempt has ended.
 template <class Add>
-Result<void> JobContext::follow(Add add) {
+auto JobContext::follow(Add add) -> decltype(add(std::declval<FollowUps&>())) {
     const std::lock_guard lock{mutex_};
     auto before = Follow::none;
     if (!follow_.compare_exchange_strong(before, Follow::some) && before == Follow::ended) {
@@ -24,6 +24,13 @@ Result<void> JobContext::publish(const Event& event) {
     return follow([&](FollowUps& all) {
         return all.publish(event, publications_ != nullptr ? *publications_ : PublicationOptions{},
                            clock_.now());
+    });
+}
+
+Result<std::string> JobContext::post(const std::string& space, const Value& payload, Duration delay,
+                                     TimerOptions options) {
+    return follow([&](FollowUps& all) {
+        return all.post(space, payload, timer_due_after(delay, clock_.now()), std::move(options));
     });
 }
 

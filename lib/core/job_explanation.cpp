@@ -34,13 +34,15 @@ JobExplanation::Reason JobExplanation::reason() const {
         case JobStatus::State::ready: break;
     }
     if (queue.paused) return Reason::queue_paused;
-    return before.empty() ? Reason::awaits_worker : Reason::group_is_full;
+    if (!before.empty()) return Reason::group_is_full;
+    return queue_limited_until || group_limited_until ? Reason::rate_limited
+                                                      : Reason::awaits_worker;
 }
 
 std::string to_string(JobExplanation::Reason reason) {
-    constexpr std::array<std::string_view, 7> words{"leased",       "buried",       "awaits_jobs",
+    constexpr std::array<std::string_view, 8> words{"leased",       "buried",       "awaits_jobs",
                                                     "not_due",      "queue_paused", "group_is_full",
-                                                    "awaits_worker"};
+                                                    "rate_limited", "awaits_worker"};
     return std::string{words.at(static_cast<std::size_t>(reason))};
 }
 
@@ -62,6 +64,12 @@ std::string to_text(const JobExplanation& explanation) {
                    "', of which " + std::to_string(explanation.concurrency) +
                    " may be under way, " + (explanation.before.size() == 1 ? "is" : "are") +
                    " before it";
+        case Reason::rate_limited:
+            if (!explanation.group_limited_until) return "the rate limit of its queue is used up";
+            return std::string{explanation.queue_limited_until ? "the rate limits of its queue and "
+                                                               : "the rate limit of "} +
+                   "its group '" + status.options.group + "' " +
+                   (explanation.queue_limited_until ? "are" : "is") + " used up";
         case Reason::awaits_worker:
             return "it is READY for " + attempt_of(status) + ", as are " +
                    std::to_string(std::max<std::uint64_t>(explanation.queue.ready, 1) - 1) +

@@ -226,6 +226,15 @@ void JobQueue::resume(std::function<void(Result<void>)> done) {
         [done = std::move(done)](const Result<Done>& reply) { done(without_value(reply)); });
 }
 
+Result<void> JobQueue::limit_rate(const RateLimits& limits) {
+    return without_value(ask(LimitQueue{name_, limits}));
+}
+
+void JobQueue::limit_rate(const RateLimits& limits, std::function<void(Result<void>)> done) {
+    ask(LimitQueue{name_, limits},
+        [done = std::move(done)](const Result<Done>& reply) { done(without_value(reply)); });
+}
+
 // --- Steps --------------------------------------------------------------------------------------
 
 namespace {
@@ -276,12 +285,14 @@ Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
     lasting.metadata = options.metadata;
     lasting.group = options.group;
     lasting.concurrency = options.concurrency;
+    lasting.batch = options.batch;
     if (options.expires != Duration{0}) lasting.expires_at = saturating_add(due, options.expires);
     PushJob push{queue, encode_job(job), due, std::move(lasting)};
     push.after = options.after;
-    if (push.job.size() > job_bytes_max) {
+    const auto bytes_max = std::min(options.bytes_max, job_bytes_limit);
+    if (push.job.size() > bytes_max) {
         return Error{Errc::invalid,
-                     "job: must have at most " + std::to_string(job_bytes_max) + " bytes"};
+                     "job: must have at most " + std::to_string(bytes_max) + " bytes"};
     }
     switch (options.unique.by) {
         case Unique::By::job: break;

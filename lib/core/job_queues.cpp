@@ -47,4 +47,13 @@ void JobQueues::find(const std::string& name, std::function<void(Result<ListedQu
            });
 }
 
+Result<QueueThroughput> JobQueues::throughput(const std::string& name) const {
+    return perform(store_, MeasureThroughput{name}, clock_.now());
+}
+
+void JobQueues::throughput(const std::string& name,
+                           std::function<void(Result<QueueThroughput>)> done) const {
+    submit(store_, MeasureThroughput{name}, clock_.now(), std::move(done));
+}
+
 }  // namespace routemaster

@@ -74,10 +74,10 @@ private:
     }
 
     void sleep_until(TimePoint next) {
-        const auto now = clock_.now();
+        const auto left = clock_.until(std::min(next, clock_.now() + sleep_max));
         std::unique_lock lock{mutex_};
-        if (next > now) {
-            changed_.wait_for(lock, std::min(next - now, sleep_max), [this] { return woken_; });
+        if (left > left.zero()) {
+            changed_.wait_for(lock, left, [this] { return woken_; });
         }
         woken_ = false;
     }

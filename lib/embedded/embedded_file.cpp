@@ -1,5 +1,7 @@
 #include "routemaster/store/embedded_file.hpp"
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -146,6 +148,10 @@ public:
             ++report.jobs;
             print("job", [&] { return of(job); });
         });
+        machine.timers().each([&](const detail::StoredTimer& timer) {
+            ++report.timers;
+            print("timer", [&] { return of(timer); });
+        });
         for (const auto& counter : machine.counters().list(all)) {
             ++report.counters;
             print("counter", [&] { return of(counter); });
@@ -218,6 +224,18 @@ private:
             entry.emplace_back("hex", hex(bytes));
         }
         return entry;
+    }
+
+    static Value::Map of(const detail::StoredTimer& timer) {
+        constexpr std::array states{"PENDING", "FIRED", "DEAD"};
+        auto status = detail::TimerTable::status_of(timer);
+        return {{"namespace", timer.space.name},
+                {"id", std::move(status.id)},
+                {"payload", std::move(status.payload)},
+                {"state", states.at(static_cast<std::size_t>(status.state))},
+                {"at", to_milliseconds(status.at)},
+                {"retries", status.retries},
+                {"retries_max", status.retries_max}};
     }
 
     static Value::Map of(const Counter& counter) {

@@ -22,8 +22,8 @@ namespace {
 /// "rmjl" as a number, in the header of the file: `file` and this store recognise it by that.
 constexpr std::int64_t application_id = 0x726d6a6c;
 
-/// The format of jobs, batches and counters.
-constexpr std::int64_t own_format = 8;
+/// The format of jobs, batches, counters and timers.
+constexpr std::int64_t own_format = 9;
 
 /// The newest that any entity needs.
 template <class... State>

@@ -14,6 +14,7 @@ using detail::BatchState;
 using detail::CounterState;
 using detail::Entity;
 using detail::JobState;
+using detail::StoredTimer;
 
 namespace {
 
@@ -27,6 +28,15 @@ constexpr std::uint64_t moved_share_max = 7;
 /// What a uid in the list of an event costs.
 constexpr std::size_t appended_bytes = Uid::length + 1;
 
+/// About what the full record of a timer takes.
+std::size_t record_bytes(const StoredTimer& timer) {
+    constexpr std::size_t fixed = 32;
+    return timer.space.name.size() + timer.id().size() + timer.payload().size() + fixed;
+}
+
+/// How many times its full record a timer takes before that is written again.
+constexpr std::size_t timer_records_max = 4;
+
 /// The position of a job in its group, which it has.
 std::uint64_t position_of(const JobState& job) {
     return static_cast<const detail::GroupedJob&>(job).position;
@@ -35,6 +45,7 @@ std::uint64_t position_of(const JobState& job) {
 /// Entries of the map that ends the full record of some jobs: what few have.
 std::size_t further_fields(const JobState& job) {
     std::size_t entries = job.details->after.empty() ? 0 : 1;
+    if (job.batch() != 0) ++entries;
     if (job.queue.has_ids && job.in_order) {
         entries += 1;
         if (job.details->options.concurrency != 1) ++entries;
@@ -121,6 +132,7 @@ void JournalWriter::encode(Entity& entity) {
         case Entity::Kind::job: return note(static_cast<JobState&>(entity));
         case Entity::Kind::batch: return note(static_cast<BatchState&>(entity));
         case Entity::Kind::counter: return note(static_cast<CounterState&>(entity));
+        case Entity::Kind::timer: return note(static_cast<StoredTimer&>(entity));
     }
     as_named(all_named, entity, [this](auto& state) { note(state); });
 }
@@ -249,6 +261,22 @@ void JournalWriter::appended(std::string_view message, std::span<BatchState* con
     }
 }
 
+void JournalWriter::changed(StoredTimer& timer) { note(timer); }
+
+/// Each change is needed until the full record is written again: so that is, when a timer was
+/// moved often.
+void JournalWriter::moved(StoredTimer& timer) {
+    if (timer.bytes > timer_records_max * record_bytes(timer)) return note(timer);
+    const auto begun = buffer_.size();
+    begin(ChangeKind::timer_moved, 5);
+    out_.text(timer.space.name);
+    out_.text(timer.id());
+    out_.integer(static_cast<std::int64_t>(timer.state));
+    out_.integer(to_milliseconds(timer.at));
+    out_.natural(timer.retries());
+    restored(timer, open_row_, buffer_.size() - begun, false);
+}
+
 void JournalWriter::gone(Entity& entity) {
     as_named(all_named, entity, [this](auto& state) {
         begin(state.record.gone, 1);
@@ -269,6 +297,13 @@ void JournalWriter::gone(BatchState& batch) {
     begin(ChangeKind::batch_gone, 1);
     out_.text(batch.uid.text());
     unrestored(batch);
+}
+
+void JournalWriter::gone(StoredTimer& timer) {
+    begin(ChangeKind::timer_gone, 2);
+    out_.text(timer.space.name);
+    out_.text(timer.id());
+    unrestored(timer);
 }
 
 // --- Eviction of payloads -------------------------------------------------------------------
@@ -421,6 +456,10 @@ void JournalWriter::encode_further(const JobState& job, std::size_t entries) {
         out_.integer(JobField::after);
         encode_ids(details.after);
     }
+    if (details.options.batch != 0) {
+        out_.integer(JobField::batch);
+        out_.natural(details.options.batch);
+    }
 }
 
 void JournalWriter::encode_ids(const std::vector<JobId>& ids) {
@@ -461,6 +500,21 @@ void JournalWriter::encode(const CounterState& counter) {
         value ? out_.text(*value) : out_.null();
     }
     out_.integer(counter.value);
+}
+
+/// One without retries is PENDING.
+void JournalWriter::encode(const StoredTimer& timer) {
+    const bool has_retries = timer.retries_max() > 0;
+    begin(ChangeKind::timer, has_retries ? 8 : 4);
+    out_.text(timer.space.name);
+    out_.text(timer.id());
+    out_.text(timer.payload());
+    out_.integer(to_milliseconds(timer.at));
+    if (!has_retries) return;
+    out_.integer(static_cast<std::int64_t>(timer.state));
+    out_.natural(timer.retries());
+    out_.natural(timer.retries_max());
+    out_.integer(timer.confirm_within().count());
 }
 
 }  // namespace routemaster::embedded

@@ -89,11 +89,14 @@ public:
     void changed(detail::BatchState& batch) override;
     void died(detail::BatchState& batch) override;
     void redelivered(detail::BatchState& batch) override;
+    void changed(detail::StoredTimer& timer) override;
+    void moved(detail::StoredTimer& timer) override;
     void appended(std::string_view message, std::span<detail::BatchState* const> batches) override;
     void counted(detail::Entity& entity) override { mark_dirty(entity); }
     void gone(detail::Entity& entity) override;
     void gone(detail::JobState& job) override;
     void gone(detail::BatchState& batch) override;
+    void gone(detail::StoredTimer& timer) override;
     void skipped(detail::OrderingGroup& group) override { group.skipped_row = open_row_; }
     bool same(const detail::JobState& job, std::string_view bytes) override;
     std::string read(const detail::JobState& job) override;
@@ -119,6 +122,7 @@ private:
     void encode_death(const detail::BatchState& batch);
     [[nodiscard]] bool leaves_memory(const detail::BatchState& batch) const;
     void encode(const detail::CounterState& counter);
+    void encode(const detail::StoredTimer& timer);
     /// Encodes the full record of an entity, and records where it is.
     template <class State>
     void note(State& state);

@@ -46,8 +46,9 @@ constexpr bool numbers_differ() {
     constexpr auto last = static_cast<std::uint8_t>(ChangeKind::job_attempts);
     std::array numbers{State::record.whole..., State::record.gone...};
     constexpr auto waits = static_cast<std::uint8_t>(ChangeKind::job_waits);
+    constexpr auto timer_gone = static_cast<std::uint8_t>(ChangeKind::timer_gone);
     const auto is_taken = [](std::uint8_t number) {
-        return (number >= first && number <= last) || number == waits;
+        return (number >= first && number <= last) || (number >= waits && number <= timer_gone);
     };
     std::sort(numbers.begin(), numbers.end());
     return std::none_of(numbers.begin(), numbers.end(), is_taken) &&
@@ -85,6 +86,9 @@ public:
             case ChangeKind::counter: return counter(fields);
             case ChangeKind::batch_dead: return batch_dead(fields);
             case ChangeKind::batch_redelivered: return batch_redelivered(fields);
+            case ChangeKind::timer: return timer(fields);
+            case ChangeKind::timer_moved: return timer_moved(fields);
+            case ChangeKind::timer_gone: return timer_gone(fields);
         }
         if (!named(machine_.named_tables(), number, fields)) throw msgpack::type_error{};
     }
@@ -93,15 +97,18 @@ private:
     static std::size_t fields_of(ChangeKind kind) {
         switch (kind) {
             case ChangeKind::batch: return 7;
+            case ChangeKind::timer:
             case ChangeKind::job_attempts:
             case ChangeKind::batch_dead: return 4;
             case ChangeKind::batch_changed:
             case ChangeKind::batch_redelivered:
             case ChangeKind::job_over: return 3;
             case ChangeKind::job:
+            case ChangeKind::timer_moved:
             case ChangeKind::job_waits: return 5;
             case ChangeKind::counter: return 3;
             case ChangeKind::event:
+            case ChangeKind::timer_gone:
             case ChangeKind::job_gone: return 2;
             case ChangeKind::batch_gone: return 1;
         }
@@ -237,7 +244,10 @@ private:
             static_cast<std::uint32_t>(text(fields[1]).data() - changes_.data()));
         state->run_at = time(fields[2]);
         state->details = fields.size() > 5 ? details(fields.subspan(5)) : nullptr;
-        if (state->details != nullptr) state->details->after = further.after;
+        if (state->details != nullptr) {
+            state->details->after = further.after;
+            state->details->options.batch = further.batch;
+        }
         if (state->in_order && queue.has_ids && state->details != nullptr) {
             state->details->options.group = further.group;
             state->details->options.concurrency = further.concurrency;
@@ -252,6 +262,7 @@ private:
         std::uint32_t concurrency = 1;
         std::uint64_t position = 0;
         std::vector<JobId> after{};
+        JobBatchId batch = 0;
     };
 
     static Further further_fields(Fields fields) {
@@ -265,6 +276,7 @@ private:
                 case JobField::concurrency: further.concurrency = value.as<std::uint32_t>(); break;
                 case JobField::position: further.position = value.as<std::uint64_t>(); break;
                 case JobField::after: further.after = ids(value); break;
+                case JobField::batch: further.batch = value.as<JobBatchId>(); break;
                 default: break;
             }
         }
@@ -375,6 +387,49 @@ private:
         auto& state = machine_.counters().at(std::move(key));
         state.value = fields[2].as<std::int64_t>();
         note_full_record(state);
+    }
+
+    static TimerState timer_state(const msgpack::object& field) {
+        const auto number = field.as<std::uint8_t>();
+        if (number > static_cast<std::uint8_t>(TimerState::dead)) throw msgpack::type_error{};
+        return TimerState{number};
+    }
+
+    static std::string_view timer_id(const msgpack::object& field) {
+        const auto id = text(field);
+        if (id.empty() || id.size() > timer_id_length_max) throw msgpack::type_error{};
+        return id;
+    }
+
+    void timer(Fields fields) {
+        const bool has_retries = fields.size() > 4;
+        if (has_retries && fields.size() < 8) throw msgpack::type_error{};
+        detail::TimerContent content{.payload = text(fields[2])};
+        if (has_retries) {
+            content.retries_max = fields[6].as<std::uint32_t>();
+            content.confirm_within = Duration{fields[7].as<std::int64_t>()};
+        }
+        auto& state = machine_.timers().restore(string(fields[0]), timer_id(fields[1]), content);
+        state.at = time(fields[3]);
+        state.state = has_retries ? timer_state(fields[4]) : TimerState::pending;
+        if (content.retries_max > 0) state.set_retries(fields[5].as<std::uint32_t>());
+        note_full_record(state);
+    }
+
+    void timer_moved(Fields fields) {
+        auto* state = machine_.timers().find(string(fields[0]), text(fields[1]));
+        if (state == nullptr) return;
+        state->state = timer_state(fields[2]);
+        state->at = time(fields[3]);
+        if (state->retries_max() > 0) state->set_retries(fields[4].as<std::uint32_t>());
+        writer_.restored(*state, row_, bytes_, false);
+    }
+
+    void timer_gone(Fields fields) {
+        auto* state = machine_.timers().find(string(fields[0]), text(fields[1]));
+        if (state == nullptr) return;
+        writer_.unrestored(*state);
+        machine_.timers().unrestore(*state);
     }
 
     std::string_view changes_;

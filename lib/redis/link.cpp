@@ -42,9 +42,12 @@ std::thread thread_without_signals(Function function) {
 }  // namespace
 
 Link::Link(RedisOptions options, std::vector<const Script*> scripts, std::string channel,
-           std::function<void(std::string_view)> heard)
+           std::function<void(std::string_view)> heard,
+           std::function<void(const std::string&)> heard_further)
     : context_{make_link_context(std::move(options), std::move(scripts))},
-      channel_{std::move(channel), std::move(heard)},
+      further_channels_{
+          std::make_shared<WakeChannels>(context_.dial.waker, std::move(heard_further))},
+      channel_{std::move(channel), std::move(heard), further_channels_.get()},
       connector_{context_, entropy()},
       master_watch_{context_, entropy()},
       listener_backoff_{entropy()} {
@@ -241,6 +244,7 @@ void Link::work_listener(Instant now) {
         }
         listener_due_ = now + listener_backoff_.next();
         listener_.reset();
+        further_channels_->closed();
     } else if (!was_listening && listener_->is_listening()) {
         listener_backoff_.reset();
         if (std::exchange(listen_error_, std::nullopt)) {
@@ -302,6 +306,7 @@ void Link::end() {
     }
     report_results();
     listener_.reset();
+    further_channels_->closed();
     connection_.reset();
 }
 

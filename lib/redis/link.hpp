@@ -1,6 +1,6 @@
 /// @file
-/// The link to a Redis server: one connection for the calls of all threads, one that listens to a
-/// channel, and the thread that drives both.
+/// The link to a Redis server: one connection for the calls of all threads, one that listens to
+/// channels, and the thread that drives both.
 
 #pragma once
 
@@ -31,11 +31,12 @@
 #include "routemaster/store/redis.hpp"
 #include "routemaster/time.hpp"
 #include "script.hpp"
+#include "wake_channels.hpp"
 
 namespace routemaster::redis {
 
 /// Runs scripts on the server that the options name, over one pipelined connection, and listens to
-/// one channel over another. It reconnects by itself after any failure.
+/// channels over another. It reconnects by itself after any failure.
 ///
 ///     send ──► submitted_ ──► waiting_ ──► connection_ ──► finished_ ──► done
 ///                  any thread │ the link's thread from here on
@@ -50,10 +51,12 @@ class Link {
 public:
     /// Starts to connect; does not wait for it. Each connection loads `scripts`, which must outlive
     /// the link. `heard` is called with each message of `channel`, and with an empty text whenever
-    /// messages may have been missed (the listening connection is new); it must not block. Throws
-    /// `Failure`: `invalid` when the options are inconsistent.
+    /// messages may have been missed (the listening connection is new); it must not block. So is
+    /// `heard_further` with the name of each of `further_channels` in which there was a message.
+    /// Throws `Failure`: `invalid` when the options are inconsistent.
     Link(RedisOptions options, std::vector<const Script*> scripts, std::string channel,
-         std::function<void(std::string_view)> heard);
+         std::function<void(std::string_view)> heard,
+         std::function<void(const std::string&)> heard_further = {});
 
     /// Completes waiting calls as `cancelled` and those in doubt as `timed_out`, and closes both
     /// connections.
@@ -69,6 +72,11 @@ public:
     /// by no more than the uncertainty of the measurement. Refreshed in the background; steps of
     /// this machine's clock count at once.
     [[nodiscard]] Duration clock_offset() const { return context_.clock->offset(); }
+
+    /// The channels to listen to beside its own.
+    [[nodiscard]] const std::shared_ptr<WakeChannels>& further_channels() const noexcept {
+        return further_channels_;
+    }
 
     /// Waits for the first connection: success once it is up, else why there is none yet.
     [[nodiscard]] Result<void> wait_until_connected(Duration timeout);
@@ -93,6 +101,7 @@ private:
     void end();
 
     LinkContext context_;
+    const std::shared_ptr<WakeChannels> further_channels_;
     Channel channel_;
     std::uint64_t calls_ = 0;          ///< How many were taken from `submitted_`.
     std::deque<PendingCall> retries_;  ///< Sent before; to be sent first, in their order.

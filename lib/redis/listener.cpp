@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "wire.hpp"
 
@@ -20,7 +21,9 @@ Listener::Listener(const RedisAddress& address, const LinkContext& context, cons
       channel_{channel},
       connection_{address, context.dial, now},
       handshake_{context.options, peer},
-      heard_at_{now} {}
+      heard_at_{now} {
+    if (channel_.further != nullptr) channel_.further->opening();
+}
 
 void Listener::work(const PollSet& polled, Instant now) {
     connection_.work(polled, now, [&](const ServerReply& reply) {
@@ -30,6 +33,7 @@ void Listener::work(const PollSet& polled, Instant now) {
     });
     if (!connection_.is_open()) return;
     if (stage_ == Stage::dialing) greet();
+    if (stage_ == Stage::listening && channel_.further != nullptr) follow_further(now);
     if (stage_ != Stage::listening && !owed_) {
         owed_ = true;
         asked_at_ = now;
@@ -63,6 +67,31 @@ void Listener::subscribe() {
     append_command(connection_.write_buffer(), {"SUBSCRIBE", channel_.name});
 }
 
+/// Subscribes to the further channels that are new, and no longer to those that are gone.
+void Listener::follow_further(Instant now) {
+    const auto version = channel_.further->version();
+    if (version == version_) return;
+    version_ = version;
+    auto wanted = channel_.further->wanted();
+    auto& out = connection_.write_buffer();
+    for (const auto& channel : wanted) {
+        if (!further_.contains(channel)) append_command(out, {"SUBSCRIBE", channel});
+    }
+    for (const auto& channel : further_) {
+        if (!wanted.contains(channel)) append_command(out, {"UNSUBSCRIBE", channel});
+    }
+    further_ = std::move(wanted);
+    if (!owed_) asked_at_ = now;
+    owed_ = true;
+}
+
+void Listener::got_further(std::string_view kind, std::string_view channel) {
+    if (channel_.further == nullptr) return;
+    const std::string name{channel};
+    if (kind == "message") channel_.further->heard(name);
+    if (kind == "subscribe") channel_.further->begun(name);
+}
+
 void Listener::got(const redisReply& reply) {
     if (stage_ == Stage::greeting) {
         const auto outcome = handshake_.take(reply);
@@ -74,6 +103,8 @@ void Listener::got(const redisReply& reply) {
         return connection_.lose({Errc::unavailable, std::string{text_of(reply)}});
     }
     const auto kind = text_of(reply, 0);
+    const auto channel = text_of(reply, 1);
+    if (channel != channel_.name) return got_further(kind, channel);
     if (kind == "message") return channel_.heard(text_of(reply, 2));
     if (kind == "subscribe" && stage_ == Stage::subscribing) {
         stage_ = Stage::listening;

@@ -1,11 +1,12 @@
 /// @file
-/// A connection that listens to a channel.
+/// A connection that listens to channels.
 
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,7 @@
 #include "instant.hpp"
 #include "link_context.hpp"
 #include "poll_set.hpp"
+#include "wake_channels.hpp"
 
 namespace routemaster::redis {
 
@@ -23,10 +25,13 @@ struct Channel {
     /// Called with each message, and with an empty text when listening begins, because earlier
     /// messages may have been missed.
     std::function<void(std::string_view)> heard;
+    /// Others to listen to, if there are any; must outlive the listener.
+    WakeChannels* further = nullptr;
 };
 
-/// Subscribes to a channel and passes its messages on, until it is lost. It pings the server now
-/// and then, since a dead server is as silent as an idle one.
+/// Subscribes to a channel, and to those that come and go beside it, and passes their messages on,
+/// until it is lost. It pings the server now and then, since a dead server is as silent as an idle
+/// one.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
 class Listener {
@@ -51,16 +56,20 @@ private:
 
     void greet();
     void subscribe();
+    void follow_further(Instant now);
     void got(const redisReply& reply);
+    void got_further(std::string_view kind, std::string_view channel);
 
     const LinkContext& context_;
     const Channel& channel_;
     Connection connection_;
     Handshake handshake_;
     Stage stage_ = Stage::dialing;
-    Instant heard_at_;    ///< When the server last sent anything.
-    Instant asked_at_{};  ///< When it last got a request.
-    bool owed_ = false;   ///< A reply is outstanding.
+    Instant heard_at_;               ///< When the server last sent anything.
+    Instant asked_at_{};             ///< When it last got a request.
+    bool owed_ = false;              ///< A reply is outstanding.
+    std::set<std::string> further_;  ///< Those of the further channels that it subscribed to.
+    std::uint64_t version_ = 0;      ///< Of those.
 };
 
 }  // namespace routemaster::redis

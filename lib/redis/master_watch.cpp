@@ -13,7 +13,7 @@ constexpr std::size_t lines_logged_max = 100;
 
 MasterWatch::MasterWatch(const LinkContext& context, std::uint64_t seed)
     : context_{context},
-      channel_{"+switch-master", [this](std::string_view) { stirred_ = true; }},
+      channel_{"+switch-master", [this](std::string_view) { stirred_ = true; }, nullptr},
       backoff_{seed} {}
 
 std::optional<RedisAddress> MasterWatch::work(const RedisAddress& master, const PollSet& polled,

@@ -9,8 +9,10 @@
 #include "core/store/watchers.hpp"
 #include "index_repair.hpp"
 #include "link.hpp"
+#include "routemaster/completion_thread.hpp"
 #include "routemaster/store/redis.hpp"
 #include "step_call.hpp"
+#include "timer_channel.hpp"
 
 namespace routemaster {
 namespace {
@@ -43,6 +45,9 @@ struct RedisStore::Impl {
                    // An empty name: messages may have been missed.
                    if (queue.empty()) return watchers.wake_all();
                    watchers.wake({std::string{queue}});
+               },
+               [this](const std::string& channel) {
+                   watchers.wake({redis::watch_of_timer_channel(options.prefix, channel)});
                }} {}
 
     const RedisOptions options;
@@ -88,7 +93,20 @@ void RedisStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
 }
 
 Watch RedisStore::watch(const std::string& queue, std::function<void()> wake) {
-    return impl_->watchers.add(queue, std::move(wake));
+    auto watch = impl_->watchers.add(queue, std::move(wake));
+    auto channel = redis::timer_channel(impl_->options.prefix, queue);
+    if (!channel) return watch;
+    auto channels = impl_->link.further_channels();
+    channels->add(*channel);
+    // Whoever has a turn among listeners to timers, but does not hear of it, is taken for gone.
+    if (!CompletionThread::is_this()) {
+        channels->wait_until_heard(*channel, impl_->options.timeout);
+    }
+    return Watch{[channels = std::move(channels), channel = *std::move(channel),
+                  watch = std::make_shared<Watch>(std::move(watch))] {
+        *watch = Watch{};
+        channels->remove(channel);
+    }};
 }
 
 }  // namespace routemaster

@@ -72,6 +72,14 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_MAX_EVENT_DATA")
         ->group("Data");
+    app.add_option("--job-bytes-max", settings.job_bytes_max,
+                   "Bytes of MessagePack that the name and arguments of a pushed job may take")
+        ->transform(bytes())
+        ->check(CLI::Range(std::size_t{1}, job_bytes_limit))
+        ->type_name("BYTES")
+        ->envname("ROUTEMASTER_JOB_BYTES_MAX")
+        ->capture_default_str()
+        ->group("Data");
     app.add_option("--topics-max", settings.topics_max,
                    "Topics that a client may subscribe to, and topics that it may own")
         ->check(CLI::Range(1, 1'000'000))
@@ -119,16 +127,19 @@ EventRules event_rules(const ProcessSettings& process, const WebSettings& settin
 }
 
 HttpApiOptions api_options(const ProcessSettings& process, const WebSettings& settings,
-                           const Log& log, WebComponent::Trouble trouble, JobLeases& leases) {
+                           const Log& log, WebComponent::Trouble trouble, JobLeases& leases,
+                           TimerRequests& timers) {
     return {.root_key = settings.root_key.key,
             .allow_http_callbacks = process.allow_http_callbacks,
             .event_data_max = settings.event_data_max.value_or(
                 process.store.shared_with_ruby() ? event_data_max_ruby : event_data_max_default),
             .event_rules = event_rules(process, settings),
             .topics_max = settings.topics_max,
+            .job_bytes_max = settings.job_bytes_max,
             .scaling_deadline = Duration{settings.scaling_deadline},
             .scaling_threshold = settings.scaling_threshold,
             .leases = &leases,
+            .timers = &timers,
             .trouble = std::move(trouble),
             .log = log};
 }
@@ -148,6 +159,11 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
 /// Requests that wait for jobs leave half of the connections to others.
 JobLeasesOptions lease_options(const WebSettings& settings, const Log& log) {
     return {.waiting_max = std::max(settings.connections_max / 2, 1U), .log = log};
+}
+
+/// Those that wait for timers leave half of what is left.
+TimerRequestsOptions timer_options(const WebSettings& settings, const Log& log) {
+    return {.waiting_max = std::max(settings.connections_max / 4, 1U), .log = log};
 }
 
 /// The bus accepts events again once the store takes a tenth less.
@@ -207,8 +223,11 @@ WebComponent::WebComponent(Store& store, const ProcessSettings& process,
     : address_{settings.listening.endpoint.address},
       leases_{with_clients(guarded(store, settings, log), settings.clients),
               lease_options(settings, log)},
-      api_{admitting(store), api_options(process, settings, log, std::move(trouble), leases_)},
+      timers_{store, timer_options(settings, log)},
+      api_{admitting(store),
+           api_options(process, settings, log, std::move(trouble), leases_, timers_)},
       leasing_{leases_},
+      taking_{timers_},
       server_{server_options(settings, log),
               [this](HttpRequest request, HttpResponder respond) {
                   api_.handle(std::move(request), std::move(respond));
@@ -228,8 +247,10 @@ void WebComponent::announce() const { announce_listening(address_, server_.port(
 
 void WebComponent::stop(TimePoint deadline) {
     leases_.drain();
+    timers_.drain();
     server_.stop(std::max(deadline - system_clock().now(), Duration{0}));
     leasing_.stop(Duration{0});
+    taking_.stop(Duration{0});
     if (measurements_) measurements_->stop(Duration{0});
 }
 

@@ -19,11 +19,13 @@
 #include "routemaster/job_leases.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/publication.hpp"
+#include "routemaster/push_options.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/server/http_api.hpp"
 #include "routemaster/server/http_server.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
+#include "routemaster/timer_requests.hpp"
 
 namespace routemaster::service {
 
@@ -42,6 +44,7 @@ struct WebSettings {
 
     std::optional<std::size_t> event_data_max{};  ///< Absent: as the fleet needs.
     std::uint32_t topics_max = 1'000;
+    std::size_t job_bytes_max = routemaster::job_bytes_max;
     std::string topic_names{};  ///< `any` or `ruby`; empty: `ruby` in a mixed fleet.
     std::string event_urls = "https";
 
@@ -60,8 +63,8 @@ void declare_web(CLI::App& app, WebSettings& settings);
 /// Throws `CLI::Error` when the settings make no sense.
 void complete(WebSettings& settings, ProcessSettings& process);
 
-/// An `HttpServer` with an `HttpApi`, the leases of jobs over HTTP, and an `AdmissionControl` if
-/// there is a limit.
+/// An `HttpServer` with an `HttpApi`, the leases of jobs and the timers over HTTP, and an
+/// `AdmissionControl` if there is a limit.
 class WebComponent final : public Component {
 public:
     /// Returns why nothing can be delivered now, for `/pulse`.
@@ -84,8 +87,10 @@ private:
     std::optional<AdmissionControl> guard_;
     std::optional<Runner> measurements_;
     JobLeases leases_;
+    TimerRequests timers_;
     HttpApi api_;
     Runner leasing_;
+    Runner taking_;
     HttpServer server_;
 };
 

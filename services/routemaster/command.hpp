@@ -23,12 +23,16 @@ Run declare_batches(CLI::App& app);
 Run declare_dead(CLI::App& app);
 /// Shows jobs, and acts on them.
 Run declare_jobs(CLI::App& app);
-/// Shows queues of jobs, pauses and resumes them.
+/// Shows queues of jobs, pauses, resumes and limits them.
 Run declare_queues(CLI::App& app);
 /// Shows who works on jobs and deliveries.
 Run declare_workers(CLI::App& app);
 /// Manages recurring jobs.
 Run declare_recurring(CLI::App& app);
+/// Shows timers, and acts on them.
+Run declare_timers(CLI::App& app);
+/// Manages batches of jobs.
+Run declare_job_batches(CLI::App& app);
 /// Receives and prints batches.
 Run declare_listen(CLI::App& app);
 /// Examines the file of a store.

@@ -28,8 +28,8 @@ int print(const EmbeddedFileReport& report) {
     std::cout << report.rows << " rows, " << report.bytes << " bytes: " << report.topics
               << " topics, " << report.subscribers << " subscribers, " << report.tokens
               << " tokens, " << report.batches << " batches (" << report.dead << " DEAD), "
-              << report.events << " events, " << report.jobs << " jobs, " << report.counters
-              << " counters\n"
+              << report.events << " events, " << report.jobs << " jobs, " << report.timers
+              << " timers, " << report.counters << " counters\n"
               << (report.damage.empty() ? "whole\n" : "damaged\n");
     return report_damage(report);
 }

@@ -133,6 +133,7 @@ int explain(const JobsSettings& settings) {
         if (!at.is_null()) rows.push_back({name, printed_time(at)});
     };
     add_time("due at", field(job, "run_at"));
+    add_time("limited until", field(all, "limited_until"));
     add_time("leased at", field(all, "leased_at"));
     add_time("worker heard of at", field(all, "heard_at"));
     add_time("expires at", field(job, "expires_at"));

@@ -1,12 +1,15 @@
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "answers.hpp"
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "rate.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/names.hpp"
 #include "table.hpp"
@@ -21,13 +24,18 @@ struct QueuesSettings {
     WatchSettings watch{};
     bool json = false;
     std::string queue;
+    std::string rate;
+    std::string group_rate;
+    std::uint32_t burst = 0;
+    std::uint32_t group_burst = 0;
 };
 
 std::string path_of(const QueuesSettings& settings) { return "/v1/queues/" + settings.queue; }
 
 /// The head of the table; the line of a queue is below.
 Rows queue_rows() {
-    return {{"QUEUE", "SCHEDULED", "READY", "PENDING", "BURIED", "OLDEST", "PAUSED"}};
+    return {
+        {"QUEUE", "SCHEDULED", "READY", "PENDING", "BURIED", "OLDEST", "PAUSED", "RATE", "GROUPS"}};
 }
 
 std::vector<std::string> row_of_queue(const Value& queue) {
@@ -37,6 +45,9 @@ std::vector<std::string> row_of_queue(const Value& queue) {
     }
     row.push_back(printed_age(field(queue, "due_since")));
     row.push_back(field(queue, "paused") == Value{true} ? "yes" : "no");
+    const auto& limits = field(queue, "rate_limits");
+    for (const char* whose : {"queue", "each_group"})
+        row.push_back(printed_rate(field(limits, whose)));
     return row;
 }
 
@@ -67,6 +78,25 @@ int show_queue(const QueuesSettings& settings) {
     return 0;
 }
 
+int throughput(const QueuesSettings& settings) {
+    const auto body = BusClient{settings.bus}.demand("GET", path_of(settings) + "/throughput").body;
+    if (settings.json) {
+        std::cout << body << '\n';
+        return 0;
+    }
+    const auto all = parse_json(body).value();
+    Rows rows{{"SPAN", "FROM", "DONE", "FAILED", "BURIED", "EXPIRED"}};
+    for (const auto& [span, key] : {std::pair{"hour", "hours"}, std::pair{"minute", "minutes"}}) {
+        for (const auto& one : elements(field(all, key))) {
+            rows.push_back({span, printed_time(field(one, "from")), printed(field(one, "done")),
+                            printed(field(one, "failed")), printed(field(one, "buried")),
+                            printed(field(one, "expired"))});
+        }
+    }
+    print_table(rows);
+    return 0;
+}
+
 int pause(const QueuesSettings& settings) {
     BusClient{settings.bus}.demand("POST", path_of(settings) + "/pause");
     return 0;
@@ -75,6 +105,40 @@ int pause(const QueuesSettings& settings) {
 int resume(const QueuesSettings& settings) {
     BusClient{settings.bus}.demand("POST", path_of(settings) + "/resume");
     return 0;
+}
+
+int limit(const QueuesSettings& settings) {
+    Value::Map limits;
+    if (!settings.rate.empty()) {
+        limits.emplace_back("queue", limit_of(settings.rate, settings.burst));
+    }
+    if (!settings.group_rate.empty()) {
+        limits.emplace_back("each_group", limit_of(settings.group_rate, settings.group_burst));
+    }
+    std::string body;
+    append_json(body, Value{std::move(limits)});
+    BusClient{settings.bus}.demand("PUT", path_of(settings) + "/rate_limits", body);
+    return 0;
+}
+
+/// The options of a rate limit.
+void declare_limit(CLI::App& action, QueuesSettings& settings) {
+    const CLI::Validator is_rate{[](const std::string& text) {
+                                     return parse_rate(text) ? "" : "must be as 10/s or 100/5min";
+                                 },
+                                 "JOBS/TIME"};
+    auto* const rates = action.add_option_group("rates");
+    auto* const rate = rates->add_option("--rate", settings.rate,
+                                         "Of all jobs of the queue, as 10/s, 100/min, 5/250ms");
+    rate->check(is_rate);
+    auto* const of_groups =
+        rates->add_option("--group-rate", settings.group_rate, "Of each of its ordering groups");
+    of_groups->check(is_rate);
+    rates->require_option(1, 2);
+    action.add_option("--burst", settings.burst, "Jobs at once, at most [as many as in the rate]")
+        ->needs(rate);
+    action.add_option("--group-burst", settings.group_burst, "The same of each group")
+        ->needs(of_groups);
 }
 
 void declare_queue(CLI::App& action, QueuesSettings& settings) {
@@ -102,15 +166,24 @@ Run declare_queues(CLI::App& app) {
         declared->callback([work, action] { *work = action; });
         return *declared;
     };
-    declare("list", "List the queues that have jobs, or are paused; without a command as well",
+    declare("list", "List the queues that have jobs or settings; without a command as well",
             list_queues);
     declare_queue(declare("show", "Show one of them", show_queue), *settings);
+    declare_queue(
+        declare("throughput", "Count what became of its jobs in the last 24 hours and 60 minutes",
+                throughput),
+        *settings);
     declare_queue(declare("pause", "Let no worker have a job of a queue", pause), *settings);
     declare_queue(declare("resume", "Let workers have its jobs again", resume), *settings);
+    auto& limiting = declare("limit", "Let no more of its jobs begin than a rate allows", limit);
+    declare_queue(limiting, *settings);
+    declare_limit(limiting, *settings);
+    declare_queue(declare("unlimit", "Let its jobs begin at any rate", limit), *settings);
 
     return [settings, work] {
         settings->bus.token = require_root_key(settings->root_key);
-        const bool looks = *work == list_queues || *work == show_queue;
+        const bool looks =
+            *work == list_queues || *work == show_queue || *work == throughput;
         if (settings->watch.watch && !looks) {
             throw CLI::ValidationError("--watch", "only what is shown can be watched");
         }

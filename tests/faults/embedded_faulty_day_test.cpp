@@ -12,6 +12,7 @@
 #include "disk.hpp"
 #include "disk_health.hpp"
 #include "file_scene.hpp"
+#include "routemaster/codec/msgpack.hpp"
 #include "support/store_report.hpp"
 #include "twin.hpp"
 
@@ -39,6 +40,7 @@ public:
             perform_at_last(PutToken{"key" + std::to_string(round), "shop"});
             for (const char* job : {"a", "b", "c"}) perform_at_last(PushJob{"work", job, soon()});
             scene_.now += Duration{100};
+            post_timers(round);
             acquire("work", 2);
             acquire(delivery_queue, 1);
             if (leases_.size() >= 4) settle_all(false);
@@ -125,6 +127,28 @@ private:
                                              .health_change = well ? 1 : -2,
                                              .begun_at = scene_.now,
                                              .retry_at = soon()}) == Settlement::settled);
+    }
+
+    void post_timers(int round) {
+        const std::string space = testing::timer_space;
+        for (int n = 0; n < 3; ++n) {
+            perform_at_last(PostTimer{.space = space,
+                                      .id = std::to_string(10 * round + n),
+                                      .payload = encode(Value{n}),
+                                      .due_at = scene_.now,
+                                      .retries_max = static_cast<std::uint32_t>(n),
+                                      .confirm_within = Duration{50}});
+        }
+        // One of the round before comes back, or dies.
+        const auto taken =
+            perform_at_last(TakeTimers{.space = space, .listener = "ear", .limit = 4});
+        CHECK(taken.timers.size() >= 3);
+        perform_at_last(ConfirmTimer{space, std::to_string(10 * round + 1)});
+        perform_at_last(PostTimer{.space = space,
+                                  .id = "later",
+                                  .payload = encode(Value{}),
+                                  .due_at = scene_.now + Duration{1'000}});
+        perform_at_last(PostponeTimer{space, "later", scene_.now + Duration{2'000}});
     }
 
     Disk& disk_;

@@ -31,6 +31,8 @@ void live(FileScene& scene, Twin& twin, RandomSteps& random, int submissions) {
             const auto* queued =
                 outcome ? std::get_if<std::vector<QueuedBatch>>(&*outcome) : nullptr;
             if (queued != nullptr) random.got(*queued);
+            const auto* created = outcome ? std::get_if<JobBatchCreated>(&*outcome) : nullptr;
+            if (created != nullptr) random.got(*created);
         }
         scene.now += random.pause();
     }
@@ -95,6 +97,8 @@ void come_to_rest(FileScene& scene, Twin& twin) {
         }
     }
     twin.perform(store, PauseQueue{"work", false}, scene.now).value();
+    // A restart forgets which tokens were taken.
+    twin.perform(store, LimitQueue{"work", {}}, scene.now).value();
     for (auto leases = acquire("work"); !leases.empty(); leases = acquire("work")) {
         for (const auto& lease : leases) {
             twin.perform(store, NackJob{lease, later += Duration{1}}, scene.now).value();

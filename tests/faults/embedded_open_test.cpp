@@ -159,9 +159,9 @@ TEST_CASE("a file of a newer format is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
-    run_sql(scene.file, "PRAGMA user_version=9");
-    check_refused(scene.file, Errc::invalid, "format 9 is newer than format 8");
-    for (const char* known : {"PRAGMA user_version=8", "PRAGMA user_version=7"}) {
+    run_sql(scene.file, "PRAGMA user_version=10");
+    check_refused(scene.file, Errc::invalid, "format 10 is newer than format 9");
+    for (const char* known : {"PRAGMA user_version=9", "PRAGMA user_version=8"}) {
         run_sql(scene.file, known);
         CHECK(!refusal_of(scene.file));
     }
@@ -269,6 +269,25 @@ TEST_CASE("a file of format 7 has its jobs, and takes some that wait for them") 
     scene.open();
     CHECK(scene.queue("work") == QueueStatus{.scheduled = 1, .ready = 1});
     CHECK(take(scene).job == "old");
+}
+
+TEST_CASE("a file of format 8 has no batches of jobs, and takes some") {
+    FileScene scene;
+    const auto old = scene.must(PushJob{"work", "old", scene.now, {.group = "g"}}).id;
+    scene.close();
+    run_sql(scene.file, "PRAGMA user_version=8");
+    scene.open();
+    CHECK(scene.must(FindJob{"work", old})->options == JobOptions{.group = "g"});
+    CHECK(scene.must(ListJobBatches{}).batches.empty());
+    const auto batch = scene
+                           .must(CreateJobBatch{std::make_shared<const JobBatchSettings>(
+                               JobBatchSettings{.name = "import"})})
+                           .id;
+    const auto id = scene.must(PushJob{"work", "new", scene.now, {.batch = batch}}).id;
+    scene.close();
+    scene.open();
+    CHECK(scene.must(FindJob{"work", id})->options.batch == batch);
+    CHECK(scene.must(FindJobBatch{batch})->progress.total == 1);
 }
 
 TEST_CASE("a missing folder, and a folder in place of the file, are refused") {

@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of queues that are paused.
+/// What a file keeps of queues that are paused, or have rate limits.
 
 #include <doctest/doctest.h>
 
@@ -28,4 +28,52 @@ TEST_CASE("a file keeps which queues are paused") {
     scene.open(options);
     CHECK(scene.queue("empty") == QueueStatus{});
     CHECK(take(scene).job == "a");
+}
+
+TEST_CASE("a file keeps rate limits, and no restart gives more than they allow") {
+    const auto [options, rows_behind] = changed_or_moved_rows();
+    FileScene scene{options};
+    const RateLimit slow{.jobs = 1, .per = Duration{10'000}, .burst = 2};
+    const RateLimits limits{.queue = RateLimit{.jobs = 5, .per = Duration{1'000}, .burst = 9},
+                            .each_group = slow};
+    const auto limits_of = [&](const std::string& name) {
+        for (const auto& queue : scene.must(ListQueues{})) {
+            if (queue.name == name) return queue.limits;
+        }
+        return RateLimits{};
+    };
+    const auto begin = [&] {
+        return scene.must(AcquireJobs{"work", scene.worker, 100}).leases.size();
+    };
+    for (int i = 0; i < 6; ++i) {
+        auto push = scene.job("job " + std::to_string(i));
+        push.options.group = "g";
+        push.options.concurrency = 100;
+        scene.must(push);
+    }
+    scene.must(LimitQueue{"work", {.queue = slow}});
+    scene.must(LimitQueue{"work", limits});
+    scene.must(LimitQueue{"empty", {.each_group = slow}});
+    scene.must(LimitQueue{"free", {.queue = slow}});
+    scene.must(LimitQueue{"free", {}});
+    for (int i = 0; i < rows_behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    CHECK(begin() == 2);
+    for (int restarts = 0; restarts < 3; ++restarts) {
+        scene.close();
+        scene.open(options);
+        CHECK(limits_of("work") == limits);
+        CHECK(limits_of("empty") == RateLimits{.each_group = slow});
+        CHECK(limits_of("free") == RateLimits{});
+        CHECK(begin() == 0);
+        scene.now += Duration{9'999};
+        CHECK(begin() == 0);
+        scene.now += Duration{1};
+        CHECK(begin() == 1);
+    }
+    scene.must(LimitQueue{"work", {}});
+    scene.must(LimitQueue{"empty", {}});
+    scene.close();
+    scene.open(options);
+    CHECK(limits_of("work") == RateLimits{});
+    CHECK(begin() == 6);
 }

@@ -65,6 +65,9 @@ TEST_CASE("random steps have the same results in memory and in a file, also afte
                 const auto* queued =
                     got.front() ? std::get_if<std::vector<QueuedBatch>>(&*got.front()) : nullptr;
                 if (queued != nullptr) steps.got(*queued);
+                const auto* created =
+                    got.front() ? std::get_if<JobBatchCreated>(&*got.front()) : nullptr;
+                if (created != nullptr) steps.got(*created);
             }
             for (const auto& worker : RandomSteps::workers()) {
                 CHECK(perform(embedded, RetireWorker{worker}, now).value() ==

@@ -23,17 +23,20 @@ TEST_CASE("queues are listed, watched, paused and resumed from the command line"
         words.insert(words.begin(), "queues");
         return run(words, root);
     };
-    const std::string head = "QUEUE   SCHEDULED  READY  PENDING  BURIED  OLDEST  PAUSED\n";
-    CHECK(queues({}).output == "QUEUE  SCHEDULED  READY  PENDING  BURIED  OLDEST  PAUSED\n");
+    const std::string head =
+        "QUEUE   SCHEDULED  READY  PENDING  BURIED  OLDEST  PAUSED  RATE  GROUPS\n";
+    CHECK(queues({}).output ==
+          "QUEUE  SCHEDULED  READY  PENDING  BURIED  OLDEST  PAUSED  RATE  GROUPS\n");
     CHECK(run({"jobs", "push", "images", "resize", "--options", R"({"delay":3600000})"}, root)
               .status == 0);
     CHECK(queues({"pause", "images"}).status == 0);
-    const std::string line = "images  1          0      0        0       -       yes\n";
+    const std::string line = "images  1          0      0        0       -       yes     -     -\n";
     CHECK(queues({}).output == head + line);
     CHECK(queues({"list"}).output == head + line);
     CHECK(queues({"show", "images"}).output == head + line);
     const std::string json = R"({"queue":"images","scheduled":1,"ready":0,"pending":0,"buried":0,)"
-                             R"("paused":true,"due_since":null})"
+                             R"("paused":true,"due_since":null,)"
+                             R"("rate_limits":{"queue":null,"each_group":null}})"
                              "\n";
     CHECK(queues({"--json"}).output == json);
     CHECK(queues({"show", "images", "--json"}).output == json);
@@ -50,7 +53,7 @@ TEST_CASE("queues are listed, watched, paused and resumed from the command line"
     std::string seen;
     while (!seen.starts_with("images  1          1 ")) seen = watching.line();
     CHECK(seen.starts_with("images  1          1      0        0       "));
-    CHECK(seen.ends_with("s    no"));
+    CHECK(seen.ends_with("s    no      -     -"));
     watching.signal(SIGINT);
     CHECK(watching.wait() == 128 + SIGINT);
 
@@ -68,5 +71,20 @@ TEST_CASE("queues are listed, watched, paused and resumed from the command line"
     CHECK(queues({"pause", "im/ages"}).status == 2);
     CHECK(queues({"pause", "images", "--watch"}).status == 2);
     CHECK(queues({"stop", "images"}).status == 2);
+
+    CHECK(queues({"limit", "mail", "--rate", "100/5min", "--burst", "20", "--group-rate", "2/s"})
+              .status == 0);
+    const auto limited = queues({"show", "mail"}).output;
+    CHECK(limited.ends_with("  no      100/5min burst 20  2/s\n"));
+    CHECK(queues({"unlimit", "mail"}).status == 0);
+    CHECK(queues({"show", "mail"}).output.ends_with("  no      -     -\n"));
+    for (const char* rate :
+         {"5", "5/", "/s", "5/week", "0/s", "5/0s", "-1/s", "5/s ", "1000001/s"}) {
+        CAPTURE(rate);
+        CHECK(queues({"limit", "mail", "--rate", rate}).status == 2);
+    }
+    CHECK(queues({"limit", "mail"}).status == 2);
+    CHECK(queues({"limit", "mail", "--group-rate", "1/s", "--burst", "2"}).status == 2);
+    CHECK(queues({"limit", "aux", "--rate", "1/s"}).status == 1);
     CHECK(run({"queues", "--bus", bus.url()}).status == 2);
 }

@@ -108,6 +108,31 @@ TEST_CASE("the data of an event may be as large as the setting says") {
     CHECK(status(limit + 1) == 400);
 }
 
+TEST_CASE("a job may be as large as the setting says") {
+    const test::TemporaryFolder folder;
+    std::vector<std::string> flags;
+    std::size_t limit = 0;
+    std::size_t around = 9;  // MessagePack: 1 + 2 + 1 bytes for lists and name, 5 for the size.
+    SUBCASE("less than by default") {
+        flags = {"--job-bytes-max", "100"};
+        limit = 100;
+        around = 6;
+    }
+    SUBCASE("more than by default") {
+        flags = {"--job-bytes-max", "2000000", "--body-max", "8000000"};
+        limit = 2'000'000;
+    }
+    const RunningBus bus{folder.path(), flags};
+    const auto status = [&](std::size_t size) {
+        return bus
+            .ask("POST", "/v1/queues/images/jobs", test::root_key,
+                 R"({"name":"a","arguments":[")" + std::string(size - around, 'x') + R"("]})")
+            .status;
+    };
+    CHECK(status(limit) == 200);
+    CHECK(status(limit + 1) == 400);
+}
+
 TEST_CASE("a subscriber may have as many topics as the setting says") {
     const test::TemporaryFolder folder;
     std::vector<std::string> flags;

@@ -14,7 +14,9 @@ that is to find it is compiled against the copy and run:
     dispatcher    the unit tests of the dispatcher's shares, end, trouble, and wake-ups
     lease_loop    the unit tests of what every worker does about its leases
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
+    listeners     the unit tests of listeners of timers, here and elsewhere
     worker_pool   the unit tests of pools, and of the jobs they do
+    redis_timers  the tests of timers on Redis; a mutant may be in a Lua script
     services      the integration tests that the mutant names, on programs with the bug in them:
                   that settings are passed on, and obeyed. Makes the release build first
 
@@ -51,7 +53,8 @@ def sources_of(folder):
 STATE = sources_of("core/state")
 ALL_STATE = "lib/core/state.cpp"
 CORE = [*(one for one in sources_of("core") if one not in STATE), ALL_STATE]
-LIBRARIES = ["-luriparser", "-ldate-tz", "-lsqlite3", "-ldeflate"]
+LIBRARIES = ["-luriparser", "-ldate-tz", "-lsqlite3", "-ldeflate",
+             "-lhiredis", "-lssl", "-lcrypto"]
 
 # Programs by suite, each of several sources. Those that are to kill most come first.
 PROGRAMS = {
@@ -64,6 +67,7 @@ PROGRAMS = {
         ["tests/unit/kept_keys_test.cpp"],
         ["tests/unit/message_list_test.cpp"],
         ["tests/unit/store_test.cpp"],
+        ["tests/unit/timer_turns_test.cpp"],
         ["tests/unit/uid_test.cpp"],
     ],
     "simulation": [
@@ -85,9 +89,12 @@ PROGRAMS["faults"] = [
         "tests/faults/embedded_attempts_test.cpp",
         "tests/faults/embedded_dependencies_test.cpp",
         "tests/faults/embedded_groups_test.cpp",
+        "tests/faults/embedded_job_batches_test.cpp",
         "tests/faults/embedded_priorities_test.cpp",
         "tests/faults/embedded_queues_test.cpp",
         "tests/faults/embedded_recurring_test.cpp",
+        "tests/faults/embedded_timers_test.cpp",
+        "tests/faults/disk.cpp",
         *sources_of("embedded"),
     ]
 ]
@@ -96,6 +103,10 @@ PROGRAMS["recurring"] = [
 ]
 PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
 PROGRAMS["job_leases"] = [["tests/unit/job_leases_test.cpp"]]
+PROGRAMS["listeners"] = [
+    [f"tests/unit/{what}_test.cpp"]
+    for what in ("timer_listener", "timer_listener_threads", "timer_requests", "delayer")
+]
 PROGRAMS["delivery_worker"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("callbacks", "delivery_worker")
 ]
@@ -104,6 +115,15 @@ PROGRAMS["worker_pool"] = [
     for what in ("worker_pool", "worker_pool_leases", "worker_pool_async", "worker_pool_threads",
                  "typed_job", "job_queue", "job_queue_calls", "follow_ups")
 ]
+PROGRAMS["redis_timers"] = [
+    [
+        "tests/redis/timers_test.cpp",
+        *(f"tests/support/redis_{what}.cpp" for what in ("client", "server")),
+        *sources_of("redis"),
+    ]
+]
+# What CMake makes of the scripts; a program without any does not need it.
+LUA = "lib/lua_sources.hpp"
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
 SECONDS_MAX = 60
 MEMORY_MAX = 2 << 30  # A mutant may well allocate without end.
@@ -132,11 +152,20 @@ class Builder:
             shutil.copytree(ROOT / name, self.copy / name)
         together = "".join(f'#include "{one.removeprefix("lib/")}"\n' for one in STATE)
         (self.copy / ALL_STATE).write_text(together, encoding="utf-8")
+        self.write_lua()
+
+    def write_lua(self):
+        """The scripts as constants, as lib/redis/CMakeLists.txt writes them."""
+        text = "#pragma once\n#include <string_view>\nnamespace routemaster::redis::lua {\n"
+        for file in sorted(self.copy.glob("lib/redis/lua/**/*.lua")):
+            constant = f'R"lua({file.read_text(encoding="utf-8")})lua"'
+            text += f"inline constexpr std::string_view {file.stem} = {constant};\n"
+        (self.copy / LUA).write_text(text + "}\n", encoding="utf-8")
 
     def compile(self, source, touched):
         """The object of a source and None, or None and what the compiler says."""
         known = self.objects.get(source)
-        if known and touched not in known[1]:
+        if known and not self.depends(source, known[1], touched):
             return known[0], None
         name = source.replace("/", ".")
         target = self.folder / (name + (".mutant.o" if touched else ".o"))
@@ -148,6 +177,17 @@ class Builder:
         if not touched:
             self.objects[source] = (target, depends.read_text().split())
         return target, None
+
+    def depends(self, source, files, touched):
+        """Whether a source that is made of these files has to be compiled again."""
+        if touched is None or not touched.endswith(".lua"):
+            return touched in files
+        # All that have a script include all scripts, but name those that they use.
+        name = pathlib.Path(touched).stem
+        text = (self.copy / source).read_text(encoding="utf-8")
+        headers = [one for one in files if "/redis/steps/" in one]
+        text += "".join(pathlib.Path(one).read_text(encoding="utf-8") for one in headers)
+        return str(self.copy / LUA) in files and re.search(rf"\b{name}\b", text) is not None
 
     def build(self, sources, touched=None):
         """The executable of a program and None, or None and what the compiler says. `touched` is
@@ -236,6 +276,7 @@ def verdict(mutant, builder, programs):
     path = place_of(mutant, builder.copy)
     if complaint := plant(mutant, path):
         return False, "NOT PLANTED: " + complaint
+    builder.write_lua()
     if suite_of(mutant) == "services":
         if complaint := programs.build(mutant["file"], path):
             return False, "DOES NOT COMPILE: " + complaint.strip().splitlines()[0]

@@ -57,6 +57,8 @@ struct BusyScene : RedisScene {
     JobId low = 0;               // A job of low priority, which is READY; others wait for it.
     int waiting = 0;             // Jobs that wait for these.
     std::vector<Lease> grouped;  // Of a job in a group, for which another waits.
+    JobBatchId batch = 0;        // It is closed.
+    std::vector<Lease> batched;  // Of its jobs but one, the first of which has a key.
 
     void prepare() {
         for (const char* token : {"audit", "billing"}) {
@@ -108,6 +110,10 @@ struct BusyScene : RedisScene {
         keyed = perform(AcquireJobs{.queue = "keyed", .worker = worker, .limit = 1}).leases;
         for (const char* job : {"x", "y", "z"}) perform(push_grouped(job));
         grouped = perform(AcquireJobs{.queue = "grouped", .worker = worker, .limit = 1}).leases;
+        batch = perform(create_batch("import")).id;
+        for (const char* job : {"1", "2", "3"}) perform(push_batched(job));
+        perform(CloseJobBatch{batch});
+        batched = perform(AcquireJobs{.queue = "batched", .worker = worker, .limit = 2}).leases;
         perform(PauseQueue{"paused", true});
         perform(PutRecurringJob{"report", recurring_settings("tick"), Uid{1, 1}});
         begin(deliveries.at(0));
@@ -128,11 +134,54 @@ struct BusyScene : RedisScene {
                 AcquireJobs{
                     .queue = "main", .worker = worker, .limit = 1, .destinations = {{"search"}}})
                 .leases;
+        prepare_timers();
     }
+
+    /// Timers of every state: of the FIRED ones one comes back when it is asked for, and one dies.
+    void prepare_timers() {
+        const auto fire = [this](const char* id, std::uint32_t retries_max) {
+            perform(post_timer(id, {}, retries_max));
+            take_timers();
+        };
+        fire("dead", 1);
+        other({"HSET", "dt:ed", "dead", R"({"id":"dead","maxRetries":0})"});
+        now += Duration{100};
+        take_timers();
+        fire("dies", 1);
+        other({"HSET", "dt:ed", "dies", R"({"id":"dies","maxRetries":0})"});
+        fire("back", 2);
+        now += Duration{100};
+        perform(post_timer("due", {}, 0));
+        perform(post_timer("later", Duration{60'000}, 1));
+    }
+    [[nodiscard]] PostTimer post_timer(const char* id, Duration delay,
+                                       std::uint32_t retries_max) const {
+        return {.space = "dt",
+                .id = id,
+                .payload = encode(Value{id}),
+                .due_at = now + delay,
+                .retries_max = retries_max,
+                .confirm_within = Duration{100}};
+    }
+    TakenTimers take_timers() { return perform(TakeTimers{.space = "dt", .listener = "ours"}); }
 
     [[nodiscard]] PushJob push_grouped(const char* job, Duration delay = {}) const {
         PushJob step{"grouped", job, now + delay};
         step.options.group = "g";
+        return step;
+    }
+
+    static CreateJobBatch create_batch(const char* name) {
+        const JobBatchCallback callback{.queue = "batched", .job = "callback"};
+        return {std::make_shared<const JobBatchSettings>(
+            JobBatchSettings{.name = name, .on_success = callback, .on_end = callback})};
+    }
+
+    /// The first has a key.
+    [[nodiscard]] PushJob push_batched(const std::string& job) const {
+        PushJob step{"batched", job, now};
+        step.options.batch = batch;
+        if (job == "1") step.options.key.text = "k";
         return step;
     }
 
@@ -179,12 +228,29 @@ struct BusyScene : RedisScene {
     [[nodiscard]] std::set<std::string> possible_names() {
         const auto present = names();
         std::set<std::string> all{present.begin(), present.end()};
-        for (const char* key :
-             {"topics", "subscribers", "counters", "workers", "batches:index",
-              "batches:gauges:batch", "batches:gauges:event", "api_tokens:by_token",
-              "routemaster:claims", "routemaster:dead", "routemaster:fence", "routemaster:queues",
-              "routemaster:untidy", "routemaster:kept_keys", "routemaster:callbacks",
-              "routemaster:callback:", "routemaster:callback:search"}) {
+        for (const char* key : {"topics",
+                                "subscribers",
+                                "counters",
+                                "workers",
+                                "batches:index",
+                                "batches:gauges:batch",
+                                "batches:gauges:event",
+                                "api_tokens:by_token",
+                                "routemaster:claims",
+                                "routemaster:dead",
+                                "routemaster:fence",
+                                "routemaster:queues",
+                                "routemaster:untidy",
+                                "routemaster:kept_keys",
+                                "routemaster:callbacks",
+                                "routemaster:callback:",
+                                "routemaster:callback:search",
+                                "routemaster:job_batches",
+                                "routemaster:job_batches:ended",
+                                "routemaster:job_batches:ends",
+                                "routemaster:job_batch_names",
+                                "routemaster:job_batch:1",
+                                "routemaster:job_batch:2"}) {
             all.insert(key);
         }
         for (const std::string topic : {"cats", "dogs", "fish"}) {
@@ -197,7 +263,8 @@ struct BusyScene : RedisScene {
                 all.insert(family + token);
             }
         }
-        for (const std::string queue : {"main", "aux", "work", "keyed", "main:callbacks"}) {
+        for (const std::string queue :
+             {"main", "aux", "work", "keyed", "batched", "main:callbacks"}) {
             for (const char* family :
                  {"jobs:index:", "jobs:scheduled:", "jobs:instant:", "jobs:pending:index:",
                   "routemaster:blocked:", "routemaster:waiting:", "routemaster:due:"}) {
@@ -209,6 +276,11 @@ struct BusyScene : RedisScene {
         }
         for (const Uid& one : {worker, second_worker}) {
             all.insert("routemaster:leases:" + std::string{one.text()});
+        }
+        for (const char* key :
+             {"gl", "ch", "ei", "ed", "et", "routemaster:dead", "routemaster:dead_events",
+              "routemaster:confirm", "routemaster:listeners", "routemaster:turn"}) {
+            all.insert("dt:" + std::string{key});
         }
         std::set<std::string> uids{"BATCHBATCHBATCHBZAAA"};
         for (const auto& key : present) {

@@ -75,6 +75,8 @@ void walk(std::uint64_t seed, std::uint32_t in_flight_max, int steps) {
     detail::NoChangeLog changes;
     detail::Machine machine{changes};
     RandomSteps random{seed, in_flight_max, Instants::unit};
+    // A listener that cannot be told is taken for gone.
+    const auto watch = store.watch(timer_watch("reminders", "ear"), [] {});
     Instants instants;
 
     for (int done = 0; done < steps;) {
@@ -103,6 +105,7 @@ void walk(std::uint64_t seed, std::uint32_t in_flight_max, int steps) {
                 random.got(*got);
             }
             if (const auto* got = std::get_if<DueRecurring>(&*answer)) random.got(*got);
+            if (const auto* got = std::get_if<JobBatchCreated>(&*answer)) random.got(*got);
         }
         if (done % steps_between_dumps == 0) {
             const auto wrong = differences(machine, server);

@@ -84,6 +84,40 @@ std::vector<KeyKind> kinds() {
                                  .uid = *Uid::parse("BATCHBATCHBATCHBZAAA"),
                                  .authenticate = true};
          }},
+        {"PostTimer", [](const BusyScene& s) -> Step { return s.post_timer("new", {}, 0); }},
+        {"PostTimer, in the place of a FIRED one",
+         [](const BusyScene& s) -> Step { return s.post_timer("back", {}, 1); }},
+        {"PostTimer, in the place of a DEAD one",
+         [](const BusyScene& s) -> Step { return s.post_timer("dead", {}, 1); }},
+        {"CancelTimer",
+         [](const BusyScene&) -> Step {
+             return CancelTimer{"dt", "due"};
+         }},
+        {"PostponeTimer",
+         [](const BusyScene& s) -> Step {
+             return PostponeTimer{"dt", "due", s.now + Duration{9}};
+         }},
+        {"ConfirmTimer",
+         [](const BusyScene&) -> Step {
+             return ConfirmTimer{"dt", "back", 0};
+         }},
+        {"TakeTimers",
+         [](const BusyScene&) -> Step { return TakeTimers{.space = "dt", .listener = "ours"}; }},
+        {"TakeTimers, of another listener",
+         [](const BusyScene&) -> Step { return TakeTimers{.space = "dt", .listener = "other"}; }},
+        {"TakeTimers, of a busy listener",
+         [](const BusyScene&) -> Step {
+             return TakeTimers{.space = "dt", .listener = "ours", .limit = 0};
+         }},
+        {"LeaveTimers",
+         [](const BusyScene&) -> Step {
+             return LeaveTimers{"dt", "ours"};
+         }},
+        {"RepostDeadTimers",
+         [](const BusyScene& s) -> Step {
+             return RepostDeadTimers{"dt", {}, s.now};
+         }},
+        {"DropDeadTimers", [](const BusyScene&) -> Step { return DropDeadTimers{"dt"}; }},
         {"RemoveTopic",
          [](const BusyScene&) -> Step {
              return RemoveTopic{"cats", std::nullopt};
@@ -252,6 +286,22 @@ std::vector<KeyKind> kinds() {
          [](const BusyScene&) -> Step { return RemoveRecurringJob{"report"}; }},
         {"RunRecurringJob", run_recurring(false), Duration{60'000}},
         {"RunRecurringJob, with a key", run_recurring(true), Duration{60'000}},
+        {"CreateJobBatch",
+         [](const BusyScene&) -> Step { return BusyScene::create_batch("another"); }},
+        {"CloseJobBatch", [](const BusyScene& s) -> Step { return CloseJobBatch{s.batch}; }},
+        {"RemoveJobBatch", [](const BusyScene& s) -> Step { return RemoveJobBatch{s.batch}; }},
+        {"PushJob, into a batch", [](const BusyScene& s) -> Step { return s.push_batched("new"); }},
+        {"AckJob, of a batch", [](const BusyScene& s) -> Step { return AckJob{s.batched.at(1)}; }},
+        {"AckJob, of a batch, with a key",
+         [](const BusyScene& s) -> Step { return AckJob{s.batched.at(0)}; }},
+        {"AcquireJobs, of a batch",
+         [](const BusyScene& s) -> Step {
+             return AcquireJobs{.queue = "batched", .worker = s.worker};
+         }},
+        {"CompleteJob, of a batch",
+         [](const BusyScene& s) -> Step {
+             return CompleteJob{s.batched.at(1), {s.push_batched("new")}};
+         }},
         {"FailJob, with a key",
          [](const BusyScene& s) -> Step {
              return FailJob{.lease = s.keyed.at(0), .error = "broken", .run_at = s.now};

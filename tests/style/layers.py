@@ -25,8 +25,10 @@ LAYERS = {
     """,
     1: """
         value event topic subscription batch timer counter health names capacity measurement url
+        job_batch queue_throughput
         api_token job queued_batch job_key job_metadata job_schedule job_explanation job_status
-        listed_worker job_exceptions push_options recurring_job retry_policy typed_job unique
+        listed_worker job_exceptions push_options rate_limit recurring_job retry_policy typed_job
+        unique
         codec/
     """,
     2: """
@@ -35,12 +37,13 @@ LAYERS = {
     """,
     3: """
         bus publisher subscriber job_queue job_queues job_workers api_tokens dispatcher autodrop
-        monitor admission_control follow_ups job_context job_handler job_leases job_responder
-        worker_pool_options recurring_jobs recurring_scheduler
+        job_batches monitor admission_control follow_ups job_context job_handler job_leases
+        job_responder worker_pool_options recurring_jobs recurring_scheduler timer_options
+        timer_context timer_handler timer_listener_options timer_requests
     """,
     4: """
         store/ transport/ server/
-        runner open_store delivery_worker worker_pool
+        runner open_store delivery_worker worker_pool timer_listener delayer
     """,
     5: """
         routemaster

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/codec/batch_callback.hpp"
 #include "core/codec/recurring_settings.hpp"
 #include "core/state/machine.hpp"
+#include "routemaster/codec/json_text.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/value.hpp"
 #include "support/redis_keys.hpp"
@@ -37,10 +40,18 @@ public:
         for (const auto& [name, paused] : machine_.jobs().paused()) {
             keys_.set("routemaster:paused", name);
         }
+        if (machine_.jobs().queue("work").rates != nullptr)
+            keys_.set("routemaster:paused", ":work");
         add_recurring();
+        add_timers();
+        add_job_batches(false);
+        add_job_batches(true);
         add_leases();
         if (const auto id = machine_.jobs().sequences().open("jobs").last; id > 0) {
             keys_.list("routemaster:job_id", std::to_string(id));
+        }
+        if (const auto id = machine_.jobs().sequences().open("job_batches").last; id > 0) {
+            keys_.list("routemaster:job_batch_id", std::to_string(id));
         }
         for (const auto& token : machine_.registry().tokens(everything)) {
             keys_.hash("api_tokens:by_token", token.token, token.name);
@@ -70,6 +81,70 @@ private:
             if (job.paused) continue;
             keys_.set("routemaster:recurring:due",
                       job.name + "@" + std::to_string(wire(job.next_at)));
+        }
+    }
+
+    /// Of payloads that are maps without a name that events reserve.
+    void add_timers() {
+        machine_.timers().each([&](const detail::StoredTimer& timer) {
+            const auto begin = timer.space.name + ":";
+            const std::string id{timer.id()};
+            std::string event;
+            append_json(event, decode_value(timer.payload()).value());
+            event.pop_back();
+            event += (event == "{" ? "" : ",") + std::string{R"("id":")"} + id +
+                     R"(","maxRetries":)" + std::to_string(timer.retries_max());
+            if (timer.state != TimerState::pending || timer.retries() > 0) {
+                event += R"(,"_numRetries":)" + std::to_string(timer.retries());
+            }
+            const bool dead = timer.state == TimerState::dead;
+            keys_.hash(begin + (dead ? "routemaster:dead_events" : "ed"), id, event + "}");
+            const auto* place = dead                                ? "routemaster:dead"
+                                : timer.state == TimerState::fired ? "et"
+                                                                   : "ei";
+            keys_.set(begin + place, id + "@" + text(timer.at));
+            if (timer.retries_max() > 0 && timer.confirm_within() > Duration{0}) {
+                keys_.hash(begin + "routemaster:confirm", id,
+                           std::to_string(timer.confirm_within().count()));
+            }
+        });
+    }
+
+    void add_job_batches(bool ended) {
+        for (const auto& batch :
+             machine_.jobs().batches().list({.ended = ended, .limit = 1'000'000}).batches) {
+            const auto id = std::to_string(batch.id);
+            const auto key = "routemaster:job_batch:" + id;
+            keys_.hash(key, "name", batch.settings.name);
+            keys_.hash("routemaster:job_batch_names", batch.settings.name, id);
+            keys_.set(ended ? "routemaster:job_batches:ended" : "routemaster:job_batches",
+                      id + "@" + id);
+            keys_.hash(key, "created_at", text(batch.created_at));
+            const auto add_time = [&](const char* field, std::optional<TimePoint> at) {
+                if (at) keys_.hash(key, field, text(*at));
+            };
+            add_time("closed_at", batch.closed_at);
+            add_time("ended_at", batch.ended_at);
+            add_time("succeeded_at", batch.succeeded_at);
+            if (ended) {
+                keys_.set("routemaster:job_batches:ends", id + "@" + text(*batch.ended_at));
+            }
+            const auto add_text = [&](const char* field, const std::string& text) {
+                if (!text.empty()) keys_.hash(key, field, text);
+            };
+            add_text("on_success", detail::encode_callback(batch.settings.on_success));
+            add_text("on_end", detail::encode_callback(batch.settings.on_end));
+            const auto add_number = [&](const char* field, std::uint64_t number) {
+                if (number > 0) keys_.hash(key, field, std::to_string(number));
+            };
+            add_number("success_job", batch.success_job);
+            add_number("end_job", batch.end_job);
+            add_number("total", batch.progress.total);
+            add_number("succeeded", batch.progress.succeeded);
+            add_number("buried", batch.progress.buried);
+            add_number("cancelled", batch.progress.cancelled);
+            add_number("expired", batch.progress.expired);
+            add_number("forgotten", batch.progress.forgotten);
         }
     }
 
@@ -170,7 +245,8 @@ private:
             }
             if (queue.has_ids && job.in_order) add_held(name, job);
             if (queue.has_ids) add_record(name, job);
-            const bool waits = job.state == State::ready && !job.eligible;
+            const bool waits = job.state == State::ready && (!job.eligible || job.throttled);
+            if (job.throttled) add_throttled(name, job);
             if (job.priority() != 0 && !waits) add_rank(name, job);
         });
         for (const auto& [group, members] : queue.groups) add_order(name, group, members);
@@ -188,6 +264,14 @@ private:
         if (!scheduled && (job.state != State::ready || job.eligible)) return;
         keys_.set("routemaster:held:" + queue,
                   digits_of(job.order) + "@" + (scheduled ? "inf" : text(job.run_at)));
+    }
+
+    /// Of a job that waits for a token of its group.
+    void add_throttled(const std::string& queue, const detail::JobState& job) {
+        const auto& grouped = static_cast<const detail::GroupedJob&>(job);
+        keys_.set("routemaster:throttled:" + queue, grouped.group.name + std::string(1, '\0') +
+                                                        digits_of(grouped.position) +
+                                                        digits_of(job.order) + "@0");
     }
 
     void add_order(const std::string& queue, const std::string& name,
@@ -292,19 +376,21 @@ private:
 
     static Value timeout_of(const JobOptions& options, const Value::Array& after) {
         const bool more = !after.empty();
-        if (options.metadata.empty() && options.priority == 0 && options.group.empty() && !more) {
+        const bool further = !options.group.empty() || options.batch != 0;
+        if (options.metadata.empty() && options.priority == 0 && !further && !more) {
             return options.timeout.count();
         }
         Value::Map metadata;
         for (const auto& [name, text] : options.metadata) metadata.emplace_back(name, Value{text});
         Value::Array parts{options.timeout.count(), std::string{}};
         if (!metadata.empty()) parts[1] = encode(Value{std::move(metadata)});
-        const bool further = !options.group.empty();
         if (options.priority != 0 || further || more) parts.emplace_back(options.priority);
         if (further || more) parts.emplace_back(std::string{});
         if (further) {
-            Value::Map map{{"group", Value{options.group}}};
+            Value::Map map;
+            if (!options.group.empty()) map.emplace_back("group", Value{options.group});
             if (options.concurrency != 1) map.emplace_back("concurrency", options.concurrency);
+            if (options.batch != 0) map.emplace_back("batch", options.batch);
             parts[3] = encode(Value{std::move(map)});
         }
         if (more) parts.emplace_back(Value::Map{{"after", Value{after}}});

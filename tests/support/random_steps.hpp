@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/uid.hpp"
@@ -36,6 +37,7 @@ public:
     }
 
     Step next(TimePoint now) {
+        if (random_.below(8) == 0) return about_timers(now);
         const auto what = random_.below(100);
         if (what < 35) return publish(now);
         if (what < 43) return subscribe();
@@ -70,6 +72,9 @@ public:
         if (!queued.empty()) queued_ = queued[random_.below(queued.size())].status;
     }
 
+    /// Notes a batch of jobs.
+    void got(const JobBatchCreated& created) { batch_ = created.id; }
+
     /// Notes a recurring job that is due.
     void got(const DueRecurring& due) {
         if (!due.jobs.empty()) due_ = due.jobs[random_.below(due.jobs.size())];
@@ -94,6 +99,7 @@ private:
         if (random_.below(2) == 0) {
             step.options.priority = static_cast<std::int32_t>(random_.below(5)) - 2;
         }
+        if (random_.below(4) == 0) step.options.batch = any_batch();
         if (random_.below(3) == 0) {
             step.options.group = "group " + std::to_string(random_.below(4));
             step.options.concurrency = static_cast<std::uint32_t>(1 + random_.below(3));
@@ -117,7 +123,9 @@ private:
     /// Pages and ids that exist often enough.
     Step about_jobs() {
         const auto id = any_id();
-        switch (random_.below(8)) {
+        switch (random_.below(10)) {
+            case 8:
+            case 9: return about_batches();
             case 0: return FindJob{"work", id};
             case 5: return ExplainJob{"work", id};
             case 1: return KickJobs{.queue = "work", .limit = limit()};
@@ -133,7 +141,11 @@ private:
     }
 
     Step rare(TimePoint now) {
-        switch (random_.below(16)) {
+        switch (random_.below(20)) {
+            case 16:
+            case 17:
+            case 18:
+            case 19: return about_batches();
             case 11:
             case 12: return DeliverBatch{queued_.subscriber, queued_.uid};
             case 13: return DropBatch{queued_.subscriber, queued_.uid};
@@ -147,9 +159,57 @@ private:
             case 5: return PauseQueue{"work", random_.below(4) == 0};
             case 6: return ListQueues{{.after = {}, .limit = limit()}};
             case 7: return ListWorkers{};
-            case 8: return CountJobs{any_queue()};
+            case 8:
+                return random_.below(2) == 0 ? Step{CountJobs{any_queue()}}
+                                             : Step{MeasureThroughput{"work"}};
+            case 9: return limit_work();
             default: return about_recurring(now);
         }
+    }
+
+    /// Limits that let most jobs begin in time.
+    Step limit_work() {
+        const auto some = [this]() -> std::optional<RateLimit> {
+            if (random_.below(3) == 0) return std::nullopt;
+            return RateLimit{.jobs = static_cast<std::uint32_t>(1 + random_.below(7)),
+                             .per = (1 + random_.below(40)) * unit_,
+                             .burst = static_cast<std::uint32_t>(random_.below(4))};
+        };
+        if (random_.below(3) == 0) return LimitQueue{"work", {}};
+        return LimitQueue{"work", {.queue = some(), .each_group = some()}};
+    }
+
+    Step about_batches() {
+        switch (random_.below(8)) {
+            case 0:
+            case 1:
+            case 2: return CreateJobBatch{batch_settings()};
+            case 3:
+            case 4: return CloseJobBatch{any_batch()};
+            case 5: return FindJobBatch{any_batch()};
+            case 6:
+                return ListJobBatches{.ended = random_.below(2) == 0,
+                                      .after = random_.below(2) * any_batch(),
+                                      .limit = limit()};
+            default:
+                return random_.below(4) > 0 ? Step{CloseJobBatch{any_batch()}}
+                                            : Step{RemoveJobBatch{any_batch()}};
+        }
+    }
+
+    std::shared_ptr<const JobBatchSettings> batch_settings() {
+        JobBatchSettings settings{.name = "batch " + std::to_string(random_.below(2'000))};
+        if (random_.below(4) > 0) settings.on_success = batch_callback();
+        if (random_.below(4) > 0) settings.on_end = batch_callback();
+        return std::make_shared<const JobBatchSettings>(std::move(settings));
+    }
+
+    JobBatchCallback batch_callback() {
+        JobBatchCallback callback{.queue = "work", .job = job()};
+        callback.attempts_max = static_cast<std::uint32_t>(random_.below(4));
+        if (random_.below(2) == 0) callback.metadata = {{"a", job()}, {"trace", job()}};
+        if (random_.below(4) == 0) callback.priority = 1;
+        return callback;
     }
 
     Step about_recurring(TimePoint now) {
@@ -188,6 +248,54 @@ private:
         return std::make_shared<const RecurringSettings>(std::move(settings));
     }
 
+    PostTimer post(TimePoint now) {
+        return {.space = "reminders",
+                .id = timer(),
+                .payload = encode(Value{Value::Map{{"n", random_.below(9)}}}),
+                .due_at = now + delay(),
+                .retries_max = static_cast<std::uint32_t>(random_.below(3)),
+                .confirm_within = random_.below(2) * delay()};
+    }
+
+    /// Of one listener: in whose turn others would be depends on what a restart forgets.
+    Step about_timers(TimePoint now) {
+        const std::string space = "reminders";
+        const auto retries = static_cast<std::uint32_t>(random_.below(3));
+        switch (random_.below(20)) {
+            default: return post(now);
+            case 1:
+            case 2:
+            case 3:
+            case 4:
+                return TakeTimers{.space = space,
+                                  .listener = "ear",
+                                  .limit = limit() - 1,
+                                  .confirm_within = delay() + unit_};
+            case 5: return ConfirmTimer{space, timer()};
+            case 6: return ConfirmTimer{space, timer(), retries};
+            case 17:
+            case 18:
+                return follow(CompleteTimer{.space = space, .id = timer(), .retries = retries},
+                              now);
+            case 7: return CancelTimer{space, timer()};
+            case 8: return PostponeTimer{space, timer(), now + delay()};
+            case 9: return RepostDeadTimers{space, timer(), now + delay()};
+            case 10: return RepostDeadTimers{space, {}, now + delay()};
+            case 11: return DropDeadTimers{space, timer()};
+            case 12: return DropDeadTimers{space};
+            case 13: return FindTimer{space, timer()};
+            case 14: return CountTimers{space};
+            case 15: return LeaveTimers{space, "ear"};
+            case 16:
+                return ListTimers{.space = space,
+                                  .state = static_cast<TimerState>(random_.below(3)),
+                                  .from = now - delay(),
+                                  .after = random_.below(2) == 0 ? "" : timer(),
+                                  .until = now + delay(),
+                                  .limit = limit()};
+        }
+    }
+
     /// Never redelivers all: these would have the same age, and stores may order them differently.
     Step about_the_dead() {
         switch (random_.below(6)) {
@@ -203,6 +311,7 @@ private:
     Step acquire() {
         AcquireJobs step{any_queue(), any_worker(), limit()};
         if (random_.below(8) == 0) step.newest = random_.below(100);
+        step.explain = random_.below(4) == 0;
         const auto first = random_.below(4);
         if (first == 3) return step;
         step.destinations.emplace();
@@ -277,8 +386,11 @@ private:
     /// Some with many follow-ups, some with none. Jobs that fall due in the same millisecond have
     /// no order that all stores keep: so each falls due after the one before, and batches begin in
     /// the order of their ids.
-    Step complete(const Lease& lease, TimePoint now) {
-        CompleteJob step{lease};
+    Step complete(const Lease& lease, TimePoint now) { return follow(CompleteJob{lease}, now); }
+
+    /// The same of a step that confirms a timer.
+    template <class S>
+    Step follow(S step, TimePoint now) {
         auto due = now;
         for (auto left = random_.below(6); left > 0; --left) {
             auto one = push(due + unit_);
@@ -293,6 +405,7 @@ private:
             auto one = publish(now);
             step.publications.emplace_back(std::get<PublishEvent>(std::move(one))).uid = id;
         }
+        for (auto left = random_.below(3); left > 0; --left) step.timers.push_back(post(now));
         return step;
     }
 
@@ -301,8 +414,11 @@ private:
         if (which < 4) return std::string{"local:"} + destinations_[1 + which % 2];
         return "https://example.com/" + std::to_string(which);
     }
+    /// One of the newest, or one to come.
+    JobBatchId any_batch() { return batch_ + 1 - std::min(batch_, random_.below(6)); }
     JobId any_id() { return jobs_ + 3 - std::min(jobs_ + 2, random_.below(60)); }
     std::string job() { return "job " + std::to_string(random_.below(200)); }
+    std::string timer() { return "timer " + std::to_string(random_.below(20)); }
     Duration delay() { return random_.below(100) * unit_; }
     std::uint32_t limit() { return static_cast<std::uint32_t>(1 + random_.below(4)); }
     Uid any_uid() { return {random_.next(), random_.next()}; }
@@ -327,7 +443,8 @@ private:
     DeadBatchStatus dead_ = unlisted();  // One that was listed.
     BatchStatus queued_{};               // Was queued when it was listed.
     std::uint64_t messages_ = 0;
-    JobId jobs_ = 0;  // The greatest id of a lease.
+    JobId jobs_ = 0;        // The greatest id of a lease.
+    JobBatchId batch_ = 0;  // The newest, or one of its name.
     std::optional<RecurringJob> due_;
 };
 

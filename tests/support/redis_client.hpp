@@ -46,6 +46,9 @@ public:
     /// Sends a command and waits for the reply. Throws `RedisFailure` with the text of an error.
     RedisReply command(const std::vector<std::string>& words);
 
+    /// Waits for a reply behind that of the last command, as a subscription sends them.
+    RedisReply more() { return reply(); }
+
 private:
     [[nodiscard]] std::string line();
     [[nodiscard]] std::string bytes(std::size_t size);

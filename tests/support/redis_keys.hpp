@@ -39,21 +39,26 @@ public:
     }
 
     /// Only what steps return: without who waits, heartbeats of workers, which queues there are,
-    /// READY jobs that were deleted, and values that mean the same as their absence.
+    /// rate limits and how full their buckets are, READY jobs that were deleted, and values that
+    /// mean the same as their absence.
     [[nodiscard]] RedisKeys actual() const {
         RedisKeys all;
         for (const auto& [key, entry] : keys_) {
             if (key == "workers" || key == "routemaster:queues" ||
-                key.starts_with("routemaster:waiting:") ||
-                key.starts_with("routemaster:deleted:") || key.starts_with("jobs:pending:index:")) {
+                key.starts_with("routemaster:waiting:") || key == "routemaster:limits" ||
+                key.starts_with("routemaster:bucket:") || key.starts_with("routemaster:opens:") ||
+                key.starts_with("routemaster:deleted:") ||
+                key.starts_with("routemaster:throughput:") ||
+                key.starts_with("jobs:pending:index:") || is_about_listeners(key)) {
                 continue;
             }
             const bool gauges = key.starts_with("batches:gauges:");
+            const bool batch = key.starts_with("routemaster:job_batch:");
             const bool subscriber = key.starts_with("subscriber:");
             const bool leases = key.starts_with("routemaster:leases:");
             Entry kept{entry.ordered};
             for (const auto& line : entry.lines) {
-                if (gauges && line.ends_with(" = 0")) continue;
+                if ((gauges || batch) && line.ends_with(" = 0")) continue;
                 if (leases && line.starts_with("newest = ")) continue;
                 if (leases && line.starts_with("cancelled = ")) continue;
                 if (subscriber && line == "health_points = 100") continue;
@@ -90,6 +95,12 @@ private:
         bool ordered = false;
         std::vector<std::string> lines{};
     };
+
+    /// Who listens to timers, and what they were told.
+    static bool is_about_listeners(const std::string& key) {
+        return key.ends_with(":gl") || key.ends_with(":ch") ||
+               key.ends_with(":routemaster:listeners") || key.ends_with(":routemaster:turn");
+    }
 
     inline static const std::string ready_{"jobs:instant:"};
     inline static const std::string due_{"routemaster:due:"};

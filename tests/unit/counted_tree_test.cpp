@@ -48,6 +48,15 @@ struct TreeScene {
         if (!expected.empty()) REQUIRE(tree.first().value == *expected.begin());
         const auto below = std::distance(expected.begin(), expected.lower_bound(bound));
         REQUIRE(count_below(tree, bound) == static_cast<std::size_t>(below));
+        auto next = expected.lower_bound(bound);
+        int left = 300;
+        tree.visit_from([bound](const LookedAtNumber& any) { return any.value < bound; },
+                        [&](const LookedAtNumber& any) {
+                            REQUIRE(next != expected.end());
+                            REQUIRE(any.value == *next++);
+                            return --left > 0;
+                        });
+        REQUIRE((left == 0 || next == expected.end()));
     }
 
     CountedTree<LookedAtNumber> tree;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "routemaster/bus.hpp"
+#include "routemaster/delayer.hpp"
 #include "routemaster/job_exceptions.hpp"
 #include "routemaster/testing/job_tester.hpp"
 #include "support/pool_scene.hpp"
@@ -280,4 +281,27 @@ TEST_CASE("the test of a handler sees what follows without a pool") {
     CHECK(all->publications().at(0).topic == "orders");
     CHECK(!context.push("next", {"b"}));
     CHECK(!context.take_follow_ups());
+}
+
+TEST_CASE("a timer that follows from a job is posted when the job is done, and not before") {
+    FollowScene scene;
+    HandPool pool{scene};
+    Delayer calls{scene.memory, "calls", scene.clock};
+    int failures = 1;
+    pool.pool.handle("a", [&](JobContext& job) {
+        CHECK(job.post("calls", {"remind"}, Duration{500}, {.id = "a", .retries_max = 2}).value() ==
+              "a");
+        CHECK(job.post("no space", 1, Duration{0}).error().code() == Errc::invalid);
+        if (failures-- > 0) throw std::runtime_error{"no"};
+    });
+    const auto begin = scene.clock.now();
+    scene.push("a");
+    pool.run();
+    CHECK(calls.counts().value().pending == 0);
+    pool.run_for(Duration{5'000});
+    const auto found = calls.peek("a").value();
+    REQUIRE(found);
+    CHECK(found->retries_max == 2);
+    CHECK(found->at > begin + Duration{500});
+    CHECK(scene.queue() == QueueStatus{});
 }

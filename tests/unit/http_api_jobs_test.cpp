@@ -155,14 +155,14 @@ TEST_CASE("http api: jobs of a queue are counted, listed in pages, and shown") {
     bury(bus);
     CHECK(bus.get("/v1/queues/images", root).body ==
           R"({"queue":"images","scheduled":0,"ready":2,"pending":0,"buried":1,"paused":false,)"
-          R"("due_since":1795222901123})");
+          R"("due_since":1795222901123,"rate_limits":{"queue":null,"each_group":null}})");
     const auto at = std::to_string(rm::to_milliseconds(noon));
     const auto buried =
         R"({"id":1,"state":"buried","name":"a","arguments":[],"attempts":1,"attempts_max":25,)"
         R"("priority":0,"timeout":0,"run_at":null,"after":[],"expires_at":null,)"
         R"("buried_at":)" +
-        at + R"(,"key":null,"group":null,"concurrency":1,"worker":null,"cancelled":false,)" +
-        R"("metadata":{},)" + R"("errors":[{"attempt":1,"at":)" + at +
+        at + R"(,"key":null,"group":null,"concurrency":1,"batch":null,"worker":null,)" +
+        R"("cancelled":false,"metadata":{},)" + R"("errors":[{"attempt":1,"at":)" + at +
         R"(,"text":"no \"good\""}]})";
     CHECK(bus.get(jobs_path + "?state=buried", root).body == "[" + buried + "]");
     CHECK(bus.get(jobs_path + "/1", root).body == buried);
@@ -233,7 +233,8 @@ TEST_CASE("http api: a job says why it does not run") {
     const auto blocked = explanation("2").body;
     CHECK(blocked.starts_with(
         R"({"reason":"group_is_full","text":"job 1 of its group 'g', of which 1 may be under way, )"
-        R"(is before it","before":[1],"leased_at":null,"heard_at":null,"job":{"id":2,)"));
+        R"(is before it","before":[1],"leased_at":null,"heard_at":null,"limited_until":null,)"
+        R"("job":{"id":2,)"));
     const auto lease = acquire(bus);
     const auto leased = explanation("1").body;
     CHECK(leased.starts_with(R"({"reason":"leased","text":"worker )"));
@@ -241,6 +242,18 @@ TEST_CASE("http api: a job says why it does not run") {
     CHECK(leased.find(R"("heard_at":null)") == std::string::npos);
     CHECK(explanation("3").status == 404);
     CHECK(explanation("x").status == 404);
+
+    CHECK(bus.ask(request("PUT", "/v1/queues/images/rate_limits", root,
+                          R"({"queue":{"jobs":1,"per":2000}})"))
+              .status == 204);
+    CHECK(bus.post(jobs_path, root, R"({"name":"c"})").status == 200);
+    CHECK(bus.post(jobs_path, root, R"({"name":"d"})").status == 200);
+    static_cast<void>(acquire(bus));
+    const auto limited = explanation("4").body;
+    CHECK(limited.starts_with(
+        R"({"reason":"rate_limited","text":"the rate limit of its queue is used up",)"));
+    CHECK(limited.find(R"("limited_until":)" + std::to_string(rm::to_milliseconds(noon) + 2'000)) !=
+          std::string::npos);
 }
 
 TEST_CASE("http api: a page of jobs ends once it is large") {

@@ -3,6 +3,7 @@
 #include "http_api_scenario.hpp"
 #include "routemaster/api_tokens.hpp"
 #include "routemaster/bus.hpp"
+#include "routemaster/delayer.hpp"
 #include "routemaster/job_leases.hpp"
 #include "routemaster/job_queue.hpp"
 #include "support/hand_runner.hpp"
@@ -70,8 +71,9 @@ TEST_CASE("http api: a job is leased, extended and acknowledged") {
     const auto until = rm::to_milliseconds(noon) + 5'000;
     CHECK(answer.body.starts_with(
         R"({"worker":"w\"1","jobs":[{"id":1,"name":"resize","arguments":[42],"lease":")"));
-    CHECK(answer.body.ends_with(R"(","until":)" + std::to_string(until) +
-                                R"(,"attempt":1,"timeout":0,"metadata":{"trace":"t"}}]})"));
+    CHECK(answer.body.ends_with(
+        R"(","until":)" + std::to_string(until) +
+        R"(,"attempt":1,"timeout":0,"metadata":{"trace":"t"},"batch":null}]})"));
     const auto at = answer.body.find(R"("lease":")") + 9;
     const auto lease = answer.body.substr(at, answer.body.find('"', at) - at);
     bus.clock.advance(rm::Duration{1'000});
@@ -189,6 +191,22 @@ TEST_CASE("http api: jobs and events follow from a job that is acknowledged") {
     CHECK(bus.post(ack, naming(lease, R"(,"pushes":[{"queue":"mail","name":"again"}])")).status ==
           409);
     CHECK(rm::JobQueue(bus.store, "mail").status().value() == rm::QueueStatus{.ready = 1});
+}
+
+TEST_CASE("http api: timers follow from a job that is acknowledged") {
+    LeaseScenario bus;
+    const auto lease = bus.lease();
+    const auto ack = images_path + "/jobs/1/ack";
+    CHECK(bus.post(ack, naming(lease, R"(,"timers":[{"namespace":"no space","payload":1}])"))
+              .status == 400);
+    CHECK(bus.post(ack, naming(lease,
+                               R"(,"timers":[{"namespace":"calls","payload":1,"id":"a",
+                                   "delay":50,"retries_max":2}])"))
+              .status == 204);
+    const auto found = rm::Delayer(bus.store, "calls").peek("a").value();
+    REQUIRE(found);
+    CHECK(found->at == noon + rm::Duration{50});
+    CHECK(found->retries_max == 2);
 }
 
 TEST_CASE("http api: what is wrong with follow-ups is said, and the lease lasts") {

@@ -9,9 +9,11 @@ rm::JobQueue queue_of(Scenario& bus, const std::string& name) {
     return {bus.store, name, bus.clock};
 }
 
-std::string shown(const std::string& name, int ready, const char* paused, const char* since) {
+std::string shown(const std::string& name, int ready, const char* paused, const char* since,
+                  const char* limits = R"({"queue":null,"each_group":null})") {
     return R"({"queue":")" + name + R"(","scheduled":0,"ready":)" + std::to_string(ready) +
-           R"(,"pending":0,"buried":0,"paused":)" + paused + R"(,"due_since":)" + since + "}";
+           R"(,"pending":0,"buried":0,"paused":)" + paused + R"(,"due_since":)" + since +
+           R"(,"rate_limits":)" + limits + "}";
 }
 
 }  // namespace
@@ -56,4 +58,38 @@ TEST_CASE("http api: a queue is paused and resumed") {
     CHECK(done(bus.store, acquisition).leases.size() == 1);
     refused(bus, request("POST", "/v1/queues/aux/pause", root), 400,
             "queue: aux is Ruby Routemaster's, whose jobs have no ids");
+}
+
+TEST_CASE("http api: a queue gets rate limits, and loses them") {
+    Scenario bus;
+    const std::string path = "/v1/queues/images/rate_limits";
+    const auto put = [&](const std::string& body) {
+        return bus.ask(request("PUT", path, root, body));
+    };
+    CHECK(put(R"({"queue":{"jobs":10},"each_group":{"jobs":1,"per":60000,"burst":3}})").status ==
+          204);
+    const auto* limits =
+        R"({"queue":{"jobs":10,"per":1000,"burst":10},)"
+        R"("each_group":{"jobs":1,"per":60000,"burst":3}})";
+    CHECK(bus.get("/v1/queues", root).body ==
+          "[" + shown("images", 0, "false", "null", limits) + "]");
+    CHECK(put(R"({"queue":null})").status == 204);
+    CHECK(bus.get("/v1/queues", root).body == "[]");
+    for (const auto& [body, error] : std::vector<std::pair<std::string, std::string>>{
+             {R"({"rate":1})", R"(bad data in payload: unknown field "rate")"},
+             {R"({"queue":5})", "queue: must be an object with jobs"},
+             {R"({"queue":{}})", "queue: jobs: is missing"},
+             {R"({"queue":{"jobs":0}})", "queue: jobs: must be an integer from 1 to 1000000"},
+             {R"({"each_group":{"jobs":1,"per":0}})",
+              "each_group: per: must be an integer from 1 to 2678400000"},
+             {R"({"queue":{"jobs":1,"burst":-1}})",
+              "queue: burst: must be an integer from 0 to 1000000"},
+             {R"({"queue":{"jobs":1,"rate":1}})",
+              R"(bad data in payload: unknown field "rate")"}}) {
+        CAPTURE(body);
+        refused(bus, request("PUT", path, root, body), 400, error);
+    }
+    refused(bus, request("PUT", "/v1/queues/aux/rate_limits", root, "{}"), 400,
+            "queue: aux is Ruby Routemaster's, whose jobs have no ids");
+    CHECK(bus.ask(request("PUT", path, shop, "{}")).status == 401);
 }

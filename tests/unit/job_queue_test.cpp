@@ -159,7 +159,12 @@ TEST_CASE("a job that JSON or its own bytes could not carry is refused") {
     CHECK(refused(Job{"a", {std::string(job_bytes_max, 'x')}}, "job: must have at most"));
     const auto fits = Job{"a", {std::string(job_bytes_max - 9, 'x')}};
     CHECK(encode_job(fits).size() == job_bytes_max);
+    CHECK(!queue.jobs.push(fits, {.bytes_max = job_bytes_max - 1}));
     CHECK(queue.jobs.push(fits));
+    const auto large = Job{"b", {std::string(job_bytes_max, 'x')}};
+    CHECK(queue.jobs.check(large, {.bytes_max = 2 * job_bytes_max}));
+    const auto huge = Job{"b", {std::string(job_bytes_limit, 'x')}};
+    CHECK(!queue.jobs.check(huge, {.bytes_max = 2 * job_bytes_limit}));
     CHECK(queue.jobs.push(Job{"\u00fc \"\n", {"\u00fc", Value{}, 1.5, Value::Map{{"k", true}}}}));
     CHECK(queue.acquire().size() == 2);
 }

@@ -13,6 +13,7 @@
 #include "routemaster/event.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/publication.hpp"
+#include "routemaster/push_options.hpp"
 #include "routemaster/server/http_server.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
@@ -20,6 +21,7 @@
 namespace routemaster {
 
 class JobLeases;
+class TimerRequests;
 
 /// Settings of an `HttpApi`.
 struct HttpApiOptions {
@@ -30,12 +32,15 @@ struct HttpApiOptions {
     EventRules event_rules{.urls = UrlRule::https};
     /// Topics that one client may subscribe to, and topics that it may own; at least 1.
     std::uint32_t topics_max = 1'000;
+    std::size_t job_bytes_max = routemaster::job_bytes_max;  ///< See `PushOptions::bytes_max`.
     Duration scaling_deadline{1'000};       ///< How far ahead `/pulse/scaling` looks; not negative.
     std::uint64_t scaling_threshold = 100;  ///< Due jobs from which it reports a busy bus.
     const Clock* clock = nullptr;           ///< Null: the machine's clock.
     /// Leases jobs to workers over HTTP; a `Runner` polls it. Must outlive the requests. Null:
     /// there are no routes for that.
     JobLeases* leases = nullptr;
+    /// The same for timers that clients take.
+    TimerRequests* timers = nullptr;
     /// Returns why the bus accepts events but cannot deliver them, as far as this process knows;
     /// `/pulse` then answers 503 with that text. Called from any thread, and must not block. Null:
     /// never.
@@ -43,7 +48,8 @@ struct HttpApiOptions {
     Log log{};  ///< Gets what clients must not see: reports of damage.
 };
 
-/// Answers the routes of Ruby Routemaster from a store, and those about jobs, under `/v1/`.
+/// Answers the routes of Ruby Routemaster from a store, and those about jobs and timers, under
+/// `/v1/`.
 /// docs/http-api.md lists the routes, and where they differ from Ruby Routemaster.
 ///
 /// Validation comes before any change: a refused request has changed nothing. It answers once the
@@ -61,7 +67,7 @@ public:
     HttpApi& operator=(const HttpApi&) = delete;
 
     /// Answers one request: inside this call, or later from a thread of the store, or of the one
-    /// that polls `HttpApiOptions::leases`. Does not block.
+    /// that polls `HttpApiOptions::leases` or `HttpApiOptions::timers`. Does not block.
     void handle(HttpRequest request, HttpResponder respond);
 
     /// Decides by the head of a request whether to read its body: answers 100 if so, 404 when there

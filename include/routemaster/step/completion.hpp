@@ -1,23 +1,27 @@
 /// @file
-/// The step that ends a job together with what follows from it.
+/// The steps that end a job, or a firing of a timer, together with what follows from it.
 
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "routemaster/job.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/jobs.hpp"
 #include "routemaster/step/reply.hpp"
+#include "routemaster/step/timer_firings.hpp"
+#include "routemaster/step/timers.hpp"
 #include "routemaster/step/topics.hpp"
 #include "routemaster/step/traits.hpp"
 
 namespace routemaster {
 
-/// Pushes and publications that may follow from one job together, and their bytes: those of the
-/// jobs, their metadata and the encoded events. One step does all of them, so they bound for how
-/// long others wait for it.
+/// Pushes, publications and timers that may follow from one job together, and their bytes: those of
+/// the jobs, their metadata, the encoded events and the payloads. One step does all of them, so
+/// they bound for how long others wait for it.
 inline constexpr std::size_t follow_ups_max = 1'000;
 inline constexpr std::size_t follow_up_bytes_max = 4'194'304;
 
@@ -29,12 +33,13 @@ struct Completed {
     Settlement settlement = Settlement::settled;  ///< `settled` or `lease_lost`.
     /// What became of each push, in their order; of none when the lease is lost.
     std::vector<Pushed> pushed{};
+    std::vector<TimerPosted> posted{};  ///< The same of each timer.
 
     friend bool operator==(const Completed&, const Completed&) = default;
 };
 
-/// Forgets a job that was done, as `AckJob` does, then pushes jobs, then publishes events: all of
-/// it, or nothing.
+/// Forgets a job that was done, as `AckJob` does, then pushes jobs, then publishes events, then
+/// posts timers: all of it, or nothing.
 ///
 /// When the lease is lost nothing happens. When one of the publications would be refused, nothing
 /// happens either, and the error is that of `PublishEvent`, with its place in front. A push meets
@@ -51,13 +56,48 @@ struct CompleteJob {
     [[nodiscard]] std::size_t payload_bytes() const noexcept;
 
     Lease lease;
-    /// At most `follow_ups_max` with `publications`, and `follow_up_bytes_max`, else `invalid`; so
-    /// is a push into `delivery_queue`, or with `after`.
+    /// At most `follow_ups_max` with the others, and `follow_up_bytes_max`, else `invalid`; so is a
+    /// push into `delivery_queue`, or with `after`.
     std::vector<PushJob> pushes{};
     std::vector<PublishEvent> publications{};
+    std::vector<PostTimer> timers{};
 };
 
-/// The step that ends a job together with what follows from it.
-using CompletionSteps = StepList<CompleteJob>;
+/// What became of a `CompleteTimer`.
+struct CompletedTimer {
+    TimerConfirmed confirmation = TimerConfirmed::confirmed;
+    /// What became of each push, in their order; of none when the firing is `unknown`.
+    std::vector<Pushed> pushed{};
+    std::vector<TimerPosted> posted{};  ///< The same of each timer.
+
+    friend bool operator==(const CompletedTimer&, const CompletedTimer&) = default;
+};
+
+/// Forgets a FIRED timer, as `ConfirmTimer` does, then pushes jobs, then publishes events, then
+/// posts timers, maybe one of the same id: all of it, or nothing.
+///
+/// When no such firing waits for it, nothing happens; nor when one of the publications would be
+/// refused: see `CompleteJob`. Repeating one that succeeded answers `unknown`, and does nothing
+/// twice.
+struct CompleteTimer {
+    using Reply = CompletedTimer;
+    static constexpr StepTraits traits{.name = "complete_timer",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::payload};
+    [[nodiscard]] Result<void> check() const;
+    [[nodiscard]] std::size_t payload_bytes() const noexcept;
+
+    std::string space;
+    std::string id;
+    std::uint32_t retries = 0;  ///< Which firing: its `FiredTimer::retries`.
+    /// As in `CompleteJob`.
+    std::vector<PushJob> pushes{};
+    std::vector<PublishEvent> publications{};
+    std::vector<PostTimer> timers{};
+};
+
+/// The steps that end something together with what follows from it.
+using CompletionSteps = StepList<CompleteJob, CompleteTimer>;
 
 }  // namespace routemaster

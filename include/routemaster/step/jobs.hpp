@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "routemaster/job.hpp"
+#include "routemaster/job_explanation.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/check.hpp"
 #include "routemaster/step/reply.hpp"
@@ -34,6 +35,10 @@ namespace routemaster {
 /// have succeeded; it then runs at `run_at`, or as if it fell due at that moment. Those that the
 /// queue does not have count as done. When one of them goes in any other way, which a BURIED one
 /// has not yet, the job is BURIED with an error that names it, and waits for none any more.
+/// With a `batch` the job joins that, unless it is a duplicate. One that takes over another job
+/// takes over its place in the batch as well, if that is the same; else the other leaves its batch,
+/// and counts as cancelled there. `invalid` when there is no such batch, or none of its jobs waits
+/// or runs and it is closed.
 /// Repeating it answers `duplicate`, or `replaced`, for as long as the job excludes others.
 struct PushJob {
     using Reply = Pushed;
@@ -67,6 +72,9 @@ struct Acquired {
     /// When the next scheduled job of the queue falls due, `never` when none waits. A job that is
     /// READY now and was left because of `limit` makes it `now`. Of a paused queue it is `never`.
     TimePoint next_due = never;
+    /// Why the first of the new leases' jobs was not under way before, if `explain` asked for that;
+    /// else empty. Its queue is counted as it was before any job of it was leased.
+    std::vector<JobExplanation> explained{};
     friend bool operator==(const Acquired&, const Acquired&) = default;
 };
 
@@ -111,6 +119,8 @@ struct AcquireJobs {
     /// Where the worker can deliver to, each once: "" stands for all URLs, and any other text for
     /// the callback `local:` with this name. Absent: to URLs. Read for `delivery_queue` alone.
     std::optional<std::vector<std::string>> destinations{};
+    /// Whether `Acquired::explained` is wanted. Not read for queues of Ruby Routemaster.
+    bool explain = false;
 };
 
 /// Forgets a job that was done. Its key excludes others until its time is over, if it has one, and

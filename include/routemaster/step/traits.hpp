@@ -27,7 +27,7 @@ namespace routemaster {
 /// What a step changes.
 enum class Changes : std::uint8_t {
     nothing,   ///< It only reads: answered also while a store cannot write.
-    liveness,  ///< Only when a worker was last heard of, which no restart keeps. Likewise.
+    liveness,  ///< Only when somebody was last heard of, which no restart keeps. Likewise.
     /// How far work has come: the reply waits for the rows that it depends on, and no others.
     progress,
     state,  ///< What a store keeps: replied once it is as durable as the store promises.

@@ -27,6 +27,7 @@ struct EmbeddedFileReport {
     std::uint64_t dead = 0;    ///< Those of them that are DEAD.
     std::uint64_t events = 0;  ///< In these batches: one for each subscriber.
     std::uint64_t jobs = 0;    ///< Delivery jobs among them.
+    std::uint64_t timers = 0;
     std::uint64_t counters = 0;
     /// What is wrong and where, one line each; empty when the file is intact. Of very many, the
     /// first ones, followed by their total.
@@ -45,8 +46,8 @@ using JsonLine = std::function<void(std::string_view line)>;
 
 /// Writes everything that can be read as lines of JSON, each an object with one key, its kind:
 /// `topic`, `subscriber`, `token`, `batch` with its `events` as they are delivered, and `died_at`
-/// and `error` if it is DEAD, `job`, `counter`. Times are milliseconds since the Unix epoch.
-/// Damaged rows are skipped: an entry is as the intact rows left it, and one that ended in a
+/// and `error` if it is DEAD, `job`, `timer`, `counter`. Times are milliseconds since the Unix
+/// epoch. Damaged rows are skipped: an entry is as the intact rows left it, and one that ended in a
 /// damaged row may still be listed. Errors as `check_embedded_file`. Thread safety: any.
 [[nodiscard]] Result<EmbeddedFileReport> export_embedded_file(const std::filesystem::path& file,
                                                               const JsonLine& each);

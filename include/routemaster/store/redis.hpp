@@ -87,6 +87,9 @@ public:
     ~RedisStore() override;
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
+    /// As `Store` says. A watch for timers waits, for no longer than `options.timeout`, until the
+    /// server tells this process of them; it does not wait inside a completion, nor while there is
+    /// no connection.
     [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
 
 private:

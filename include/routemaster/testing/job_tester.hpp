@@ -46,7 +46,8 @@ struct PushedJob {
 /// in `drain` and `advance`. So a test sees first what was pushed, and then what it led to.
 ///
 /// Handlers fail, are retried and end as in any pool; asynchronous ones report as they like. What
-/// follows from a job (`JobContext::push`) is pushed when its handler has succeeded.
+/// follows from a job (`JobContext::push`) is pushed when its handler has succeeded, and so are the
+/// callbacks of a batch (`JobBatches`) when its last job has ended: they run, but are not `pushed`.
 ///
 /// Thread safety: one thread at a time.
 class JobTester {
@@ -151,11 +152,16 @@ private:
         return options;
     }
 
-    /// Whether the step put a job into a queue.
+    /// Whether the step may have put a job into a queue.
     bool note(const Step& step, const Outcome& outcome) {
         if (!outcome) return false;
         if (const auto* push = std::get_if<PushJob>(&step)) {
             return note(*push, std::get<Pushed>(*outcome));
+        }
+        // These may end a batch, and push its callbacks, which are not noted.
+        if (std::holds_alternative<CloseJobBatch>(step) ||
+            std::holds_alternative<DeleteJob>(step) || std::holds_alternative<CancelJob>(step)) {
+            return true;
         }
         const auto* end = std::get_if<CompleteJob>(&step);
         if (end == nullptr) return false;

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/codec/json_parser.hpp"
 #include "core/codec/value_builder.hpp"
 
 namespace routemaster {
@@ -37,6 +38,8 @@ private:
 /// Forwards what nlohmann's parser finds, and keeps the reason why it stopped.
 class JsonVisitor {
 public:
+    explicit JsonVisitor(std::size_t depth_max) noexcept : depth_max_{depth_max} {}
+
     bool null() { return builder_.null(); }
     bool boolean(bool truth) { return builder_.boolean(truth); }
     bool number_integer(std::int64_t number) { return builder_.integer(number); }
@@ -79,7 +82,7 @@ private:
         problem_ = std::move(problem);
         return false;
     }
-    bool deeper() { return ++depth_ <= json_depth_max || fail("nested too deep"); }
+    bool deeper() { return ++depth_ <= depth_max_ || fail("nested too deep"); }
     bool shallower() noexcept {
         --depth_;
         return true;
@@ -87,12 +90,13 @@ private:
 
     detail::ValueBuilder builder_;
     std::string problem_;
+    const std::size_t depth_max_;
     std::size_t depth_ = 0;
 };
 
 }  // namespace
 
-Result<Value> parse_json(std::string_view text) {
+Result<Value> detail::parse_json(std::string_view text, std::size_t depth_max) {
     const auto refuse = [](std::string_view problem, std::size_t byte) -> Result<Value> {
         return Error{Errc::invalid,
                      "JSON: " + std::string{problem} + " at byte " + std::to_string(byte)};
@@ -103,7 +107,7 @@ Result<Value> parse_json(std::string_view text) {
         return refuse("a NUL byte", nul + 1);
     }
     const char* reached = text.data();
-    JsonVisitor visitor;
+    JsonVisitor visitor{depth_max};
     const bool parsed =
         nlohmann::json::sax_parse(TrackedIterator{text.data(), &reached},
                                   TrackedIterator{text.data() + text.size(), &reached}, &visitor);
@@ -112,5 +116,7 @@ Result<Value> parse_json(std::string_view text) {
     }
     return visitor.result();
 }
+
+Result<Value> parse_json(std::string_view text) { return detail::parse_json(text, json_depth_max); }
 
 }  // namespace routemaster

@@ -65,7 +65,7 @@ public:
         depth_ = 0;
     }
 
-private:
+protected:
     /// Only an opening bracket and a colon outside of texts are followed by a value without a
     /// comma, and a text always ends in a quote, so the last character decides.
     void separate() {
@@ -73,6 +73,9 @@ private:
         const char last = out_.back();
         if (last != '[' && last != '{' && last != ':') out_.push_back(',');
     }
+    [[nodiscard]] std::string& out() noexcept { return out_; }
+
+private:
     bool literal(std::string_view word) {
         separate();
         out_.append(word);

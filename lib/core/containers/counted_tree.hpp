@@ -68,6 +68,13 @@ public:
         return before + static_cast<std::size_t>(end - entries.begin());
     }
 
+    /// Calls `visit` with the entries in their order, without those for which `precedes(entry)` is
+    /// true, which are the least ones, for as long as it returns true. It must not change the tree.
+    template <class Precedes, class Visit>
+    void visit_from(Precedes precedes, Visit visit) const {
+        visit_from(root_, precedes, visit);
+    }
+
 private:
     static constexpr std::size_t entries_max = 128;  // Of a leaf.
     static constexpr std::size_t children_max = 64;  // Of any other node.
@@ -92,6 +99,22 @@ private:
             return is_leaf() ? entries.front() : children.front().first;
         }
     };
+
+    template <class Precedes, class Visit>
+    static bool visit_from(const Node& node, Precedes& precedes, Visit& visit) {
+        if (node.is_leaf()) {
+            const auto& entries = node.entries;
+            const auto begin = std::partition_point(entries.begin(), entries.end(), precedes);
+            return std::all_of(begin, entries.end(), visit);
+        }
+        const auto& children = node.children;
+        const auto begins_before = [&](const Child& child) { return precedes(child.first); };
+        auto child = std::partition_point(children.begin(), children.end(), begins_before);
+        if (child != children.begin()) --child;
+        return std::all_of(child, children.end(), [&](const Child& each) {
+            return visit_from(*each.node, precedes, visit);
+        });
+    }
 
     /// The child to which an entry belongs.
     static std::size_t place(const std::vector<Child>& children, const Entry& entry) {

@@ -17,7 +17,7 @@ Cancellation JobTable::cancel(JobState& job, TimePoint now) {
 
 void JobTable::drop_cancelled(JobState& job, TimePoint now) {
     counters_.add({"jobs.cancelled", {{"queue", job.queue.name}}}, 1);
-    drop(job, "was cancelled", now);
+    drop(job, JobFate::cancelled, now);
 }
 
 std::vector<std::uint64_t> JobTable::heartbeat(const Uid& uid, TimePoint now) {

@@ -54,6 +54,8 @@ void JobTable::stop_waiting(JobState& job) {
 
 void JobTable::complete(JobState& job, TimePoint now) {
     keys_.done(job, now);
+    batches_.end(job.batch(), &JobBatchProgress::succeeded);
+    note(job.queue, &QueueCounts::done, now);
     auto& queue = job.queue;
     const auto id = job.awaited ? job.order : 0;
     take_away(job);
@@ -76,18 +78,18 @@ void JobTable::release_dependents(QueueState& queue, JobId done, TimePoint now) 
     }
 }
 
-std::size_t JobTable::drop(JobState& job, std::string_view fate, TimePoint now) {
+std::size_t JobTable::drop(JobState& job, JobFate fate, TimePoint now) {
     auto& queue = job.queue;
+    leave_batch(job, fate);
     const auto id = job.awaited ? job.order : 0;
     remove(job);
     return id == 0 ? 0 : bury_dependents(queue, id, fate, now);
 }
 
 /// Drops none of those that were buried first: those may be waited for in their turn, and so on.
-std::size_t JobTable::bury_dependents(QueueState& queue, JobId gone, std::string_view fate,
-                                      TimePoint now) {
+std::size_t JobTable::bury_dependents(QueueState& queue, JobId gone, JobFate fate, TimePoint now) {
     const auto error =
-        "job " + std::to_string(gone) + ", which it waited for, " + std::string{fate};
+        "job " + std::to_string(gone) + ", which it waited for, " + std::string{text_of(fate)};
     const auto waiting = queue.dependents.take(gone);
     for (const auto id : waiting) {
         auto& job = *queue.by_id.find(id);
@@ -96,6 +98,8 @@ std::size_t JobTable::bury_dependents(QueueState& queue, JobId gone, std::string
         job.details->add_error(error, now);
         job.details->buried_at = now;
         queue.buried.add(job);
+        batches_.end(job.batch(), &JobBatchProgress::buried);
+        note(queue, &QueueCounts::buried, now);
         changes_.waits(job);
     }
     return waiting.size();

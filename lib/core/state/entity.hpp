@@ -17,7 +17,7 @@ namespace routemaster::detail {
 struct Entity {
     /// The number of its full record, as docs/file-format.md lists them. Entities that have a name
     /// have theirs in their `Record`.
-    enum class Kind : std::uint8_t { batch = 7, job = 11, counter = 13 };
+    enum class Kind : std::uint8_t { batch = 7, job = 11, counter = 13, timer = 30 };
 
     explicit Entity(Kind what) noexcept : kind{what} {}
     Entity(const Entity&) = delete;
@@ -34,6 +34,7 @@ struct Entity {
 struct BatchState;
 struct JobState;
 struct OrderingGroup;
+struct StoredTimer;
 
 /// Is notified of each change of an entity. All members are called under the lock of the store.
 class ChangeLog {
@@ -55,6 +56,10 @@ public:
     virtual void died(BatchState& batch) = 0;
     /// A DEAD batch is READY again, with another age and order, and no attempts.
     virtual void redelivered(BatchState& batch) = 0;
+    /// A timer was posted, and perhaps replaced another of its id.
+    virtual void changed(StoredTimer& timer) = 0;
+    /// A timer has another state, time or number of retries.
+    virtual void moved(StoredTimer& timer) = 0;
     /// A message was appended to each of `batches`.
     virtual void appended(std::string_view message, std::span<BatchState* const> batches) = 0;
     /// A number of an entity grew. Called often: only the last value matters.
@@ -64,6 +69,7 @@ public:
     virtual void gone(Entity& entity) = 0;
     virtual void gone(JobState& job) = 0;
     virtual void gone(BatchState& batch) = 0;
+    virtual void gone(StoredTimer& timer) = 0;
     /// Jobs of a group were removed without being done.
     virtual void skipped(OrderingGroup& group) = 0;
 
@@ -90,11 +96,14 @@ public:
     void changed(BatchState&) override {}
     void died(BatchState&) override {}
     void redelivered(BatchState&) override {}
+    void changed(StoredTimer&) override {}
+    void moved(StoredTimer&) override {}
     void appended(std::string_view, std::span<BatchState* const>) override {}
     void counted(Entity&) override {}
     void gone(Entity&) override {}
     void gone(JobState&) override {}
     void gone(BatchState&) override {}
+    void gone(StoredTimer&) override {}
     void skipped(OrderingGroup&) override {}
     bool same(const JobState&, std::string_view) override { return false; }
     std::string read(const JobState&) override { return {}; }

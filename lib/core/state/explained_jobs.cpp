@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "core/state/jobs.hpp"
 
 namespace routemaster::detail {
@@ -8,7 +10,20 @@ JobExplanation JobTable::explain(const JobState& job, TimePoint now) const {
         all.heard_at = job.worker->seen;
         if (!job.cancelled()) all.leased_at = job.worker->times.of(job.fence);
     }
-    if (job.state != JobState::State::ready || job.eligible) return all;
+    if (job.state == JobState::State::ready && !job.eligible) name_those_before(job, all);
+    const auto* rates = job.queue.rates.get();
+    if (rates == nullptr || all.status.state != JobStatus::State::ready || !all.before.empty()) {
+        return all;
+    }
+    const auto if_later = [now](TimePoint at) {
+        return at > now ? std::optional{at} : std::nullopt;
+    };
+    all.queue_limited_until = if_later(rates->next(now));
+    if (job.in_order) all.group_limited_until = if_later(rates->next_of(job.group()->name, now));
+    return all;
+}
+
+void JobTable::name_those_before(const JobState& job, JobExplanation& all) {
     const auto& group = *job.group();
     all.concurrency = group.concurrency;
     for (const auto* first = group.jobs.front(); first != nullptr && first->eligible;
@@ -16,7 +31,6 @@ JobExplanation JobTable::explain(const JobState& job, TimePoint now) const {
         if (all.before.size() == explained_jobs_max) break;
         all.before.push_back(first->order);
     }
-    return all;
 }
 
 }  // namespace routemaster::detail

@@ -56,6 +56,7 @@ void JobPlaces::offer(JobState& job) {
 }
 
 void JobPlaces::withdraw(JobState& job) {
+    if (job.throttled) return job.queue.rates->remove(static_cast<GroupedJob&>(job));
     auto* few = job.in_order ? job.group()->ready : nullptr;
     if (few == nullptr) {
         return job.priority() == 0 ? job.queue.ready.remove(job) : job.queue.ranked.remove(job);

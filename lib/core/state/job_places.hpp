@@ -27,7 +27,7 @@ public:
 
     /// Lets a READY job be acquired by those who may.
     void offer(JobState& job);
-    /// Undoes `offer`.
+    /// Undoes `offer`, also of one that was throttled since.
     static void withdraw(JobState& job);
 
     /// Takes the first SCHEDULED job that is due, which is then nowhere; null when none is.

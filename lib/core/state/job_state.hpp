@@ -42,18 +42,19 @@ struct JobState : Entity {
         : Entity{Kind::job}, queue{in}, payload{memory, what, hash}, run_at{at}, order{number} {}
 
     State state = State::scheduled;
-    bool eligible : 1 = true;   ///< Stands among the first of its group, so it may be acquired.
-    bool in_order : 1 = false;  ///< It is a `GroupedJob`.
-    bool counted : 1 = false;   ///< While PENDING: this is an attempt, and attempts are counted.
-    bool restored : 1 = false;  ///< It comes from a journal, so an attempt may have been cut off.
-    bool waiting : 1 = false;   ///< While SCHEDULED: for other jobs, so it has no place by time.
-    bool awaited : 1 = false;   ///< Another job waits for it, or did so once.
+    bool eligible : 1 = true;    ///< Stands among the first of its group, so it may be acquired.
+    bool in_order : 1 = false;   ///< It is a `GroupedJob`.
+    bool counted : 1 = false;    ///< While PENDING: this is an attempt, and attempts are counted.
+    bool restored : 1 = false;   ///< It comes from a journal, so an attempt may have been cut off.
+    bool waiting : 1 = false;    ///< While SCHEDULED: for other jobs, so it has no place by time.
+    bool awaited : 1 = false;    ///< Another job waits for it, or did so once.
+    bool throttled : 1 = false;  ///< While READY: its group has no token; see `QueueRates`.
     QueueState& queue;
     Payload payload;  ///< Encoded: the identity, unless it has a key.
     TimePoint run_at;
     std::uint64_t order;  ///< Grows with each push; kept for life. Where jobs have ids, its id.
-    /// Among those that are READY and eligible, by who may acquire them, unless it has a priority;
-    /// or at its worker, or among the BURIED.
+    /// Among those that are READY and eligible, by who may acquire them, unless it has a priority
+    /// or is throttled; or at its worker, or among the BURIED.
     ListHook<JobState> in_state;
     std::unique_ptr<JobDetails> details;  ///< Null: defaults, and no attempt before this one.
     Worker* worker = nullptr;             ///< Who leased it; null unless it is PENDING.
@@ -84,6 +85,11 @@ struct JobState : Entity {
     /// Of most it is 0.
     [[nodiscard]] std::int32_t priority() const noexcept {
         return details != nullptr ? details->options.priority : 0;
+    }
+
+    /// Of most it is 0.
+    [[nodiscard]] JobBatchId batch() const noexcept {
+        return details != nullptr ? details->options.batch : 0;
     }
 
     [[nodiscard]] bool cancelled() const noexcept {

@@ -1,5 +1,6 @@
 #include "core/state/jobs.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +20,12 @@ const JobOptions default_options;
 JobTable::JobTable(ChangeLog& changes, CounterTable& counters)
     : changes_{changes}, counters_{counters}, last_id_{sequences_.open("jobs")} {
     last_id_.label = "jobs";
+}
+
+SequenceState& JobTable::last_batch() {
+    auto& last = sequences_.open("job_batches");
+    last.label = "job_batches";
+    return last;
 }
 
 JobTable::~JobTable() {
@@ -77,7 +84,7 @@ void JobTable::end(JobState& job) {
 
 void JobTable::forget_before(QueueState& queue) {
     auto* before = std::exchange(emptied_, &queue);
-    if (before == nullptr || before == &queue || !before->jobs.empty() || before->paused) return;
+    if (before == nullptr || before == &queue || !before->jobs.empty() || before->kept()) return;
     queues_.erase(queues_.find(before->name));
 }
 
@@ -97,6 +104,7 @@ JobState& JobTable::push(QueueState& queue, const PushJob& step, std::uint32_t h
     auto* group = group_of(queue, step.options.group);
     auto& state = make(queue, step.job, hash, step.run_at, next_id(), group);
     if (step.options != default_options) state.detailed().options = step.options;
+    batches_.join(step.options.batch);
     wait_for(state, step.after);
     queue.by_id.insert(state);
     place(state, now);
@@ -133,6 +141,7 @@ void JobTable::take_away(JobState& job) {
 
 void JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
     if (job.counted) job.detailed();
+    if (!job.cancelled()) note(job.queue, &QueueCounts::failed, now);
     put_back(job, run_at, now);
 }
 
@@ -159,6 +168,7 @@ bool JobTable::fail(JobState& job, const FailJob& step, TimePoint now) {
     }
     auto& details = job.detailed();
     details.add_error(step.error, now);
+    note(job.queue, &QueueCounts::failed, now);
     const bool too_long = details.failing_for(step.time_max, now);
     const bool last = step.bury || too_long || !details.has_attempts_left();
     if (!last) {
@@ -175,12 +185,14 @@ std::size_t JobTable::bury(JobState& job, TimePoint now) {
     skip(job);
     job.detailed().buried_at = now;
     queue.buried.add(job);
+    batches_.end(job.batch(), &JobBatchProgress::buried);
+    note(queue, &QueueCounts::buried, now);
     changes_.changed(job);
     // One makes room for this one, the other for one that was BURIED when another job went.
     std::size_t others = 0;
     for (int n = 0; n < 2 && queue.buried.size() > buried_max; ++n) {
         counters_.add({"jobs.forgotten", {{"queue", queue.name}}}, 1);
-        others += drop(*queue.buried.first(), "was forgotten", now);
+        others += drop(*queue.buried.first(), JobFate::forgotten, now);
     }
     return others;
 }
@@ -194,7 +206,8 @@ std::size_t JobTable::end_unfit(JobState& job, TimePoint now) {
     }
     if (details.attempts == 0 && details.options.expires_at <= now) {
         counters_.add({"jobs.expired", {{"queue", job.queue.name}}}, 1);
-        return 1 + drop(job, "has expired", now);
+        note(job.queue, &QueueCounts::expired, now);
+        return 1 + drop(job, JobFate::expired, now);
     }
     if (details.has_attempts_left()) return 0;
     if (!job.payload.resident()) changes_.load(job);
@@ -207,6 +220,7 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
     std::uint64_t kicked = 0;
     const auto kick = [&](JobState& job) {
         queue.buried.remove(job);
+        batches_.exhume(job.batch());
         auto& details = *job.details;
         details.buried_at.reset();
         details.failing_since.reset();
@@ -299,8 +313,9 @@ JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint 
 
 QueueStatus JobTable::count(const QueueState& queue, TimePoint now) {
     const std::uint64_t due = queue.scheduled.count_due(now);
+    const auto throttled = queue.rates == nullptr ? 0 : queue.rates->throttled();
     const auto ready =
-        queue.ready.size() + queue.ranked.size() + queue.ready_for_few + queue.blocked;
+        queue.ready.size() + queue.ranked.size() + queue.ready_for_few + queue.blocked + throttled;
     return {.scheduled = queue.scheduled.size() - due + queue.waiting,
             .ready = ready + due,
             .pending = queue.pending,
@@ -366,6 +381,13 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
         WakeUps::note_hunger(queue, step);
         return acquired;
     }
+    const auto before =
+        step.explain && queue.has_ids ? std::optional{count(queue, now)} : std::nullopt;
+    auto* const rates = queue.rates.get();
+    auto leases_max = std::size_t{step.limit};
+    if (rates != nullptr) {
+        leases_max = std::min(leases_max, acquired.leases.size() + rates->tokens(now));
+    }
     const auto newest = std::max(leases_.fence(), step.newest);
     ReadyJobs* const only[]{&queue.ready};
     const auto some =
@@ -380,9 +402,16 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     acquired.leases.reserve(std::min<std::size_t>(step.limit, there));
     std::size_t ended = 0;
     const auto take = [&](ReadyJobs& source, std::size_t most) {
-        while (most > 0 && acquired.leases.size() < step.limit) {
-            auto* const first = front(source);
+        while (most > 0 && acquired.leases.size() < leases_max) {
+            auto* first = front(source);
             if (first == nullptr || ended >= ended_at_acquisition_max) return;
+            if (rates != nullptr) {
+                first = rates->in_turn(*first, now);
+                if (first == nullptr) {
+                    ++ended;
+                    continue;
+                }
+            }
             auto& job = *first;
             try {
                 if (const auto unfit = end_unfit(job, now); unfit > 0) {
@@ -394,7 +423,11 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
                 if (acquired.leases.empty() && ended == 0) throw;
                 return;
             }
+            if (before && acquired.explained.empty()) {
+                acquired.explained.push_back({.status = status(job, now), .queue = *before});
+            }
             JobPlaces::withdraw(job);
+            if (rates != nullptr) rates->take(job, now);
             if (queue.has_ids) begin_attempt(job);
             leases_.skip_fences(step.newest);
             leases_.grant(job, holder);
@@ -410,13 +443,20 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
         for (auto* source : sources) take(*source, most);
     }
     if (leases_.fence() > newest) LeaseTable::note_time(holder, newest + 1, now);
-    if (std::any_of(sources.begin(), sources.end(), has_jobs)) {
-        acquired.next_due = now;
-    } else {
-        WakeUps::note_hunger(queue, step);
-        if (!queue.scheduled.empty()) {
-            acquired.next_due = std::max(queue.scheduled.first().run_at, now);
-        }
+    const bool more = std::any_of(sources.begin(), sources.end(), has_jobs) ||
+                      (rates != nullptr && rates->going_back());
+    if (more) {
+        // Who is told of a token comes by itself.
+        acquired.next_due = rates == nullptr ? now : rates->next(now);
+        return acquired;
+    }
+    WakeUps::note_hunger(queue, step);
+    if (!queue.scheduled.empty()) {
+        acquired.next_due = std::max(queue.scheduled.first().run_at, now);
+    }
+    if (rates != nullptr) {
+        const auto due = std::min(acquired.next_due, rates->opens_at());
+        acquired.next_due = due == never ? never : std::max(due, rates->next(now));
     }
     return acquired;
 }
@@ -511,10 +551,11 @@ void JobTable::settle_restored() {
         job->queue.has_ids ? groups_.enter(*job) : OrderingGroups::join(*job);
     }
     keys_.kept().settle_restored();
+    batches_.settle_restored();
     settle_paused();
+    settle_limited();
     std::erase_if(queues_, [](const auto& entry) {
-        const auto& queue = entry.second;
-        return queue.jobs.empty() && !queue.of_deliveries && !queue.paused;
+        return entry.second.jobs.empty() && !entry.second.kept();
     });
     emptied_ = nullptr;
 }

@@ -17,15 +17,18 @@
 #include "core/state/counters.hpp"
 #include "core/state/destinations.hpp"
 #include "core/state/entity.hpp"
+#include "core/state/job_batches.hpp"
 #include "core/state/job_keys.hpp"
 #include "core/state/job_places.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/leases.hpp"
+#include "core/state/limited_queue.hpp"
 #include "core/state/named.hpp"
 #include "core/state/ordering_groups.hpp"
 #include "core/state/paused_queue.hpp"
 #include "core/state/queue_state.hpp"
 #include "core/state/sequence.hpp"
+#include "core/state/throughput.hpp"
 #include "core/state/wake_ups.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/job_explanation.hpp"
@@ -36,6 +39,12 @@
 #include "routemaster/uid.hpp"
 
 namespace routemaster::detail {
+
+/// Why a job goes that was not done.
+enum class JobFate : std::uint8_t { deleted, cancelled, expired, forgotten };
+
+/// What became of a job, for the errors of those that wait for it: "was deleted".
+[[nodiscard]] std::string_view text_of(JobFate fate) noexcept;
 
 /// All queues and their jobs.
 ///
@@ -69,8 +78,8 @@ public:
     /// The queue of delivery jobs, which is always there.
     [[nodiscard]] QueueState& deliveries() noexcept { return deliveries_; }
 
-    /// Queues that take memory: those that have jobs or are paused, that of deliveries, and at most
-    /// one more.
+    /// Queues that take memory: those that have jobs, are paused or have rate limits, that of
+    /// deliveries, and at most one more.
     [[nodiscard]] std::size_t queues() const noexcept { return queues_.size(); }
 
     /// The job of these bytes that has no key; null when there is none.
@@ -98,11 +107,11 @@ public:
     JobState& push(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                    std::uint64_t order, OrderingGroup* group, TimePoint now);
 
-    /// The same with options, in a queue whose jobs have ids. It `may_wait`.
+    /// The same with options, in a queue whose jobs have ids. It `may_push`.
     JobState& push(QueueState& queue, const PushJob& step, std::uint32_t hash, TimePoint now);
 
-    /// Why a push may not wait for the jobs that it names, if so.
-    [[nodiscard]] Result<void> may_wait(const PushJob& step) const;
+    /// Why a push may not wait for the jobs that it names, or not join its batch, if so.
+    [[nodiscard]] Result<void> may_push(const PushJob& step) const;
 
     /// Is called with each entity that a reply tells anything of.
     using Reveal = std::function<void(const Entity&)>;
@@ -119,7 +128,7 @@ public:
     void complete(JobState& job, TimePoint now);
     /// The same of one that was not done. What waits for it is BURIED, with an error that says what
     /// became of it; returns how many those are, at most `job_dependents_max`.
-    std::size_t drop(JobState& job, std::string_view fate, TimePoint now);
+    std::size_t drop(JobState& job, JobFate fate, TimePoint now);
 
     /// Ends the lease of a job, which is to run again at `run_at`.
     void release(JobState& job, TimePoint run_at, TimePoint now);
@@ -135,6 +144,9 @@ public:
     void pause(const std::string& name);
     /// Undoes `pause`.
     void resume(const std::string& name);
+
+    /// Gives a queue other rate limits, or takes those that it has.
+    void limit(const std::string& name, const RateLimits& limits);
 
     /// Makes BURIED jobs READY, and returns how many.
     std::uint64_t kick(QueueState& queue, const KickJobs& step, TimePoint now);
@@ -165,11 +177,20 @@ public:
 
     [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now);
 
-    /// The queues that have jobs or are paused, by name.
+    /// The queues that have jobs, are paused or have rate limits, by name.
     [[nodiscard]] std::vector<ListedQueue> list_queues(const Page& page, TimePoint now) const;
 
     /// Who was heard of, and what they have leased.
     [[nodiscard]] std::vector<ListedWorker> list_workers(const Page& page) const;
+
+    /// What became of jobs over time.
+    [[nodiscard]] const ThroughputTable& throughput() const noexcept { return throughput_; }
+
+    // --- Batches of jobs ------------------------------------------------------------------------
+
+    [[nodiscard]] JobBatchTable& batches() noexcept { return batches_; }
+    /// At the end of each step: ends the batches that it has brought to their end.
+    void settle_batches(TimePoint now);
 
     // --- Who may acquire what: see `Destinations` and `OrderingGroups` --------------------------
 
@@ -189,6 +210,8 @@ public:
     [[nodiscard]] std::vector<std::string> take_woken();
     /// Has `recurring_watch` among them.
     void wake_schedulers() { wake_ups_.wake_schedulers(); }
+    /// For watches that are no queues.
+    [[nodiscard]] WakeUps& wake_ups() noexcept { return wake_ups_; }
 
     // --- Restoring ------------------------------------------------------------------------------
 
@@ -198,6 +221,8 @@ public:
     [[nodiscard]] KeptKeys& kept_keys() noexcept { return keys_.kept(); }
     /// Queues that are paused.
     [[nodiscard]] NamedTable<PausedQueueState>& paused() noexcept { return paused_; }
+    /// Queues that have rate limits.
+    [[nodiscard]] NamedTable<LimitedQueueState>& limited() noexcept { return limited_; }
 
     /// Puts a job into the index alone; `settle_restored` finds its place. Until then it stands in
     /// `ready`, in the order of the journal, which is about the order of all places.
@@ -236,6 +261,10 @@ private:
     void place(JobState& job, TimePoint now);
     /// Makes READY what is due, at most `JobPlaces::promoted_max` jobs.
     void promote(QueueState& queue, TimePoint now);
+    /// Makes READY again what was throttled and whose group opens, at most `promoted_max` jobs.
+    void open_groups(QueueState& queue, TimePoint now);
+    /// Says which jobs of its group keep one waiting.
+    static void name_those_before(const JobState& job, JobExplanation& all);
     /// Puts a job that is due into its ordering group. False when it has none, or is in it.
     bool enter_group(JobState& job);
     /// Takes a job that is nowhere, and was not done, out of its ordering group, if it has one.
@@ -260,6 +289,15 @@ private:
     /// among the BURIED.
     std::size_t bury(JobState& job, TimePoint now);
 
+    /// Why a push may not wait for the jobs that it names, if so.
+    [[nodiscard]] Result<void> may_wait(const PushJob& step) const;
+    /// Counts what happens to a job of a queue, if its jobs have ids.
+    void note(const QueueState& queue, Throughput::Number number, TimePoint now) {
+        if (queue.has_ids) throughput_.count(queue.name, number, now);
+    }
+    /// A job that is about to go was not done.
+    void leave_batch(const JobState& job, JobFate fate);
+
     /// Those of some jobs that are there, each once.
     [[nodiscard]] static std::vector<JobId> present(const QueueState& queue,
                                                     std::vector<JobId> jobs);
@@ -270,8 +308,7 @@ private:
     /// What waits for a job that was done waits for it no more.
     void release_dependents(QueueState& queue, JobId done, TimePoint now);
     /// What waits for a job that is gone is BURIED; returns how many those are.
-    std::size_t bury_dependents(QueueState& queue, JobId gone, std::string_view fate,
-                                TimePoint now);
+    std::size_t bury_dependents(QueueState& queue, JobId gone, JobFate fate, TimePoint now);
 
     /// Ends the leases of a worker, the oldest first, at most `limit`.
     std::uint64_t release_all(Worker& worker, std::uint64_t limit,
@@ -285,11 +322,16 @@ private:
     void destroy(JobState& job) noexcept;
 
     /// Forgets the queue that ran out of jobs before this one did, if it has none still and is not
-    /// paused. The last one is kept: where jobs come and go one by one, its memory need not.
+    /// kept without. The last one stays: where jobs come and go one by one, its memory need not.
     void forget_before(QueueState& queue);
 
     /// The table of those that are paused was restored.
     void settle_paused();
+    /// The same of those that have rate limits.
+    void settle_limited();
+
+    /// The last id that a batch was given.
+    SequenceState& last_batch();
 
     static GroupedJob& grouped(JobState& job) noexcept { return static_cast<GroupedJob&>(job); }
 
@@ -307,7 +349,10 @@ private:
     JobKeys keys_{changes_, counters_};
     NamedTable<SequenceState> sequences_;
     NamedTable<PausedQueueState> paused_;
+    NamedTable<LimitedQueueState> limited_;
     SequenceState& last_id_;
+    ThroughputTable throughput_;
+    JobBatchTable batches_{changes_, counters_, last_batch()};
     Slab<JobState> states_;
     Slab<GroupedJob> grouped_;
     std::uint64_t order_ = 0;

@@ -15,6 +15,9 @@ Result<Pushed> JobTable::push_with_key(const PushJob& step, TimePoint now, const
             return Pushed{PushOutcome::duplicate, owner->order};
         }
         const auto id = owner->order;
+        if (step.options.batch != owner->batch()) {
+            if (auto may = batches_.may_join(step.options.batch); !may) return may.error();
+        }
         replace(*owner, step, now);
         return Pushed{PushOutcome::replaced, id};
     }
@@ -22,12 +25,13 @@ Result<Pushed> JobTable::push_with_key(const PushJob& step, TimePoint now, const
         reveal(*kept);
         return Pushed{PushOutcome::duplicate, 0};
     }
-    if (auto may = may_wait(step); !may) return may.error();
+    if (auto may = may_push(step); !may) return may.error();
     auto& queue = this->queue(step.queue);
     const auto id = next_id();
     auto* group = group_of(queue, step.options.group);
     auto& job = make(queue, step.job, id_hash(id), step.run_at, id, group);
     job.detailed().options = step.options;
+    batches_.join(step.options.batch);
     JobKeys::take(job);
     wait_for(job, step.after);
     queue.by_id.insert(job);
@@ -44,6 +48,10 @@ void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
     const bool regroups = step.options.group != before.group;
     const bool moves = scheduled || run_at > now || step.options.priority != before.priority ||
                        regroups || step.options.concurrency != before.concurrency;
+    if (step.options.batch != before.batch) {
+        leave_batch(job, JobFate::cancelled);
+        batches_.join(step.options.batch);
+    }
     // What a journal knows of the bytes ends here.
     changes_.gone(job);
     if (moves) {

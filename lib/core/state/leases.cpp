@@ -72,7 +72,10 @@ Lease LeaseTable::lease_of(const JobState& job) {
                 .id = job.queue.has_ids ? job.order : 0,
                 .attempt = job.attempts(),
                 .timeout = job.details == nullptr ? Duration{0} : job.details->options.timeout};
-    if (job.details != nullptr) lease.metadata = job.details->options.metadata;
+    if (job.details != nullptr) {
+        lease.metadata = job.details->options.metadata;
+        lease.batch = job.details->options.batch;
+    }
     return lease;
 }
 

@@ -28,8 +28,9 @@ std::vector<ListedQueue> JobTable::list_queues(const Page& page, TimePoint now) 
     for (auto at = queues_.upper_bound(page.after); at != queues_.end(); ++at) {
         if (all.size() == page.limit) break;
         const auto& queue = at->second;
-        if (queue.jobs.empty() && !queue.paused) continue;
-        all.push_back({queue.name, count(queue, now), due_since(queue, now)});
+        if (queue.jobs.empty() && !queue.paused && !queue.limited()) continue;
+        all.push_back({queue.name, count(queue, now), due_since(queue, now),
+                       queue.limited() ? queue.rates->limits() : RateLimits{}});
     }
     return all;
 }

@@ -13,14 +13,15 @@ Machine::Machine(ChangeLog& changes)
       jobs_{changes, counters_},
       subscriber_queues_{changes, counters_, jobs_},
       registry_{changes, subscriber_queues_},
-      recurring_{changes} {}
+      recurring_{changes},
+      timers_{changes, counters_, jobs_.wake_ups()} {}
 
 Outcome Machine::perform(Step& step, TimePoint now) {
     now_ = now;
     jobs_.set_now(now);
     depends_on_row_ = everything;
     hurried_ = true;
-    return std::visit(
+    auto outcome = std::visit(
         [&](auto& any) -> Outcome {
             if (auto checked = any.check(); !checked) return checked.error();
             try {
@@ -31,6 +32,8 @@ Outcome Machine::perform(Step& step, TimePoint now) {
             }
         },
         step);
+    jobs_.settle_batches(now);
+    return outcome;
 }
 
 void Machine::settle_restored() {
@@ -39,6 +42,7 @@ void Machine::settle_restored() {
     mark_restored();
     jobs_.settle_restored();
     recurring_.settle_restored();
+    timers_.settle_restored();
     subscriber_queues_.prune(
         [this](const std::string& token) { return registry_.subscriber(token) != nullptr; });
 }

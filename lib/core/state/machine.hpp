@@ -19,11 +19,14 @@
 #include "core/state/recurring.hpp"
 #include "core/state/registry.hpp"
 #include "core/state/subscriber_queues.hpp"
+#include "core/state/timers.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::detail {
+
+class EqualJobs;
 
 /// The whole state of a bus, and the steps upon it. Not thread safe: its store serialises.
 class Machine {
@@ -48,11 +51,13 @@ public:
     [[nodiscard]] SubscriberQueueTable& subscriber_queues() noexcept { return subscriber_queues_; }
     [[nodiscard]] Registry& registry() noexcept { return registry_; }
     [[nodiscard]] RecurringTable& recurring() noexcept { return recurring_; }
+    [[nodiscard]] TimerTable& timers() noexcept { return timers_; }
     /// The tables of all entities that have a name.
     [[nodiscard]] auto named_tables() noexcept {
-        return std::tuple_cat(registry_.tables(),
-                              std::tie(jobs_.sequences(), jobs_.kept_keys().table(), jobs_.paused(),
-                                       recurring_.table()));
+        return std::tuple_cat(
+            registry_.tables(),
+            std::tie(jobs_.sequences(), jobs_.kept_keys().table(), jobs_.paused(), jobs_.limited(),
+                     recurring_.table(), jobs_.batches().table(), jobs_.batches().numbers()));
     }
 
     /// Connects everything that was restored part by part.
@@ -86,7 +91,12 @@ private:
     Outcome perform_in(DeadBatchSteps, Step& step);
     Outcome perform_in(CapacitySteps, Step& step);
     Outcome perform_in(CounterSteps, Step& step);
+    Outcome perform_in(TimerSteps, Step& step);
+    Outcome perform_in(TimerFiringSteps, Step& step);
+    Outcome perform_in(DeadTimerSteps, Step& step);
     Outcome perform_in(CompletionSteps, Step& step);
+    Outcome perform_in(JobBatchSteps, Step& step);
+    Outcome perform_in(ThroughputSteps, Step& step);
 
     // --- Topics and events ----------------------------------------------------------------------
 
@@ -108,8 +118,14 @@ private:
     Result<Pushed> push_with_key(const PushJob& step);
     /// Pushes a job without a key into a queue that has none like it.
     Pushed push_new(QueueState& queue, const PushJob& step, std::uint32_t hash);
+    /// Why the first of some pushes may not join its batch, if so.
+    [[nodiscard]] Result<void> may_join_all(const std::vector<PushJob>& pushes);
     /// Why the first of some events may not be published, one after the other, if so.
     [[nodiscard]] Result<void> may_publish_all(const std::vector<PublishEvent>& publications);
+    /// What follows from something: see steps/completion.cpp.
+    std::vector<Pushed> push_all(const std::vector<PushJob>& pushes, EqualJobs& equal);
+    void publish_all(const std::vector<PublishEvent>& publications);
+    std::vector<TimerPosted> post_all(const std::vector<PostTimer>& timers);
 
     // --- Subscribers ----------------------------------------------------------------------------
 
@@ -180,6 +196,7 @@ private:
     SubscriberQueueTable subscriber_queues_;
     Registry registry_;
     RecurringTable recurring_;
+    TimerTable timers_;
     TimePoint now_{};
     std::uint64_t depends_on_row_ = 0;
     bool hurried_ = true;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "core/state/dependents.hpp"
 #include "core/state/id_index.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/queue_rates.hpp"
 #include "core/state/ranked_jobs.hpp"
 #include "core/state/schedule.hpp"
 #include "routemaster/job.hpp"
@@ -57,12 +59,17 @@ struct QueueState {
 
     std::size_t pending = 0;
     bool paused = false;  ///< Nothing is acquired. Such a queue stays though it has no jobs.
+    std::unique_ptr<QueueRates> rates{};  ///< If it has rate limits, or had; the same holds then.
     /// A worker got less than it asked for and has not been woken since. Also of a queue that
     /// begins: who asked for its jobs before left no trace.
     bool hungry = true;
     bool woken = false;            ///< Stands in the list of queues to wake.
     bool callbacks_hungry = true;  ///< As `hungry`, of workers that serve callbacks.
     bool callbacks_woken = false;  ///< As `woken`, of `callback_watch`.
+
+    [[nodiscard]] bool limited() const noexcept { return rates != nullptr && rates->limited(); }
+    /// Whether it stays though it has no jobs.
+    [[nodiscard]] bool kept() const noexcept { return of_deliveries || paused || limited(); }
 
     /// The job that is acquired next of those that are for everybody; null when there is none.
     [[nodiscard]] JobState* first_ready() const noexcept {

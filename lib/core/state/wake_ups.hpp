@@ -24,6 +24,8 @@ public:
     void wake(QueueState& queue);
     /// The same of workers that serve callbacks.
     void wake_callbacks(QueueState& deliveries);
+    /// Whoever watches this, which is no queue. Not to be called twice before `take`.
+    void wake_watch(std::string watch) { woken_.push_back(std::move(watch)); }
     /// A recurring job may be due sooner than any other.
     void wake_schedulers();
 

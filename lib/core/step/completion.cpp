@@ -22,10 +22,25 @@ Result<void> check_follow_ups(std::size_t count, std::size_t bytes) {
     return {};
 }
 
-Result<void> CompleteJob::check() const {
-    if (auto checked = check_queue(lease.queue); !checked) return checked;
-    const auto count = pushes.size() + publications.size();
-    if (auto checked = check_follow_ups(count, payload_bytes()); !checked) return checked;
+namespace {
+
+template <class S>
+Result<void> check_all(const char* list, const std::vector<S>& steps) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (auto checked = steps[i].check(); !checked) return at_place(list, i, checked.error());
+    }
+    return {};
+}
+
+template <class S>
+std::size_t payload_bytes_of(const std::vector<S>& steps) noexcept {
+    std::size_t bytes = 0;
+    for (const auto& step : steps) bytes += step.payload_bytes();
+    return bytes;
+}
+
+/// What is asked of pushes that follow from something.
+Result<void> check_pushes(const std::vector<PushJob>& pushes) {
     for (std::size_t i = 0; i < pushes.size(); ++i) {
         if (auto checked = pushes[i].check(); !checked) {
             return at_place("pushes", i, checked.error());
@@ -37,19 +52,35 @@ Result<void> CompleteJob::check() const {
         if (pushes[i].queue != delivery_queue) continue;
         return at_place("pushes", i, {Errc::invalid, "queue: is that of deliveries"});
     }
-    for (std::size_t i = 0; i < publications.size(); ++i) {
-        if (auto checked = publications[i].check(); !checked) {
-            return at_place("publications", i, checked.error());
-        }
-    }
     return {};
 }
 
+}  // namespace
+
+Result<void> CompleteJob::check() const {
+    if (auto checked = check_queue(lease.queue); !checked) return checked;
+    const auto count = pushes.size() + publications.size() + timers.size();
+    if (auto checked = check_follow_ups(count, payload_bytes()); !checked) return checked;
+    if (auto checked = check_pushes(pushes); !checked) return checked;
+    if (auto checked = check_all("publications", publications); !checked) return checked;
+    return check_all("timers", timers);
+}
+
 std::size_t CompleteJob::payload_bytes() const noexcept {
-    std::size_t bytes = 0;
-    for (const auto& push : pushes) bytes += push.payload_bytes();
-    for (const auto& publication : publications) bytes += publication.payload_bytes();
-    return bytes;
+    return payload_bytes_of(pushes) + payload_bytes_of(publications) + payload_bytes_of(timers);
+}
+
+Result<void> CompleteTimer::check() const {
+    if (auto checked = ConfirmTimer{space, id, retries}.check(); !checked) return checked;
+    const auto count = pushes.size() + publications.size() + timers.size();
+    if (auto checked = check_follow_ups(count, payload_bytes()); !checked) return checked;
+    if (auto checked = check_pushes(pushes); !checked) return checked;
+    if (auto checked = check_all("publications", publications); !checked) return checked;
+    return check_all("timers", timers);
+}
+
+std::size_t CompleteTimer::payload_bytes() const noexcept {
+    return payload_bytes_of(pushes) + payload_bytes_of(publications) + payload_bytes_of(timers);
 }
 
 }  // namespace routemaster

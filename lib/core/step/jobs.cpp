@@ -89,6 +89,9 @@ Result<void> PushJob::check() const {
     if (auto checked = check_metadata(options.metadata); !checked) return checked;
     if (auto checked = check_group(options.group, options.concurrency); !checked) return checked;
     if (auto checked = check_after(*this); !checked) return checked;
+    if (options.batch >= JobBatchId{1} << 53U) {
+        return Error{Errc::invalid, "batch: ids of batches are less than 2^53"};
+    }
     // On Redis what begins so is not a job, but the name of one.
     if (job.front() == '\xc1') return Error{Errc::invalid, "job: begins with the byte 0xc1"};
     if (is_ruby_queue(queue) && options != JobOptions{}) {

@@ -65,11 +65,14 @@ void LeaseLoop::receive(TimePoint now) {
     for (auto& event : events.events) {
         std::visit([this](auto& any) { on(any); }, event);
     }
+    if (events.woken) unannounced_.reset();
+    if (unannounced_ && now_ >= unannounced_->until) report_missed();
     retry_due();
 }
 
 TimePoint LeaseLoop::send(std::size_t free) {
     free_ = free;
+    if (free == 0) schedule_.busy();
     const bool retires = closing() && !retiring_ && !awaiting();
     if (retires) wind_up();
     stay_alive();
@@ -92,6 +95,7 @@ TimePoint LeaseLoop::next_poll() const {
     auto next = next_heartbeat_;
     if (now_ < schedule_.trouble_at()) next = std::min(next, schedule_.trouble_at());
     if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
+    if (unannounced_) next = std::min(next, unannounced_->until);
     if (closing()) {
         return std::min(next, !over(now_) ? *close_at_ : now_ < settle_by_ ? settle_by_ : never);
     }
@@ -118,11 +122,15 @@ void LeaseLoop::ask_for_jobs() {
     if (closing() || (free_ == 0 && !asks_for_all_) || !schedule_.due(now_)) return;
     schedule_.asked(now_);
     auto step = acquisition(std::max<std::size_t>(free_, 1));
+    // What others could deliver to woke nobody here.
+    const auto known =
+        std::exchange(destinations_, step.destinations ? step.destinations->size() : 0);
+    step.explain = schedule_.unannounced() && known == destinations_;
     asked_ = step.limit;
     submit(store_, std::move(step), now_,
-           [event_queue = events_.shared(),
+           [event_queue = events_.shared(), unannounced = step.explain,
             all = std::exchange(asks_for_all_, false)](Result<Acquired> reply) {
-               event_queue->put(GotJobs{std::move(reply), all});
+               event_queue->put(GotJobs{std::move(reply), unannounced, all});
            });
 }
 
@@ -138,7 +146,24 @@ void LeaseLoop::on(GotJobs& got) {
     schedule_.answered(now_, !leases.empty(), got.acquired->next_due);
     if (asks_for_all_) schedule_.ask_at(now_);
     if (got.all) find_lost(got);
+    if (got.unannounced && !leases.empty()) suspect(got.acquired->explained, leases.size());
     for (auto& lease : leases) take(std::move(lease));
+}
+
+void LeaseLoop::suspect(const std::vector<JobExplanation>& explained, std::size_t jobs) {
+    auto why = explained.empty() ? ""
+                                 : "job " + std::to_string(explained.front().status.id) + ": " +
+                                       to_text(explained.front());
+    unannounced_ = Unannounced{jobs, std::move(why), saturating_add(now_, wake_up_delay_max)};
+}
+
+void LeaseLoop::report_missed() {
+    const auto missed = *std::exchange(unannounced_, std::nullopt);
+    warn("queue '" + options_.queue + "' had " + std::to_string(missed.jobs) +
+         " READY though a worker was idle, and no wake-up came" +
+         (missed.why.empty() ? "" : "; " + missed.why));
+    others_.emplace_back(AddToCounters{{{{"wakeups.missed", {{"queue", options_.queue}}},
+                                         static_cast<std::int64_t>(missed.jobs)}}});
 }
 
 void LeaseLoop::on(Heard& heard) {

@@ -8,6 +8,9 @@
 ///     due, woken, or after an interval           release: the job runs again, elsewhere perhaps
 ///
 ///     each heartbeat_interval: Heartbeat, ScrubWorkers          close, no lease left: RetireWorker
+///
+/// Jobs that a look after an interval finds, though the store should have woken the worker before,
+/// are counted (`wakeups.missed`) and logged.
 
 #pragma once
 
@@ -212,7 +215,8 @@ private:
     // What comes back, from whichever thread.
     struct GotJobs {
         Result<Acquired> acquired;
-        bool all = false;  // Whether all leases of this worker are among them.
+        bool unannounced = false;  // It was a look in spite of the store.
+        bool all = false;          // Whether all leases of this worker are among them.
     };
     struct Heard {
         TimePoint at;  // When the heartbeat was sent.
@@ -230,6 +234,13 @@ private:
         Result<Count> jobs;
     };
     struct MoreToScrub {};
+
+    /// Jobs that were found though no wake-up had come. One may still be on its way.
+    struct Unannounced {
+        std::size_t jobs;
+        std::string why;  // The first of them had not begun.
+        TimePoint until;  // How long its wake-up is awaited.
+    };
     using Event = std::variant<GotJobs, Heard, Begun, Settled, Retired, MoreToScrub>;
 
     using OwnEventQueue = detail::OwnEventQueue<Event>;
@@ -241,8 +252,13 @@ private:
     };
 
     static constexpr Duration settle_timeout{5'000};
+    static constexpr Duration wake_up_delay_max{100};
 
     void on(GotJobs& got);
+    /// A look in spite of the store found jobs.
+    void suspect(const std::vector<JobExplanation>& explained, std::size_t jobs);
+    /// No wake-up came for them until now.
+    void report_missed();
     void on(Heard& heard);
     void on(Begun& begun);
     void on(Settled& settled);
@@ -287,6 +303,8 @@ private:
     std::vector<Watch> watches_;
     TimePoint now_{};
     AcquireSchedule schedule_;
+    std::optional<Unannounced> unannounced_;
+    std::size_t destinations_ = 0;  // How many the last question named.
     std::size_t free_ = 0;
     std::size_t asked_ = 0;
     TimePoint heard_at_ = never;  // When the last heartbeat was sent that the store replied to.

@@ -2,11 +2,13 @@
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence
 -- Reply: 1, or 0 when the lease is lost.
--- Effect: jobs that wait for it wait for it no more; its record says whether there may be any.
+-- Effect: jobs that wait for it wait for it no more; its record says whether there may be any. Its
+--         batch, if it has one, may end.
 -- Parts: ruby_acks() gives what only the queues of Ruby Routemaster need, keyed_acks() what only a
 --        job with a key needs, job_groups() what only one with an ordering group needs,
---        dependents() what only one needs that others wait for, queue_names() what only the last
---        job of a queue needs, checks() what only a key of another type needs.
+--        dependents() what only one needs that others wait for, batches() what only one of a batch
+--        needs, queue_names() what only the last job of a queue needs, checks() what only a key of
+--        another type needs, throughput() what only the first job of a minute needs.
 local q, job, worker, fence = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 if q == 'main' or q == 'aux' then return ruby_acks()(q, job, worker, fence) end
 local leases = P .. 'routemaster:leases:' .. worker
@@ -16,13 +18,14 @@ if leased ~= q .. '\0' .. job then return keyed_acks()(q, job, worker, fence) en
 
 local ids, records = 'routemaster:ids:' .. q, 'routemaster:job:' .. q
 local pending = 'jobs:pending:' .. q .. ':' .. worker
-local grouped, awaited
+local grouped, awaited, batched
 local function take()
     redis.call('SCARD', KEYS[1])
     local record = redis.call('HGET', P .. records, job)
     -- Few have an ordering group or are waited for, and few others these words.
     grouped = record and string.find(record, 'group', 1, true)
     awaited = record and string.find(record, '\165after', 1, true)
+    batched = record and string.find(record, '\165batch', 1, true) and record
     if grouped or awaited then select(2, checks())(q) end
     -- The oldest are at the tail.
     return redis.call('ZCARD', P .. ids), redis.call('LREM', P .. pending, -1, job)
@@ -45,4 +48,14 @@ redis.call('HDEL', P .. records, job)
 redis.call('ZREM', P .. ids, job)
 if id then dependents()(q, id) end
 if jobs == 1 then select(2, queue_names())(q) end
+local minute = math.floor(now / 60000)
+local noted = redis.pcall('HINCRBY', P .. 'routemaster:throughput:' .. q,
+    'd' .. string.format('%.0f', minute), 1)
+if noted == 1 then throughput()(P .. 'routemaster:throughput:' .. q, minute) end
+if batched then
+    local leave_batch, settle_batches = batches()
+    local read, record = pcall(cmsgpack.unpack, batched)
+    if read and type(record) == 'table' and #record >= 6 then leave_batch(record, 'succeeded') end
+    settle_batches()
+end
 return 1

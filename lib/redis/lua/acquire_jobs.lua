@@ -2,15 +2,19 @@
 -- KEYS  1 jobs:instant:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows,
 --       or 0 when it asks for all of its leases, 8 the newest fence it ever got,
---       9... where it can deliver to: "" for URLs, or the name of a callback
--- Parts: turns() gives those that only a mixed fleet needs, own_jobs() those for jobs with ids.
+--       9... where it can deliver to: "" for URLs, or the name of a callback; but of jobs with ids,
+--       10 "1" if the first one is to be explained
+-- Parts: turns() gives those that only a mixed fleet needs, own_jobs() those for jobs with ids,
+--        rate_limits() those for a queue with rate limits, explanations() those that explain a job.
 -- Effect: also a heartbeat. A delivery job whose group is closed is blocked instead of given. In a
 --         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are.
 --         Of jobs with ids it counts the attempt, and ends those that have expired, or whose
---         attempts are used up. Nothing is promoted or given while the queue is paused.
--- Reply: when the next job falls due or nil, then for each lease its fence and its job, and, where
---       jobs have ids, its id, attempts, and timeout or [timeout, metadata]: first those whose
---       reply was lost, then the new ones.
+--         attempts are used up. Nothing is promoted or given while the queue is paused, and no more
+--         is given than there are tokens.
+-- Reply: when the next job falls due or nil, or, when it explains a job, a list of that,
+--        job_status() and queue_status() of before; then for each lease its fence and its job, and,
+--        where jobs have ids, its id, attempts, and timeout or [timeout, metadata]: first those
+--        whose reply was lost, then the new ones.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
@@ -20,16 +24,19 @@ if not newest or not fence then return redis.error_reply('ERR a fence is no numb
 fence = math.max(fence, tonumber(ARGV[8]))
 local waiting = expect_queue(q) or 0
 local own = q ~= 'main' and q ~= 'aux'
-local paused = own and redis.call('SISMEMBER', P .. 'routemaster:paused', q) == 1
+local flags = own and redis.call('SMISMEMBER', P .. 'routemaster:paused', q, ':' .. q) or {}
+local paused = flags[1] == 1
+local rates = flags[2] == 1 and not paused and rate_limits()(q) or nil
 -- Whether jobs have to be placed, and taken, as their records say.
-local has_ranks = waiting > 0
-local take_own, begin_attempts, id_of, record_of, pushed_as, place_by
+local has_ranks = waiting > 0 or rates ~= nil
+local take_own, begin_attempts, id_of, record_of, pushed_as, place_by, settle_batches
 if own then
     expect('HLEN', 'counters')
-    take_own, begin_attempts, id_of, record_of, pushed_as, place_by = own_jobs()
+    take_own, begin_attempts, id_of, record_of, pushed_as, place_by, settle_batches = own_jobs()
 end
 -- Parts of the reply for each lease.
 local width = own and 5 or 2
+local explains, before, explained = own and ARGV[10] == '1', nil, nil
 -- Queues in which jobs are SCHEDULED and PENDING.
 local parts = q == 'main' and {q, to_callbacks} or {q}
 for _, part in ipairs(parts) do
@@ -56,6 +63,8 @@ elseif q == 'main' then
         more = redis.call('EXISTS', P .. 'routemaster:untidy') == 1
     end
 end
+
+if rates then rates.open_groups() end
 
 -- What comes back is promoted when all of it has, and so in order.
 if not paused and (not more or not in_turns) then
@@ -109,6 +118,11 @@ end
 
 -- Nobody waits: whoever resumes the queue wakes all.
 if paused then return reply end
+
+if explains then
+    local queue_status = explanations()
+    before = queue_status(q)
+end
 
 -- Gives jobs to the worker, PENDING in a queue. `taken` has the ids and records of those with ids.
 local function give(jobs, part, taken)
@@ -185,10 +199,16 @@ for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
     for _, one in ipairs(sources) do
         local room = math.min(most, limit - (#reply - 1) / width)
         if room > 0 and own then
-            for _ = 1, 10 do
+            if rates then room = rates.room(room) end
+            for _ = 1, room > 0 and 10 or 0 do
                 -- `unpack` takes no more at once.
-                local taken = take_own(q, math.min(room, 1000), has_ranks)
+                local taken = take_own(q, math.min(room, 1000), has_ranks, rates)
+                if explains and not explained and #taken > 0 then
+                    local job, id, record = unpack(taken[1])
+                    explained = select(2, explanations())(q, job, id, record, 1)
+                end
                 if #taken > 0 then give(begin_attempts(q, taken, worker), q, taken) end
+                if rates then rates.take(#taken) end
                 room = room - #taken
                 if #taken < 1000 or room <= 0 then break end
             end
@@ -212,14 +232,22 @@ if has_ranks and not more then
     more = first and tonumber(first) < math.huge
 end
 
+if rates then
+    rates.save()
+    more = more or rates.goes_on()
+end
 if more then
-    reply[1] = now
+    -- Who is told of a token comes by itself.
+    reply[1] = rates and rates.next() or now
 else
     for _, part in ipairs(parts) do
         local first = redis.call('ZRANGE', P .. 'jobs:scheduled:' .. part, 0, 0, 'WITHSCORES')[2]
         local next = first and math.max(tonumber(first), now)
         if next and (not reply[1] or next < reply[1]) then reply[1] = next end
     end
+    local opens_at = rates and rates.opens_at()
+    if opens_at and (not reply[1] or opens_at < reply[1]) then reply[1] = opens_at end
+    if rates and reply[1] then reply[1] = math.max(reply[1], rates.next()) end
     for _, one in ipairs(served) do
         if one.name ~= '' then
             -- Workers poll once a day at least; of a queue that nobody uses any more nothing stays.
@@ -228,4 +256,6 @@ else
         end
     end
 end
+if explained then reply[1] = {reply[1], explained, before} end
+if ARGV.batches then settle_batches() end
 return reply

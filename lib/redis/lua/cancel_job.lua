@@ -29,4 +29,5 @@ if state == 2 then
 end
 take_out(q, job, id, state, record)
 drop_cancelled(q, job)
+settle_batches()
 return 1

@@ -11,7 +11,9 @@ local record = record_of(q, job)
 local state = state_of(q, job, record)
 if state == 2 then return 2 end
 take_out(q, job, id, state, record)
+leave_batch(record, 'cancelled')
 forget(q, job)
 bury_dependents(q, id, 'was deleted')
 select(2, queue_names())(q)
+settle_batches()
 return 1

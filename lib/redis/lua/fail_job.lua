@@ -13,8 +13,10 @@ if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
 local record = record_of(q, job)
 if record[6] == -2 then
     drop_cancelled(q, job)
+    settle_batches()
     return 1
 end
+note_throughput(q, 'f')
 record[2], record[6] = '', -1
 add_error(record, ARGV[10])
 local time_max, too_long = tonumber(ARGV[11]), false
@@ -26,6 +28,7 @@ if time_max > 0 then
 end
 if ARGV[9] == '1' or too_long or used_up(record) then
     bury(q, job, record)
+    settle_batches()
     return 2
 end
 save(q, job, record)

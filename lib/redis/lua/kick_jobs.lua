@@ -20,6 +20,8 @@ for _, id in ipairs(ids) do
     local record = job and record_of(q, job)
     if job and record[6] >= 0 then
         exhume(q, job, id)
+        local batch = batch_in(record)
+        if batch then count_in(batch, 'buried', -1) end
         begin_anew(record)
         record[5], record[6] = never, -1
         save(q, job, record)

@@ -1,14 +1,23 @@
--- ListQueues: lists the queues that have jobs or are paused, by name.
+-- ListQueues: lists the queues that have jobs, are paused or have rate limits, by name.
 -- KEYS  1 routemaster:queues
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
--- Reply: for each its name, queue_status(), and due_since() or nil; or 0 when the index is out of
---        date.
+-- Reply: for each its name, queue_status(), due_since() or nil, and what rate_limits.lua says of
+--        its limits, or nil; or 0 when the index is out of date.
 local function has_jobs(q) return redis.call('EXISTS', P .. 'jobs:index:' .. q) == 1 end
+
+local limits = {}
 
 -- Ruby Routemaster does not name its queues there.
 local names = page('routemaster:queues', false, '', function(q)
     if q == 'main' or q == 'aux' then return false end
-    return has_jobs(q) or redis.call('SISMEMBER', P .. 'routemaster:paused', q) == 1
+    local flags = redis.call('SMISMEMBER', P .. 'routemaster:paused', q, ':' .. q)
+    if flags[2] == 1 then
+        local stored = redis.pcall('HGET', P .. 'routemaster:limits', q)
+        if type(stored) == 'string' and not string.find(stored, ' 0 0 0 0 0 0', 1, true) then
+            limits[q] = stored
+        end
+    end
+    return limits[q] or flags[1] == 1 or has_jobs(q)
 end)
 if not names then return 0 end
 for _, q in ipairs({'aux', 'main'}) do
@@ -22,6 +31,7 @@ for i = 1, math.min(#names, tonumber(ARGV[5])) do
     local one = queue_status(q)
     table.insert(one, 1, q)
     one[7] = q ~= 'main' and q ~= 'aux' and due_since(q) or false
+    one[8] = limits[q] or false
     listed[i] = one
 end
 return listed

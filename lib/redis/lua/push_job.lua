@@ -9,7 +9,8 @@
 -- Parts: ruby_pushes() gives what only the queues of Ruby Routemaster need, keyed_pushes() what
 --        only a job with a key needs, records() what one with options needs, job_groups() what one
 --        with an ordering group needs, afters() what one that waits for others needs,
---        queue_names() what only the first job of a queue needs,
+--        batches() what one of a batch needs, queue_names() what only the first job of a queue
+--        needs,
 --        checks() what only a key of another type needs.
 -- Reply: 1, or 0 for a duplicate, or 2 when the other job was replaced; then the id of the job, or
 --        0 where jobs have none, and when only its key is kept.
@@ -27,11 +28,20 @@ local others = ARGV[17] and cmsgpack.unpack(ARGV[17])
 if ARGV[10] and ARGV[10] ~= '' then return keyed_pushes()(timeout, others) end
 local ids, added, id = P .. 'routemaster:ids:' .. q, false, nil
 local begin_waiting
+local batch, count_in
 if others then checks()(q) end
 if others and redis.call('SISMEMBER', KEYS[1], job) == 0 then
     local present, why
     present, begin_waiting = afters()
     others, why = present(q, others)
+    if why then return redis.error_reply('INVALID ' .. why) end
+end
+if further and string.find(further, '\165batch', 1, true) and
+    redis.call('SISMEMBER', KEYS[1], job) == 0 then
+    local _, may_join, batch_in
+    _, _, may_join, count_in, batch_in = batches()
+    batch = batch_in({[4] = timeout})
+    local why = batch and may_join(batch)
     if why then return redis.error_reply('INVALID ' .. why) end
 end
 
@@ -62,6 +72,7 @@ if further then checks()(q) end
 -- When a key has another type, what was done before is undone: that costs less than to look at each
 -- key first. The job gets its place last.
 local done, reply = pcall(push)
+if done and batch and added then count_in(batch, 'total', 1) end
 if done then return reply end
 if added then redis.call('SREM', KEYS[1], job) end
 if id then

@@ -10,4 +10,5 @@ local queues = all_queues()
 expect_workers(queues, {ARGV[4]})
 local total = retire(ARGV[4], queues, 1000, false, function() end)
 if mixed then total = total + release(1000 - total) end
+if ARGV.batches then select(2, cancellations())() end
 return total

@@ -50,6 +50,7 @@ for _, worker in ipairs(silent) do
     tally('\146\176workers.scrubbed\144', 1)
 end
 
+if ARGV.batches then select(2, cancellations())() end
 if mixed then return total + release(1000 - total) end
 local seen = {}
 for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 100)) do

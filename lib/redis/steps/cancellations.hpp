@@ -11,14 +11,15 @@
 
 namespace routemaster::redis {
 
-/// A part of a script: `cancellations()` returns `drop_cancelled` of cancelled.lua. Needs the parts
-/// `record` and `ranks`.
+/// A part of a script: `cancellations()` returns `drop_cancelled` of cancelled.lua, and
+/// `settle_batches` of job_batch.lua. Needs the parts `record` and `ranks`, and `batch_ends_part`.
 inline std::string cancellations_part() {
     using namespace lua;
     const auto names = queue_names_part();
     return lazily("cancellations",
-                  {index, counter, keyed, unrank, waiting, forget, burial, names, cancelled},
-                  "drop_cancelled");
+                  {index, counter, keyed, unrank, waiting, forget, throughput, job_batch, burial,
+                   names, cancelled},
+                  "drop_cancelled, settle_batches");
 }
 
 }  // namespace routemaster::redis

@@ -7,6 +7,8 @@
 
 #include "core/store/store_errors.hpp"
 #include "lua_sources.hpp"
+#include "redis/steps/job_batches.hpp"
+#include "redis/steps/job_groups.hpp"
 #include "redis/steps/nested_scripts.hpp"
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/pushed.hpp"
@@ -30,6 +32,62 @@ Failure refused(const redisReply& place, const Error& error) {
     return Failure{detail::at_place("publications", count(place).value, error)};
 }
 
+/// What follows from a step travels with it.
+template <class S>
+void add_follow_ups(Request& request, const S& step) {
+    request.arguments().add(step.pushes.size()).add(step.publications.size());
+    for (const auto& push : step.pushes) request.add_step(push);
+    for (const auto& publication : step.publications) request.add_step(publication);
+    for (const auto& timer : step.timers) request.add_step(timer);
+}
+
+template <class S>
+Result<void> check_follow_ups_of(const S& step, const RequestContext& context) {
+    if (auto checked = check_all("pushes", step.pushes, context); !checked) return checked;
+    if (auto checked = check_all("publications", step.publications, context); !checked) {
+        return checked;
+    }
+    return check_all("timers", step.timers, context);
+}
+
+/// What parts/follow_ups.lua needs, and that.
+std::string follow_ups_part() {
+    std::string text = job_groups_part();
+    text += batch_ends_part();
+    text += batches_part();
+    text += function_of<PushJob>();
+    text += function_of<PublishEvent>();
+    text += function_of<PostTimer>();
+    text += "local function expect_timers_of(ARGV)\n";
+    text += lua::timers;
+    text += "return expect_timers()\nend\n";
+    return text += lua::follow_ups;
+}
+
+/// The reply of both scripts; false when there was nothing to end.
+bool read_reply(const ScriptReply& reply, std::vector<Pushed>& all_pushed,
+                std::vector<TimerPosted>& all_posted) {
+    const auto parts = items(reply.value, 1);
+    const auto second = [&]() -> const redisReply& { return *items(reply.value, 2)[1]; };
+    switch (number(*parts[0])) {
+        case 0: return false;
+        case 1: break;
+        case -1: throw refused(second(), detail::topic_claimed());
+        case -2: throw refused(second(), detail::too_many_topics());
+        case -3: throw refused(second(), detail::unknown_publisher());
+        default: throw Unexpected{};
+    }
+    const auto lists = items(reply.value, 3);
+    const auto pushes = items(*lists[1], 0);
+    for (std::size_t i = 0; i + 1 < pushes.size(); i += 2) {
+        all_pushed.push_back(pushed(*pushes[i], *pushes[i + 1]));
+    }
+    for (const auto* timer : items(*lists[2], 0)) {
+        all_posted.push_back(number(*timer) == 1 ? TimerPosted::replaced : TimerPosted::posted);
+    }
+    return true;
+}
+
 }  // namespace
 
 template <>
@@ -37,38 +95,52 @@ struct StepProtocol<CompleteJob> {
     static Script script() {
         using namespace lua;
         const auto ack = function_of<AckJob>();
-        const auto push = function_of<PushJob>();
-        const auto publish = function_of<PublishEvent>();
-        return compose(CompleteJob::traits, {expect, wake, job, lease, ack, push, publish},
-                       complete_job);
+        const auto follow = follow_ups_part();
+        return compose(CompleteJob::traits, {expect, wake, job, lease, ack, follow}, complete_job);
     }
 
     static Result<void> check_mixed_fleet(const CompleteJob& step, const RequestContext& context) {
-        if (auto checked = check_all("pushes", step.pushes, context); !checked) return checked;
-        return check_all("publications", step.publications, context);
+        return check_follow_ups_of(step, context);
     }
 
     static void request(Request& request, const CompleteJob& step) {
-        request.on(step.lease).add(step.pushes.size());
-        for (const auto& push : step.pushes) request.add_step(push);
-        for (const auto& publication : step.publications) request.add_step(publication);
+        request.on(step.lease);
+        add_follow_ups(request, step);
     }
 
     static Completed reply(const ScriptReply& reply) {
-        const auto parts = items(reply.value, 1);
-        const auto second = [&]() -> const redisReply& { return *items(reply.value, 2)[1]; };
-        switch (number(*parts[0])) {
-            case 0: return {.settlement = Settlement::lease_lost};
-            case 1: break;
-            case -1: throw refused(second(), detail::topic_claimed());
-            case -2: throw refused(second(), detail::too_many_topics());
-            case -3: throw refused(second(), detail::unknown_publisher());
-            default: throw Unexpected{};
-        }
         Completed completed;
-        completed.pushed.reserve(parts.size() / 2);
-        for (std::size_t i = 1; i + 1 < parts.size(); i += 2) {
-            completed.pushed.push_back(pushed(*parts[i], *parts[i + 1]));
+        if (!read_reply(reply, completed.pushed, completed.posted)) {
+            completed.settlement = Settlement::lease_lost;
+        }
+        return completed;
+    }
+};
+
+template <>
+struct StepProtocol<CompleteTimer> {
+    static Script script() {
+        using namespace lua;
+        const auto confirm = function_of<ConfirmTimer>();
+        const auto follow = follow_ups_part();
+        return compose(CompleteTimer::traits,
+                       {expect, wake, job, event_retries, confirm, follow}, complete_timer);
+    }
+
+    static Result<void> check_mixed_fleet(const CompleteTimer& step,
+                                          const RequestContext& context) {
+        return check_follow_ups_of(step, context);
+    }
+
+    static void request(Request& request, const CompleteTimer& step) {
+        request.on(step.space, ":et").add(step.space).add(step.id).add(step.retries);
+        add_follow_ups(request, step);
+    }
+
+    static CompletedTimer reply(const ScriptReply& reply) {
+        CompletedTimer completed;
+        if (!read_reply(reply, completed.pushed, completed.posted)) {
+            completed.confirmation = TimerConfirmed::unknown;
         }
         return completed;
     }

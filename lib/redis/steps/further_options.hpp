@@ -21,6 +21,7 @@ inline std::string packed_further(const JobOptions& options) {
     Value::Map map;
     if (!options.group.empty()) map.emplace_back("group", Value{options.group});
     if (options.concurrency != 1) map.emplace_back("concurrency", options.concurrency);
+    if (options.batch != 0) map.emplace_back("batch", options.batch);
     return map.empty() ? std::string{} : encode(Value{std::move(map)});
 }
 
@@ -38,7 +39,19 @@ inline void unpack_further(std::string_view bytes, JobOptions& options) {
             options.concurrency = static_cast<std::uint32_t>(
                 std::clamp<std::int64_t>(*concurrency, 1, group_concurrency_max));
         }
+        const auto* batch = further.get_if<std::int64_t>();
+        if (name == "batch" && batch != nullptr && *batch > 0) {
+            options.batch = static_cast<JobBatchId>(*batch);
+        }
     }
+}
+
+/// The batch that is among them; 0 for none.
+inline JobBatchId batch_in(std::string_view bytes) {
+    if (bytes.empty()) return 0;
+    JobOptions options;
+    unpack_further(bytes, options);
+    return options.batch;
 }
 
 }  // namespace routemaster::redis

@@ -11,12 +11,13 @@
 namespace routemaster::redis {
 
 /// A part of a script: `job_groups()` returns `place_grouped`, `leave_group`, `leave_by`,
-/// `is_held` and `first_of` of job_group.lua. It stands before the parts `ranks`, `forget` and
-/// `burial`, which call it.
+/// `is_held`, `first_of`, `stop_throttling`, `offer_own`, `position_of` and `throttled_as` of
+/// job_group.lua. It stands before the parts `ranks`, `forget` and `burial`, which call it.
 inline std::string job_groups_part() {
     using namespace lua;
     return lazily("job_groups", {wake, ready, record, ranks, deleted, unrank, job_group},
-                  "place_grouped, leave_group, leave_by, is_held, first_of");
+                  "place_grouped, leave_group, leave_by, is_held, first_of, stop_throttling, "
+                  "offer_own, position_of, throttled_as");
 }
 
 }  // namespace routemaster::redis

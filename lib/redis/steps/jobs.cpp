@@ -10,11 +10,14 @@
 #include "lua_sources.hpp"
 #include "redis/steps/cancellations.hpp"
 #include "redis/steps/further_options.hpp"
+#include "redis/steps/job_batches.hpp"
 #include "redis/steps/job_groups.hpp"
+#include "redis/steps/job_status.hpp"
 #include "redis/steps/metadata.hpp"
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/pushed.hpp"
 #include "redis/steps/queue_names.hpp"
+#include "redis/steps/queue_status.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job_status.hpp"
 #include "routemaster/value.hpp"
@@ -29,7 +32,7 @@ struct StepProtocol<PushJob> {
             "ruby_pushes", {expect, job, callback, ordering_group, place, ruby_push}, "ruby_push");
         const auto keyed_pushes = lazily("keyed_pushes",
                                          {expect, deleted, keyed, record, ranks, begin_anew, unrank,
-                                          waiting, push_after, push_keyed},
+                                          waiting, push_after, job_batch, push_keyed},
                                          "push_keyed");
         const auto records = lazily("records", {record, ranks}, "save, place_ranked, place_by");
         const auto afters =
@@ -37,10 +40,12 @@ struct StepProtocol<PushJob> {
         const auto checks = lazily("checks", {expect}, "expect_queue");
         const auto names = queue_names_part();
         const auto groups = job_groups_part();
-        return compose(
-            PushJob::traits,
-            {wake, ready, ruby_pushes, names, groups, keyed_pushes, records, afters, checks},
-            push_job);
+        const auto ends = batch_ends_part();
+        const auto batches = batches_part();
+        return compose(PushJob::traits,
+                       {wake, ready, ruby_pushes, names, groups, ends, batches, keyed_pushes,
+                        records, afters, checks},
+                       push_job);
     }
 
     /// Ruby workers end at a job they do not know.
@@ -97,14 +102,20 @@ struct StepProtocol<AcquireJobs> {
             lazily("turns", {turn, release}, "take_turns, take_turn, take_called, release");
         const auto names = queue_names_part();
         const auto groups = job_groups_part();
-        const auto own_jobs =
-            lazily("own_jobs",
-                   {index, counter, keyed, record, unrank, waiting, forget, burial, deleted, ranks,
-                    next_ready, names, take_own},
-                   "take_own, begin_attempts, id_of, record_of, pushed_as, place_by");
+        const auto ends = batch_ends_part();
+        const auto own_jobs = lazily(
+            "own_jobs",
+            {index, counter, keyed, record, unrank, waiting, forget, throughput, job_batch, burial,
+             deleted, ranks, next_ready, names, take_own},
+            "take_own, begin_attempts, id_of, record_of, pushed_as, place_by, settle_batches");
+        const auto limits =
+            lazily("rate_limits", {record, names, lua::rate_limits, throttled}, "rates_of");
+        const auto explanations = lazily(
+            "explanations", {keyed, record, waiting, deleted, lua::queue_status, lua::job_status},
+            "queue_status, job_status");
         return compose(AcquireJobs::traits,
                        {expect, index, wake, job, callback, ordering_group, ready, place, turns,
-                        groups, own_jobs},
+                        groups, ends, own_jobs, limits, explanations},
                        acquire_jobs);
     }
     static void request(Request& request, const AcquireJobs& step) {
@@ -114,16 +125,27 @@ struct StepProtocol<AcquireJobs> {
             .add(step.limit)
             .add(step.known)
             .add(step.newest);
-        if (!step.destinations) request.arguments().add("");
-        if (step.destinations) {
+        const bool has_ids = !is_ruby_queue(step.queue);
+        if (!step.destinations || has_ids) {
+            request.arguments().add("");
+        } else {
             for (const auto& name : *step.destinations) request.arguments().add(name);
         }
+        if (step.explain && has_ids) request.arguments().add(1);
         request.remember({.name = step.queue, .worker = step.worker});
     }
     static Acquired reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 1);
         Acquired acquired;
-        if (!absent(*parts[0])) acquired.next_due = reply.time(*parts[0]);
+        const auto* due = parts[0];
+        if (due->type == REDIS_REPLY_ARRAY) {
+            const auto explained = items(*due, 3);
+            acquired.explained.push_back(
+                {.status = status_in(*explained[1], reply),
+                 .queue = queue_status_of(items(*explained[2], queue_status_parts))});
+            due = explained[0];
+        }
+        if (!absent(*due)) acquired.next_due = reply.time(*due);
         const std::size_t width = is_ruby_queue(reply.asked_for.name) ? 2 : 5;
         acquired.leases.reserve(parts.size() / width);
         for (std::size_t i = 1; i + width <= parts.size(); i += width) {
@@ -138,6 +160,7 @@ struct StepProtocol<AcquireJobs> {
             TimeoutPart last{*parts[i + 4]};
             lease.timeout = last.timeout;
             lease.metadata = std::move(last.metadata);
+            lease.batch = batch_in(last.further);
         }
         return acquired;
     }
@@ -152,15 +175,20 @@ struct StepProtocol<AckJob> {
         const auto dependents =
             lazily("dependents", {wake, ready, record, ranks, waiting, lua::release_dependents},
                    "release_dependents");
-        const auto keyed_acks =
-            lazily("keyed_acks",
-                   {expect, job, lease, keyed, record, forget, index, counter, keep_key, keyed_ack},
-                   "keyed_ack");
+        const auto keyed_acks = lazily("keyed_acks",
+                                       {expect, job, lease, keyed, record, forget, index, counter,
+                                        keep_key, throughput, job_batch, keyed_ack},
+                                       "keyed_ack");
         const auto checks = lazily("checks", {expect}, "expect, expect_queue");
         const auto names = queue_names_part();
         const auto groups = job_groups_part();
-        return compose(AckJob::traits, {names, ruby_acks, groups, dependents, keyed_acks, checks},
-                       ack_job);
+        const auto ends = batch_ends_part();
+        const auto batches = batches_part();
+        const auto folds = lazily("throughput", {lua::throughput}, "fold_throughput");
+        return compose(
+            AckJob::traits,
+            {names, ruby_acks, groups, dependents, ends, batches, keyed_acks, checks, folds},
+            ack_job);
     }
     static void request(Request& request, const AckJob& step) { request.on(step.lease); }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
@@ -170,10 +198,11 @@ struct StepProtocol<AckJob> {
 Script put_back_script(const StepTraits& traits, std::string_view body) {
     using namespace lua;
     const auto groups = job_groups_part();
+    const auto ends = batch_ends_part();
     const auto cancellations = cancellations_part();
     return compose(traits,
                    {expect, wake, job, callback, ordering_group, ready, place, lease, record,
-                    groups, ranks, cancellations, put_back},
+                    groups, ranks, ends, cancellations, throughput, put_back},
                    body);
 }
 
@@ -201,11 +230,13 @@ struct StepProtocol<FailJob> {
         using namespace lua;
         const auto names = queue_names_part();
         const auto groups = job_groups_part();
-        return compose(FailJob::traits,
-                       {expect, index,   wake,   counter, job,    callback, ordering_group,
-                        ready,  place,   lease,  keyed,   record, groups,   ranks,
-                        unrank, waiting, forget, burial,  names,  cancelled},
-                       fail_job);
+        const auto ends = batch_ends_part();
+        return compose(
+            FailJob::traits,
+            {expect,  index,  wake,       counter,   job,    callback, ordering_group, ready,
+             place,   lease,  keyed,      record,    groups, ranks,    unrank,         ends,
+             waiting, forget, throughput, job_batch, burial, names,    cancelled},
+            fail_job);
     }
     static void request(Request& request, const FailJob& step) {
         request.on(step.lease)

@@ -14,6 +14,8 @@ namespace routemaster::redis {
 // Their protocols are in files of their own.
 extern template struct Protocols<JobSteps>;
 extern template struct Protocols<TopicSteps>;
+extern template struct Protocols<TimerSteps>;
+extern template struct Protocols<TimerFiringSteps>;
 
 /// The script of a step of another domain, as a function of its name.
 template <class S>

@@ -7,6 +7,7 @@
 
 #include "lua_sources.hpp"
 #include "redis/steps/cancellations.hpp"
+#include "redis/steps/job_batches.hpp"
 #include "redis/steps/job_groups.hpp"
 #include "redis/steps/protocols.hpp"
 
@@ -31,10 +32,11 @@ struct StepProtocol<RetireWorker> {
     static Script script() {
         using namespace lua;
         const auto groups = job_groups_part();
+        const auto ends = batch_ends_part();
         const auto cancellations = cancellations_part();
         return compose(RetireWorker::traits,
                        {expect, unindex, wake, job, callback, ordering_group, ready, place, record,
-                        groups, ranks, cancellations, worker, release},
+                        groups, ranks, ends, cancellations, throughput, worker, release},
                        retire_worker);
     }
     static void request(Request& request, const RetireWorker& step) {
@@ -48,11 +50,13 @@ struct StepProtocol<ScrubWorkers> {
     static Script script() {
         using namespace lua;
         const auto groups = job_groups_part();
+        const auto ends = batch_ends_part();
         const auto cancellations = cancellations_part();
-        return compose(ScrubWorkers::traits,
-                       {expect, index, unindex, wake, counter, job, callback, ordering_group, ready,
-                        place, record, groups, ranks, cancellations, worker, release},
-                       scrub_workers);
+        return compose(
+            ScrubWorkers::traits,
+            {expect, index, unindex, wake, counter, job, callback, ordering_group, ready, place,
+             record, groups, ranks, ends, cancellations, throughput, worker, release},
+            scrub_workers);
     }
     static void request(Request& request, const ScrubWorkers& step) {
         request.on("workers").add(step.silence.count());

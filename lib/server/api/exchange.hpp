@@ -13,7 +13,9 @@
 #include "routemaster/api_tokens.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/clock.hpp"
+#include "routemaster/delayer.hpp"
 #include "routemaster/error.hpp"
+#include "routemaster/job_batches.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/job_queues.hpp"
 #include "routemaster/job_workers.hpp"
@@ -102,6 +104,15 @@ public:
     [[nodiscard]] RecurringJobs recurring() const {
         return RecurringJobs{context_.store, context_.clock};
     }
+    /// The namespace of timers that the path names: `/v1/timers/:space/…`.
+    [[nodiscard]] Delayer delayer() const {
+        return Delayer{context_.store, std::string{segment(2)}, context_.clock};
+    }
+
+    /// All batches of jobs.
+    [[nodiscard]] JobBatches job_batches() const {
+        return JobBatches{context_.store, context_.clock};
+    }
     [[nodiscard]] TimePoint now() const { return context_.clock.now(); }
     [[nodiscard]] const Caller& caller() const noexcept { return caller_; }
 
@@ -112,6 +123,12 @@ public:
 
     /// A segment of the path, counted from 0; empty when it has none of that number.
     [[nodiscard]] std::string_view segment(std::size_t number) const noexcept;
+
+    /// The path from a segment on, which may contain slashes.
+    [[nodiscard]] std::string rest_of_path(std::size_t number) const {
+        const auto begin = static_cast<std::size_t>(segment(number).data() - request_.path.data());
+        return request_.path.substr(begin);
+    }
 
     /// Notes which client sent the request.
     void identify(Caller caller) { caller_ = std::move(caller); }

@@ -12,6 +12,7 @@
 #include "job_payload.hpp"
 #include "payload.hpp"
 #include "routemaster/names.hpp"
+#include "timer_payload.hpp"
 
 namespace routemaster::api {
 namespace {
@@ -25,15 +26,17 @@ Result<std::string> text_of(const Value& payload, std::string_view field) {
     return *text;
 }
 
-Result<void> add_push(FollowUps& all, const Value& payload, TimePoint now) {
+Result<void> add_push(FollowUps& all, const Value& payload, const HttpApiOptions& options,
+                      TimePoint now) {
     const auto* fields = payload.get_if<Value::Map>();
     if (fields == nullptr) return bad("job", "must be an object");
     const auto queue = text_of(payload, "queue");
     if (!queue) return queue.error();
     auto others = *fields;
     std::erase_if(others, [](const auto& field) { return field.first == "queue"; });
-    const auto push = job_push(Value{std::move(others)});
+    auto push = job_push(Value{std::move(others)});
     if (!push) return push.error();
+    push->options.bytes_max = options.job_bytes_max;
     return all.push(*queue, push->job, push->options, now);
 }
 
@@ -59,6 +62,19 @@ Result<void> add_publication(FollowUps& all, const Value& payload, const HttpApi
     return all.publish(*event, publication, now);
 }
 
+Result<void> add_timer(FollowUps& all, const Value& payload, TimePoint now) {
+    const auto* fields = payload.get_if<Value::Map>();
+    if (fields == nullptr) return bad("timer", "must be an object");
+    const auto space = text_of(payload, "namespace");
+    if (!space) return space.error();
+    auto others = *fields;
+    std::erase_if(others, [](const auto& field) { return field.first == "namespace"; });
+    auto post = timer_post(Value{std::move(others)});
+    if (!post) return post.error();
+    const auto at = post->at.value_or(timer_due_after(post->delay, now));
+    return without_value(all.post(*space, post->payload, at, std::move(post->options)));
+}
+
 /// Adds each of a list by `add(payload)`.
 template <class Add>
 Result<void> add_list(const Value& payload, std::string_view field, Add add) {
@@ -78,14 +94,25 @@ Result<void> add_list(const Value& payload, std::string_view field, Add add) {
 
 Result<FollowUps> follow_ups(const Value& payload, const HttpApiOptions& options, TimePoint now) {
     FollowUps all;
-    auto added =
-        add_list(payload, "pushes", [&](const Value& push) { return add_push(all, push, now); });
+    auto added = add_list(payload, "pushes",
+                          [&](const Value& push) { return add_push(all, push, options, now); });
     if (!added) return added.error();
     added = add_list(payload, "publications", [&](const Value& publication) {
         return add_publication(all, publication, options, now);
     });
     if (!added) return added.error();
+    added =
+        add_list(payload, "timers", [&](const Value& timer) { return add_timer(all, timer, now); });
+    if (!added) return added.error();
     return all;
+}
+
+void refuse_completion(Exchange& exchange, const Error& error) {
+    const auto& code = error.code();
+    if (code == Errc::unauthenticated || code == Errc::limit_exceeded) {
+        return exchange.answer_text(403, error.context());
+    }
+    exchange.refuse(error);
 }
 
 }  // namespace routemaster::api

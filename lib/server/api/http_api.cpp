@@ -16,7 +16,9 @@ namespace {
 /// One route of the API.
 struct Route {
     std::string_view method;
-    std::string_view path;  ///< `:name` matches one segment of any text but the empty one.
+    /// `:name` matches one segment of any text but the empty one; `*name`, at the end, all that is
+    /// left, slashes included.
+    std::string_view path;
     Access access;
     Handler handler;
     TokenCheck check = TokenCheck::before;
@@ -56,6 +58,8 @@ constexpr Route routes[] = {
     {"GET", "/v1/queues/:queue", Access::root, show_queue},
     {"POST", "/v1/queues/:queue/pause", Access::root, pause_queue},
     {"POST", "/v1/queues/:queue/resume", Access::root, resume_queue},
+    {"PUT", "/v1/queues/:queue/rate_limits", Access::root, limit_queue},
+    {"GET", "/v1/queues/:queue/throughput", Access::root, show_throughput},
     {"GET", "/v1/workers", Access::root, list_workers},
     {"POST", "/v1/queues/:queue/kick", Access::root, kick_jobs},
     {"POST", "/v1/queues/:queue/jobs", Access::root, push_jobs},
@@ -89,6 +93,22 @@ constexpr Route routes[] = {
     {"POST", "/v1/recurring/:name/resume", Access::root, resume_recurring},
     {"POST", "/v1/recurring/:name/run", Access::root, run_recurring},
 
+    {"POST", "/v1/timers/:space", Access::root, post_timers},
+    {"GET", "/v1/timers/:space", Access::root, list_timers},
+    {"GET", "/v1/timer_counts/:space", Access::root, count_timers},
+    {"GET", "/v1/timers/:space/*id", Access::root, show_timer},
+    {"DELETE", "/v1/timers/:space/*id", Access::root, cancel_timer},
+    {"POST", "/v1/timers/:space/postpone", Access::root, postpone_timer},
+    {"POST", "/v1/timers/:space/confirm", Access::root, confirm_timer},
+    {"POST", "/v1/timers/:space/take", Access::root, take_timers},
+    {"POST", "/v1/timers/:space/repost", Access::root, repost_dead_timers},
+    {"POST", "/v1/timers/:space/drop", Access::root, drop_dead_timers},
+    {"POST", "/v1/job-batches", Access::root, create_job_batch},
+    {"GET", "/v1/job-batches", Access::root, list_job_batches},
+    {"GET", "/v1/job-batches/:id", Access::root, show_job_batch},
+    {"DELETE", "/v1/job-batches/:id", Access::root, remove_job_batch},
+    {"POST", "/v1/job-batches/:id/close", Access::root, close_job_batch},
+
     {"GET", "/pulse", Access::root_or_client, get_pulse},
     {"GET", "/pulse/scaling", Access::root_or_client, get_load},
     {"GET", "/health", Access::open, get_health},
@@ -104,11 +124,12 @@ std::string_view next_segment(std::string_view& path) noexcept {
 }
 
 bool matches(std::string_view pattern, std::string_view path) noexcept {
-    if (std::count(pattern.begin(), pattern.end(), '/') !=
-        std::count(path.begin(), path.end(), '/')) {
-        return false;
-    }
+    const auto wanted_slashes = std::count(pattern.begin(), pattern.end(), '/');
+    const auto slashes = std::count(path.begin(), path.end(), '/');
+    const bool open_ended = pattern.find('*') != std::string_view::npos;
+    if (slashes < wanted_slashes || (slashes > wanted_slashes && !open_ended)) return false;
     while (!pattern.empty()) {
+        if (pattern.starts_with('*')) return !path.empty();
         const auto wanted = next_segment(pattern);
         const auto given = next_segment(path);
         if (wanted.starts_with(':') ? given.empty() : given != wanted) return false;

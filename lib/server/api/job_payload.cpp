@@ -15,9 +15,9 @@
 namespace routemaster::api {
 namespace {
 
-constexpr std::array<std::string_view, 13> job_fields{
+constexpr std::array<std::string_view, 14> job_fields{
     "name",    "arguments", "delay",    "run_at", "priority",    "attempts_max", "timeout",
-    "expires", "unique",    "metadata", "group",  "concurrency", "after"};
+    "expires", "unique",    "metadata", "group",  "concurrency", "after",        "batch"};
 constexpr std::array<std::string_view, 4> unique_fields{"key", "scope", "time", "on_duplicate"};
 
 /// The longest span, in milliseconds: a thousand years.
@@ -171,6 +171,9 @@ Result<JobPush> job_push(const Value& payload) {
     if (auto read = read_metadata(payload, options.metadata); !read) return read.error();
     if (auto read = read_group(payload, options); !read) return read.error();
     if (auto read = read_after(payload, options.after); !read) return read.error();
+    const auto batch = integer_of(payload, "batch", 1, std::numeric_limits<std::int64_t>::max());
+    if (!batch) return batch.error();
+    if (*batch) options.batch = static_cast<JobBatchId>(**batch);
     return push;
 }
 

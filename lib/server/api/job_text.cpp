@@ -1,5 +1,6 @@
 #include "job_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -88,6 +89,10 @@ void append_metadata(std::string& json, const JobMetadata& metadata) {
     json.push_back('}');
 }
 
+void append_batch_id(std::string& json, JobBatchId batch) {
+    json.append(R"(,"batch":)").append(batch == 0 ? "null" : std::to_string(batch));
+}
+
 void append_job_status(std::string& json, const JobStatus& status) {
     auto job = decode_job(status.job);
     const auto& options = status.options;
@@ -121,6 +126,7 @@ void append_job_status(std::string& json, const JobStatus& status) {
         append_json_text(json, options.group);
     }
     json.append(R"(,"concurrency":)").append(std::to_string(options.concurrency));
+    append_batch_id(json, options.batch);
     json.append(R"(,"worker":)");
     if (status.worker) {
         append_json_text(json, status.worker->text());
@@ -144,6 +150,8 @@ void append_explanation(std::string& json, const JobExplanation& explanation) {
     append_time(json, explanation.leased_at);
     json.append(R"(,"heard_at":)");
     append_time(json, explanation.heard_at);
+    json.append(R"(,"limited_until":)");
+    append_time(json, std::max(explanation.queue_limited_until, explanation.group_limited_until));
     json.append(R"(,"job":)");
     append_job_status(json, explanation.status);
     json.push_back('}');

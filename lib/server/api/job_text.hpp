@@ -34,6 +34,9 @@ void append_pushed(std::string& json, const Pushed& pushed);
 /// Appends an object of strings.
 void append_metadata(std::string& json, const JobMetadata& metadata);
 
+/// Appends `,"batch":…`, null for none.
+void append_batch_id(std::string& json, JobBatchId batch);
+
 /// Appends a job with all that the store says of it.
 void append_job_status(std::string& json, const JobStatus& status);
 

@@ -34,8 +34,9 @@ void answer_unknown_job(Exchange& exchange) { exchange.answer_text(404, "job not
 // --- Pushing ------------------------------------------------------------------------------------
 
 void push_one(Exchange& exchange, const Value& payload) {
-    const auto push = job_push(payload);
+    auto push = job_push(payload);
     if (!push) return exchange.refuse(push.error());
+    push->options.bytes_max = exchange.options().job_bytes_max;
     exchange.queue().push(push->job, push->options,
                           exchange.then([](Exchange& done, const Pushed& pushed) {
                               std::string json;
@@ -56,6 +57,7 @@ Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Ar
         const auto place = [&] { return "jobs[" + std::to_string(pushes.size()) + "]"; };
         auto push = job_push(payload);
         if (!push) return headed(place(), push.error());
+        push->options.bytes_max = exchange.options().job_bytes_max;
         if (auto checked = queue.check(push->job, push->options); !checked) {
             return headed(place(), checked.error());
         }

@@ -97,6 +97,7 @@ void append_leased(std::string& json, const LeasedJob& job) {
     json.append(R"(,"timeout":)").append(std::to_string(job.lease.timeout.count()));
     json.append(R"(,"metadata":)");
     append_metadata(json, job.lease.metadata);
+    append_batch_id(json, job.lease.batch);
     json.push_back('}');
 }
 
@@ -112,7 +113,8 @@ Result<EndRequest> end_request(const Exchange& exchange, AttemptEnd::Kind kind) 
     const auto payload = json_object(exchange.request().body);
     if (!payload) return payload.error();
     constexpr std::array<std::string_view, 4> known{"lease", "retry_after", "error", "bury"};
-    constexpr std::array<std::string_view, 3> known_when_done{"lease", "pushes", "publications"};
+    constexpr std::array<std::string_view, 4> known_when_done{"lease", "pushes", "publications",
+                                                              "timers"};
     const std::span<const std::string_view> fields =
         kind == AttemptEnd::Kind::failed     ? std::span{known}
         : kind == AttemptEnd::Kind::released ? std::span{known}.first(2)
@@ -140,16 +142,6 @@ Result<EndRequest> end_request(const Exchange& exchange, AttemptEnd::Kind kind) 
     return request;
 }
 
-/// Answers why an attempt could not be ended. Root asks, so an event that its publisher may not
-/// publish is no question of the token of the request.
-void refuse_end(Exchange& exchange, const Error& error) {
-    const auto& code = error.code();
-    if (code == Errc::unauthenticated || code == Errc::limit_exceeded) {
-        return exchange.answer_text(403, error.context());
-    }
-    exchange.refuse(error);
-}
-
 /// Ends an attempt and answers 204, or whatever `answer` makes of it.
 void end_attempt(
     Exchange& exchange, AttemptEnd::Kind kind,
@@ -161,7 +153,7 @@ void end_attempt(
     leases->settle(
         std::move(request->lease), std::move(request->end),
         [self = exchange.shared_from_this(), answer](const Result<Settlement>& settlement) {
-            if (!settlement) return refuse_end(*self, settlement.error());
+            if (!settlement) return refuse_completion(*self, settlement.error());
             *settlement == Settlement::lease_lost ? answer_lost(*self) : answer(*self, *settlement);
         });
 }

@@ -1,16 +1,67 @@
+#include <array>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "job_text.hpp"
 #include "listing.hpp"
+#include "payload.hpp"
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/job_queues.hpp"
+#include "routemaster/rate_limit.hpp"
 #include "routes.hpp"
 
 namespace routemaster::api {
 namespace {
+
+constexpr std::array<std::string_view, 2> limits_fields{"queue", "each_group"};
+constexpr std::array<std::string_view, 3> limit_fields{"jobs", "per", "burst"};
+
+/// Reads one of the limits, if it is given.
+Result<void> read_limit(const Value& payload, std::string_view field,
+                        std::optional<RateLimit>& limit) {
+    const auto* wanted = given(payload, field);
+    if (wanted == nullptr) return {};
+    if (wanted->get_if<Value::Map>() == nullptr) return bad(field, "must be an object with jobs");
+    if (auto known = check_fields(*wanted, limit_fields); !known) return known;
+    const auto read = [&](std::string_view part, std::int64_t least, std::int64_t most) {
+        return integer_of(*wanted, part, least, most);
+    };
+    const auto jobs = read("jobs", 1, rate_limit_jobs_max);
+    if (!jobs) return headed(field, jobs.error());
+    if (!*jobs) return bad(field, "jobs: is missing");
+    const auto per = read("per", 1, rate_limit_per_max.count());
+    if (!per) return headed(field, per.error());
+    const auto burst = read("burst", 0, rate_limit_jobs_max);
+    if (!burst) return headed(field, burst.error());
+    limit = RateLimit{.jobs = static_cast<std::uint32_t>(**jobs)};
+    if (*per) limit->per = Duration{**per};
+    limit->burst = static_cast<std::uint32_t>(burst->value_or(0));
+    return {};
+}
+
+Result<RateLimits> rate_limits_in(std::string_view body) {
+    const auto payload = json_object(body);
+    if (!payload) return payload.error();
+    if (auto known = check_fields(*payload, limits_fields); !known) return known.error();
+    RateLimits limits;
+    if (auto read = read_limit(*payload, "queue", limits.queue); !read) return read.error();
+    if (auto read = read_limit(*payload, "each_group", limits.each_group); !read) {
+        return read.error();
+    }
+    return limits;
+}
+
+void append_limit(std::string& json, const std::optional<RateLimit>& limit) {
+    if (!limit) return static_cast<void>(json.append("null"));
+    json.append(R"({"jobs":)").append(std::to_string(limit->jobs));
+    json.append(R"(,"per":)").append(std::to_string(limit->per.count()));
+    json.append(R"(,"burst":)").append(std::to_string(limit->tokens_max())).append("}");
+}
 
 void append_queue(std::string& json, const ListedQueue& queue) {
     const auto& status = queue.status;
@@ -23,7 +74,11 @@ void append_queue(std::string& json, const ListedQueue& queue) {
     json.append(R"(,"paused":)").append(status.paused ? "true" : "false");
     json.append(R"(,"due_since":)");
     append_time(json, queue.due_since);
-    json.push_back('}');
+    json.append(R"(,"rate_limits":{"queue":)");
+    append_limit(json, queue.limits.queue);
+    json.append(R"(,"each_group":)");
+    append_limit(json, queue.limits.each_group);
+    json.append("}}");
 }
 
 }  // namespace
@@ -57,6 +112,12 @@ void pause_queue(Exchange& exchange) {
 void resume_queue(Exchange& exchange) {
     if (exchange.refuse_fields()) return;
     exchange.queue().resume(exchange.then([](Exchange& done) { done.answer(204); }));
+}
+
+void limit_queue(Exchange& exchange) {
+    const auto limits = rate_limits_in(exchange.request().body);
+    if (!limits) return exchange.refuse(limits.error());
+    exchange.queue().limit_rate(*limits, exchange.then([](Exchange& done) { done.answer(204); }));
 }
 
 }  // namespace routemaster::api

@@ -58,7 +58,7 @@ Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     auto push = job_push(*job);
     if (!push) return headed("job", push.error());
     for (const std::string_view field :
-         {"delay", "run_at", "unique", "after", "group", "concurrency"}) {
+         {"delay", "run_at", "unique", "after", "group", "concurrency", "batch"}) {
         if (given(*job, field) != nullptr) {
             return bad("job", std::string{field} + ": is not for a recurring job");
         }

@@ -78,6 +78,10 @@ void list_queues(Exchange& exchange);
 void show_queue(Exchange& exchange);
 void pause_queue(Exchange& exchange);
 void resume_queue(Exchange& exchange);
+void limit_queue(Exchange& exchange);
+
+// throughput.cpp
+void show_throughput(Exchange& exchange);
 
 // workers.cpp
 void list_workers(Exchange& exchange);
@@ -91,12 +95,31 @@ void resume_recurring(Exchange& exchange);
 void run_recurring(Exchange& exchange);
 void remove_recurring(Exchange& exchange);
 
+// job_batches.cpp
+void create_job_batch(Exchange& exchange);
+void list_job_batches(Exchange& exchange);
+void show_job_batch(Exchange& exchange);
+void close_job_batch(Exchange& exchange);
+void remove_job_batch(Exchange& exchange);
+
 // leases.cpp
 void lease_jobs(Exchange& exchange);
 void extend_lease(Exchange& exchange);
 void ack_job(Exchange& exchange);
 void nack_job(Exchange& exchange);
 void release_job(Exchange& exchange);
+
+// timers.cpp
+void post_timers(Exchange& exchange);
+void list_timers(Exchange& exchange);
+void count_timers(Exchange& exchange);
+void show_timer(Exchange& exchange);
+void cancel_timer(Exchange& exchange);
+void postpone_timer(Exchange& exchange);
+void confirm_timer(Exchange& exchange);
+void take_timers(Exchange& exchange);
+void repost_dead_timers(Exchange& exchange);
+void drop_dead_timers(Exchange& exchange);
 
 // tokens.cpp
 void list_tokens(Exchange& exchange);

@@ -13,20 +13,19 @@
 #include "core/store/store_errors.hpp"
 
 namespace routemaster::detail {
-namespace {
 
 /// Which of some pushes without a key find an equal job. It is looked for before anything is
 /// changed, because its bytes may have to be read from a journal.
 class EqualJobs {
 public:
-    /// `done` is about to end, and excludes nothing.
-    EqualJobs(JobTable& jobs, const std::vector<PushJob>& pushes, const JobState& done) {
+    /// `done`, if any, is about to end, and excludes nothing.
+    EqualJobs(JobTable& jobs, const std::vector<PushJob>& pushes, const JobState* done) {
         found_.reserve(pushes.size());
         for (const auto& push : pushes) {
             const auto* queue = jobs.find_queue(push.queue);
             const bool keyed = !push.options.key.text.empty();
             const auto* found = keyed || queue == nullptr ? nullptr : jobs.find(*queue, push.job);
-            found_.push_back(found == &done ? nullptr : found);
+            found_.push_back(found == done ? nullptr : found);
         }
     }
 
@@ -46,8 +45,6 @@ private:
     std::map<std::pair<std::string_view, std::string_view>, JobId> pushed_;
 };
 
-}  // namespace
-
 template <>
 Result<CompleteJob::Reply> Machine::apply(CompleteJob& step) {
     auto* job = jobs_.leased(step.lease);
@@ -56,28 +53,71 @@ Result<CompleteJob::Reply> Machine::apply(CompleteJob& step) {
         return invalid("lease: a delivery is ended by SettleDelivery");
     }
     if (auto may = may_publish_all(step.publications); !may) return may.error();
-    EqualJobs equal{jobs_, step.pushes, *job};
+    if (auto may = may_join_all(step.pushes); !may) return may.error();
+    EqualJobs equal{jobs_, step.pushes, job};
 
     jobs_.complete(*job, now_);
-    Completed completed;
-    completed.pushed.reserve(step.pushes.size());
-    for (std::size_t i = 0; i < step.pushes.size(); ++i) {
-        const auto& push = step.pushes[i];
+    Completed completed{.pushed = push_all(step.pushes, equal)};
+    publish_all(step.publications);
+    completed.posted = post_all(step.timers);
+    return completed;
+}
+
+template <>
+Result<CompleteTimer::Reply> Machine::apply(CompleteTimer& step) {
+    ConfirmTimer confirmation{step.space, step.id, step.retries};
+    const auto* timer = timers_.find(step.space, step.id);
+    if (timer == nullptr || timer->state != TimerState::fired || timer->retries() != step.retries) {
+        return CompletedTimer{.confirmation = TimerConfirmed::unknown};
+    }
+    if (auto may = may_publish_all(step.publications); !may) return may.error();
+    if (auto may = may_join_all(step.pushes); !may) return may.error();
+    EqualJobs equal{jobs_, step.pushes, nullptr};
+
+    timers_.confirm(confirmation);
+    CompletedTimer completed{.pushed = push_all(step.pushes, equal)};
+    publish_all(step.publications);
+    completed.posted = post_all(step.timers);
+    return completed;
+}
+
+Result<void> Machine::may_join_all(const std::vector<PushJob>& pushes) {
+    for (std::size_t i = 0; i < pushes.size(); ++i) {
+        auto may = jobs_.batches().may_join(pushes[i].options.batch);
+        if (!may) return at_place("pushes", i, may.error());
+    }
+    return {};
+}
+
+std::vector<Pushed> Machine::push_all(const std::vector<PushJob>& pushes, EqualJobs& equal) {
+    std::vector<Pushed> pushed;
+    pushed.reserve(pushes.size());
+    for (std::size_t i = 0; i < pushes.size(); ++i) {
+        const auto& push = pushes[i];
         if (!push.options.key.text.empty()) {
-            // It waits for no job, so nothing is wrong with it.
-            completed.pushed.push_back(push_with_key(push).value());
+            // It waits for no job, and may join its batch, so nothing is wrong with it.
+            pushed.push_back(push_with_key(push).value());
         } else if (const auto id = equal.of(push, i)) {
-            completed.pushed.push_back({PushOutcome::duplicate, *id});
+            pushed.push_back({PushOutcome::duplicate, *id});
         } else {
-            completed.pushed.push_back(
-                push_new(jobs_.queue(push.queue), push, payload_hash(push.job)));
-            equal.add(push, completed.pushed.back().id);
+            pushed.push_back(push_new(jobs_.queue(push.queue), push, payload_hash(push.job)));
+            equal.add(push, pushed.back().id);
         }
     }
-    for (const auto& publication : step.publications) {
+    return pushed;
+}
+
+void Machine::publish_all(const std::vector<PublishEvent>& publications) {
+    for (const auto& publication : publications) {
         publish(publication, registry_.topic(publication.topic));
     }
-    return completed;
+}
+
+std::vector<TimerPosted> Machine::post_all(const std::vector<PostTimer>& timers) {
+    std::vector<TimerPosted> posted;
+    posted.reserve(timers.size());
+    for (const auto& timer : timers) posted.push_back(timers_.post(timer, now_));
+    return posted;
 }
 
 Result<void> Machine::may_publish_all(const std::vector<PublishEvent>& publications) {

@@ -44,7 +44,7 @@ Result<DeleteJob::Reply> Machine::apply(DeleteJob& step) {
     auto* job = queue == nullptr ? nullptr : queue->by_id.find(step.id);
     if (job == nullptr) return Deletion::unknown;
     if (job->state == JobState::State::pending) return Deletion::pending;
-    jobs_.drop(*job, "was deleted", now_);
+    jobs_.drop(*job, JobFate::deleted, now_);
     return Deletion::deleted;
 }
 

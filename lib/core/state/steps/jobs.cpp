@@ -15,7 +15,7 @@ Result<PushJob::Reply> Machine::apply(PushJob& step) {
         depends_on_row_ = present->last_row;
         return Pushed{PushOutcome::duplicate, queue->has_ids ? present->order : 0};
     }
-    if (auto may = jobs_.may_wait(step); !may) return may.error();
+    if (auto may = jobs_.may_push(step); !may) return may.error();
     return push_new(queue == nullptr ? jobs_.queue(step.queue) : *queue, step, hash);
 }
 

@@ -11,6 +11,12 @@ Result<PauseQueue::Reply> Machine::apply(PauseQueue& step) {
 }
 
 template <>
+Result<LimitQueue::Reply> Machine::apply(LimitQueue& step) {
+    jobs_.limit(step.queue, step.limits);
+    return Done{};
+}
+
+template <>
 Result<ListQueues::Reply> Machine::apply(ListQueues& step) {
     return jobs_.list_queues(step.page, now_);
 }

@@ -24,6 +24,8 @@ local function used_up(record) return record[3] > 0 and record[1] >= record[3] e
 -- Puts a job that is nowhere among the BURIED. `in_hand`: see job_group.lua.
 local function lay(q, job, id, record, in_hand)
     select(2, job_groups())(q, id, record, in_hand)
+    leave_batch(record, 'buried')
+    note_throughput(q, 'b')
     record[2], record[6] = '', now
     save(q, job, record)
     redis.call('ZADD', P .. 'routemaster:buried:' .. q, id, job)
@@ -59,6 +61,7 @@ local function bury(q, job, record, in_hand)
         redis.call('ZREM', burials, first)
         if gone then
             redis.call('ZREM', P .. 'routemaster:buried:' .. q, gone)
+            leave_batch(record_of(q, gone), 'forgotten')
             forget(q, gone)
             count('jobs.forgotten', q, 1)
             others = others + bury_dependents(q, tonumber(first), 'was forgotten')

@@ -1,10 +1,11 @@
--- Removes the name of a queue, none of Ruby Routemaster's, unless it has jobs or is paused; see
--- enlist.lua.
+-- Removes the name of a queue, none of Ruby Routemaster's, unless it has jobs, is paused or has
+-- rate limits; see enlist.lua.
 local function delist(q)
     if redis.call('EXISTS', P .. 'jobs:index:' .. q) == 1 then return end
     -- No worker has a job of it.
     redis.call('UNLINK', P .. 'jobs:pending:index:' .. q)
-    if redis.pcall('SISMEMBER', P .. 'routemaster:paused', q) == 1 then return end
+    local flags = redis.pcall('SMISMEMBER', P .. 'routemaster:paused', q, ':' .. q)
+    if flags[1] == 1 or flags[2] == 1 then return end
     redis.pcall('SREM', P .. 'routemaster:queues', q)
     forget_name('routemaster:queues', q)
 end

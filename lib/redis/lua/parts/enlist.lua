@@ -1,5 +1,5 @@
--- The names of queues: `routemaster:queues` has those that have jobs, or are paused; and those of
--- Ruby Routemaster that jobs were acquired from. Never fails.
+-- The names of queues: `routemaster:queues` has those that have jobs, are paused or have rate
+-- limits; and those of Ruby Routemaster that jobs were acquired from. Never fails.
 
 -- Adds a queue that may be new.
 local function enlist(q)

@@ -4,11 +4,27 @@
 -- joined, by microseconds of when each fell due, and no two alike. `routemaster:held:{q}` has the
 -- ids, of 16 digits, of jobs with a group that wait for something: of a READY one that may not be
 -- acquired yet, by when it fell due; of a SCHEDULED one at +inf. A group that cannot be read holds
--- nobody back.
+-- nobody back. `routemaster:throttled:{q}` has what is READY and waits for a token of its group.
 
 local function order_of(q, group) return P .. 'routemaster:order:' .. q .. ':' .. group end
 
 local function member_of(id, concurrency) return string.format('%016.0f:%.0f', id, concurrency) end
+
+local function position_of(q, group, concurrency, id)
+    return tonumber(redis.pcall('ZSCORE', order_of(q, group), member_of(id, concurrency)) or '')
+end
+
+-- What a job stands as in `routemaster:throttled:{q}`, where all have score 0: by their groups, and
+-- then by their positions there.
+local function throttled_as(group, position, id)
+    return group .. '\0' .. string.format('%016.0f%016.0f', position, id)
+end
+
+-- Takes a job away from there. Returns whether it was there.
+local function unthrottle(q, group, position, id)
+    return position ~= nil and redis.pcall('ZREM', P .. 'routemaster:throttled:' .. q,
+        throttled_as(group, position, id)) == 1
+end
 
 -- How many of the first of a group may be acquired; and the position of the last.
 local function width_of(order)
@@ -47,7 +63,10 @@ local function hold_back(q, member, position, in_hand)
     if not job or in_hand[job] then return end
     local record = record_of(q, job)
     if record[2] ~= '' then return end
-    if priority_in(record) == 0 then note_deleted(q, job) else unrank(q, id, record) end
+    local group = group_in(record)
+    if not unthrottle(q, group, position, id) then
+        if priority_in(record) == 0 then note_deleted(q, job) else unrank(q, id, record) end
+    end
     redis.call('ZADD', held, math.floor(position / 1000), digits)
 end
 
@@ -101,6 +120,12 @@ local function place_grouped(q, job, at, record, group, concurrency)
         unrank(q, id, record)
         redis.call('ZADD', held, at, digits)
     end
+end
+
+-- Takes a READY job away from those that wait for a token. Returns whether it did.
+local function stop_throttling(q, id, record)
+    local group, concurrency = group_in(record)
+    return unthrottle(q, group, position_of(q, group, concurrency, id), id)
 end
 
 -- Whether a READY job waits for others of its group, and so stands in no list.

@@ -5,6 +5,7 @@
 -- the job that has a key.
 
 local function is_keyed(name) return string.byte(name) == 193 end
+local function keyed_name(id) return '\193' .. string.format('%016.0f', id) end
 
 -- [job, key, scope, until] of a job with a key; nil when there is none that can be read.
 local function keyed_of(q, name)

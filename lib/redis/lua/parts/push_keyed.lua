@@ -1,5 +1,3 @@
-local function keyed_name(id) return '\193' .. string.format('%016.0f', id) end
-
 -- Puts a job with a key into a queue; see push_job.lua for the arguments and the reply. The timeout
 -- is as in a record, `others` are those that it waits for.
 local function push_keyed(timeout, others)
@@ -16,6 +14,12 @@ local function push_keyed(timeout, others)
     if owner and (owner[3] ~= 2 or owner[4] > now) then
         local record = record_of(q, name)
         if mode == '0' or record[2] ~= '' or record[6] >= 0 then return {0, id} end
+        local joins, leaves = batch_in({[4] = timeout}), batch_in(record)
+        if joins == leaves then joins, leaves = nil, nil end
+        local why = joins and may_join(joins)
+        if why then return redis.error_reply('INVALID ' .. why) end
+        if leaves then leave_batch(record, 'cancelled') end
+        if joins then count_in(joins, 'total', 1) end
         local scheduled = P .. 'jobs:scheduled:' .. q
         local at = tonumber(redis.call('ZSCORE', scheduled, name))
         local after = after_of(record)
@@ -37,15 +41,17 @@ local function push_keyed(timeout, others)
         if at or run_at > now or priority_in(record) ~= priority_in(before) or
             group ~= group_before or concurrency ~= concurrency_before then
             local had_rank = unrank(q, id, before)
-            local _, leave_group, _, is_held = job_groups()
+            local _, leave_group, _, is_held, _, stop_throttling = job_groups()
             if at then
                 redis.call('ZREM', scheduled, name)
-            elseif not had_rank and not (group_before and is_held(q, id)) then
+            elseif not had_rank and not (group_before and
+                (is_held(q, id) or stop_throttling(q, id, before))) then
                 note_deleted(q, name)
             end
             leave_group(q, id, before)
             place_by(q, name, run_at, record)
         end
+        settle_batches()
         return {2, id}
     end
 
@@ -57,6 +63,9 @@ local function push_keyed(timeout, others)
         others, why = present(q, others)
         if why then return redis.error_reply('INVALID ' .. why) end
     end
+    local batch = batch_in({[4] = timeout})
+    why = batch and may_join(batch)
+    if why then return redis.error_reply('INVALID ' .. why) end
     id = redis.call('INCR', P .. 'routemaster:job_id')
     if ends then redis.call('ZREM', kept, label) end
     name = keyed_name(id)
@@ -68,5 +77,6 @@ local function push_keyed(timeout, others)
     place_by(q, name, run_at, record)
     save(q, name, record)
     if redis.call('SADD', KEYS[1], name) == redis.call('SCARD', KEYS[1]) then queue_names()(q) end
+    if batch then count_in(batch, 'total', 1) end
     return {1, id}
 end

@@ -11,8 +11,11 @@ local function put_back(counts)
     redis.call('SADD', KEYS[1], job)
     local is_cancelled, record = end_attempt(q, job, counts)
     if is_cancelled then
-        cancellations()(q, job)
+        local drop_cancelled, settle_batches = cancellations()
+        drop_cancelled(q, job)
+        settle_batches()
     elseif record then
+        if counts then note_throughput(q, 'f') end
         place_by(q, job, tonumber(ARGV[8]), record)
     else
         place(q, job, tonumber(ARGV[8]))

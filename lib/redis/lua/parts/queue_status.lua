@@ -17,6 +17,7 @@ local function queue_status(q)
             ready = ready + redis.call('ZCOUNT', P .. 'routemaster:' .. waiting .. q, '-inf',
                 9007199254740991)
         end
+        ready = ready + redis.call('ZCARD', P .. 'routemaster:throttled:' .. q)
         buried = redis.call('ZCARD', P .. 'routemaster:buried:' .. q)
         paused = redis.call('SISMEMBER', P .. 'routemaster:paused', q)
     end

@@ -11,8 +11,8 @@ end
 -- Pops up to `most` READY jobs that may be begun, with their ids and records. Those that have
 -- expired are dropped, those whose attempts are used up BURIED, and those that were deleted passed
 -- over: some 1,000 in all. What is left begins with a job that was not deleted. `has_ranks` says
--- whether some may have a priority.
-local function take_own(q, most, has_ranks)
+-- whether some may have a priority, and `rates`, of throttled.lua, which have to wait for a token.
+local function take_own(q, most, has_ranks, rates)
     local deleted = deleted_in(q)
     local taken, ended, in_hand = {}, 0, {}
     while #taken < most and ended < 1000 do
@@ -32,19 +32,26 @@ local function take_own(q, most, has_ranks)
             redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
         local ids = #jobs > 0 and redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))
         for i, job in ipairs(jobs) do
-            local record = record_in(packed[i])
-            local expired = record[1] == 0 and record[5] <= now
+            local id, record = tonumber(ids[i]), record_in(packed[i])
             if deleted > 0 and not has_rank[i] and was_deleted(q, job) then
                 deleted = deleted - 1
                 ended = ended + 1
-            elseif expired or used_up(record) then
+                job = nil
+            elseif rates then
+                job, id, record = rates.in_turn(job, id, record)
+                if not job then ended = ended + 1 end
+            end
+            local expired = job and record[1] == 0 and record[5] <= now
+            if job and (expired or used_up(record)) then
                 -- Its end may let another of its group in, or keep others from being next.
                 local is_grouped = group_in(record) ~= nil
                 if is_grouped then return_next(q, jobs, has_rank, places, i + 1) end
                 if expired then
+                    leave_batch(record, 'expired')
+                    note_throughput(q, 'e')
                     forget(q, job, in_hand)
                     count('jobs.expired', q, 1)
-                    ended = ended + bury_dependents(q, tonumber(ids[i]) or 0, 'has expired')
+                    ended = ended + bury_dependents(q, id or 0, 'has expired')
                 else
                     add_error(record, 'the last attempt ended without a report')
                     ended = ended + bury(q, job, record, in_hand)
@@ -54,10 +61,11 @@ local function take_own(q, most, has_ranks)
                     deleted = deleted_in(q)
                     break
                 end
-            else
-                local id = tonumber(ids[i]) or adopt(q, job)
+            elseif job then
+                id = id or adopt(q, job)
                 -- A version before ranks may have put it into the list.
                 if not has_rank[i] then unrank(q, id, record) end
+                if rates then rates.take_of_group(record) end
                 taken[#taken + 1] = {job, id, record}
                 in_hand[job] = true
             end

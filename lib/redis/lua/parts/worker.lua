@@ -35,6 +35,7 @@ local function retire(worker, queues, limit, counts, each)
             if is_cancelled then
                 cancellations()(q, job)
             elseif record then
+                if counts then note_throughput(q, 'f') end
                 place_by(q, job, now, record)
             else
                 make_ready(q, job, now)

@@ -1,0 +1,535 @@
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cases.hpp"
+#include "routemaster/job_batch.hpp"
+#include "routemaster/job_status.hpp"
+#include "threads.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using State = JobStatus::State;
+
+/// The queue of the callbacks.
+constexpr const char* after_queue = "after";
+
+JobBatchCallback callback(std::string job, std::string queue = after_queue) {
+    return {.queue = std::move(queue), .job = std::move(job)};
+}
+
+CreateJobBatch creation(JobBatchSettings settings) {
+    return {std::make_shared<const JobBatchSettings>(std::move(settings))};
+}
+
+/// Creates a batch, whose callbacks are the jobs `success` and `end`.
+JobBatchId create(const Scenario& s, const std::string& name = "import", Where at = Where::here()) {
+    const auto created = s.perform(
+        creation({.name = name, .on_success = callback("success"), .on_end = callback("end")}), at);
+    expect(created.created, "there is a batch of that name", at);
+    return created.id;
+}
+
+void close(const Scenario& s, JobBatchId batch, Where at = Where::here()) {
+    expect_equal(s.perform(CloseJobBatch{batch}, at), JobBatchClosure::closed, "closing it", at);
+}
+
+JobBatch batch_in(const Scenario& s, JobBatchId batch, Where at = Where::here()) {
+    const auto found = s.perform(FindJobBatch{batch}, at);
+    expect(found.has_value(), "there is no batch " + std::to_string(batch), at);
+    return *found;
+}
+
+JobId push_into(const Scenario& s, JobBatchId batch, const std::string& job,
+                JobOptions options = {}, Where at = Where::here()) {
+    options.batch = batch;
+    return s.push_with(job, options, at);
+}
+
+void run_next(const Scenario& s, const std::string& job, Where at = Where::here()) {
+    const auto lease = s.take_work(1, at);
+    expect_equal(lease.job, job, "the job that is acquired", at);
+    expect_equal(s.perform(AckJob{lease}, at), Settlement::settled, "acknowledging it", at);
+}
+
+/// The jobs that callbacks have become since the last call.
+std::vector<std::string> take_callbacks(const Scenario& s, Where at = Where::here()) {
+    std::vector<std::string> jobs;
+    for (const auto& lease : s.acquire({.worker = 9, .limit = 100, .queue = after_queue}).leases) {
+        jobs.push_back(lease.job);
+        s.perform(AckJob{lease}, at);
+    }
+    return jobs;
+}
+
+using Jobs = std::vector<std::string>;
+
+/// Expects that a batch ended just now, with these numbers, and has pushed its callbacks.
+void expect_ended(const Scenario& s, JobBatchId batch, const JobBatchProgress& progress,
+                  Where at = Where::here()) {
+    const auto ended = batch_in(s, batch, at);
+    const bool all = progress.succeeded == progress.total;
+    expect_equal(ended.progress, progress, "what became of its jobs", at);
+    expect_equal(ended.ended_at, std::optional{s.now()}, "when it ended", at);
+    expect_equal(ended.succeeded_at.has_value(), all, "whether it succeeded", at);
+    expect_equal(take_callbacks(s, at), all ? Jobs{"success", "end"} : Jobs{"end"}, "callbacks",
+                 at);
+}
+
+void expect_running(const Scenario& s, JobBatchId batch, const JobBatchProgress& progress,
+                    Where at = Where::here()) {
+    const auto running = batch_in(s, batch, at);
+    expect_equal(running.progress, progress, "what became of its jobs", at);
+    expect(!running.ended_at, "it has ended", at);
+    expect_equal(take_callbacks(s, at), Jobs{}, "callbacks", at);
+}
+
+void add_end_cases(StoreCases& add) {
+    add("a batch ends with its last job once it is closed, and pushes its callbacks once",
+        [](Scenario& s) {
+            const auto batch = create(s);
+            push_into(s, batch, "a");
+            push_into(s, batch, "b");
+            s.push("of no batch");
+            const auto first = s.take_work();
+            expect_equal(first.batch, batch, "what the lease says");
+            s.perform(AckJob{first});
+            expect_running(s, batch, {.total = 2, .succeeded = 1});
+            s.advance(Duration{5});
+            close(s, batch);
+            expect_running(s, batch, {.total = 2, .succeeded = 1});
+            expect_equal(batch_in(s, batch).closed_at, std::optional{s.now()},
+                         "when it was closed");
+            const auto last = s.take_work();
+            s.advance(Duration{5});
+            expect_equal(s.perform(AckJob{last}), Settlement::settled, "the last job");
+            const auto ended = batch_in(s, batch);
+            const auto callbacks = s.acquire({.limit = 10, .queue = after_queue}).leases;
+            expect_equal(callbacks.size(), std::size_t{2}, "callbacks");
+            expect_equal(callbacks[0].id, ended.success_job, "the first");
+            expect_equal(callbacks[1].id, ended.end_job, "the second");
+            for (const auto& one : callbacks) {
+                expect_equal(one.metadata, JobMetadata{{"batch", std::to_string(batch)}}, "it has");
+                s.perform(AckJob{one});
+            }
+            expect_equal(s.perform(AckJob{last}), Settlement::lease_lost, "the ack, repeated");
+            close(s, batch);
+            expect_equal(batch_in(s, batch), ended, "a batch that is closed again");
+            expect_equal(take_callbacks(s), Jobs{}, "further callbacks");
+        });
+
+    add("an open batch does not end, and an empty one ends when it is closed", [](Scenario& s) {
+        const auto batch = create(s);
+        push_into(s, batch, "a");
+        run_next(s, "a");
+        expect_running(s, batch, {.total = 1, .succeeded = 1});
+        push_into(s, batch, "a");
+        run_next(s, "a");
+        expect_running(s, batch, {.total = 2, .succeeded = 2});
+        close(s, batch);
+        expect_ended(s, batch, {.total = 2, .succeeded = 2});
+        const auto empty = create(s, "empty");
+        expect_running(s, empty, {});
+        close(s, empty);
+        expect_ended(s, empty, {});
+    });
+
+    add("a callback is pushed whatever equals it, with its options", [](Scenario& s) {
+        s.perform(PushJob{after_queue, "end", s.now()});
+        auto wanted = callback("end");
+        wanted.attempts_max = 3;
+        wanted.priority = 1;
+        wanted.timeout = Duration{7};
+        wanted.metadata = {{"a", "1"}, {"trace", "2"}};
+        const auto batch = s.perform(creation({.name = "one", .on_end = wanted})).id;
+        expect_equal(batch_in(s, batch).settings.on_end, std::optional{wanted}, "the callback");
+        close(s, batch);
+        const auto found = s.perform(FindJob{after_queue, batch_in(s, batch).end_job});
+        expect(found.has_value(), "the callback was not pushed");
+        expect_equal(found->options.attempts_max, 3U, "its attempts");
+        expect_equal(found->options.priority, 1, "its priority");
+        expect_equal(found->options.timeout, Duration{7}, "its timeout");
+        const JobMetadata metadata{{"a", "1"}, {"batch", std::to_string(batch)}, {"trace", "2"}};
+        expect_equal(found->options.metadata, metadata, "its metadata");
+        close(s, create(s, "two"));
+        expect_equal(take_callbacks(s), Jobs{"end", "end", "success", "end"}, "jobs");
+        const auto none = s.perform(creation({.name = "none"})).id;
+        close(s, none);
+        expect(batch_in(s, none).succeeded_at.has_value(), "a batch without callbacks ends, too");
+        expect_equal(batch_in(s, none).end_job, JobId{0}, "the job of no callback");
+    });
+
+    add("a callback wakes a worker of its queue", [](Scenario& s) {
+        const auto batch = create(s);
+        Signal signal;
+        const auto watch = s.store().watch(after_queue, [&] { signal.raise(); });
+        expect_equal(take_callbacks(s), Jobs{}, "callbacks");
+        const auto seen = signal.count();
+        close(s, batch);
+        expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+    });
+
+    add("of eight workers that compete one ends the batch", [](Scenario& s) {
+        constexpr unsigned jobs = 200;
+        const auto batch = create(s);
+        for (unsigned n = 0; n < jobs; ++n) push_into(s, batch, std::to_string(n));
+        close(s, batch);
+        in_threads(8, [&](unsigned thread) {
+            for (;;) {
+                const auto leases =
+                    s.acquire({.worker = thread + 1, .limit = 3, .queue = work_queue}).leases;
+                for (const auto& lease : leases) s.perform(AckJob{lease});
+                if (leases.empty()) return;
+            }
+        });
+        expect_ended(s, batch, {.total = jobs, .succeeded = jobs});
+    });
+}
+
+void add_ways_out(StoreCases& add) {
+    add("a batch ends with a job that is deleted or cancelled", [](Scenario& s) {
+        const auto one = create(s, "one");
+        const auto deleted = push_into(s, one, "deleted");
+        close(s, one);
+        s.perform(DeleteJob{work_queue, deleted});
+        expect_ended(s, one, {.total = 1, .cancelled = 1});
+
+        const auto two = create(s, "two");
+        const auto cancelled = push_into(s, two, "cancelled");
+        close(s, two);
+        s.perform(CancelJob{work_queue, cancelled});
+        expect_ended(s, two, {.total = 1, .cancelled = 1});
+
+        const auto three = create(s, "three");
+        const auto running = push_into(s, three, "running");
+        close(s, three);
+        const auto lease = s.take_work();
+        s.perform(CancelJob{work_queue, running});
+        expect_running(s, three, {.total = 1});
+        s.perform(NackJob{lease, s.now()});
+        expect_ended(s, three, {.total = 1, .cancelled = 1});
+    });
+
+    add("a batch ends with a job that was cancelled, however its worker ends", [](Scenario& s) {
+        const auto cancel_running = [&](const char* name) {
+            const auto batch = create(s, name);
+            const auto id = push_into(s, batch, name);
+            close(s, batch);
+            const auto lease = s.take_work();
+            s.perform(CancelJob{work_queue, id});
+            return std::pair{batch, lease};
+        };
+        const auto [failed, first] = cancel_running("failed");
+        s.perform(FailJob{.lease = first, .error = "no", .run_at = s.now()});
+        expect_ended(s, failed, {.total = 1, .cancelled = 1});
+        const auto [done, second] = cancel_running("done");
+        s.perform(AckJob{second});
+        expect_ended(s, done, {.total = 1, .succeeded = 1});
+        const auto [retired, third] = cancel_running("retired");
+        s.perform(RetireWorker{third.worker});
+        expect_ended(s, retired, {.total = 1, .cancelled = 1});
+        const auto [scrubbed, fourth] = cancel_running("scrubbed");
+        s.advance(Duration{1'000});
+        s.perform(ScrubWorkers{Duration{1'000}});
+        expect_ended(s, scrubbed, {.total = 1, .cancelled = 1});
+    });
+
+    add("a batch ends with a job that is BURIED, for its own failure or another's",
+        [](Scenario& s) {
+            const auto one = create(s, "one");
+            push_into(s, one, "buried");
+            close(s, one);
+            s.bury_next();
+            expect_ended(s, one, {.total = 1, .buried = 1});
+
+            const auto two = create(s, "two");
+            push_into(s, two, "used up", {.attempts_max = 1});
+            close(s, two);
+            s.perform(NackJob{s.take_work(), s.now()});
+            expect_running(s, two, {.total = 1});
+            s.expect_idle_until(never, work_queue);
+            expect_ended(s, two, {.total = 1, .buried = 1});
+
+            const auto three = create(s, "three");
+            const auto other = s.push_with("other", {});
+            PushJob waits{work_queue, "waits", s.now(), {.batch = three}};
+            waits.after = {other};
+            s.perform(waits);
+            close(s, three);
+            s.perform(DeleteJob{work_queue, other});
+            expect_ended(s, three, {.total = 1, .buried = 1});
+        });
+
+    add("a batch ends with a job that expires, or of which nobody reported", [](Scenario& s) {
+        const auto batch = create(s);
+        push_into(s, batch, "a", {.expires_at = s.now() + Duration{1}});
+        push_into(s, batch, "b", {.attempts_max = 1});
+        close(s, batch);
+        s.advance(Duration{1});
+        const auto lease = s.take_work();
+        expect_equal(lease.job, std::string{"b"}, "the job that is left");
+        expect_running(s, batch, {.total = 2, .expired = 1});
+        s.advance(Duration{1'000});
+        s.perform(ScrubWorkers{Duration{1'000}});
+        s.expect_idle_until(never, work_queue);
+        expect_ended(s, batch, {.total = 2, .buried = 1, .expired = 1});
+    });
+
+    add("a BURIED job that is forgotten is counted as that, and ends nothing twice",
+        [](Scenario& s) {
+            const auto batch = create(s);
+            push_into(s, batch, "a");
+            close(s, batch);
+            s.bury_next();
+            expect_ended(s, batch, {.total = 1, .buried = 1});
+            s.advance(Duration{1});
+            s.bury_many("x", buried_max);
+            expect_equal(batch_in(s, batch).progress, JobBatchProgress{.total = 1, .forgotten = 1},
+                         "what became of its jobs");
+            expect_equal(take_callbacks(s), Jobs{}, "further callbacks");
+        });
+}
+
+void add_kick_cases(StoreCases& add) {
+    add("a batch whose BURIED jobs are kicked and succeed pushes on_success, and no end again",
+        [](Scenario& s) {
+            const auto batch = create(s);
+            push_into(s, batch, "a");
+            push_into(s, batch, "b");
+            close(s, batch);
+            const auto a = s.bury_next();
+            const auto b = s.bury_next();
+            expect_ended(s, batch, {.total = 2, .buried = 2});
+            const auto ended_at = batch_in(s, batch).ended_at;
+            s.advance(Duration{5});
+            s.perform(KickJobs{.queue = work_queue, .id = a});
+            expect_equal(batch_in(s, batch).progress.pending(), std::uint64_t{1}, "jobs that wait");
+            run_next(s, "a");
+            expect_equal(take_callbacks(s), Jobs{}, "callbacks while one is BURIED");
+            s.perform(KickJobs{.queue = work_queue, .id = b});
+            const auto lease = s.take_work();
+            PushJob further{work_queue, "c", s.now(), {.batch = batch}};
+            s.perform(CompleteJob{lease, {further}});
+            expect_equal(take_callbacks(s), Jobs{}, "callbacks while another waits");
+            run_next(s, "c");
+            expect_equal(take_callbacks(s), Jobs{"success"}, "callbacks when all have succeeded");
+            const auto after = batch_in(s, batch);
+            expect_equal(after.progress, JobBatchProgress{.total = 3, .succeeded = 3}, "jobs");
+            expect_equal(after.ended_at, ended_at, "when it ended");
+            expect_equal(after.succeeded_at, std::optional{s.now()}, "when it succeeded");
+        });
+
+    add("a BURIED job that is kicked before the end is waited for", [](Scenario& s) {
+        const auto batch = create(s);
+        push_into(s, batch, "a");
+        const auto id = s.bury_next();
+        expect_running(s, batch, {.total = 1, .buried = 1});
+        s.perform(KickJobs{.queue = work_queue});
+        close(s, batch);
+        expect_running(s, batch, {.total = 1});
+        s.bury_next();
+        expect_ended(s, batch, {.total = 1, .buried = 1});
+        s.perform(DeleteJob{work_queue, id});
+        expect_equal(batch_in(s, batch).progress, JobBatchProgress{.total = 1, .cancelled = 1},
+                     "jobs");
+        expect_equal(take_callbacks(s), Jobs{}, "further callbacks");
+    });
+}
+
+void add_joining_cases(StoreCases& add) {
+    add("a job pushes further ones into its batch, which does not end before them", [](Scenario&
+                                                                                           s) {
+        const auto batch = create(s);
+        push_into(s, batch, "a");
+        close(s, batch);
+        const auto lease = s.take_work();
+        push_into(s, batch, "directly");
+        const PushJob push{work_queue, "follows", s.now(), {.batch = batch}};
+        const auto completed = s.perform(CompleteJob{lease, {push, push}});
+        expect_equal(completed.pushed[1], Pushed{PushOutcome::duplicate, completed.pushed[0].id},
+                     "the same again");
+        expect_running(s, batch, {.total = 3, .succeeded = 1});
+        run_next(s, "directly");
+        // The last one: in the step that ends it, another joins.
+        const PushJob again{work_queue, "follows", s.now(), {.batch = batch}};
+        s.perform(CompleteJob{s.take_work(), {again}});
+        expect_running(s, batch, {.total = 4, .succeeded = 3});
+        const PushJob keyed{work_queue, "keyed", s.now(), {.key = {.text = "k"}, .batch = batch}};
+        s.perform(CompleteJob{s.take_work(), {keyed}});
+        expect_running(s, batch, {.total = 5, .succeeded = 4});
+        s.perform(CompleteJob{s.take_work(), {}});
+        expect_ended(s, batch, {.total = 5, .succeeded = 5});
+    });
+
+    add("a duplicate joins no batch", [](Scenario& s) {
+        const auto batch = create(s);
+        const auto id = s.push_with("there", {});
+        const PushJob push{work_queue, "there", s.now(), {.batch = batch}};
+        expect_equal(s.perform(push), Pushed{PushOutcome::duplicate, id}, "the push");
+        push_into(s, batch, "a");
+        const PushJob again{work_queue, "a", s.now(), {.batch = batch}};
+        expect_equal(s.perform(again), PushOutcome::duplicate, "the push, repeated");
+        expect_running(s, batch, {.total = 1});
+        run_next(s, "there");
+        expect_running(s, batch, {.total = 1});
+        const PushJob of_none{work_queue, "a", s.now(), {.batch = 99}};
+        expect_equal(s.perform(of_none), PushOutcome::duplicate, "an equal one of no batch");
+    });
+
+    add("a job that takes the place of another is of its own batch", [](Scenario& s) {
+        const auto one = create(s, "one");
+        const auto two = create(s, "two");
+        PushJob push{work_queue, "a", s.now() + Duration{9}, {.key = {.text = "k"}, .batch = one}};
+        push.on_duplicate = OnDuplicate::replace;
+        const auto id = s.perform(push).id;
+        expect_equal(s.job(id).options.batch, one, "its batch");
+        push.job = "b";
+        expect_equal(s.perform(push), PushOutcome::replaced, "one of the same batch");
+        expect_running(s, one, {.total = 1});
+        close(s, one);
+        push.options.batch = two;
+        expect_equal(s.perform(push), PushOutcome::replaced, "one of another batch");
+        expect_ended(s, one, {.total = 1, .cancelled = 1});
+        expect_running(s, two, {.total = 1});
+        push.options.batch = one;
+        s.expect_refused(push, "batch");
+        push.options.batch = 0;
+        close(s, two);
+        expect_equal(s.perform(push), PushOutcome::replaced, "one of no batch");
+        expect_ended(s, two, {.total = 1, .cancelled = 1});
+        expect_equal(s.job(id).options.batch, JobBatchId{0}, "its batch");
+    });
+
+    add("jobs with keys and groups are counted as others are", [](Scenario& s) {
+        const auto batch = create(s);
+        push_into(s, batch, "a", {.key = {.text = "k"}});
+        push_into(s, batch, "b", {.metadata = {{"trace", "1"}}, .group = "g"});
+        push_into(s, batch, "c", {.priority = -1, .group = "g", .concurrency = 2});
+        close(s, batch);
+        for (const char* job : {"a", "b", "c"}) run_next(s, job);
+        expect_ended(s, batch, {.total = 3, .succeeded = 3});
+    });
+
+    add("a push into a batch that is not there, or has ended, is refused and changes nothing",
+        [](Scenario& s) {
+            const auto batch = create(s);
+            close(s, batch);
+            take_callbacks(s);
+            PushJob push{work_queue, "a", s.now(), {.batch = batch}};
+            s.expect_refused(push, "batch");
+            push.options.key.text = "k";
+            s.expect_refused(push, "batch");
+            push.options.batch = batch + 1;
+            s.expect_refused(push, "batch");
+            push.options.batch = JobBatchId{1} << 53U;
+            s.expect_refused(push, "batch");
+            s.push("b");
+            const PushJob good{work_queue, "c", s.now()};
+            push.options.batch = batch;
+            s.expect_refused(CompleteJob{s.take_work(), {good, push}}, "pushes[1]: batch");
+            push = {"aux", "a", s.now(), {.batch = create(s, "another")}};
+            s.expect_refused(push, "options");
+        });
+}
+
+void add_batch_list_cases(StoreCases& add) {
+    add("there is one batch of a name, and its id is never given again", [](Scenario& s) {
+        const auto first = create(s);
+        const auto again =
+            s.perform(creation({.name = "import", .on_end = callback("another callback")}));
+        expect_equal(again, JobBatchCreated{first, false}, "creating it again");
+        expect_equal(batch_in(s, first).settings.on_end, std::optional{callback("end")}, "its end");
+        push_into(s, first, "a");
+        expect_equal(s.perform(RemoveJobBatch{first}), Removal::removed, "removing it");
+        expect_equal(s.perform(RemoveJobBatch{first}), Removal::unknown, "removing it again");
+        expect_equal(s.perform(CloseJobBatch{first}), JobBatchClosure::unknown, "closing it");
+        expect(!s.perform(FindJobBatch{first}).has_value(), "it is there");
+        const auto second = create(s);
+        expect(second > first, "an id was given again");
+        close(s, second);
+        expect_ended(s, second, {});
+        run_next(s, "a");
+        expect_equal(batch_in(s, second).progress, JobBatchProgress{}, "jobs of the second");
+        expect_equal(s.perform(creation({.name = "import"})), JobBatchCreated{second, false},
+                     "one that has ended keeps its name");
+    });
+
+    add("batches are listed in pages, those that have ended apart", [](Scenario& s) {
+        std::vector<JobBatchId> ids;
+        for (int n = 0; n < 5; ++n) ids.push_back(create(s, "batch " + std::to_string(n)));
+        for (const auto place : {3, 0, 1}) close(s, ids[static_cast<std::size_t>(place)]);
+        const auto page = s.perform(ListJobBatches{.ended = true, .limit = 2});
+        const std::vector<JobBatch> both{batch_in(s, ids[0]), batch_in(s, ids[1])};
+        expect_equal(page.batches, both, "the first page");
+        expect_equal(page.next, ids[1], "where the next begins");
+        const auto last = s.perform(ListJobBatches{.ended = true, .after = page.next, .limit = 2});
+        expect_equal(last, JobBatchPage{.batches = {batch_in(s, ids[3])}}, "the last page");
+        const auto open = s.perform(ListJobBatches{.limit = 2});
+        const JobBatchPage expected{.batches = {batch_in(s, ids[2]), batch_in(s, ids[4])}};
+        expect_equal(open, expected, "those that are open");
+    });
+
+    add("a bad batch is refused and changes nothing", [](Scenario& s) {
+        s.expect_refused(creation({}), "name");
+        s.expect_refused(creation({.name = std::string(job_batch_name_max + 1, 'x')}), "name");
+        s.expect_refused(creation({.name = "\xff"}), "name");
+        s.expect_refused(creation({.name = "x", .on_end = callback("end", "aux")}),
+                         "on_end: queue");
+        s.expect_refused(creation({.name = "x", .on_success = callback("")}), "on_success: job");
+        const std::string large(batch_callback_bytes_max + 1, 'x');
+        s.expect_refused(creation({.name = "x", .on_end = callback(large)}), "on_end: job");
+        auto late = callback("end");
+        late.timeout = Duration{-1};
+        s.expect_refused(creation({.name = "x", .on_end = late}), "on_end: timeout");
+        s.expect_refused(ListJobBatches{.limit = 0}, "limit");
+        s.expect_refused(ListJobBatches{.limit = job_batches_listed_max + 1}, "limit");
+        s.perform(creation(
+            {.name = std::string(job_batch_name_max, 'x'), .on_end = callback(large.substr(1))}));
+    });
+
+    add("of too many batches that have ended, or old ones, the first are forgotten, and counted",
+        [](Scenario& s) {
+            const auto first = create(s, "first");
+            const auto second = create(s, "second");
+            close(s, second);
+            s.advance(Duration{1});
+            close(s, first);
+            s.advance(Duration{1});
+            for (std::uint32_t done = 2; done < job_batches_kept_max;) {
+                std::vector<Step> steps;
+                for (; done < job_batches_kept_max && steps.size() < 1'000; ++done) {
+                    steps.emplace_back(creation({.name = std::to_string(done)}));
+                    steps.emplace_back(CloseJobBatch{first + done});
+                }
+                s.perform_each(steps, "a batch");
+            }
+            const CounterKey forgotten{"job_batches.forgotten", {}};
+            expect(!s.counter(forgotten), "one was forgotten too early");
+            close(s, create(s, "one more"));
+            expect(!s.perform(FindJobBatch{second}).has_value(), "the one that ended first stays");
+            expect(s.perform(FindJobBatch{first}).has_value(), "another was forgotten");
+            expect_equal(s.counter(forgotten), std::optional<std::int64_t>{1}, "forgotten");
+            s.advance(job_batches_age_max - Duration{1});
+            create(s, "open");
+            expect(!s.perform(FindJobBatch{first}).has_value(), "an old one stays");
+            expect_equal(s.counter(forgotten), std::optional<std::int64_t>{2}, "forgotten");
+            s.advance(Duration{1});
+            close(s, create(s, "last"));
+            expect_equal(s.counter(forgotten), std::optional<std::int64_t>{6}, "forgotten");
+        });
+}
+
+}  // namespace
+
+void add_job_batch_cases(StoreCases& add) {
+    add_end_cases(add);
+    add_ways_out(add);
+    add_kick_cases(add);
+    add_joining_cases(add);
+    add_batch_list_cases(add);
+}
+
+}  // namespace routemaster::testing

@@ -1,0 +1,541 @@
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+#include "routemaster/job_explanation.hpp"
+#include "threads.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using State = JobStatus::State;
+
+constexpr Duration second{1'000};
+
+void limit(const Scenario& s, const RateLimits& limits) {
+    s.perform(LimitQueue{work_queue, limits});
+}
+void limit_queue(const Scenario& s, const RateLimit& one) { limit(s, {.queue = one}); }
+void limit_groups(const Scenario& s, const RateLimit& one) { limit(s, {.each_group = one}); }
+
+JobOptions in_group(const std::string& group, std::uint32_t concurrency, std::int32_t priority) {
+    JobOptions options{.priority = priority};
+    options.group = group;
+    options.concurrency = concurrency;
+    return options;
+}
+
+/// Pushes a job into a group of which ten may be under way. Returns its id.
+JobId push_grouped(const Scenario& s, const std::string& job, const std::string& group,
+                   std::uint32_t concurrency = 10, std::int32_t priority = 0) {
+    return s.push_with(job, in_group(group, concurrency, priority));
+}
+
+/// Each letter is a job.
+void push_all(const Scenario& s, const std::string& jobs) {
+    for (const char job : jobs) s.push(std::string{job});
+}
+
+std::vector<Lease> lease_all(const Scenario& s, std::uint32_t most = 100) {
+    return s.acquire({.limit = most, .queue = work_queue}).leases;
+}
+
+/// Acquires everything that may begin, and returns the names in their order.
+std::string take_all(const Scenario& s, std::uint32_t most = 100) {
+    std::string all;
+    for (const auto& lease : lease_all(s, most)) all += lease.job;
+    return all;
+}
+
+/// Nothing may begin for so long.
+void expect_wait(const Scenario& s, Duration span, Where at = Where::here()) {
+    s.expect_idle_until(s.now() + span, work_queue, at);
+}
+
+RateLimits limits_of(const Scenario& s) {
+    for (const auto& queue : s.perform(ListQueues{})) {
+        if (queue.name == work_queue) return queue.limits;
+    }
+    return {};
+}
+
+void add_queue_limit_cases(StoreCases& add) {
+    add("no more jobs begin than a queue has tokens", [](Scenario& s) {
+        push_all(s, "abcdefgh");
+        limit_queue(s, {.jobs = 2, .per = second, .burst = 3});
+        expect_equal(take_all(s, 2), std::string{"ab"}, "jobs for one worker");
+        const auto more = s.acquire({.worker = 2, .limit = 1, .queue = work_queue});
+        expect_equal(more.leases.size(), 1U, "jobs for another");
+        expect_equal(more.next_due, s.now() + second / 2, "when the next token comes");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 5, .pending = 3}, "jobs");
+        expect_wait(s, second / 2);
+        s.advance(second / 2 - Duration{1});
+        expect_wait(s, Duration{1});
+        s.advance(Duration{1});
+        expect_equal(take_all(s), std::string{"d"}, "jobs for one token");
+        expect_wait(s, second / 2);
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"ef"}, "jobs for two tokens");
+        s.advance(Duration{3'600'000});
+        expect_equal(take_all(s), std::string{"gh"}, "the rest");
+        s.expect_idle_until(never, work_queue);
+    });
+
+    add("a bucket holds no more tokens than its burst", [](Scenario& s) {
+        limit_queue(s, {.jobs = 4, .per = second});
+        push_all(s, "abcdefghijkl");
+        expect_equal(take_all(s), std::string{"abcd"}, "as many as in the rate, by default");
+        // Also a clock that is set forward looks like that.
+        s.advance(Duration{std::int64_t{365} * 86'400'000});
+        expect_equal(take_all(s), std::string{"efgh"}, "after a year");
+        expect_wait(s, second / 4);
+    });
+
+    add("tokens come at equal distances, and over a long time none is lost", [](Scenario& s) {
+        limit_queue(s, {.jobs = 7, .per = second, .burst = 1});
+        const auto begin = s.now();
+        for (int n = 0; n < 70; ++n) {
+            s.push("job " + std::to_string(n));
+            const auto acquired = s.acquire({.queue = work_queue});
+            expect_equal(acquired.leases.size(), 1U, "jobs for a token");
+            s.push("next");
+            const auto next = s.acquire({.queue = work_queue});
+            expect_equal(next.leases.size(), 0U, "jobs without a token");
+            const Duration passed{((n + 1) * 1'000 + 6) / 7};
+            expect_equal(next.next_due, begin + passed, "when the next token comes");
+            s.perform(DeleteJob{work_queue, s.jobs(State::ready).front().id});
+            s.advance(next.next_due - s.now());
+        }
+        expect_equal(s.now(), begin + 10 * second, "after 70 tokens");
+    });
+
+    add("who finds no token waits no longer after the clock was set back", [](Scenario& s) {
+        limit(s, {.queue = RateLimit{.jobs = 1, .per = second, .burst = 2},
+                  .each_group = RateLimit{.jobs = 1, .per = 2 * second, .burst = 1}});
+        push_all(s, "abc");
+        push_grouped(s, "g", "g");
+        expect_equal(take_all(s), std::string{"ab"}, "jobs at first");
+        s.advance(Duration{-3'600'000});
+        expect_wait(s, second);
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"c"}, "jobs a second later");
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"g"}, "of a group that had a token");
+        push_grouped(s, "h", "g");
+        s.advance(Duration{-3'600'000});
+        expect_wait(s, second);
+        s.advance(second);
+        expect_wait(s, 2 * second);
+        s.advance(2 * second);
+        expect_equal(take_all(s), std::string{"h"}, "of a group that had none");
+    });
+
+    add("each attempt takes a token, and none goes back", [](Scenario& s) {
+        limit_queue(s, {.jobs = 1, .per = second});
+        s.push("a");
+        const auto at_once = [&](auto end, Where at = Where::here()) {
+            const auto leases = lease_all(s);
+            expect_equal(leases.size(), 1U, "jobs for a token", at);
+            end(leases.front());
+            expect_wait(s, second, at);
+            s.advance(second);
+        };
+        at_once([&](const Lease& lease) { s.perform(NackJob{lease, s.now()}); });
+        at_once([&](const Lease& lease) { s.perform(ReleaseJob{lease, s.now()}); });
+        at_once([&](const Lease& lease) { s.perform(FailJob{lease, "broken", s.now()}); });
+        at_once([&](const Lease& lease) { s.perform(RetireWorker{lease.worker}); });
+        at_once([&](const Lease& lease) {
+            s.push("b");
+            s.perform(AckJob{lease});
+        });
+        // A lease whose reply was lost takes no other one.
+        const auto leases = lease_all(s);
+        const AcquireJobs again{work_queue, Scenario::worker(1), 1, 0};
+        expect_equal(s.perform(again).leases, leases, "leases of a lost reply");
+        s.advance(second);
+        s.push("c");
+        expect_equal(take_all(s), std::string{"c"}, "for the next token");
+    });
+
+    add("a job that ends without a beginning takes no token", [](Scenario& s) {
+        limit(s, {.queue = RateLimit{.jobs = 1, .per = second},
+                  .each_group = RateLimit{.jobs = 1, .per = second}});
+        s.push_with("a", {.expires_at = s.now() + Duration{5}});
+        auto options = in_group("g", 10, 0);
+        options.expires_at = s.now() + Duration{5};
+        s.push_with("b", options);
+        push_grouped(s, "c", "g");
+        s.advance(Duration{5});
+        expect_equal(take_all(s), std::string{"c"}, "jobs that have not expired");
+    });
+
+    add("what falls due in a queue without a token waits for one", [](Scenario& s) {
+        limit_queue(s, {.jobs = 1, .per = second});
+        push_all(s, "a");
+        s.push("d", second / 2);
+        s.push("e", 3 * second);
+        expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+        expect_wait(s, second);
+        s.advance(second / 2);
+        expect_wait(s, second / 2);
+        s.advance(second / 2);
+        expect_equal(take_all(s), std::string{"d"}, "what has been due");
+        expect_wait(s, 2 * second);
+    });
+
+    add("a paused queue with a rate limit gives nothing, and its tokens come", [](Scenario& s) {
+        limit_queue(s, {.jobs = 2, .per = second});
+        push_all(s, "abcd");
+        expect_equal(take_all(s), std::string{"ab"}, "jobs at first");
+        s.perform(PauseQueue{work_queue, true});
+        s.advance(second);
+        s.expect_idle_until(never, work_queue);
+        s.perform(PauseQueue{work_queue, false});
+        expect_equal(take_all(s), std::string{"cd"}, "jobs after the pause");
+    });
+}
+
+void add_group_limit_cases(StoreCases& add) {
+    add("each group has tokens of its own, and one without delays no other", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        for (const char* job : {"a", "b", "c"}) push_grouped(s, job, "noisy");
+        push_grouped(s, "x", "quiet");
+        push_all(s, "yz");
+        expect_equal(take_all(s), std::string{"axyz"}, "jobs at first");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 4}, "jobs");
+        expect_wait(s, second);
+        push_grouped(s, "d", "noisy");
+        push_grouped(s, "e", "late");
+        expect_equal(take_all(s), std::string{"e"}, "of another group");
+        s.advance(second / 2);
+        push_grouped(s, "w", "late");
+        expect_wait(s, second / 2);
+        s.advance(second / 2);
+        expect_equal(take_all(s), std::string{"wb"}, "for the next tokens");
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"c"}, "one after the other");
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"d"}, "one after the other");
+        s.expect_idle_until(never, work_queue);
+        expect_equal(s.queue(work_queue), QueueStatus{.pending = 9}, "jobs");
+    });
+
+    add("a group that ran out of jobs has no new tokens", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        for (int n = 0; n < 3; ++n) {
+            push_grouped(s, "a", "g");
+            const auto leases = lease_all(s);
+            expect_equal(leases.size(), 1U, "jobs for a token");
+            s.perform(AckJob{leases.front()});
+            push_grouped(s, "b", "g");
+            expect_wait(s, second);
+            s.perform(DeleteJob{work_queue, s.jobs(State::ready).front().id});
+            s.advance(second);
+        }
+    });
+
+    add("jobs that wait for tokens of their group keep its order", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        for (const char* job : {"a", "b", "c", "d"}) push_grouped(s, job, "g", 3);
+        auto first = lease_all(s);
+        expect_equal(first.size(), 1U, "jobs for a token");
+        // It keeps its place before those that wait.
+        s.perform(NackJob{first.front(), s.now()});
+        s.advance(second);
+        first = lease_all(s);
+        expect_equal(first.at(0).job, std::string{"a"}, "the first of the group");
+        s.perform(AckJob{first.front()});
+        for (const char* job : {"b", "c", "d"}) {
+            expect_wait(s, second);
+            s.advance(second);
+            expect_equal(take_all(s), std::string{job}, "the next");
+        }
+    });
+
+    add("the burst of a group goes out in turns with others", [](Scenario& s) {
+        limit_groups(s, {.jobs = 3, .per = 3 * second, .burst = 3});
+        for (const char* job : {"a", "b", "c", "d", "e"}) push_grouped(s, job, "g", 1);
+        push_grouped(s, "x", "h", 1);
+        push_grouped(s, "y", "h", 1);
+        std::string all;
+        for (auto next = lease_all(s, 1); !next.empty(); next = lease_all(s, 1)) {
+            all += next.front().job;
+            s.perform(AckJob{next.front()});
+        }
+        expect_equal(all, std::string{"axbyc"}, "jobs");
+        s.advance(2 * second);
+        all.clear();
+        for (auto next = lease_all(s, 1); !next.empty(); next = lease_all(s, 1)) {
+            all += next.front().job;
+            s.perform(AckJob{next.front()});
+        }
+        expect_equal(all, std::string{"de"}, "the rest");
+    });
+
+    add("both limits hold for a job of a group", [](Scenario& s) {
+        limit(s, {.queue = RateLimit{.jobs = 2, .per = second, .burst = 2},
+                  .each_group = RateLimit{.jobs = 1, .per = 4 * second}});
+        for (const char* job : {"a", "b"}) push_grouped(s, job, "g");
+        push_all(s, "xyz");
+        expect_equal(take_all(s), std::string{"ax"}, "jobs at first");
+        expect_wait(s, second / 2);
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"yz"}, "for the tokens of the queue");
+        expect_wait(s, 3 * second);
+        s.advance(3 * second);
+        expect_equal(take_all(s), std::string{"b"}, "when its group has a token");
+    });
+
+    add("jobs with a priority wait for tokens of their group", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        push_grouped(s, "a", "g", 3, 1);
+        push_grouped(s, "b", "g", 3, 2);
+        push_grouped(s, "c", "g", 3, 1);
+        s.push("x");
+        // Of those that may be acquired the one with the highest is first.
+        expect_equal(take_all(s), std::string{"bx"}, "jobs at first");
+        expect_wait(s, second);
+        s.push("y");
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"ay"}, "then the first of the group");
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"c"}, "and the next");
+    });
+
+    add("jobs that wait for a token are deleted, cancelled and replaced", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        push_grouped(s, "a", "g");
+        const auto b = push_grouped(s, "b", "g");
+        const auto c = push_grouped(s, "c", "g");
+        auto keyed = in_group("g", 10, 0);
+        keyed.key.text = "k";
+        PushJob push{work_queue, "d", s.now(), keyed, OnDuplicate::replace};
+        s.perform(push);
+        push_grouped(s, "e", "g");
+        expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 4, .pending = 1}, "jobs");
+        expect_equal(s.perform(DeleteJob{work_queue, b}), Deletion::deleted, "deletion");
+        expect_equal(s.perform(CancelJob{work_queue, c}), Cancellation::cancelled, "cancellation");
+        push.job = "D";
+        expect_equal(s.perform(push), PushOutcome::replaced, "replacing");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "jobs");
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"D"}, "the next");
+        expect_wait(s, second);
+        // Into another group, which has a token.
+        push_grouped(s, "f", "g");
+        push.options.key.text = "other";
+        push.job = "x";
+        s.perform(push);
+        expect_wait(s, second);
+        push.options.group = "h";
+        expect_equal(s.perform(push), PushOutcome::replaced, "replacing");
+        expect_equal(take_all(s), std::string{"x"}, "of the other group");
+        s.advance(2 * second);
+        expect_equal(take_all(s), std::string{"e"}, "what waited");
+    });
+
+    add("a group that gets narrower takes back what waits for a token", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        for (const char* job : {"a", "b", "c", "d"}) push_grouped(s, job, "g", 4);
+        auto leases = lease_all(s);
+        push_grouped(s, "e", "g", 2);
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 4, .pending = 1}, "jobs");
+        s.advance(second);
+        const auto second_one = lease_all(s);
+        expect_equal(second_one.at(0).job, std::string{"b"}, "the next");
+        s.advance(10 * second);
+        s.expect_idle_until(never, work_queue);
+        s.perform(AckJob{leases.front()});
+        expect_equal(take_all(s), std::string{"c"}, "when there is a place");
+        s.perform(AckJob{second_one.front()});
+        expect_wait(s, second);
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"d"}, "when there is a token");
+    });
+}
+
+void add_change_cases(StoreCases& add) {
+    add("rate limits are listed, and hold before the first job and after the last", [](Scenario&
+                                                                                           s) {
+        const RateLimits both{.queue = RateLimit{.jobs = 5, .per = second, .burst = 7},
+                              .each_group = RateLimit{.jobs = 1, .per = Duration{60'000}}};
+        limit(s, both);
+        limit(s, both);
+        expect_equal(limits_of(s), both, "limits of a queue without jobs");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "its jobs");
+        push_grouped(s, "a", "g");
+        s.perform(AckJob{s.take_work()});
+        s.perform(PushJob{"other", "o", s.now()});
+        s.perform(AckJob{s.take({.queue = "other"})});
+        expect_equal(limits_of(s), both, "limits after the last job");
+        push_grouped(s, "b", "g");
+        expect_wait(s, Duration{60'000});
+        const RateLimits one{.queue = both.queue};
+        limit(s, one);
+        expect_equal(limits_of(s), one, "other limits");
+        limit(s, {});
+        expect_equal(take_all(s), std::string{"b"}, "without limits");
+        expect_equal(limits_of(s), RateLimits{}, "limits that were taken away");
+        s.perform(AckJob{s.perform(AcquireJobs{work_queue, Scenario::worker(1), 1, 0}).leases[0]});
+        expect_equal(s.perform(ListQueues{}), ListQueues::Reply{}, "queues");
+    });
+
+    add("with other limits buckets begin full, with the same ones they stay as they are",
+        [](Scenario& s) {
+            limit_queue(s, {.jobs = 2, .per = second});
+            push_all(s, "abcdefghij");
+            expect_equal(take_all(s), std::string{"ab"}, "jobs");
+            limit_queue(s, {.jobs = 2, .per = second});
+            expect_wait(s, second / 2);
+            limit_queue(s, {.jobs = 3, .per = second});
+            expect_equal(take_all(s), std::string{"cde"}, "jobs with other limits");
+            limit_queue(s, {.jobs = 2, .per = second});
+            expect_equal(take_all(s), std::string{"fg"}, "jobs with the former ones");
+            expect_wait(s, second / 2);
+        });
+
+    add("limits that are taken away or raised let all go that waited for tokens", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = Duration{86'400'000}});
+        std::string expected;
+        for (const char* group : {"g", "h"}) {
+            for (const char* job : {"1", "2", "3", "4"}) {
+                push_grouped(s, std::string{group} + job, group);
+            }
+        }
+        expect_equal(take_all(s), std::string{"g1h1"}, "jobs at first");
+        expect_wait(s, Duration{86'400'000});
+        limit_groups(s, {.jobs = 2, .per = Duration{86'400'000}});
+        expect_equal(take_all(s), std::string{"g2g3h2h3"}, "with more tokens");
+        expect_wait(s, Duration{43'200'000});
+        limit(s, {});
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 6}, "jobs");
+        expect_equal(take_all(s), std::string{"g4h4"}, "without limits");
+        s.expect_idle_until(never, work_queue);
+    });
+
+    add("thousands that waited for tokens go when the limits do, a thousand at a time",
+        [](Scenario& s) {
+            limit_groups(s, {.jobs = 1, .per = Duration{86'400'000}});
+            std::vector<Step> pushes;
+            constexpr std::size_t jobs = 2'500;
+            for (std::size_t n = 0; n < jobs; ++n) {
+                const auto group = n % 2 == 0 ? "large" : "small " + std::to_string(n % 100);
+                pushes.emplace_back(PushJob{work_queue, "job " + std::to_string(n), s.now(),
+                                            in_group(group, 1'000, 0)});
+            }
+            static_cast<void>(perform_all(s.store(), pushes, s.now()));
+            std::size_t began = 0;
+            const auto take = [&] {
+                for (int n = 0; n < 20; ++n) {
+                    const auto acquired = s.acquire({.limit = 5'000, .queue = work_queue});
+                    began += acquired.leases.size();
+                    if (acquired.next_due > s.now()) return;
+                }
+                fail("it does not end", Where::here());
+            };
+            take();
+            expect_equal(began, std::size_t{51}, "one of each group");
+            limit(s, {});
+            take();
+            expect_equal(began, std::size_t{1'000 + 1'250}, "all that their groups allow");
+        });
+
+    add("workers are woken when limits change", [](Scenario& s) {
+        limit_queue(s, {.jobs = 1, .per = Duration{86'400'000}});
+        Signal signal;
+        const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });
+        push_all(s, "ab");
+        expect_equal(take_all(s), std::string{"a"}, "jobs");
+        expect_wait(s, Duration{86'400'000});
+        const auto seen = signal.count();
+        limit(s, {});
+        expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+    });
+
+    add("a worker that found nothing is woken in a queue with limits", [](Scenario& s) {
+        limit(s, {.queue = RateLimit{.jobs = 2, .per = second},
+                  .each_group = RateLimit{.jobs = 1, .per = second}});
+        Signal signal;
+        const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });
+        push_grouped(s, "a", "g");
+        push_grouped(s, "b", "g");
+        expect_equal(take_all(s), std::string{"a"}, "jobs");
+        const auto seen = signal.count();
+        s.push("x");
+        expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+    });
+
+    add("bad rate limits are refused, and those of Ruby's queues", [](Scenario& s) {
+        const auto refused = [&](const RateLimit& one, const std::string& part) {
+            s.expect_refused(LimitQueue{work_queue, {.queue = one}}, "queue." + part);
+            s.expect_refused(LimitQueue{work_queue, {.each_group = one}}, "each_group." + part);
+        };
+        refused({.jobs = 0}, "jobs");
+        refused({.jobs = rate_limit_jobs_max + 1}, "jobs");
+        refused({.per = Duration{0}}, "per");
+        refused({.per = rate_limit_per_max + Duration{1}}, "per");
+        refused({.burst = rate_limit_jobs_max + 1}, "burst");
+        for (const char* name : {delivery_queue, "aux", "", "a queue"}) {
+            s.expect_refused(LimitQueue{name, {.queue = RateLimit{}}}, "queue");
+        }
+        const RateLimit largest{
+            .jobs = rate_limit_jobs_max, .per = rate_limit_per_max, .burst = rate_limit_jobs_max};
+        limit(s, {.queue = largest, .each_group = largest});
+        push_grouped(s, "a", "g");
+        s.push("b");
+        expect_equal(take_all(s), std::string{"ab"}, "jobs with the largest limits");
+    });
+}
+
+void add_explanation_cases_of_limits(StoreCases& add) {
+    using Reason = JobExplanation::Reason;
+
+    add("a job that waits for a token says when it comes", [](Scenario& s) {
+        limit(s, {.queue = RateLimit{.jobs = 2, .per = second},
+                  .each_group = RateLimit{.jobs = 1, .per = 4 * second}});
+        push_grouped(s, "a", "g");
+        const auto b = push_grouped(s, "b", "g");
+        const auto x = s.push_with("x", {});
+        const auto y = s.push_with("y", {});
+        const auto later = s.perform(PushJob{work_queue, "l", s.now() + second}).id;
+        const auto explain = [&](JobId id) { return *s.perform(ExplainJob{work_queue, id}); };
+        expect_equal(to_string(explain(b).reason()), to_string(Reason::awaits_worker), "before");
+        expect_equal(take_all(s), std::string{"ax"}, "jobs");
+        auto found = explain(y);
+        expect_equal(to_string(found.reason()), to_string(Reason::rate_limited), "of the queue");
+        expect_equal(to_text(found), "the rate limit of its queue is used up", "the words");
+        expect(found.queue_limited_until == s.now() + second / 2, "the token of the queue");
+        expect(!found.group_limited_until, "a job without a group waits for one");
+        found = explain(b);
+        expect_equal(to_text(found), "the rate limits of its queue and its group 'g' are used up",
+                     "the words for both");
+        expect(found.group_limited_until == s.now() + 4 * second, "the token of the group");
+        expect_equal(to_string(explain(x).reason()), to_string(Reason::leased), "of one leased");
+        expect_equal(to_string(explain(later).reason()), to_string(Reason::not_due), "not due");
+        s.advance(second);
+        expect_equal(to_string(explain(later).reason()), to_string(Reason::awaits_worker), "due");
+        found = explain(b);
+        expect_equal(to_text(found), "the rate limit of its group 'g' is used up",
+                     "the words of the group");
+        expect(!found.queue_limited_until, "the queue has a token");
+        expect(found.group_limited_until == s.now() + 3 * second, "the token of the group");
+        expect_equal(take_all(s), std::string{"yl"}, "jobs");
+        s.advance(3 * second);
+        expect_equal(to_string(explain(b).reason()), to_string(Reason::awaits_worker), "at last");
+        expect_equal(take_all(s), std::string{"b"}, "jobs");
+    });
+}
+
+}  // namespace
+
+void add_rate_limit_cases(StoreCases& add) {
+    add_queue_limit_cases(add);
+    add_group_limit_cases(add);
+    add_change_cases(add);
+    add_explanation_cases_of_limits(add);
+}
+
+}  // namespace routemaster::testing

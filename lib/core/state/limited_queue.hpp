@@ -1,0 +1,49 @@
+/// @file
+/// The rate limits of a queue, as a journal keeps them.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/state/named.hpp"
+#include "routemaster/rate_limit.hpp"
+
+namespace routemaster::detail {
+
+/// A queue with rate limits. It is there only while the queue has some. How full its buckets are is
+/// not kept: whoever opens the file again finds them empty.
+struct LimitedQueueState : Entity {
+    static constexpr Record record{
+        .whole = 34, .gone = 35, .fields = 7, .fields_min = 7, .format = 9};
+
+    LimitedQueueState() noexcept : Entity{record.kind()} {}
+
+    [[nodiscard]] const std::string& name() const noexcept { return label; }
+    template <class Out>
+    void write(Out& out) const {
+        for (const auto* one : {&limits.queue, &limits.each_group}) {
+            const auto limit = one->value_or(RateLimit{.jobs = 0});
+            out.natural(limit.jobs);
+            out.natural(static_cast<std::uint64_t>(limit.per.count()));
+            out.natural(limit.burst);
+        }
+    }
+    template <class In>
+    void read(In& in) {
+        label = in.text();
+        for (auto* one : {&limits.queue, &limits.each_group}) {
+            const auto jobs = static_cast<std::uint32_t>(in.natural());
+            const Duration per{static_cast<std::int64_t>(in.natural())};
+            const auto burst = static_cast<std::uint32_t>(in.natural());
+            if (jobs > 0) *one = RateLimit{.jobs = jobs, .per = per, .burst = burst};
+        }
+        if (!limits.check()) limits = {};
+    }
+
+    std::string label;  ///< The name of the queue.
+    RateLimits limits{};
+};
+
+}  // namespace routemaster::detail

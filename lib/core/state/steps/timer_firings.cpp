@@ -1,0 +1,30 @@
+#include "core/state/machine.hpp"
+
+#include "core/state/steps/apply_one_of.hpp"
+
+namespace routemaster::detail {
+
+/// A reply without timers tells nothing that must be on disk.
+template <>
+Result<TakeTimers::Reply> Machine::apply(TakeTimers& step) {
+    depends_on_row_ = 0;
+    return timers_.take(step, now_);
+}
+
+template <>
+Result<ConfirmTimer::Reply> Machine::apply(ConfirmTimer& step) {
+    return timers_.confirm(step);
+}
+
+template <>
+Result<LeaveTimers::Reply> Machine::apply(LeaveTimers& step) {
+    depends_on_row_ = 0;
+    timers_.leave(step, now_);
+    return Done{};
+}
+
+Outcome Machine::perform_in(TimerFiringSteps steps, Step& step) {
+    return apply_one_of(steps, step);
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,62 @@
+#include "core/state/timer_turns.hpp"
+
+#include <algorithm>
+
+namespace routemaster::detail {
+
+TimerListener& TimerTurns::ask(const std::string& name, TimePoint now) {
+    const auto [place, fresh] = listeners_.try_emplace(name, TimerListener{space_});
+    auto& listener = place->second;
+    if (fresh) {
+        listener.name = &place->first;
+        line_.push_back(listener);
+    } else {
+        by_age_.remove(listener);
+    }
+    by_age_.push_back(listener);
+    listener.asks_at = now;
+    listener.woken = false;
+    drop_gone(now);
+    return listener;
+}
+
+void TimerTurns::took(TimerListener& listener) {
+    if (line_.front() != &listener) return;
+    line_.remove(listener);
+    line_.push_back(listener);
+}
+
+TimePoint TimerTurns::tell(TimerListener& listener, TimePoint next, TimePoint now) {
+    drop_gone(now);
+    if (next <= now) {
+        listener.asks_at = now;
+    } else {
+        const bool first = line_.front() == &listener;
+        listener.asks_at = first ? next : saturating_add(next, timer_listener_silence);
+    }
+    latest_ = std::max(latest_, listener.asks_at);
+    return listener.asks_at;
+}
+
+void TimerTurns::leave(const std::string& name) {
+    const auto found = listeners_.find(name);
+    if (found != listeners_.end()) remove(found->second);
+}
+
+bool TimerTurns::gone(TimerListener& listener, TimePoint now) {
+    // The clock was set back: it has its time from now on.
+    if (listener.woken && listener.asks_at > now) listener.asks_at = now;
+    return saturating_add(listener.asks_at, timer_listener_silence) <= now;
+}
+
+void TimerTurns::drop_gone(TimePoint now) {
+    while (!line_.empty() && gone(*line_.front(), now)) remove(*line_.front());
+}
+
+void TimerTurns::remove(TimerListener& listener) {
+    line_.remove(listener);
+    by_age_.remove(listener);
+    listeners_.erase(*listener.name);
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,159 @@
+/// @file
+/// The timers of the state machine.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/containers/counted_tree.hpp"
+#include "core/containers/hash_index.hpp"
+#include "core/containers/keyed_hash.hpp"
+#include "core/containers/slab.hpp"
+#include "core/containers/small_blocks.hpp"
+#include "core/state/counters.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/stored_timer.hpp"
+#include "core/state/timer_turns.hpp"
+#include "core/state/wake_ups.hpp"
+#include "routemaster/step/dead_timers.hpp"
+#include "routemaster/step/timer_firings.hpp"
+#include "routemaster/step/timers.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// A namespace: it exists while it has timers or listeners.
+struct TimerSpace {
+    /// A timer in the order of its state. Most comparisons need only the time.
+    struct Slot {
+        TimePoint at;
+        StoredTimer* timer;
+
+        friend bool operator<(const Slot& a, const Slot& b) noexcept {
+            return a.at != b.at ? a.at < b.at : a.timer->id() < b.timer->id();
+        }
+    };
+    /// By `at` and, among equals, by id.
+    using InOrder = CountedTree<Slot>;
+
+    TimerSpace(std::string what, TimerListenersByAge& all)
+        : name{std::move(what)}, turns{*this, all} {}
+
+    [[nodiscard]] InOrder& in(TimerState state) noexcept {
+        return by_state[static_cast<std::size_t>(state)];
+    }
+    [[nodiscard]] const InOrder& in(TimerState state) const noexcept {
+        return by_state[static_cast<std::size_t>(state)];
+    }
+    /// When the next timer fires, comes back or dies.
+    [[nodiscard]] TimePoint next_at() const noexcept;
+
+    std::string name;
+    HashIndex<StoredTimer> by_id;
+    std::array<InOrder, 3> by_state;
+    TimerTurns turns;
+};
+
+/// All timers, and their listeners.
+///
+/// Not thread safe.
+class TimerTable {
+public:
+    /// All must outlive it.
+    TimerTable(ChangeLog& changes, CounterTable& counters, WakeUps& wake_ups);
+    TimerTable(const TimerTable&) = delete;
+    TimerTable& operator=(const TimerTable&) = delete;
+    ~TimerTable();
+
+    /// Namespaces that take memory.
+    [[nodiscard]] std::size_t spaces() const noexcept { return spaces_.size(); }
+
+    /// Null when there is none.
+    [[nodiscard]] StoredTimer* find(const std::string& space, std::string_view id);
+
+    // As the steps of these names.
+
+    TimerPosted post(const PostTimer& step, TimePoint now);
+    Removal cancel(const CancelTimer& step);
+    Count postpone(const PostponeTimer& step, TimePoint now);
+    TakenTimers take(const TakeTimers& step, TimePoint now);
+    TimerConfirmed confirm(const ConfirmTimer& step);
+    void leave(const LeaveTimers& step, TimePoint now);
+    Count repost(const RepostDeadTimers& step, TimePoint now);
+    Count drop(const DropDeadTimers& step);
+    [[nodiscard]] std::vector<TimerStatus> list(const ListTimers& step) const;
+    [[nodiscard]] TimerCounts count(const CountTimers& step) const;
+
+    [[nodiscard]] static TimerStatus status_of(const StoredTimer& timer);
+
+    // --- For a journal --------------------------------------------------------------------------
+
+    /// The timer of that id, which gets this content; it is to get its state and time. None is in
+    /// the order of its state until `settle_restored`.
+    StoredTimer& restore(const std::string& space, std::string_view id,
+                         const TimerContent& content);
+    void unrestore(StoredTimer& timer);
+    /// All timers were restored.
+    void settle_restored();
+
+    /// Calls `visit` with each timer, namespace by namespace.
+    template <class Visit>
+    void each(Visit visit) const {
+        for (const auto& [name, space] : spaces_) space.by_id.each(visit);
+    }
+
+private:
+    [[nodiscard]] std::uint32_t hash(std::string_view id) const noexcept {
+        return static_cast<std::uint32_t>(hash_(id));
+    }
+    [[nodiscard]] StoredTimer* find(const TimerSpace& space, std::string_view id,
+                                    std::uint32_t hash) const;
+    [[nodiscard]] TimerSpace* find_space(const std::string& name);
+    TimerSpace& open(const std::string& name);
+    void close_if_empty(TimerSpace& space);
+
+    void destroy(StoredTimer& timer) noexcept;
+    StoredTimer& make(TimerSpace& space, std::string_view id, std::uint32_t hash,
+                      const TimerContent& content);
+    /// Moves a timer to its place in the order of a state.
+    void change(StoredTimer& timer, TimerState state, TimePoint at);
+    /// Forgets a timer, and its namespace if that is empty then.
+    void remove(StoredTimer& timer);
+    /// Forgets a timer, whose namespace stays.
+    void erase(StoredTimer& timer);
+
+    /// What was not confirmed in time comes back, or dies.
+    void put_back(TimerSpace& space, TimePoint now);
+    void die(StoredTimer& timer, TimePoint now);
+    [[nodiscard]] std::vector<FiredTimer> fire(TimerSpace& space, const TakeTimers& step,
+                                               TimePoint now);
+    void forget(TimerListener& listener);
+    /// Calls `act`, which takes it out of there, with the DEAD timer that is named, or with all, at
+    /// most `taken_timers_max`. Returns how many those were.
+    template <class Act>
+    Count each_dead(TimerSpace& space, const std::optional<std::string>& id, Act act);
+
+    /// Wakes those who are to ask sooner than they were told. The next timer was due at `before`.
+    void wake_if_sooner(TimerSpace& space, TimePoint before, TimePoint now);
+    void wake(TimerSpace& space, TimePoint now);
+
+    ChangeLog& changes_;
+    CounterTable& counters_;
+    WakeUps& wake_ups_;
+    /// Strangers choose the ids. No order depends on it.
+    KeyedHash hash_;
+    TimerListenersByAge by_age_;
+    std::map<std::string, TimerSpace> spaces_;
+    SmallBlocks texts_;
+    Slab<StoredTimer> timers_;
+};
+
+}  // namespace routemaster::detail

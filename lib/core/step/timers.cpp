@@ -1,0 +1,146 @@
+#include "routemaster/step/timers.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/codec/msgpack_parser.hpp"
+#include "core/codec/utf8.hpp"
+#include "routemaster/codec/json.hpp"
+#include "routemaster/step/dead_timers.hpp"
+#include "routemaster/step/timer_firings.hpp"
+
+namespace routemaster {
+namespace {
+
+/// Timers that `ListTimers` lists at most.
+constexpr std::uint32_t listed_timers_max = 1'000;
+
+/// A sink that stops at what JSON cannot carry. Keys that are equal stand for the last of them.
+class CarriedByJson {
+public:
+    static bool null() { return true; }
+    static bool boolean(bool) { return true; }
+    static bool integer(std::int64_t) { return true; }
+    static bool natural(std::uint64_t) { return true; }
+    static bool real(double number) { return std::isfinite(number); }
+    static bool text(std::string_view text) { return detail::is_utf8(text); }
+    static bool key(std::string_view name) { return detail::is_utf8(name); }
+    bool begin_array(std::size_t) { return deeper(); }
+    bool end_array() { return shallower(); }
+    bool begin_map(std::size_t) { return deeper(); }
+    bool end_map() { return shallower(); }
+
+private:
+    /// Two levels are left for what wraps it.
+    bool deeper() { return ++depth_ <= json_depth_max - 2; }
+    bool shallower() {
+        --depth_;
+        return true;
+    }
+
+    std::size_t depth_ = 0;
+};
+
+Result<void> check_space(std::string_view space) {
+    if (is_timer_name(space)) return {};
+    return Error{Errc::invalid, "space: must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }"};
+}
+
+Result<void> check_listener(std::string_view listener) {
+    if (is_timer_name(listener)) return {};
+    return Error{Errc::invalid, "listener: must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }"};
+}
+
+Result<void> check_due(TimePoint due_at) {
+    if (due_at >= TimePoint{} && due_at <= timer_at_max) return {};
+    return Error{Errc::invalid, "due_at: must be from 1970 on, and before 2^53 ms"};
+}
+
+Result<void> check_confirm_within(Duration span, Duration least) {
+    if (span >= least && span <= timer_confirm_max) return {};
+    return Error{Errc::invalid, "confirm_within: must be from " + std::to_string(least.count()) +
+                                    " to " + std::to_string(timer_confirm_max.count()) + " ms"};
+}
+
+Result<void> check_payload(std::string_view payload) {
+    if (payload.size() > timer_bytes_max) {
+        return Error{Errc::invalid,
+                     "payload: must have at most " + std::to_string(timer_bytes_max) + " bytes"};
+    }
+    CarriedByJson check;
+    if (detail::parse_msgpack(payload, check)) return {};
+    return Error{Errc::invalid, "payload: must be a MessagePack value that JSON can carry"};
+}
+
+Result<void> check_id(std::string_view id) {
+    if (id.empty() || id.size() > timer_id_length_max) {
+        return Error{Errc::invalid,
+                     "id: must have 1 to " + std::to_string(timer_id_length_max) + " bytes"};
+    }
+    if (detail::is_utf8(id) && id.find('\0') == std::string_view::npos) return {};
+    return Error{Errc::invalid, "id: must be UTF-8 without NUL"};
+}
+
+}  // namespace
+
+std::string timer_watch(const std::string& space, const std::string& listener) {
+    // No name has a colon, and no queue begins with one.
+    return ":timers:" + space + ":" + listener;
+}
+
+Result<void> PostTimer::check() const {
+    if (auto checked = check_space(space); !checked) return checked;
+    if (auto checked = check_id(id); !checked) return checked;
+    if (auto checked = check_payload(payload); !checked) return checked;
+    if (auto checked = check_due(due_at); !checked) return checked;
+    if (retries_max > timer_retries_max) {
+        return Error{Errc::invalid,
+                     "retries_max: must be at most " + std::to_string(timer_retries_max)};
+    }
+    return check_confirm_within(confirm_within, Duration{0});
+}
+
+Result<void> CancelTimer::check() const { return check_space(space); }
+
+Result<void> PostponeTimer::check() const {
+    if (auto checked = check_space(space); !checked) return checked;
+    return check_due(due_at);
+}
+
+Result<void> FindTimer::check() const { return check_space(space); }
+
+Result<void> ListTimers::check() const {
+    if (auto checked = check_space(space); !checked) return checked;
+    if (limit >= 1 && limit <= listed_timers_max) return {};
+    return Error{Errc::invalid, "limit: must be from 1 to " + std::to_string(listed_timers_max)};
+}
+
+Result<void> CountTimers::check() const { return check_space(space); }
+
+Result<void> TakeTimers::check() const {
+    if (auto checked = check_space(space); !checked) return checked;
+    if (auto checked = check_listener(listener); !checked) return checked;
+    if (limit > taken_timers_max) {
+        return Error{Errc::invalid, "limit: must be at most " + std::to_string(taken_timers_max)};
+    }
+    return check_confirm_within(confirm_within, Duration{1});
+}
+
+Result<void> ConfirmTimer::check() const { return check_space(space); }
+
+Result<void> LeaveTimers::check() const {
+    if (auto checked = check_space(space); !checked) return checked;
+    return check_listener(listener);
+}
+
+Result<void> RepostDeadTimers::check() const {
+    if (auto checked = check_space(space); !checked) return checked;
+    return check_due(due_at);
+}
+
+Result<void> DropDeadTimers::check() const { return check_space(space); }
+
+}  // namespace routemaster

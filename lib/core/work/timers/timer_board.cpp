@@ -1,0 +1,98 @@
+#include "core/work/timers/timer_board.hpp"
+
+#include <iterator>
+#include <utility>
+
+namespace routemaster::detail {
+
+void TimerBoard::wake_with(std::function<void()> wake) {
+    const std::lock_guard lock{mutex_};
+    wake_ = std::move(wake);
+    woken_ = false;
+}
+
+void TimerBoard::wake_loop() {
+    if (std::exchange(woken_, true) || !wake_) return;
+    wake_();
+}
+
+void TimerBoard::offer(std::vector<FiredTimer> fresh) {
+    if (fresh.empty()) return;
+    const std::lock_guard lock{mutex_};
+    waiting_.insert(waiting_.end(), std::make_move_iterator(fresh.begin()),
+                    std::make_move_iterator(fresh.end()));
+    refill_ = waiting_.size() / 2;
+    if (idle_ > 0 && may_begin()) arrived_.notify_one();
+}
+
+TimerBoard::Report TimerBoard::take(bool looks) {
+    const std::lock_guard lock{mutex_};
+    woken_ = false;
+    looks_ = looks;
+    return {std::exchange(ended_, {}), waiting_.size(), running_};
+}
+
+std::vector<FiredTimer> TimerBoard::withdraw() {
+    const std::lock_guard lock{mutex_};
+    const auto all = std::exchange(waiting_, {});
+    return {all.begin(), all.end()};
+}
+
+void TimerBoard::close() {
+    const std::lock_guard lock{mutex_};
+    closed_ = true;
+    wake_ = {};
+    arrived_.notify_all();
+}
+
+std::size_t TimerBoard::running() const {
+    const std::lock_guard lock{mutex_};
+    return running_;
+}
+
+std::size_t TimerBoard::waiting() const {
+    const std::lock_guard lock{mutex_};
+    return waiting_.size();
+}
+
+std::optional<FiredTimer> TimerBoard::next(std::optional<EndedTimer> ended) {
+    std::unique_lock lock{mutex_};
+    if (ended) note_end(*std::move(ended));
+    if (!closed_ && !may_begin()) {
+        ++idle_;
+        arrived_.wait(lock, [this] { return closed_ || may_begin(); });
+        --idle_;
+    }
+    if (closed_) return std::nullopt;
+    auto timer = begin();
+    if (idle_ > 0 && may_begin()) arrived_.notify_one();
+    return timer;
+}
+
+std::optional<FiredTimer> TimerBoard::next_now() {
+    const std::lock_guard lock{mutex_};
+    return may_begin() ? std::optional{begin()} : std::nullopt;
+}
+
+FiredTimer TimerBoard::begin() {
+    auto timer = std::move(waiting_.front());
+    waiting_.pop_front();
+    ++running_;
+    if (waiting_.size() == refill_) wake_loop();
+    return timer;
+}
+
+void TimerBoard::end(EndedTimer ended) {
+    const std::lock_guard lock{mutex_};
+    note_end(std::move(ended));
+    if (idle_ > 0 && may_begin()) arrived_.notify_one();
+}
+
+void TimerBoard::note_end(EndedTimer ended) {
+    --running_;
+    if (closed_) return;
+    ended_.push_back(std::move(ended));
+    if (!looks_ || waiting_.empty()) wake_loop();
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,60 @@
+/// @file
+/// What all copies of a `TimerResponder` share.
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "core/work/timers/timer_board.hpp"
+#include "routemaster/clock.hpp"
+#include "routemaster/log.hpp"
+#include "routemaster/publication.hpp"
+#include "routemaster/timer_handler.hpp"
+
+namespace routemaster::detail {
+
+/// Logs that a timer was not handled, and what becomes of it.
+void log_failure(const Log& log, const Timer& timer, std::string_view error);
+
+/// What the loop is to know of a firing that ended. What follows from one that failed is dropped.
+[[nodiscard]] EndedTimer ended_timer(TimerContext& timer, bool handled);
+
+/// Reports the end of a firing once. Thread safe.
+class TimerResponse {
+public:
+    /// The clock and the settings are those of `TimerContext`.
+    TimerResponse(std::shared_ptr<TimerBoard> board, Log log, Timer timer, const Clock& clock,
+                  const PublicationOptions& publications)
+        : board_{std::move(board)},
+          log_{std::move(log)},
+          timer_{std::move(timer), clock, &publications} {}
+    TimerResponse(const TimerResponse&) = delete;
+    TimerResponse& operator=(const TimerResponse&) = delete;
+    ~TimerResponse() { fail("the handler ended without a report"); }
+
+    [[nodiscard]] TimerContext& timer() noexcept { return timer_; }
+
+    void confirm() {
+        if (!reported_.exchange(true)) board_->end(ended_timer(timer_, true));
+    }
+
+    void fail(std::string_view error) {
+        if (reported_.exchange(true)) return;
+        log_failure(log_, timer_, error);
+        board_->end(ended_timer(timer_, false));
+    }
+
+    /// The listener ends: nothing more may follow.
+    void abandon() { static_cast<void>(timer_.take_follow_ups()); }
+
+private:
+    std::shared_ptr<TimerBoard> board_;
+    Log log_;
+    TimerContext timer_;
+    std::atomic<bool> reported_{false};
+};
+
+}  // namespace routemaster::detail

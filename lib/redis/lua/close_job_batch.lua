@@ -1,0 +1,14 @@
+-- CloseJobBatch: lets a batch of jobs end.
+-- KEYS  1 routemaster:job_batches
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 id
+-- Effect: ends the batch when none of its jobs waits or runs.
+-- Reply: 1, or 0 when there is none.
+local id = tonumber(ARGV[4])
+local key = batch_key(id)
+expect('HLEN', string.sub(key, #P + 1), 'counters', batch_names)
+expect('ZCARD', batches_open, batches_ended, batch_ends_at)
+if redis.call('EXISTS', key) == 0 then return 0 end
+redis.call('HSETNX', key, 'closed_at', now)
+ARGV.batches = {[id] = true}
+settle_batches()
+return 1

@@ -1,0 +1,62 @@
+-- ListTimers: lists timers of one state by their instants and, among equals, by their ids.
+-- KEYS  1 {space}:ei, or :et, or :routemaster:dead
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 state, 6 from, 7 after, 8 until, 9 limit
+-- Effect: looks at 10,000 at most; those that Node left without an event, or that are of another
+--         state now, are left out.
+-- Reply: for each timer_reply().
+local state, from, after = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
+local last, limit = tonumber(ARGV[8]), tonumber(ARGV[9])
+local key = ({[0] = pending, fired, dead})[state]
+
+-- Byte by byte, because `<` would follow the locale of the server.
+local function before(a, b)
+    for i = 1, math.min(#a, #b) do
+        local x, y = string.byte(a, i), string.byte(b, i)
+        if x ~= y then return x < y end
+    end
+    return #a < #b
+end
+
+-- How many come before the first that is wanted.
+local function first_place()
+    -- Whole milliseconds are what the caller sees: a fraction counts as the next one.
+    local low = '(' .. string.format('%.0f', from - 1)
+    local place = redis.call('ZCOUNT', key, '-inf', '(' .. string.format('%.17g', from))
+    if after == '' then
+        if from <= -never then return 0 end
+        return redis.call('ZCARD', key) - redis.call('ZCOUNT', key, low, '+inf')
+    end
+    local score = redis.call('ZSCORE', key, after)
+    if score and instant(score) == from then return redis.call('ZRANK', key, after) + 1 end
+    local low_place = place
+    local high = place + redis.call('ZCOUNT', key, from, from)
+    while low_place < high do
+        local middle = math.floor((low_place + high) / 2)
+        local id = redis.call('ZRANGE', key, middle, middle)[1]
+        if before(after, id) then high = middle else low_place = middle + 1 end
+    end
+    return low_place
+end
+
+local reply, place, looked = {}, first_place(), 0
+while #reply < limit and looked < 10000 do
+    local wanted = limit - #reply
+    local some = redis.call('ZRANGE', key, place, place + wanted - 1, 'WITHSCORES')
+    local ids = {}
+    for i = 1, #some, 2 do
+        if instant(some[i + 1]) > last then break end
+        ids[#ids + 1] = some[i]
+    end
+    if #ids == 0 then break end
+    local texts = redis.call('HMGET', state == 2 and dead_events or events, unpack(ids))
+    local others = state == 0 and {} or state == 1 and
+        redis.call('ZMSCORE', pending, unpack(ids)) or redis.call('HMGET', events, unpack(ids))
+    for i, id in ipairs(ids) do
+        if texts[i] and not others[i] then
+            reply[#reply + 1] = timer_reply(state, id, some[2 * i], texts[i])
+        end
+    end
+    place, looked = place + #ids, looked + #ids
+    if #ids < wanted then break end
+end
+return reply

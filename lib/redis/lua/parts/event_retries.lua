@@ -1,0 +1,80 @@
+-- Events, the JSON by which Node knows timers. Scripts read two numbers in them, and change one:
+-- `_numRetries`, how often the timer came back, which an event that never did does not have. The
+-- rest of the text stays as somebody wrote it.
+
+local function whole(number)
+    if type(number) ~= 'number' or number ~= number then return 0 end
+    return math.max(0, math.min(math.ceil(number), 4294967295))
+end
+
+-- How often a timer came back, and how often it may; 0 where the event does not say so, or is no
+-- JSON object. What scripts, and stores like this one, wrote stands at the end of the text.
+local function retries_in(text)
+    if string.byte(text) == 123 then
+        local max, count = string.match(text, '[{,]"maxRetries":(%d+),"_numRetries":(%d+)}$')
+        if not max and not string.find(text, '_numRetries', 1, true) then
+            max, count = string.match(text, '[{,]"maxRetries":(%d+)}$'), 0
+        end
+        if max then return whole(tonumber(count)), whole(tonumber(max)) end
+    end
+    local read, event = pcall(cjson.decode, text)
+    if not read or type(event) ~= 'table' then return 0, 0 end
+    return whole(event._numRetries), whole(event.maxRetries)
+end
+
+-- Where the string that begins at `at` ends.
+local function end_of_string(text, at)
+    repeat
+        at = string.find(text, '["\\]', at + 1)
+        if not at then return #text end
+        local quote = string.byte(text, at) == 34
+        if not quote then at = at + 1 end
+    until quote
+    return at
+end
+
+-- Where the event has its number `_numRetries`: its key begins, the number begins, and ends.
+local function place_of_count(text)
+    local depth, at = 0, string.find(text, '["%[%]{}]')
+    while at do
+        local byte = string.byte(text, at)
+        if byte == 34 then
+            local last = end_of_string(text, at)
+            if depth == 1 and string.sub(text, at, last) == '"_numRetries"' then
+                local from, to = string.match(text, '^%s*:%s*()-?[%d.eE+-]+()', last + 1)
+                if from then return at, from, to - 1 end
+            end
+            at = last
+        elseif byte == 91 or byte == 123 then
+            depth = depth + 1
+        else
+            depth = depth - 1
+        end
+        at = string.find(text, '["%[%]{}]', at + 1)
+    end
+end
+
+-- The event of a timer that came back that often; of one that never did for nil.
+local function with_count(text, count)
+    local last = string.find(text, ',"_numRetries":%d+}$')
+    if last then
+        text = string.sub(text, 1, last - 1)
+    else
+        if string.find(text, '_numRetries', 1, true) then
+            local key, from, to = place_of_count(text)
+            if key and count then
+                return string.sub(text, 1, from - 1) .. string.format('%.0f', count) ..
+                    string.sub(text, to + 1)
+            elseif key then
+                local before, behind = string.sub(text, 1, key - 1), string.sub(text, to + 1)
+                local next = string.match(behind, '^%s*,()')
+                if next then return before .. string.sub(behind, next) end
+                return string.gsub(before, ',%s*$', '') .. behind
+            end
+        end
+        text = string.gsub(text, '}%s*$', '')
+    end
+    if not count then return text .. '}' end
+    local comma = string.sub(text, -1) == '{' and '' or ','
+    return text .. comma .. '"_numRetries":' .. string.format('%.0f', count) .. '}'
+end

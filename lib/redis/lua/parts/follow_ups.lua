@@ -1,0 +1,123 @@
+-- What follows from something that ends: pushes, publications and timers. All of it is checked
+-- before anything is changed. Needs push_job(), publish_event() and post_timer(), which are those
+-- scripts as functions of KEYS and ARGV, expect_timers_of(), batches() and batch_ends().
+
+local pushes, publications, timers = {}, {}, {}
+
+-- Batches of jobs end when all is done: the last job of one may push further ones into it.
+ARGV.batches, ARGV.within = {}, true
+
+-- Reads them: their numbers are ARGV[at] and ARGV[at + 1] of the first two; then follows of each
+-- how many arguments it has behind the first three, and these.
+local function read_follow_ups(at)
+    local first, second = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+    at = at + 2
+    while ARGV[at] do
+        local list = #pushes < first and pushes or #publications < second and publications or timers
+        local arguments = {ARGV[1], ARGV[2], ARGV[3]}
+        for i = at + 1, at + tonumber(ARGV[at]) do arguments[#arguments + 1] = ARGV[i] end
+        list[#list + 1] = arguments
+        at = at + 1 + tonumber(ARGV[at])
+    end
+end
+
+-- The reply for a publication that would be refused, if there is one. Each sees what those before
+-- it have claimed.
+local function refused_publication()
+    local owners, claims = {}, {}
+    for place, publication in ipairs(publications) do
+        local topic, publisher = publication[4], publication[5]
+        if publication[12] == '1' and
+            redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
+            return {-3, place - 1}
+        end
+        local owner = owners[topic] or redis.call('HGET', P .. 'topic:' .. topic, 'publisher')
+        if owner and owner ~= publisher then return {-1, place - 1} end
+        if not owner and publisher ~= '' then
+            local claimed = claims[publisher] or
+                tonumber(redis.call('HGET', P .. 'routemaster:claims', publisher)) or 0
+            if claimed >= tonumber(publication[11]) then return {-2, place - 1} end
+            owners[topic], claims[publisher] = publisher, claimed + 1
+        end
+    end
+end
+
+local known = {}
+
+-- Whether something is met for the first time.
+local function is_new(what)
+    if known[what] then return false end
+    known[what] = true
+    return true
+end
+
+local function expect_subscriber(token)
+    expect('HLEN', 'subscriber:' .. token)
+    expect('SCARD', 'batches:current:' .. token)
+    expect('ZCARD', 'routemaster:group:' .. token)
+    for _, uid in ipairs(redis.call('SMEMBERS', P .. 'batches:current:' .. token)) do
+        expect('LLEN', 'batches:' .. uid)
+    end
+end
+
+-- Fails when a key that will be written has another type than it should have. The reply for pushes
+-- into a batch that has ended, or timers whose slot is being moved, if there are any.
+local function expect_follow_ups()
+    for _, publication in ipairs(publications) do
+        if is_new('topic:' .. publication[4]) then
+            for _, token in ipairs(redis.call('SMEMBERS', P .. 'subscribers:' .. publication[4])) do
+                if is_new('subscriber:' .. token) then expect_subscriber(token) end
+            end
+        end
+    end
+    if #publications > 0 then
+        expect('SCARD', 'topics')
+        expect('HLEN', 'routemaster:claims', 'counters', 'batches:gauges:batch',
+            'batches:gauges:event')
+        expect('ZCARD', 'batches:index')
+        expect_queue('main')
+    end
+    for place, push in ipairs(pushes) do
+        if is_new('queue:' .. push[4]) then expect_queue(push[4]) end
+        if push[16] and string.find(push[16], '\165batch', 1, true) then
+            local _, _, may_join, _, batch_in = batches()
+            local batch = batch_in({[4] = {0, '', 0, push[16]}})
+            local why = batch and may_join(batch)
+            if why then
+                return redis.error_reply(string.format('INVALID pushes[%.0f]: %s', place - 1, why))
+            end
+        end
+    end
+    if #pushes > 0 then
+        expect('ZCARD', 'routemaster:kept_keys')
+        -- Fails when it is no number.
+        if redis.call('EXISTS', P .. 'routemaster:job_id') == 1 then
+            redis.call('INCRBY', P .. 'routemaster:job_id', 0)
+        end
+    end
+    for _, timer in ipairs(timers) do
+        if is_new('timers:' .. timer[4]) then
+            local moving = expect_timers_of(timer)
+            if type(moving) == 'table' then return moving end
+        end
+    end
+end
+
+-- Does all of it. The reply: 1, a list of outcome and id of each push, and one of what became of
+-- each timer.
+local function follow()
+    local pushed, posted = {}, {}
+    for _, push in ipairs(pushes) do
+        push.batches, push.within = ARGV.batches, true
+        local reply = push_job({P .. 'jobs:index:' .. push[4]}, push)
+        pushed[#pushed + 1], pushed[#pushed + 2] = reply[1], reply[2]
+    end
+    for _, publication in ipairs(publications) do
+        publish_event({P .. 'topic:' .. publication[4]}, publication)
+    end
+    for _, timer in ipairs(timers) do
+        posted[#posted + 1] = post_timer({P .. timer[4] .. ':ei'}, timer)
+    end
+    if next(ARGV.batches) then batch_ends()() end
+    return {1, pushed, posted}
+end

@@ -1,0 +1,48 @@
+-- Puts back FIRED timers that nobody confirmed in time, at most 1,000, or declares them DEAD.
+
+-- Keeps a timer as DEAD. Of too many, those that died first are forgotten.
+local function bury(id, event)
+    redis.call('HDEL', events, id)
+    redis.call('ZADD', dead, now, id)
+    redis.call('HSET', dead_events, id, event)
+end
+
+local function forget_oldest_dead()
+    local excess = redis.call('ZCARD', dead) - 1000
+    if excess <= 0 then return end
+    local popped = redis.call('ZPOPMIN', dead, excess)
+    for i = 1, #popped, 2 do
+        redis.call('HDEL', dead_events, popped[i])
+        redis.call('HDEL', confirm, popped[i])
+    end
+    -- In a cluster, the counters of a namespace with a hash tag of its own may be elsewhere.
+    pcall(tally, '\146' .. str('timers.forgotten') .. '\145\146' .. str('namespace') ..
+        str(space), excess)
+end
+
+local function put_back()
+    local over = redis.call('ZRANGE', fired, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000,
+        'WITHSCORES')
+    if #over == 0 then return end
+    local ids = {}
+    for i = 1, #over, 2 do ids[#ids + 1] = over[i] end
+    redis.call('ZREM', fired, unpack(ids))
+    local posted = redis.call('ZMSCORE', pending, unpack(ids))
+    local texts = redis.call('HMGET', events, unpack(ids))
+    local died = false
+    for i, id in ipairs(ids) do
+        local event = texts[i]
+        -- One that Node posted again meanwhile is another timer.
+        if event and not posted[i] then
+            local count, max = retries_in(event)
+            if count < max then
+                redis.call('HSET', events, id, with_count(event, count + 1))
+                redis.call('ZADD', pending, over[2 * i], id)
+            else
+                bury(id, event)
+                died = true
+            end
+        end
+    end
+    if died then forget_oldest_dead() end
+end

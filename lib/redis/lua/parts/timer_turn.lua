@@ -1,0 +1,207 @@
+-- Whose turn it is among the listeners of a namespace: that at the right end of `ch`. As in dtimer,
+-- it is told by a message in its channel, {"interval":N}, in how many milliseconds to ask, and
+-- `expiresAt` is the instant it was told. Where dtimer stalls, this tells it again:
+--   when the instant is another one, be it sooner or later;
+--   when `gracePeriod` has passed since, as nobody asked, or somebody who woke too early took
+--   nothing.
+-- Node rounds down, so it is told one millisecond more.
+--
+-- A listener of ours asks at once when there is any message, and learns by the reply when to ask
+-- again. `routemaster:listeners` has of each when that is, or "w" and when it was woken if it was
+-- since it asked. One that did not ask for a second after that is gone. Of one of Node nobody knows
+-- when it asks: `routemaster:turn` has of the last we told: to, its channel; told, the expiresAt of
+-- that; at, when it is to ask; and since, when it first was to. Its field `latest` is an instant
+-- beyond which no listener of ours sleeps that was not woken.
+
+local global, channels = T .. 'gl', T .. 'ch'
+local listeners, turn = T .. 'routemaster:listeners', T .. 'routemaster:turn'
+local silence = 1000
+
+-- What another program may have set: gracePeriod and baseInterval.
+local function tunables()
+    local both = redis.call('HMGET', global, 'gracePeriod', 'baseInterval')
+    local grace, base = tonumber(both[1]), tonumber(both[2])
+    if not both[1] then redis.call('HSET', global, 'gracePeriod', 20) end
+    if not both[2] then redis.call('HSET', global, 'baseInterval', 1000) end
+    return math.max(grace or 20, 0), math.max(base or 1000, 1)
+end
+
+-- When the next timer is due, or comes back; nil if none is.
+local function next_due()
+    local first = redis.call('ZRANGE', pending, 0, 0, 'WITHSCORES')[2]
+    local back = redis.call('ZRANGE', fired, 0, 0, 'WITHSCORES')[2]
+    local next = math.min(tonumber(first or math.huge), tonumber(back or math.huge))
+    if next < math.huge then return next end
+end
+
+local function forget_told()
+    redis.call('HDEL', global, 'expiresAt')
+    redis.call('HDEL', turn, 'told', 'to', 'at', 'since')
+end
+
+local function leave(listener)
+    local had_turn = redis.call('LINDEX', channels, -1) == listener
+    redis.call('LREM', channels, 0, listener)
+    redis.call('HDEL', listeners, listener)
+    if had_turn then forget_told() end
+end
+
+-- What is noted of a listener of ours: when it is to ask, and whether it was woken.
+local function noted(text)
+    local woken = string.sub(text, 1, 1) == 'w'
+    return tonumber(woken and string.sub(text, 2) or text) or now, woken
+end
+
+local function asks_at(listener)
+    local text = redis.call('HGET', listeners, listener)
+    if text then return noted(text) end
+end
+
+local function note_woken(listener)
+    redis.call('HSET', listeners, listener, 'w' .. string.format('%.0f', now))
+end
+
+local function last_told()
+    local own = redis.call('HMGET', turn, 'told', 'to', 'at', 'since')
+    return {told = own[1], to = own[2], at = tonumber(own[3] or 0), since = tonumber(own[4] or 0)}
+end
+
+-- The listener whose turn it is; nil when nobody listens. Those before it that are gone lose it:
+-- one of ours leaves, as it joins when it asks again; one of Node never would, and goes to the left
+-- end. `me` asks now.
+local function first_listener(me)
+    local moved = false
+    while true do
+        local first = redis.call('LINDEX', channels, -1)
+        if not first or first == me then return first end
+        local at, woken = asks_at(first)
+        if at then
+            -- The clock was set back: it has its time from now on.
+            if woken and at > now then note_woken(first) end
+            if at + silence > now then return first end
+            leave(first)
+        else
+            local own = last_told()
+            local silent = own.to == first and own.since + silence <= now and
+                redis.call('HEXISTS', global, 'expiresAt') == 1
+            if moved or not silent then return first end
+            redis.call('RPOPLPUSH', channels, channels)
+            forget_told()
+            moved = true
+        end
+    end
+end
+
+-- Wakes a listener that is to ask in so many milliseconds. False when it is gone.
+local function wake_listener(listener, interval)
+    local message = string.format('{"interval":%.0f}', math.min(interval, 2147483647))
+    if redis.call('PUBLISH', listener, message) > 0 then return true end
+    leave(listener)
+    return false
+end
+
+local function wake_ours(listener, interval)
+    local there = wake_listener(listener, interval)
+    if there then note_woken(listener) end
+    return there
+end
+
+-- Whether a listener of Node, which was told an instant, asks in time.
+local function will_ask(told, next, grace)
+    local at = tonumber(told)
+    if not at then return false end
+    local own = last_told()
+    if math.max(at, own.told == told and own.at or at) + grace <= now then return false end
+    if next < at and at > now then return false end
+    return next <= math.max(at, now)
+end
+
+-- Tells a listener of Node. False when it is gone.
+local function tell_node(listener, next, told)
+    local grace, base = tunables()
+    if told and will_ask(told, next, grace) then return true end
+    local interval = math.max(math.ceil(next - now), 0)
+    if interval + grace >= redis.call('LLEN', channels) * base then
+        -- It polls before that. What it is told it would take for its next poll.
+        if told then forget_told() end
+        return true
+    end
+    if not wake_listener(listener, interval > 0 and interval + 1 or 0) then return false end
+    local own, at = last_told(), math.max(next, now)
+    local silent = told and own.told == told and own.to == listener and own.since <= now
+    redis.call('HSET', global, 'expiresAt', next)
+    redis.call('HSET', turn, 'told', redis.call('HGET', global, 'expiresAt'), 'to', listener,
+        'at', at, 'since', silent and own.since or at)
+    return true
+end
+
+-- Tells one of ours. False when it is gone.
+local function tell_ours(listener, next, told, at, woken)
+    if not woken and at > next and not wake_ours(listener, math.max(next - now, 0)) then
+        return false
+    end
+    if tonumber(told) ~= next then redis.call('HSET', global, 'expiresAt', next) end
+    return true
+end
+
+-- Wakes those of ours that would ask too late to find out that the first one is gone.
+local function wake_others(first, me, last)
+    local all, latest = redis.call('HGETALL', listeners), 0
+    for i = 1, #all, 2 do
+        local at, woken = noted(all[i + 1])
+        if all[i] ~= me and not woken then
+            if at <= last or all[i] == first then
+                latest = math.max(latest, at)
+            else
+                wake_ours(all[i], math.max(last - now, 0))
+            end
+        end
+    end
+    redis.call('HSET', turn, 'latest', string.format('%.0f', latest))
+end
+
+-- Tells the listener whose turn it is when the next timer is due, if it does not know. `me` asks
+-- now, and learns it by the reply. Returns when the next timer is due, whose turn it is, and
+-- whether that is one of ours; nothing when nobody listens.
+local function tell(me)
+    local first = first_listener(me)
+    local told = redis.call('HGET', global, 'expiresAt')
+    local next = first and next_due()
+    if not next then
+        if told then forget_told() end
+        return nil, first, first and (first == me or asks_at(first))
+    end
+    while first and first ~= me do
+        local at, woken = asks_at(first)
+        if at and tell_ours(first, next, told, at, woken) then break end
+        if not at and tell_node(first, next, told) then break end
+        told = false
+        first = redis.call('LINDEX', channels, -1)
+    end
+    if not first then return nil end
+    if first == me then redis.call('HSET', global, 'expiresAt', next) end
+    local latest = tonumber(redis.call('HGET', turn, 'latest'))
+    if latest and latest > next + silence then wake_others(first, me, next + silence) end
+    return next, first, first == me or asks_at(first)
+end
+
+-- The next timer may be due later than the listener whose turn it is was told, or is overdue. One
+-- of ours need not know that, as it learns it when it asks.
+local function tell_again()
+    local first = redis.call('LINDEX', channels, -1)
+    local told = redis.call('HGET', global, 'expiresAt')
+    local next = first and next_due()
+    if not next then
+        if told then forget_told() end
+    elseif asks_at(first) then
+        if tonumber(told) ~= next then redis.call('HSET', global, 'expiresAt', next) end
+    elseif not tell_node(first, next, told) then
+        tell()
+    end
+end
+
+-- A timer is due at `at` now.
+local function tell_of(at)
+    local told = tonumber(redis.call('HGET', global, 'expiresAt'))
+    if told and told <= at then tell_again() else tell() end
+end

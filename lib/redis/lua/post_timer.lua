@@ -1,0 +1,33 @@
+-- PostTimer: puts a timer into a namespace, in the place of one of its id.
+-- KEYS  1 {space}:ei
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 event, 7 due_at, 8 how long it may take to be
+--       confirmed, or 0 when its listener says
+-- Parts: turns() gives tell_of(), which few need: a timer that is the next one, or was there.
+-- Reply: 1 if there was one, else 0.
+local id, due_at, within = ARGV[5], tonumber(ARGV[7]), tonumber(ARGV[8])
+-- These fail, too, when their key has another type than it should have. Most timers are new, and
+-- not the next one: they meet no other keys.
+local known = redis.call('HEXISTS', events, id) == 1
+local was_dead = redis.call('ZSCORE', dead, id)
+local was_noted = redis.call('HEXISTS', confirm, id) == 1
+local told = redis.call('HGET', T .. 'gl', 'expiresAt')
+local at = tonumber(told)
+local stirs = known or (at and (due_at < at or at <= now)) or
+    not at and redis.call('LLEN', T .. 'ch') > 0
+if stirs or was_dead or was_noted or within > 0 then expect_timers() end
+
+local was_pending = redis.call('ZADD', pending, due_at, id) == 0
+redis.call('HSET', events, id, ARGV[6])
+-- Else a confirmation of its former firing would end this one.
+local was_fired = known and redis.call('ZREM', fired, id) == 1
+if was_dead then
+    redis.call('ZREM', dead, id)
+    redis.call('HDEL', dead_events, id)
+end
+if within > 0 then
+    note_confirm(id, within)
+elseif was_noted then
+    redis.call('HDEL', confirm, id)
+end
+if stirs then turns()(due_at) end
+return (was_dead or was_fired or known and was_pending) and 1 or 0

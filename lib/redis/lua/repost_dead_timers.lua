@@ -1,0 +1,11 @@
+-- RepostDeadTimers: makes DEAD timers PENDING again, with all retries.
+-- KEYS  1 {space}:routemaster:dead
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id or "" for all, 6 due_at
+-- Reply: how many.
+expect_timers()
+local total = each_dead(function(id, event)
+    redis.call('ZADD', pending, ARGV[6], id)
+    redis.call('HSET', events, id, with_count(event))
+end)
+if total > 0 then tell_of(tonumber(ARGV[6])) end
+return total

@@ -1,0 +1,80 @@
+-- TakeTimers: gives timers that are due to a listener.
+-- KEYS  1 {space}:ei
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 listener, 6 limit, 7 how long they may take to be
+--       confirmed that do not say it themselves
+-- Effect: first puts back what nobody confirmed in time. The listener joins at the left end of
+--         `ch`; for 0 it leaves. If it had its turn and took something, the next one has it.
+-- Reply: when to ask again or nil, then for each timer its id, when it was due, its event, how
+--        often it came back, how often it may, and when it comes back, or nil.
+local me, limit, within = T .. 'ch:' .. ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
+expect_timers()
+
+if limit == 0 then
+    leave(me)
+elseif redis.call('LINDEX', channels, -1) ~= me and not redis.call('LPOS', channels, me) then
+    if redis.call('LPUSH', channels, me) > 1000 then
+        leave(redis.call('LINDEX', channels, -1))
+    end
+end
+local has_turn = limit > 0 and first_listener(me) == me
+put_back()
+
+local reply, ended, kept = {false}, {}, {}
+
+-- Gives a timer to the listener, unless nobody knows what it is.
+local function give(id, score, event, own)
+    if not event then return end
+    local count, max = retries_in(event)
+    local back = max > 0 and now + (tonumber(own) or within)
+    reply[#reply + 1] = {id, instant(score), event, count, max, back}
+    if not back then
+        ended[#ended + 1] = id
+        return
+    end
+    redis.call('ZADD', fired, back, id)
+    if not string.find(event, '_numRetries', 1, true) or
+        with_count(event, count) ~= event then
+        kept[#kept + 1] = id
+        kept[#kept + 1] = with_count(event, count)
+    end
+end
+
+local due = limit > 0 and redis.call('ZRANGE', pending, '-inf', now, 'BYSCORE', 'LIMIT', 0, limit,
+    'WITHSCORES') or {}
+if #due > 0 then
+    local ids = {}
+    for i = 1, #due, 2 do ids[#ids + 1] = due[i] end
+    local texts = redis.call('HMGET', events, unpack(ids))
+    local own = redis.call('HLEN', confirm) > 0 and redis.call('HMGET', confirm, unpack(ids)) or {}
+    redis.call('ZREM', pending, unpack(ids))
+    for i, id in ipairs(ids) do give(id, due[2 * i], texts[i], own[i]) end
+    if #ended > 0 then
+        redis.call('HDEL', events, unpack(ended))
+        redis.call('ZREM', fired, unpack(ended))
+    end
+    if #kept > 0 then redis.call('HSET', events, unpack(kept)) end
+end
+
+if #reply > 1 and has_turn then
+    if redis.call('LLEN', channels) > 1 then redis.call('RPOPLPUSH', channels, channels) end
+    forget_told()
+end
+local next, first, ours = tell(limit > 0 and me or nil)
+if limit == 0 then return reply end
+
+if next and next <= now then
+    reply[1] = now
+elseif not ours then
+    -- Node may have been told too early an instant, and take nothing then.
+    local grace, base = tunables()
+    reply[1] = now + base * redis.call('LLEN', channels)
+    if next then reply[1] = math.min(reply[1], instant(next) + math.ceil(grace / 4)) end
+elseif next then
+    reply[1] = first == me and instant(next) or instant(next) + silence
+end
+local wake_at = math.min(reply[1] or never, never)
+redis.call('HSET', listeners, me, string.format('%.0f', wake_at))
+if wake_at > (tonumber(redis.call('HGET', turn, 'latest')) or 0) then
+    redis.call('HSET', turn, 'latest', string.format('%.0f', wake_at))
+end
+return reply

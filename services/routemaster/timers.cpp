@@ -1,0 +1,312 @@
+#include <array>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "answers.hpp"
+#include "bus_client.hpp"
+#include "command.hpp"
+#include "components/root_key.hpp"
+#include "components/seconds.hpp"
+#include "routemaster/codec/json.hpp"
+#include "routemaster/timer.hpp"
+#include "table.hpp"
+#include "watch.hpp"
+
+namespace routemaster::service {
+namespace {
+
+struct TimersSettings {
+    BusSettings bus{};
+    RootKeySettings root_key{};
+    WatchSettings watch{};
+    bool json = false;
+    std::string space;
+    std::string id;
+    bool all = false;
+    std::string state;
+    std::uint64_t limit = 100;
+    std::string payload;
+    std::optional<double> delay;
+    std::optional<std::int64_t> at;
+    std::uint32_t retries_max = 0;
+    std::optional<double> confirm_within;
+    std::optional<std::uint32_t> retries;
+    std::uint32_t take = 1;
+    double wait = 0;
+};
+
+const std::array<std::string, 3> states{"pending", "fired", "dead"};
+
+std::string path_of(const TimersSettings& settings) { return "/v1/timers/" + settings.space; }
+
+std::string path_of_timer(const BusClient& client, const TimersSettings& settings) {
+    return path_of(settings) + "/" + client.encoded(settings.id);
+}
+
+std::int64_t milliseconds(double span) { return from_seconds(span).count(); }
+
+std::string body_of(Value::Map fields) {
+    std::string body;
+    append_json(body, Value{std::move(fields)});
+    return body;
+}
+
+/// Adds when a timer is to be due.
+void add_due(const TimersSettings& settings, Value::Map& fields) {
+    if (settings.delay && settings.at) throw CLI::ValidationError("--at", "is instead of --delay");
+    if (settings.delay) fields.emplace_back("delay", milliseconds(*settings.delay));
+    if (settings.at) fields.emplace_back("at", *settings.at);
+}
+
+// --- Looking ------------------------------------------------------------------------------------
+
+int list(const TimersSettings& settings) {
+    BusClient client{settings.bus};
+    auto left = settings.limit;
+    Rows rows{{"ID", "STATE", "AT", "IN", "RETRIES", "PAYLOAD"}};
+    for (const auto& state : states) {
+        if (!settings.state.empty() && settings.state != state) continue;
+        if (left == 0) break;
+        for_each_item(client, path_of(settings) + "?state=" + state, [&](const Value& timer) {
+            --left;
+            if (settings.json) {
+                std::cout << printed(timer) << '\n';
+                return left > 0;
+            }
+            const auto& at = field(timer, "at");
+            rows.push_back(
+                {cell(printed(field(timer, "id"))), state, printed_time(at),
+                 state == "dead" ? "-" : printed_wait(at),
+                 printed(field(timer, "retries")) + "/" + printed(field(timer, "retries_max")),
+                 cell(printed(field(timer, "payload")))});
+            return left > 0;
+        });
+    }
+    if (!settings.json) print_table(rows);
+    return 0;
+}
+
+int show(const TimersSettings& settings) {
+    BusClient client{settings.bus};
+    const auto body = client.demand("GET", path_of_timer(client, settings)).body;
+    if (settings.json) {
+        std::cout << body << '\n';
+        return 0;
+    }
+    const auto timer = parse_json(body).value();
+    Rows rows;
+    for (const auto& [key, value] : *timer.get_if<Value::Map>()) {
+        rows.push_back({key, key == "at" ? printed_time(value) : in_line(printed(value))});
+    }
+    print_table(rows);
+    return 0;
+}
+
+int stats(const TimersSettings& settings) {
+    const auto body =
+        BusClient{settings.bus}.demand("GET", "/v1/timer_counts/" + settings.space).body;
+    if (settings.json) {
+        std::cout << body << '\n';
+        return 0;
+    }
+    const auto counts = parse_json(body).value();
+    Rows rows{{"NAMESPACE", "PENDING", "FIRED", "DEAD", "LISTENERS", "NEXT"}, {settings.space}};
+    for (const char* number : {"pending", "fired", "dead", "listeners"}) {
+        rows.back().push_back(printed(field(counts, number)));
+    }
+    rows.back().push_back(printed_wait(field(counts, "next_due")));
+    print_table(rows);
+    return 0;
+}
+
+// --- Acting -------------------------------------------------------------------------------------
+
+int post(const TimersSettings& settings) {
+    auto payload = parse_json(settings.payload);
+    if (!payload) throw CLI::ValidationError("payload", payload.error().context());
+    Value::Map fields{{"payload", *std::move(payload)},
+                      {"retries_max", std::int64_t{settings.retries_max}}};
+    add_due(settings, fields);
+    if (!settings.id.empty()) fields.emplace_back("id", settings.id);
+    if (settings.confirm_within) {
+        fields.emplace_back("confirm_within", milliseconds(*settings.confirm_within));
+    }
+    const auto answer =
+        BusClient{settings.bus}.demand("POST", path_of(settings), body_of(std::move(fields)));
+    if (settings.json) {
+        std::cout << answer.body << '\n';
+        return 0;
+    }
+    const auto posted = parse_json(answer.body).value();
+    std::cout << in_line(printed(field(posted, "id"))) << ' ' << printed(field(posted, "outcome"))
+              << '\n';
+    return 0;
+}
+
+int cancel(const TimersSettings& settings) {
+    BusClient client{settings.bus};
+    client.demand("DELETE", path_of_timer(client, settings));
+    return 0;
+}
+
+int postpone(const TimersSettings& settings) {
+    Value::Map fields{{"id", settings.id}};
+    add_due(settings, fields);
+    BusClient{settings.bus}.demand("POST", path_of(settings) + "/postpone",
+                                   body_of(std::move(fields)));
+    return 0;
+}
+
+int take(const TimersSettings& settings) {
+    Value::Map fields{{"limit", std::int64_t{settings.take}},
+                      {"wait", milliseconds(settings.wait)}};
+    if (settings.confirm_within) {
+        fields.emplace_back("confirm_within", milliseconds(*settings.confirm_within));
+    }
+    const auto answer = BusClient{settings.bus}.demand("POST", path_of(settings) + "/take",
+                                                       body_of(std::move(fields)));
+    const auto taken = parse_json(answer.body).value();
+    for (const auto& timer : elements(field(taken, "timers"))) std::cout << printed(timer) << '\n';
+    return 0;
+}
+
+int confirm(const TimersSettings& settings) {
+    Value::Map fields{{"id", settings.id}};
+    if (settings.retries) fields.emplace_back("retries", std::int64_t{*settings.retries});
+    BusClient{settings.bus}.demand("POST", path_of(settings) + "/confirm",
+                                   body_of(std::move(fields)));
+    return 0;
+}
+
+/// Does something to one DEAD timer, or to all. Returns how many there were.
+std::int64_t for_dead(const TimersSettings& settings, const std::string& action) {
+    if (!settings.id.empty() == settings.all) {
+        throw CLI::ValidationError("id", "give the id of one timer, or --all");
+    }
+    const auto body = settings.all ? std::string{} : body_of({{"id", settings.id}});
+    const auto answer =
+        BusClient{settings.bus}.demand("POST", path_of(settings) + "/" + action, body);
+    return number(parse_json(answer.body).value(), "timers");
+}
+
+int repost(const TimersSettings& settings) {
+    std::cout << for_dead(settings, "repost") << " timers are pending again\n";
+    return 0;
+}
+
+int drop(const TimersSettings& settings) {
+    std::cout << for_dead(settings, "drop") << " timers were dropped\n";
+    return 0;
+}
+
+// --- Declarations -------------------------------------------------------------------------------
+
+CLI::Option* declare_id(CLI::App& action, TimersSettings& settings) {
+    return action.add_option("id", settings.id, "The id of a timer");
+}
+
+void declare_due(CLI::App& action, TimersSettings& settings) {
+    action.add_option("--delay", settings.delay, "Seconds from now until it is due")
+        ->check(CLI::Range(0.0, 1e12))
+        ->type_name("SECONDS");
+    action
+        .add_option("--at", settings.at, "When it is due: milliseconds since 1970, instead of that")
+        ->check(CLI::Range(std::int64_t{0}, to_milliseconds(timer_at_max)))
+        ->type_name("MS");
+}
+
+void declare_post(CLI::App& action, TimersSettings& settings) {
+    action.add_option("payload", settings.payload, "What it carries")
+        ->required()
+        ->type_name("JSON");
+    declare_due(action, settings);
+    action.add_option("--id", settings.id, "Its id; a timer that has it is replaced [a fresh one]");
+    action
+        .add_option("--retries-max", settings.retries_max,
+                    "How often it is fired again until it is confirmed; 0: it is handed out at "
+                    "most once")
+        ->check(CLI::Range(std::uint32_t{0}, timer_retries_max))
+        ->capture_default_str();
+}
+
+void declare_confirm_within(CLI::App& action, TimersSettings& settings) {
+    action
+        .add_option("--confirm-within", settings.confirm_within,
+                    "Seconds that a listener has to confirm it [10]")
+        ->check(CLI::Range(0.001, 31'622'400.0))
+        ->type_name("SECONDS");
+}
+
+}  // namespace
+
+Run declare_timers(CLI::App& app) {
+    using Work = int (*)(const TimersSettings&);
+    const auto settings = std::make_shared<TimersSettings>();
+    const auto work = std::make_shared<Work>();
+    declare_bus(app, settings->bus);
+    declare_root_key(app, settings->root_key);
+    app.add_flag("--json", settings->json, "Print JSON, one timer in each line");
+    declare_watch(app, settings->watch);
+    app.require_subcommand(1);
+    app.fallthrough();
+    const auto declare = [&](const char* name, const char* summary, Work action) -> CLI::App& {
+        auto* const declared = app.add_subcommand(name, summary);
+        declared->add_option("namespace", settings->space, "The namespace of the timers")
+            ->required()
+            ->check([](const std::string& space) {
+                return is_timer_name(space) ? ""
+                                            : "must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }";
+            });
+        declared->callback([work, action] { *work = action; });
+        return *declared;
+    };
+    auto& posting = declare("post", "Post a timer, and print its id", post);
+    declare_post(posting, *settings);
+    declare_confirm_within(posting, *settings);
+    auto& listing = declare("list", "List timers, the next one first", list);
+    listing.add_option("--state", settings->state, "Only timers in this state")
+        ->check(CLI::IsMember{states});
+    listing.add_option("--limit", settings->limit, "Timers to list at most")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+        ->capture_default_str();
+    declare_id(declare("show", "Show a timer", show), *settings)->required();
+    declare("stats", "Count the timers in each state, and the listeners", stats);
+    declare_id(declare("cancel", "Forget a timer that has not been handled", cancel), *settings)
+        ->required();
+    auto& postponing = declare("postpone", "Give a timer another due time", postpone);
+    declare_id(postponing, *settings)->required();
+    declare_due(postponing, *settings);
+    auto& taking = declare("take", "Take timers that are due, and print them as JSON", take);
+    taking.add_option("--limit", settings->take, "Timers to take at most")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    taking.add_option("--wait", settings->wait, "Seconds to wait for one")
+        ->check(CLI::Range(0.0, 30.0))
+        ->capture_default_str();
+    declare_confirm_within(taking, *settings);
+    auto& confirming = declare("confirm", "Confirm a timer that fired", confirm);
+    declare_id(confirming, *settings)->required();
+    confirming.add_option("--retries", settings->retries,
+                          "Only the firing with this number of retries");
+    for (auto* const action :
+         {&declare("repost", "Let DEAD timers fire again, with all their retries", repost),
+          &declare("drop", "Forget DEAD timers", drop)}) {
+        declare_id(*action, *settings);
+        action->add_flag("--all", settings->all, "All of them");
+    }
+
+    return [settings, work] {
+        settings->bus.token = require_root_key(settings->root_key);
+        const bool looks = *work == list || *work == show || *work == stats;
+        if (settings->watch.watch && !looks) {
+            throw CLI::ValidationError("--watch", "only what is shown can be watched");
+        }
+        return show_as(settings->watch, [&] { return (*work)(*settings); });
+    };
+}
+
+}  // namespace routemaster::service

@@ -1,0 +1,293 @@
+// Listeners of ours among those of dtimer 0.3.3, in real processes of Node: see tests/node.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "redis_scene.hpp"
+#include "routemaster/clock.hpp"
+#include "support/await.hpp"
+#include "support/node.hpp"
+#include "support/timer_taker.hpp"
+
+using namespace routemaster;
+using test::NodePeer;
+using test::TimerTaker;
+
+namespace {
+
+/// A server, a store that posts, and listeners of either kind.
+struct Fleet : test::RedisScene {
+    TimerPosted post(const std::string& id, Duration delay, std::uint32_t retries_max = 0,
+                     const Value& payload = Value::Map{{"text", "hello"}},
+                     Duration confirm_within = {}) {
+        now = system_clock().now();
+        return perform(PostTimer{.space = "dt",
+                                 .id = id,
+                                 .payload = encode(payload),
+                                 .due_at = now + delay,
+                                 .retries_max = retries_max,
+                                 .confirm_within = confirm_within});
+    }
+    /// Posts timers, one every `interval`. Returns when each is due.
+    std::map<std::string, TimePoint> post_many(int count, Duration interval, Duration first) {
+        std::map<std::string, TimePoint> due;
+        for (int i = 0; i < count; ++i) {
+            const auto id = std::to_string(i);
+            const auto delay = first + i * interval;
+            post(id, delay);
+            due[id] = now + delay;
+        }
+        return due;
+    }
+
+    NodePeer node(const std::string& id, bool confirms = false, int confirm_seconds = 10) {
+        return {server, {.id = id, .confirms = confirms, .confirm_seconds = confirm_seconds}};
+    }
+    std::unique_ptr<TimerTaker> ours(const std::string& name, TimerTaker::Settings settings = {}) {
+        auto taker = std::make_unique<TimerTaker>(server.address(), name, std::move(settings));
+        CHECK(test::await([&] { return taker->asked() > 0; }));
+        return taker;
+    }
+    TimerCounts counts() { return perform(CountTimers{"dt"}); }
+};
+
+/// How late something was, and that it was not early.
+Duration late(TimePoint at, TimePoint due_at) {
+    CHECK(at >= due_at);
+    return at - due_at;
+}
+
+}  // namespace
+
+TEST_CASE("redis: dtimer: what we post fires in Node, which reads the payload as its own fields") {
+    if (!test::has_node()) return;
+    Fleet f;
+    auto node = f.node("node");
+    f.post("a", Duration{300}, 2, Value::Map{{"n", 1}, {"list", Value::Array{}}});
+    f.post("b", Duration{350}, 0, Value::Array{1, "two"});
+    const auto a = node.event();
+    CHECK(a.event ==
+          Value{Value::Map{{"n", 1}, {"list", Value::Array{}}, {"id", "a"}, {"maxRetries", 2}}});
+    CHECK(late(a.at, f.now - Duration{50} + Duration{300}) < Duration{150});
+    const auto b = node.event();
+    CHECK(b.event ==
+          Value{Value::Map{{"_payload", Value::Array{1, "two"}}, {"id", "b"}, {"maxRetries", 0}}});
+    CHECK(node.call("confirm", R"(["a"])") == Value{1});
+    CHECK(f.counts() == TimerCounts{.listeners = 1});
+}
+
+TEST_CASE("redis: dtimer: what Node posts fires here, as a map without its reserved names") {
+    if (!test::has_node()) return;
+    Fleet f;
+    const auto ours = f.ours("ours");
+    NodePeer poster{f.server, {}};
+    const auto before = system_clock().now();
+    const auto id = poster.call("post", R"([{"text":"hello","n":[1,{"id":2}]},300])");
+    const auto got = ours->wait_for(*id.get_if<std::string>());
+    REQUIRE(got);
+    CHECK(
+        decode_value(got->timer.payload).value() ==
+        Value{Value::Map{{"text", "hello"}, {"n", Value::Array{1, Value{Value::Map{{"id", 2}}}}}}});
+    CHECK(late(got->at, got->timer.due_at) < Duration{100});
+    CHECK(got->timer.due_at - before >= Duration{300});
+    CHECK(got->timer.confirm_by == never);
+    CHECK(f.counts() == TimerCounts{.listeners = 1});
+}
+
+TEST_CASE("redis: dtimer: each side looks at, cancels and postpones timers of the other") {
+    if (!test::has_node()) return;
+    Fleet f;
+    NodePeer poster{f.server, {}};
+    f.post("a", Duration{60'000});
+    poster.call("post", R"([{"id":"b","maxRetries":3},60000])");
+    const auto peeked = poster.call("peek", R"(["a"])");
+    CHECK(*(*peeked.get_if<Value::Array>()).at(1).find("text") == Value{"hello"});
+    const auto found = f.perform(FindTimer{"dt", "b"});
+    REQUIRE(found);
+    CHECK(found->payload == Value{Value::Map{}});
+    CHECK(found->retries_max == 3);
+    CHECK(poster.call("changeDelay", R"(["a",30000])") == Value{1});
+    CHECK(f.perform(FindTimer{"dt", "a"})->at < f.now + Duration{31'000});
+    CHECK(f.perform(PostponeTimer{"dt", "b", f.now + Duration{90'000}}) == Count{1});
+    CHECK(poster.call("upcoming").find("b")->find("expireAt")->get_if<std::int64_t>() != nullptr);
+    CHECK(poster.call("cancel", R"(["a"])") == Value{1});
+    CHECK_FALSE(f.perform(FindTimer{"dt", "a"}));
+    CHECK(f.perform(CancelTimer{"dt", "b"}) == Removal::removed);
+    CHECK(poster.call("cancel", R"(["b"])") == Value{0});
+    CHECK(f.counts() == TimerCounts{});
+}
+
+TEST_CASE("redis: dtimer: listeners of both kinds take turns, and nothing is early or twice") {
+    if (!test::has_node()) return;
+    Fleet f;
+    auto one = f.node("one");
+    auto two = f.node("two");
+    const auto ours = f.ours("ours");
+    constexpr int count = 90;
+    const auto due = f.post_many(count, Duration{25}, Duration{500});
+    std::map<std::string, std::size_t> times;
+    std::vector<Duration> lateness;
+    f.now = system_clock().now() + count * Duration{25} + Duration{500};
+    CHECK(test::await([&] { return f.counts().pending == 0; }));
+    for (const auto& taken : ours->taken()) {
+        ++times[taken.timer.id];
+        lateness.push_back(late(taken.at, due.at(taken.timer.id)));
+    }
+    const auto own = times.size();
+    // Each gets all that is left of the events once it has printed the reply behind them.
+    for (auto* node : {&one, &two}) {
+        node->call("peek", R"(["nothing"])");
+        const auto before = times.size();
+        while (auto event = node->event_so_far()) {
+            ++times[event->id()];
+            lateness.push_back(late(event->at, due.at(event->id())));
+        }
+        CHECK(times.size() - before >= count / 8);
+    }
+    CHECK(own >= count / 8);
+    CHECK(times.size() == count);
+    CHECK(std::all_of(times.begin(), times.end(), [](const auto& one) { return one.second == 1; }));
+    std::sort(lateness.begin(), lateness.end());
+    CHECK(lateness[count / 2] < Duration{50});
+    WARN(lateness[count - 2] < Duration{100});
+}
+
+TEST_CASE("redis: dtimer: what Node does not confirm comes here, and the other way round") {
+    if (!test::has_node()) return;
+    Fleet f;
+    SUBCASE("from Node to us") {
+        auto node = f.node("node", false, 1);
+        f.post("a", Duration{50}, 1, Value::Map{{"n", 1'790'000'000'000'123}});
+        CHECK(node.event().event.find("_numRetries") == nullptr);
+        node.kill();
+        const auto ours = f.ours("ours");
+        const auto got = ours->wait_for("a");
+        REQUIRE(got);
+        CHECK(got->timer.retries == 1);
+        CHECK(late(got->at, got->timer.due_at) < Duration{300});
+        CHECK(test::await([&] { return f.counts().fired == 0; }));
+        CHECK(f.counts() == TimerCounts{.listeners = 1});
+    }
+    SUBCASE("from us to Node") {
+        auto ours = f.ours("ours", {.confirms = false, .confirm_within = Duration{1'000}});
+        f.post("a", Duration{50}, 2, Value::Map{{"n", 1}});
+        CHECK(ours->wait_for("a"));
+        ours->leave();
+        auto node = f.node("node", true);
+        const auto got = node.event();
+        CHECK(*got.event.find("_numRetries") == Value{1});
+        CHECK(*got.event.find("n") == Value{1});
+        CHECK(test::await([&] { return f.counts().fired == 0; }));
+        CHECK(f.counts() == TimerCounts{.listeners = 1});
+    }
+    SUBCASE("until it is DEAD") {
+        auto node = f.node("node", false, 1);
+        const auto ours = f.ours("ours", {.confirms = false, .confirm_within = Duration{200}});
+        f.post("a", Duration{50}, 1, Value{"text"}, Duration{300});
+        CHECK(test::await([&] {
+            f.now = system_clock().now();
+            return f.counts().dead == 1 || f.counts() == TimerCounts{.listeners = 2};
+        }));
+    }
+}
+
+TEST_CASE("redis: a timer that nobody confirms comes back on time, though nobody polls then") {
+    Fleet f;
+    const auto ours = f.ours("ours", {.confirms = false, .confirm_within = Duration{1'200}});
+    f.post("a", Duration{50}, 1);
+    const auto first = ours->wait_for("a");
+    const auto second = ours->wait_for("a", 2);
+    REQUIRE(first);
+    REQUIRE(second);
+    CHECK(second->timer.due_at == first->timer.confirm_by);
+    // A listener of dtimer is 800 ms late.
+    CHECK(late(second->at, second->timer.due_at) < Duration{150});
+    CHECK(test::await([&] { return f.counts().dead == 1; }));
+}
+
+TEST_CASE(
+    "redis: dtimer: a listener that is killed or suspended delays others for a second at most") {
+    if (!test::has_node()) return;
+    Fleet f;
+    auto one = f.node("one");
+    auto two = f.node("two");
+    const auto ours = f.ours("ours");
+    auto more = f.ours("more");
+    const auto due = f.post_many(200, Duration{20}, Duration{500});
+    ::usleep(1'500'000);
+    SUBCASE("one of Node is killed") { one.kill(); }
+    SUBCASE("one of Node is suspended") { one.freeze(); }
+    SUBCASE("ours is killed") { more.reset(); }
+    SUBCASE("ours is suspended") { more->freeze(true); }
+    CHECK(test::await([&] { return f.counts().pending == 0; }));
+    std::map<std::string, Duration> lateness;
+    for (const auto* taker : {ours.get(), more.get()}) {
+        if (taker == nullptr) continue;
+        for (const auto& taken : taker->taken()) {
+            lateness[taken.timer.id] = late(taken.at, due.at(taken.timer.id));
+        }
+    }
+    two.call("peek", R"(["nothing"])");
+    while (auto event = two.event_so_far()) {
+        lateness[event->id()] = late(event->at, due.at(event->id()));
+    }
+    // What the one that ended, or stands still, has printed nobody reads.
+    CHECK(lateness.size() > 120);
+    std::vector<Duration> all;
+    for (const auto& [id, duration] : lateness) all.push_back(duration);
+    std::sort(all.begin(), all.end());
+    CHECK(all[all.size() / 2] < Duration{60});
+    CHECK(all.back() < Duration{1'300});
+}
+
+TEST_CASE("redis: dtimer: after SCRIPT FLUSH ours go on") {
+    if (!test::has_node()) return;
+    Fleet f;
+    const auto ours = f.ours("ours");
+    f.other({"SCRIPT", "FLUSH"});
+    f.post("a", Duration{200}, 1);
+    const auto got = ours->wait_for("a");
+    REQUIRE(got);
+    CHECK(late(got->at, got->timer.due_at) < Duration{100});
+    CHECK(test::await([&] { return f.counts().fired == 0; }));
+}
+
+TEST_CASE("redis: dtimer: cancelling, postponing and leaving do not make Node late") {
+    if (!test::has_node()) return;
+    Fleet f;
+    auto node = f.node("node");
+    const auto expect_prompt = [&](const std::string& id, TimePoint due_at) {
+        const auto got = node.event();
+        CHECK(got.id() == id);
+        // dtimer alone is 700 ms late, or 1.5 s.
+        CHECK(late(got.at, due_at) < Duration{250});
+    };
+    SUBCASE("the next timer is cancelled") {
+        f.post("a", Duration{300});
+        f.post("b", Duration{600});
+        const auto due_at = f.now + Duration{600};
+        f.perform(CancelTimer{"dt", "a"});
+        expect_prompt("b", due_at);
+    }
+    SUBCASE("the next timer is postponed") {
+        f.post("a", Duration{300});
+        f.perform(PostponeTimer{"dt", "a", f.now + Duration{600}});
+        expect_prompt("a", f.now + Duration{600});
+    }
+    SUBCASE("the listener that was told leaves") {
+        const auto ours = f.ours("ours");
+        f.other({"LREM", "dt:ch", "0", "dt:ch:ours"});
+        f.other({"RPUSH", "dt:ch", "dt:ch:ours"});
+        f.post("b", Duration{400});
+        const auto due_at = f.now + Duration{400};
+        ours->leave();
+        expect_prompt("b", due_at);
+    }
+}

@@ -1,0 +1,86 @@
+#include <string>
+#include <utility>
+
+#include "http_api_scenario.hpp"
+
+using namespace http_api_test;
+
+namespace {
+
+const std::string batches_path = "/v1/job-batches";
+const std::string import_body =
+    R"({"name":"import","on_success":{"queue":"mail","name":"done","arguments":[7]},)"
+    R"("on_end":{"queue":"images","name":"clean","attempts_max":3,"priority":1,"timeout":9,)"
+    R"("metadata":{"tenant":"shop"}}})";
+
+void create_refused(Scenario& bus, const std::string& body, const std::string& problem) {
+    INFO(body);
+    const auto answer = bus.post(batches_path, root, body);
+    CHECK(answer.status == 400);
+    CHECK(answer.body == problem);
+    CHECK(done(bus.store, rm::ListJobBatches{}).batches.empty());
+}
+
+}  // namespace
+
+TEST_CASE("http api: a batch of jobs is created, filled, closed, shown and removed") {
+    Scenario bus;
+    CHECK(bus.post(batches_path, root, import_body).body == R"({"id":1,"outcome":"created"})");
+    CHECK(bus.post(batches_path, root, import_body).body == R"({"id":1,"outcome":"exists"})");
+    CHECK(bus.post("/v1/queues/images/jobs", root, R"({"name":"a","batch":1})").status == 200);
+    CHECK(bus.get("/v1/queues/images/jobs/1", root).body.find(R"("batch":1,)") !=
+          std::string::npos);
+    const auto at = std::to_string(rm::to_milliseconds(noon));
+    const std::string shown =
+        R"({"id":1,"name":"import","total":1,"pending":1,"succeeded":0,"buried":0,"cancelled":0,)"
+        R"("expired":0,"forgotten":0,"created_at":)" +
+        at +
+        R"(,"closed_at":null,"ended_at":null,"succeeded_at":null,)"
+        R"("on_success":{"queue":"mail","name":"done","arguments":[7],"attempts_max":25,)"
+        R"("priority":0,"timeout":0,"metadata":{},"id":null},)"
+        R"("on_end":{"queue":"images","name":"clean","arguments":[],"attempts_max":3,)"
+        R"("priority":1,"timeout":9,"metadata":{"tenant":"shop"},"id":null}})";
+    CHECK(bus.get(batches_path + "/1", root).body == shown);
+    CHECK(bus.get(batches_path, root).body == "[" + shown + "]");
+    CHECK(bus.post(batches_path + "/1/close", root, "").status == 204);
+    const auto lease = bus.post("/v1/queues/images/lease", root, R"({"worker":"w"})");
+    CHECK(lease.body.find(R"("batch":1})") != std::string::npos);
+    CHECK(bus.remove("/v1/queues/images/jobs/1", root).status == 409);
+    CHECK(bus.get(batches_path + "?state=ended", root).body == "[]");
+    CHECK(bus.remove(batches_path + "/1", root).status == 204);
+    CHECK(bus.remove(batches_path + "/1", root).status == 404);
+    CHECK(bus.get(batches_path + "/1", root).body == "batch not found");
+}
+
+TEST_CASE("http api: batches that have ended are listed apart, in pages") {
+    Scenario bus;
+    for (int n = 1; n <= 3; ++n) {
+        CHECK(bus.post(batches_path, root, "{}").status == 200);
+        CHECK(bus.post(batches_path + "/" + std::to_string(n) + "/close", root, "").status == 204);
+    }
+    CHECK(bus.get(batches_path, root).body == "[]");
+    const auto page = bus.get(batches_path + "?state=ended&limit=2", root);
+    CHECK(page.body.starts_with(R"([{"id":1,)"));
+    CHECK(header(page, "Link") == R"(</v1/job-batches?state=ended&after=2&limit=2>; rel="next")");
+    const auto last = bus.get(batches_path + "?state=ended&after=2&limit=2", root);
+    CHECK(last.body.starts_with(R"([{"id":3,)"));
+    CHECK(header(last, "Link").empty());
+    CHECK(bus.get(batches_path + "?state=open", root).body == "state: must be running or ended");
+    CHECK(bus.get(batches_path + "?after=x", root).body == "after: must be the id of a batch");
+}
+
+TEST_CASE("http api: a bad batch of jobs is refused and changes nothing") {
+    Scenario bus;
+    create_refused(bus, R"({"name":""})", "name: requires a string");
+    create_refused(bus, R"({"on_end":7})", "on_end: job: must be an object");
+    create_refused(bus, R"({"on_end":{"name":"a"}})", "on_end: queue: requires a string");
+    create_refused(bus, R"({"on_success":{"queue":"a","name":"a","delay":1}})",
+                   "on_success: delay: is not for the end of a batch");
+    CHECK(bus.post(batches_path, root, R"({"jobs":[]})").status == 400);
+    CHECK(bus.post(batches_path, shop, "{}").status == 401);
+    CHECK(bus.post(batches_path + "/1/close", root, "").status == 404);
+    CHECK(bus.post(batches_path + "/x/close", root, "").status == 404);
+    CHECK(bus.post("/v1/queues/images/jobs", root, R"({"name":"a","batch":9})").body ==
+          "batch: there is no batch 9");
+    CHECK(bus.post("/v1/queues/images/jobs", root, R"({"name":"a","batch":0})").status == 400);
+}

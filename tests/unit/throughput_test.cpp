@@ -1,0 +1,68 @@
+/// @file
+/// What became of jobs over time, where the conformance suite does not reach.
+
+#include "core/state/throughput.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "routemaster/time.hpp"
+
+using namespace routemaster;
+using detail::Throughput;
+using detail::ThroughputTable;
+
+namespace {
+
+constexpr auto done = &QueueCounts::done;
+constexpr TimePoint noon = from_milliseconds(1'795'222'800'000);  // An hour begins.
+constexpr Duration minute{60'000};
+constexpr Duration hour{3'600'000};
+
+}  // namespace
+
+TEST_CASE("a clock that is set back counts in earlier minutes, and loses nothing") {
+    Throughput throughput;
+    throughput.count(done, noon);
+    throughput.count(done, noon - minute * 3);
+    throughput.count(done, noon);
+    const auto at = throughput.at(noon);
+    REQUIRE(at.minutes.size() == 2);
+    CHECK(at.minutes[0] == QueueCountsAt{noon - minute * 3, {.done = 1}});
+    CHECK(at.minutes[1] == QueueCountsAt{noon, {.done = 2}});
+    CHECK(throughput.at(noon - minute * 3).minutes.size() == 1);
+    throughput.count(done, noon - hour * 100);
+    CHECK(throughput.at(noon).hours.size() == 2);
+}
+
+TEST_CASE("instants before 1970 are in minutes, too") {
+    Throughput throughput;
+    throughput.count(done, from_milliseconds(-1));
+    throughput.count(done, from_milliseconds(0));
+    const auto at = throughput.at(from_milliseconds(1));
+    REQUIRE(at.minutes.size() == 2);
+    CHECK(at.minutes[0].from == from_milliseconds(-60'000));
+    CHECK(at.hours.size() == 2);
+}
+
+TEST_CASE("queues in which nothing has happened for a day take no memory") {
+    ThroughputTable table;
+    for (int n = 0; n < 1'000; ++n) table.count("queue " + std::to_string(n), done, noon);
+    CHECK(table.size() == 1'000);
+    table.count("another", done, noon + hour * 23);
+    CHECK(table.size() == 1'001);
+    table.count("yet another", done, noon + hour * 25);
+    CHECK(table.size() == 2);
+    CHECK(table.at("another", noon + hour * 25).hours.size() == 1);
+    CHECK(table.at("queue 7", noon + hour * 25) == QueueThroughput{});
+}
+
+TEST_CASE("of a queue no more is kept than what is asked for") {
+    Throughput throughput;
+    for (int n = 0; n < 60 * 48; ++n) throughput.count(done, noon + minute * n);
+    const auto at = throughput.at(noon + minute * (60 * 48 - 1));
+    CHECK(at.minutes.size() == 60);
+    CHECK(at.hours.size() == 24);
+    CHECK(at.hours.front().counts.done == 60);
+}

@@ -1,0 +1,204 @@
+/// @file
+/// Timers for listeners elsewhere, on a manual clock.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "routemaster/step.hpp"
+#include "routemaster/timer_requests.hpp"
+#include "support/timer_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// What became of a request; nothing while it waits.
+using Answer = std::shared_ptr<std::optional<Result<std::vector<FiredTimer>>>>;
+
+std::vector<std::string> ids_in(const Answer& answer) {
+    REQUIRE(answer->has_value());
+    std::vector<std::string> ids;
+    for (const auto& timer : (*answer)->value()) ids.push_back(timer.id);
+    return ids;
+}
+
+/// Requests of a scene, polled by hand.
+struct HandRequests {
+    explicit HandRequests(TimerScene& in, TimerRequestsOptions options = {})
+        : scene{in}, requests{in.store, complete(std::move(options))} {}
+
+    [[nodiscard]] TimerRequestsOptions complete(TimerRequestsOptions options) const {
+        options.log = scene.log.sink();
+        return options;
+    }
+
+    void run() { runner.run(scene.clock.now()); }
+
+    void run_for(Duration span) {
+        const auto end = scene.clock.now() + span;
+        for (run(); runner.next() < end; run()) scene.clock.set(runner.next());
+        scene.clock.set(end);
+        run();
+    }
+
+    Answer take(TimerRequest request = {}) {
+        if (request.space.empty()) request.space = "calls";
+        const auto answer = std::make_shared<std::optional<Result<std::vector<FiredTimer>>>>();
+        requests.take(std::move(request), [answer](Result<std::vector<FiredTimer>> result) {
+            CHECK_MESSAGE(!answer->has_value(), "answered twice");
+            answer->emplace(std::move(result));
+        });
+        run();
+        return answer;
+    }
+
+    void close() {
+        requests.close(scene.clock.now());
+        runner.wake();
+        run();
+    }
+
+    TimerScene& scene;
+    TimerRequests requests;
+    HandRunner runner{requests};
+};
+
+using Ids = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a request gets what is due, at once") {
+    TimerScene scene;
+    HandRequests hand{scene};
+    CHECK(ids_in(hand.take()).empty());
+    for (const char* id : {"a", "b", "c"})
+        scene.post(id, Duration{0}, {.id = id, .retries_max = 1});
+    const auto taken = hand.take({.limit = 2, .confirm_within = Duration{3'000}});
+    CHECK(ids_in(taken) == Ids{"a", "b"});
+    CHECK((*taken)->value()[0].confirm_by == scene.clock.now() + Duration{3'000});
+    CHECK(ids_in(hand.take({.limit = 5})) == Ids{"c"});
+    CHECK(scene.counts().fired == 3);
+}
+
+TEST_CASE("a request waits for a timer, and gets it when it is due") {
+    TimerScene scene;
+    HandRequests hand{scene};
+    const auto waiting = hand.take({.wait = Duration{10'000}});
+    CHECK(!waiting->has_value());
+    scene.post("a", Duration{1'500}, {.id = "a"});
+    hand.run_for(Duration{1'499});
+    CHECK(!waiting->has_value());
+    hand.run_for(Duration{1});
+    CHECK(ids_in(waiting) == Ids{"a"});
+}
+
+TEST_CASE("a request that waited for long enough gets nothing") {
+    TimerScene scene;
+    HandRequests hand{scene};
+    const auto waiting = hand.take({.wait = Duration{2'000}});
+    hand.run_for(Duration{1'999});
+    CHECK(!waiting->has_value());
+    hand.run_for(Duration{1});
+    CHECK(ids_in(waiting).empty());
+}
+
+TEST_CASE("those who wait are served in their order, each by itself") {
+    TimerScene scene;
+    HandRequests hand{scene};
+    const auto first = hand.take({.limit = 2, .wait = Duration{10'000}});
+    const auto second = hand.take({.limit = 2, .wait = Duration{10'000}});
+    const auto third = hand.take({.limit = 2, .wait = Duration{1'000}});
+    for (const char* id : {"a", "b", "c"}) scene.post(id, Duration{500}, {.id = id});
+    hand.run_for(Duration{600});
+    CHECK(ids_in(first) == Ids{"a", "b"});
+    CHECK(ids_in(second) == Ids{"c"});
+    CHECK(!third->has_value());
+    hand.run_for(Duration{400});
+    CHECK(ids_in(third).empty());
+}
+
+TEST_CASE("while nobody waits, the others have the turn, and after a while it has left") {
+    TimerScene scene;
+    HandRequests hand{scene};
+    const auto first = hand.take({.wait = Duration{1'000}});
+    CHECK(scene.counts().listeners == 1);
+    scene.post("a", Duration{10}, {.id = "a"});
+    hand.run_for(Duration{10});
+    CHECK(ids_in(first) == Ids{"a"});
+    scene.post("b", Duration{10}, {.id = "b"});
+    hand.run_for(Duration{40});
+    CHECK(scene.counts().listeners == 0);
+    CHECK(scene.counts().pending == 1);
+    CHECK(ids_in(hand.take()) == Ids{"b"});
+    hand.run_for(Duration{12'000});
+    CHECK(scene.counts().listeners == 0);
+    CHECK(!scene.store.times_of<LeaveTimers>().empty());
+    scene.post("c", Duration{0}, {.id = "c"});
+    CHECK(ids_in(hand.take()) == Ids{"c"});
+}
+
+TEST_CASE("a client that is gone gets no timer") {
+    TimerScene scene;
+    HandRequests hand{scene};
+    const auto gone = std::make_shared<std::atomic<bool>>(false);
+    const auto lost = hand.take({.wait = Duration{10'000}, .gone = gone});
+    const auto other = hand.take({.wait = Duration{10'000}});
+    gone->store(true);
+    scene.post("a", Duration{100}, {.id = "a"});
+    hand.run_for(Duration{200});
+    CHECK(ids_in(lost).empty());
+    CHECK(ids_in(other) == Ids{"a"});
+}
+
+TEST_CASE("a store that has no answer is said to have none") {
+    TimerScene scene;
+    HandRequests hand{scene};
+    scene.store.refuse<TakeTimers>(1);
+    const auto refused = hand.take();
+    CHECK((*refused)->error().code() == Errc::unavailable);
+    CHECK(ids_in(hand.take()).empty());
+    scene.store.refuse<TakeTimers>(3);
+    scene.post("a", Duration{100}, {.id = "a"});
+    const auto waiting = hand.take({.wait = Duration{5'000}});
+    hand.run_for(Duration{2'000});
+    CHECK(ids_in(waiting) == Ids{"a"});
+    CHECK(scene.log.count(LogLevel::warning, "cannot take timers of calls") == 2);
+}
+
+TEST_CASE("when it ends, those who wait are told so, and it leaves") {
+    TimerScene scene;
+    HandRequests hand{scene};
+    const auto waiting = hand.take({.wait = Duration{10'000}});
+    hand.requests.drain();
+    hand.run();
+    CHECK((*waiting)->error().code() == Errc::unavailable);
+    CHECK((*hand.take())->error().code() == Errc::unavailable);
+    hand.close();
+    hand.run_for(Duration{1'000});
+    CHECK(hand.requests.closed());
+    CHECK(scene.counts().listeners == 0);
+}
+
+TEST_CASE("bad requests for timers are refused") {
+    TimerScene scene;
+    HandRequests hand{scene, {.waiting_max = 1, .spaces_max = 1}};
+    const auto code = [&](TimerRequest request) {
+        return (*hand.take(std::move(request)))->error().code();
+    };
+    CHECK(code({.space = "no space"}) == Errc::invalid);
+    CHECK(code({.limit = 0}) == Errc::invalid);
+    CHECK(code({.limit = timers_per_request_max + 1}) == Errc::invalid);
+    CHECK(code({.wait = timer_wait_max + Duration{1}}) == Errc::invalid);
+    CHECK(code({.confirm_within = Duration{0}}) == Errc::invalid);
+    const auto waiting = hand.take({.wait = Duration{1'000}});
+    CHECK(code({}) == Errc::unavailable);
+    hand.run_for(Duration{1'000});
+    CHECK(code({.space = "another"}) == Errc::unavailable);
+}
