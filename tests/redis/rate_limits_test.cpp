@@ -100,7 +100,9 @@ TEST_CASE("redis: a job of which no wake-up told is run within a second or so, a
     RedisScene s;
     test::SleepyStore sleepy{s.store};
     const test::RecordedLog log;
-    WorkerPool pool{sleepy, {.queues = {"work"}, .threads = 1, .log = log.sink()}};
+    WorkerPoolOptions options{.queues = {"work"}, .threads = 1};
+    options.log = log.sink();
+    WorkerPool pool{sleepy, options};
     std::atomic<int> ran{0};
     pool.handle("resize", [&](JobContext&) { ++ran; });
     pool.start();
