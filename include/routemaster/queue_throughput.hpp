@@ -29,7 +29,8 @@ struct QueueCountsAt {
 };
 
 /// What became of the jobs of a queue lately: the minutes and hours in which something did, the
-/// oldest first. The last one of each goes on.
+/// oldest first. The last one of each goes on. A store in memory or in a file counts from when it
+/// was opened; on Redis all processes count together.
 struct QueueThroughput {
     std::vector<QueueCountsAt> minutes{};  ///< Of the last 60, the current one included.
     std::vector<QueueCountsAt> hours{};    ///< Of the last 24, the current one included.

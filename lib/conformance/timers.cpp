@@ -301,8 +301,8 @@ void add_firing_cases(StoreCases& add) {
         expect(std::is_sorted(fired.begin(), fired.end()), "they fire in their order");
     });
 
-    add("a clock that is set back fires nothing twice and nothing too soon; a step forward fires "
-        "what is late in order",
+    add("a clock that is set back fires nothing twice and nothing too soon, and a step forward "
+        "fires what is late in order",
         [](Scenario& s) {
             post(s, "once", Duration{0});
             post(s, "again", Duration{0}, 1);

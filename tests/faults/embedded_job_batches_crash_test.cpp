@@ -69,6 +69,7 @@ TEST_CASE("a crash at any write leaves the last job of a batch, or its callbacks
             scene.close();
             disk.heal();
             FileScene left;
+            left.now = scene.now;
             left.open_at(copy);
             const bool succeeds = way == Way::ack || way == Way::close;
             const bool ended = left.must(FindJobBatch{batch})->ended_at.has_value();

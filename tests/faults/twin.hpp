@@ -105,6 +105,11 @@ private:
             counts->listeners = 0;
             wanted.listeners = 0;
             REQUIRE(*counts == wanted);
+        } else if (auto* throughput = std::get_if<QueueThroughput>(&*got)) {
+            // A store counts from when it read its state.
+            const auto& wanted = std::get<QueueThroughput>(*expected);
+            CHECK(contains(wanted.minutes, throughput->minutes));
+            CHECK(contains(wanted.hours, throughput->hours));
         } else if (auto* batches = std::get_if<std::vector<QueuedBatch>>(&*got)) {
             REQUIRE(kept_of(*batches) == kept_of(std::get<std::vector<QueuedBatch>>(*expected)));
         } else if (auto* batch = std::get_if<std::optional<QueuedBatch>>(&*got)) {
@@ -128,6 +133,20 @@ private:
             CAPTURE(text_of(wanted));
             REQUIRE(*got == wanted);
         }
+    }
+
+    /// Whether nothing was counted that others did not count.
+    static bool contains(const std::vector<QueueCountsAt>& all,
+                         const std::vector<QueueCountsAt>& some) {
+        return std::all_of(some.begin(), some.end(), [&](const QueueCountsAt& one) {
+            const auto same = std::find_if(all.begin(), all.end(), [&](const QueueCountsAt& other) {
+                return other.from == one.from;
+            });
+            return same != all.end() && one.counts.done <= same->counts.done &&
+                   one.counts.failed <= same->counts.failed &&
+                   one.counts.buried <= same->counts.buried &&
+                   one.counts.expired <= same->counts.expired;
+        });
     }
 
     /// What is kept of batches whatever happens to the process and to attempts under way.

@@ -87,6 +87,14 @@ TEST_CASE("http api: a job is leased, extended and acknowledged") {
     CHECK(bus.images.status().value() == rm::QueueStatus{});
 }
 
+TEST_CASE("http api: a lease names the batch of its job") {
+    LeaseScenario bus;
+    CHECK(bus.post(images_path + "/lease", "{}").body.ends_with(R"(,"batch":null}]})"));
+    CHECK(bus.post("/v1/job-batches", "{}").body == R"({"id":1,"outcome":"created"})");
+    CHECK(bus.post(images_path + "/jobs", R"({"name":"a","batch":1})").status == 200);
+    CHECK(bus.post(images_path + "/lease", "{}").body.ends_with(R"(,"batch":1}]})"));
+}
+
 TEST_CASE("http api: a worker that gives no name gets one") {
     LeaseScenario bus;
     const auto answer = rm::parse_json(bus.post(images_path + "/lease", "{}").body).value();
