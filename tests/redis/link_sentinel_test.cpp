@@ -66,8 +66,9 @@ TEST_CASE("link by sentinels: the master is found, and followed wherever it goes
     // The old master learns it ten seconds later.
     CHECK(replaced.elapsed() < Duration{4'000});
     CHECK(await([&] { return scene.ask(append, "list", "after") == "2"; }));
-    CHECK(scene.heard.await(3).size() == 3);
-    CHECK(scene.log.count(LogLevel::info, "connected again") == 2);
+    // A server on its way to another role may close the connection that listens once more.
+    CHECK(scene.heard.await(3).size() >= 3);
+    CHECK(scene.log.count(LogLevel::info, "connected again") >= 2);
 }
 
 TEST_CASE("link by sentinels: a sentinel that does not know the master is logged and skipped") {

@@ -11,6 +11,8 @@ if redis.call('ZCARD', KEYS[1]) >= 100000 then
     return redis.error_reply(
         'INVALID name: 100000 batches have not ended: close or remove some')
 end
+local last = tonumber(redis.call('GET', P .. 'routemaster:job_batch_id') or 0)
+if last then expect('HLEN', string.format('routemaster:job_batch:%.0f', last + 1)) end
 local id = redis.call('INCR', P .. 'routemaster:job_batch_id')
 forget_old_batches()
 local digits = string.format('%.0f', id)
