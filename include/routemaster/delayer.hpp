@@ -91,18 +91,23 @@ public:
     void postpone(std::string id, Duration delay, std::function<void(Result<bool>)> done);
     void postpone(std::string id, TimePoint at, std::function<void(Result<bool>)> done);
 
-    /// Confirms the last firing of a timer, whoever has it; or, with `retries`, only the firing of
-    /// that `Timer::retries`. Listeners do so by themselves when their handlers return.
-    Result<TimerConfirmed> confirm(std::string id, std::optional<std::uint32_t> retries = {});
+    /// Confirms the last firing of a timer, whoever has it; or only the one that has `retries` as
+    /// its `Timer::retries`, and `firing` as its `Timer::firing`. Listeners do so by themselves
+    /// when their handlers return.
+    Result<TimerConfirmed> confirm(std::string id, std::optional<std::uint32_t> retries = {},
+                                   std::optional<std::int64_t> firing = {});
     void confirm(std::string id, std::optional<std::uint32_t> retries,
-                 std::function<void(Result<TimerConfirmed>)> done);
+                 std::function<void(Result<TimerConfirmed>)> done,
+                 std::optional<std::int64_t> firing = {});
 
     /// Confirms a firing, and lets jobs, events and timers follow, in one step: all of it or
     /// nothing. `unknown` when no such firing waits for it. With the errors of `CompleteTimer`.
     /// Handlers of listeners have `TimerContext` for that.
-    Result<TimerConfirmed> complete(std::string id, std::uint32_t retries, FollowUps follow_ups);
+    Result<TimerConfirmed> complete(std::string id, std::uint32_t retries, FollowUps follow_ups,
+                                    std::optional<std::int64_t> firing = {});
     void complete(std::string id, std::uint32_t retries, FollowUps follow_ups,
-                  std::function<void(Result<TimerConfirmed>)> done);
+                  std::function<void(Result<TimerConfirmed>)> done,
+                  std::optional<std::int64_t> firing = {});
 
     // --- Looking --------------------------------------------------------------------------------
 

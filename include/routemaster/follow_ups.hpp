@@ -62,9 +62,10 @@ public:
     }
 
     /// The step that confirms a firing of a timer with them.
-    [[nodiscard]] CompleteTimer step(std::string space, std::string id, std::uint32_t retries) && {
-        return {std::move(space),         std::move(id),     retries, std::move(pushes_),
-                std::move(publications_), std::move(timers_)};
+    [[nodiscard]] CompleteTimer step(std::string space, std::string id, std::uint32_t retries,
+                                     std::optional<std::int64_t> firing = {}) && {
+        return {std::move(space),         std::move(id),      retries, std::move(pushes_),
+                std::move(publications_), std::move(timers_), firing};
     }
 
 private:

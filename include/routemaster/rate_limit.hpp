@@ -32,7 +32,10 @@ struct RateLimit {
         return burst == 0 ? jobs : burst;
     }
 
-    friend bool operator==(const RateLimit&, const RateLimit&) = default;
+    friend constexpr bool operator==(const RateLimit& one, const RateLimit& other) noexcept {
+        return one.jobs == other.jobs && one.per == other.per &&
+               one.tokens_max() == other.tokens_max();
+    }
 };
 
 /// The rate limits of a queue. By default there are none.

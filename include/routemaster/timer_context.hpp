@@ -36,6 +36,7 @@ struct Timer {
     std::uint32_t retries_max = 0;
     /// When it fires again, or dies, unless it is confirmed; `never`: it needs no confirmation.
     TimePoint confirm_by = never;
+    std::int64_t firing = 0;  ///< As `FiredTimer::firing`.
 
     /// Whether it dies unless this firing is confirmed.
     [[nodiscard]] bool last() const noexcept { return retries >= retries_max; }

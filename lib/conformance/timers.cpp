@@ -181,7 +181,8 @@ void add_firing_cases(StoreCases& add) {
                                     .due_at = s.now(),
                                     .retries = 0,
                                     .retries_max = 2,
-                                    .confirm_by = confirm_by},
+                                    .confirm_by = confirm_by,
+                                    .firing = first.firing},
                          "the first firing");
             const auto status = found(s, "a");
             expect_equal(status.state, TimerState::fired, "its state");
@@ -487,14 +488,44 @@ void add_dead_cases(StoreCases& add) {
         expect_equal(s.perform(repost), Count{0}, "posting it once more");
         expect_equal(found(s, "a").retries, 0U, "its retries");
         s.advance(second);
-        expect_equal(take(s).timers.at(0),
+        const auto fired = take(s).timers.at(0);
+        expect_equal(fired,
                      FiredTimer{.id = "a",
                                 .payload = encode(Value{"a"}),
                                 .due_at = s.now(),
                                 .retries = 0,
                                 .retries_max = 1,
-                                .confirm_by = s.now() + Duration{10'000}},
+                                .confirm_by = s.now() + Duration{10'000},
+                                .firing = fired.firing},
                      "what fires then");
+    });
+
+    add("a confirmation settles no firing of a timer that was posted again", [](Scenario& s) {
+        post(s, "a", Duration{0}, 1);
+        const auto first = take(s).timers.at(0);
+        s.advance(Duration{1});
+        post(s, "a", Duration{0}, 1);
+        const auto other = take(s).timers.at(0);
+        expect_equal(other.retries, first.retries, "retries of both");
+        const auto confirm_firing = [&](const FiredTimer& timer) {
+            return s.perform(ConfirmTimer{timer_space, "a", timer.retries, timer.firing});
+        };
+        expect_equal(confirm_firing(first), TimerConfirmed::unknown, "confirming the first");
+        CompleteTimer complete{.space = timer_space, .id = "a", .firing = first.firing};
+        complete.pushes.push_back({.queue = "work", .job = "x", .run_at = s.now()});
+        expect_equal(s.perform(complete).confirmation, TimerConfirmed::unknown, "completing it");
+        expect_equal(s.perform(CountJobs{"work"}).ready, std::uint64_t{0}, "jobs that follow");
+        expect(exists(s, "a"), "the timer that was posted again is there");
+        expect_equal(confirm_firing(other), TimerConfirmed::confirmed, "confirming the second");
+    });
+
+    add("no timer has an empty id, and so none is meant by it", [](Scenario& s) {
+        post(s, "a", Duration{0}, 1);
+        let_fire(s);
+        let_fire(s);
+        s.expect_refused(RepostDeadTimers{timer_space, "", s.now()}, "id");
+        s.expect_refused(DropDeadTimers{timer_space, ""}, "id");
+        expect_equal(counts(s).dead, std::uint64_t{1}, "DEAD timers");
     });
 
     add("all DEAD timers can be posted again, or dropped", [](Scenario& s) {

@@ -180,24 +180,28 @@ void Delayer::postpone(std::string id, TimePoint at, std::function<void(Result<b
            [done = std::move(done)](const Result<Count>& count) { done(whether(count)); });
 }
 
-Result<TimerConfirmed> Delayer::confirm(std::string id, std::optional<std::uint32_t> retries) {
-    return perform(store_, ConfirmTimer{space_, std::move(id), retries}, clock_.now());
+Result<TimerConfirmed> Delayer::confirm(std::string id, std::optional<std::uint32_t> retries,
+                                        std::optional<std::int64_t> firing) {
+    return perform(store_, ConfirmTimer{space_, std::move(id), retries, firing}, clock_.now());
 }
 
 void Delayer::confirm(std::string id, std::optional<std::uint32_t> retries,
-                      std::function<void(Result<TimerConfirmed>)> done) {
-    submit(store_, ConfirmTimer{space_, std::move(id), retries}, clock_.now(), std::move(done));
+                      std::function<void(Result<TimerConfirmed>)> done,
+                      std::optional<std::int64_t> firing) {
+    submit(store_, ConfirmTimer{space_, std::move(id), retries, firing}, clock_.now(),
+           std::move(done));
 }
 
 Result<TimerConfirmed> Delayer::complete(std::string id, std::uint32_t retries,
-                                         FollowUps follow_ups) {
-    return confirmation(
-        perform(store_, std::move(follow_ups).step(space_, std::move(id), retries), clock_.now()));
+                                         FollowUps follow_ups, std::optional<std::int64_t> firing) {
+    return confirmation(perform(
+        store_, std::move(follow_ups).step(space_, std::move(id), retries, firing), clock_.now()));
 }
 
 void Delayer::complete(std::string id, std::uint32_t retries, FollowUps follow_ups,
-                       std::function<void(Result<TimerConfirmed>)> done) {
-    submit(store_, std::move(follow_ups).step(space_, std::move(id), retries), clock_.now(),
+                       std::function<void(Result<TimerConfirmed>)> done,
+                       std::optional<std::int64_t> firing) {
+    submit(store_, std::move(follow_ups).step(space_, std::move(id), retries, firing), clock_.now(),
            [done = std::move(done)](const Result<CompletedTimer>& completed) {
                done(confirmation(completed));
            });

@@ -135,13 +135,15 @@ TEST_CASE("http api: a timer is taken with a long poll, and confirmed") {
     REQUIRE(waiting->size() == 1);
     CHECK(waiting->front().body ==
           R"({"timers":[{"id":"a","payload":"a","due_at":)" + at(rm::Duration{1'000}) +
-              R"(,"retries":0,"retries_max":1,"confirm_by":)" + at(rm::Duration{3'000}) + "}]}");
+              R"(,"retries":0,"retries_max":1,"confirm_by":)" + at(rm::Duration{3'000}) +
+              ",\"firing\":" + at(rm::Duration{3'000}) + "}]}");
     CHECK(bus.post(calls_path + "/confirm", R"({"id":"a","retries":1})").status == 409);
     CHECK(bus.post(calls_path + "/confirm", R"({"id":"a","retries":0})").status == 204);
     CHECK(bus.post(calls_path + "/confirm", R"({"id":"a"})").status == 409);
     CHECK(bus.post(calls_path + "/take").body == R"({"timers":[]})");
     CHECK(bus.calls.post("once", rm::Duration{0}, {.id = "once"}));
-    CHECK(bus.post(calls_path + "/take", "{}").body.ends_with(R"("confirm_by":null}]})"));
+    CHECK(
+        bus.post(calls_path + "/take", "{}").body.ends_with(R"("confirm_by":null,"firing":0}]})"));
 }
 
 TEST_CASE("http api: jobs, events and timers follow from a timer that is confirmed") {

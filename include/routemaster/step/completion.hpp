@@ -95,6 +95,7 @@ struct CompleteTimer {
     std::vector<PushJob> pushes{};
     std::vector<PublishEvent> publications{};
     std::vector<PostTimer> timers{};
+    std::optional<std::int64_t> firing{};  ///< As in `ConfirmTimer`.
 };
 
 /// The steps that end something together with what follows from it.

@@ -43,6 +43,9 @@ struct FiredTimer {
     /// When it fires again, or dies, unless it is confirmed. `never`: it needs no confirmation, as
     /// it is gone.
     TimePoint confirm_by = never;
+    /// Tells it from other firings of timers of this id, of which a later one may have the same
+    /// `retries`: one that was posted again. 0 when it needs no confirmation.
+    std::int64_t firing = 0;
 
     friend bool operator==(const FiredTimer&, const FiredTimer&) = default;
 };
@@ -116,6 +119,8 @@ struct ConfirmTimer {
     std::string id;
     /// Which firing: its `FiredTimer::retries`. Absent: the last one, whoever has it.
     std::optional<std::uint32_t> retries{};
+    /// Its `FiredTimer::firing`. Absent: any.
+    std::optional<std::int64_t> firing{};
 };
 
 /// The steps about the firing of timers.

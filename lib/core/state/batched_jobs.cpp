@@ -32,8 +32,8 @@ Result<void> JobTable::may_push(const PushJob& step) const {
 void JobTable::settle_batches(TimePoint now) {
     if (!batches_.has_touched()) return;
     batches_.settle(now, [&](const PushJob& push) {
-        // Nothing excludes its key, and it belongs to no batch.
-        return push_with_key(push, now, [](const Entity&) {}).value().id;
+        // It belongs to no batch, and is pushed whatever has its key.
+        return add_with_key(push, now).id;
     });
 }
 

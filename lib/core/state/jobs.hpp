@@ -118,6 +118,8 @@ public:
 
     /// Adds a job with a key, unless another excludes it; then the other may be replaced.
     Result<Pushed> push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal);
+    /// The same whatever has its key, which it takes.
+    Pushed add_with_key(const PushJob& step, TimePoint now);
 
     /// Moves a job that is not PENDING to another instant.
     void reschedule(JobState& job, TimePoint run_at, TimePoint now);

@@ -26,6 +26,10 @@ Result<Pushed> JobTable::push_with_key(const PushJob& step, TimePoint now, const
         return Pushed{PushOutcome::duplicate, 0};
     }
     if (auto may = may_push(step); !may) return may.error();
+    return add_with_key(step, now);
+}
+
+Pushed JobTable::add_with_key(const PushJob& step, TimePoint now) {
     auto& queue = this->queue(step.queue);
     const auto id = next_id();
     auto* group = group_of(queue, step.options.group);
@@ -37,7 +41,7 @@ Result<Pushed> JobTable::push_with_key(const PushJob& step, TimePoint now, const
     queue.by_id.insert(job);
     place(job, now);
     changes_.changed(job);
-    return Pushed{PushOutcome::pushed, id};
+    return {PushOutcome::pushed, id};
 }
 
 void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {

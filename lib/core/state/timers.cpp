@@ -7,6 +7,13 @@
 #include "routemaster/entropy.hpp"
 
 namespace routemaster::detail {
+namespace {
+
+/// What `FiredTimer::firing` is of a timer that comes back at an instant: later firings come back
+/// later.
+std::int64_t firing_of(TimePoint back_at) { return to_milliseconds(back_at); }
+
+}  // namespace
 
 TimePoint TimerSpace::next_at() const noexcept {
     auto next = never;
@@ -175,16 +182,23 @@ std::vector<FiredTimer> TimerTable::fire(TimerSpace& space, const TakeTimers& st
         const auto own = timer.confirm_within();
         const auto within = own == Duration{0} ? step.confirm_within : own;
         fired.back().confirm_by = saturating_add(now, within);
+        fired.back().firing = firing_of(fired.back().confirm_by);
         change(timer, TimerState::fired, fired.back().confirm_by);
     }
     return fired;
 }
 
-TimerConfirmed TimerTable::confirm(const ConfirmTimer& step) {
+StoredTimer* TimerTable::meant(const ConfirmTimer& step) {
     auto* timer = find(step.space, step.id);
     const bool is_meant = timer != nullptr && timer->state == TimerState::fired &&
-                          step.retries.value_or(timer->retries()) == timer->retries();
-    if (!is_meant) return TimerConfirmed::unknown;
+                          step.retries.value_or(timer->retries()) == timer->retries() &&
+                          step.firing.value_or(firing_of(timer->at)) == firing_of(timer->at);
+    return is_meant ? timer : nullptr;
+}
+
+TimerConfirmed TimerTable::confirm(const ConfirmTimer& step) {
+    auto* timer = meant(step);
+    if (timer == nullptr) return TimerConfirmed::unknown;
     remove(*timer);
     return TimerConfirmed::confirmed;
 }

@@ -86,6 +86,8 @@ public:
     Count postpone(const PostponeTimer& step, TimePoint now);
     TakenTimers take(const TakeTimers& step, TimePoint now);
     TimerConfirmed confirm(const ConfirmTimer& step);
+    /// The timer whose firing is meant; null when no such firing waits.
+    [[nodiscard]] StoredTimer* meant(const ConfirmTimer& step);
     void leave(const LeaveTimers& step, TimePoint now);
     Count repost(const RepostDeadTimers& step, TimePoint now);
     Count drop(const DropDeadTimers& step);

@@ -54,6 +54,12 @@ Result<void> check_listener(std::string_view listener) {
     return Error{Errc::invalid, "listener: must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }"};
 }
 
+/// The DEAD timer that is meant, or all.
+Result<void> check_which(const std::optional<std::string>& id) {
+    if (!id || !id->empty()) return {};
+    return Error{Errc::invalid, "id: must not be empty"};
+}
+
 Result<void> check_due(TimePoint due_at) {
     if (due_at >= TimePoint{} && due_at <= timer_at_max) return {};
     return Error{Errc::invalid, "due_at: must be from 1970 on, and before 2^53 ms"};
@@ -138,9 +144,13 @@ Result<void> LeaveTimers::check() const {
 
 Result<void> RepostDeadTimers::check() const {
     if (auto checked = check_space(space); !checked) return checked;
+    if (auto checked = check_which(id); !checked) return checked;
     return check_due(due_at);
 }
 
-Result<void> DropDeadTimers::check() const { return check_space(space); }
+Result<void> DropDeadTimers::check() const {
+    if (auto checked = check_space(space); !checked) return checked;
+    return check_which(id);
+}
 
 }  // namespace routemaster

@@ -1,17 +1,19 @@
 -- CompleteTimer: confirms a FIRED timer, pushes jobs, publishes events, and posts timers.
 -- KEYS  1 {space}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 how often it came back, 7 how many pushes, 8 how
---       many publications; then each push, each publication and each timer as in complete_job.lua
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 how often it came back, 7 its entry in `et`,
+--       or "" for any, 8 how many pushes, 9 how many publications; then each push, each publication
+--       and each timer as in complete_job.lua
 -- Parts: confirm_timer(), push_job(), publish_event() and post_timer() are these scripts, as
 --        functions of KEYS and ARGV.
 -- Effect: all that those do, or nothing: what they may meet is checked before anything is changed.
 -- Reply: as that of complete_job.lua; 0 when no such firing waits for it.
-read_follow_ups(7)
+read_follow_ups(8)
 local moving = expect_timers_of(ARGV)
 if type(moving) == 'table' then return moving end
 local T = P .. ARGV[4] .. ':'
-local waits = redis.call('ZSCORE', T .. 'et', ARGV[5]) and
-    not redis.call('ZSCORE', T .. 'ei', ARGV[5])
+local back = redis.call('ZSCORE', T .. 'et', ARGV[5])
+local waits = back and not redis.call('ZSCORE', T .. 'ei', ARGV[5]) and
+    (ARGV[7] == '' or tonumber(back) == tonumber(ARGV[7]))
 local event = waits and redis.call('HGET', T .. 'ed', ARGV[5])
 if not event or retries_in(event) ~= tonumber(ARGV[6]) then return {0} end
 local refused = refused_publication() or expect_follow_ups()

@@ -1,6 +1,7 @@
 -- ConfirmTimer: forgets a FIRED timer.
 -- KEYS  1 {space}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 how often it came back, or "" for any firing
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 how often it came back, or "" for any firing,
+--       7 its entry in `et`, or "" for any
 -- Parts: turns() gives tell_again(), which is only needed when it would have come back next.
 -- Effect: a timer that Node posted again while it was FIRED stays.
 -- Reply: 1, or 0 when no such firing waits for it.
@@ -12,6 +13,7 @@ if redis.call('ZSCORE', pending, id) then
     redis.call('ZREM', fired, id)
     return 0
 end
+if ARGV[7] ~= '' and tonumber(back) ~= tonumber(ARGV[7]) then return 0 end
 local event = redis.call('HGET', events, id)
 if event and ARGV[6] ~= '' and retries_in(event) ~= tonumber(ARGV[6]) then return 0 end
 local was_noted = redis.call('HEXISTS', confirm, id) == 1

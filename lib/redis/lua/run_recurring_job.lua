@@ -15,6 +15,7 @@ local last, outcome, id = tonumber(ARGV[7]), 2, 0
 if ARGV[9] and last > record[4] then
     local pushed = push_job({P .. 'jobs:index:' .. ARGV[10]},
         {ARGV[1], ARGV[2], ARGV[3], unpack(ARGV, 10)})
+    if pushed.err then return pushed end
     outcome, id = pushed[1] == 1 and 0 or 1, pushed[2]
     if outcome == 0 then
         record[5] = last

@@ -25,7 +25,7 @@ local reply, ended, kept = {false}, {}, {}
 local function give(id, score, event, own)
     if not event then return end
     local count, max = retries_in(event)
-    local back = max > 0 and now + (tonumber(own) or within)
+    local back = max > 0 and now + math.floor(tonumber(own) or within)
     reply[#reply + 1] = {id, instant(score), event, count, max, back}
     if not back then
         ended[#ended + 1] = id

@@ -123,8 +123,8 @@ struct StepProtocol<CompleteTimer> {
         using namespace lua;
         const auto confirm = function_of<ConfirmTimer>();
         const auto follow = follow_ups_part();
-        return compose(CompleteTimer::traits,
-                       {expect, wake, job, event_retries, confirm, follow}, complete_timer);
+        return compose(CompleteTimer::traits, {expect, wake, job, event_retries, confirm, follow},
+                       complete_timer);
     }
 
     static Result<void> check_mixed_fleet(const CompleteTimer& step,
@@ -134,6 +134,7 @@ struct StepProtocol<CompleteTimer> {
 
     static void request(Request& request, const CompleteTimer& step) {
         request.on(step.space, ":et").add(step.space).add(step.id).add(step.retries);
+        request.add_if(step.firing);
         add_follow_ups(request, step);
     }
 

@@ -14,7 +14,7 @@ namespace {
 
 void add(Request& request, const std::optional<RateLimit>& limit) {
     const auto numbers = limit.value_or(RateLimit{.jobs = 0, .per = Duration{0}});
-    request.arguments().add(numbers.jobs).add(numbers.per.count()).add(numbers.burst);
+    request.arguments().add(numbers.jobs).add(numbers.per.count()).add(numbers.tokens_max());
 }
 
 /// The limits in a text of `routemaster:limits`; none when it cannot be read.

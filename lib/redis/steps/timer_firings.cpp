@@ -34,7 +34,10 @@ struct StepProtocol<TakeTimers> {
                              .due_at = timer_instant(reply, *fields[1]),
                              .retries = timer_retries(*fields[3]),
                              .retries_max = timer_retries(*fields[4])};
-            if (!absent(*fields[5])) timer.confirm_by = timer_instant(reply, *fields[5]);
+            if (!absent(*fields[5])) {
+                timer.confirm_by = timer_instant(reply, *fields[5]);
+                timer.firing = number(*fields[5]);
+            }
             taken.timers.push_back(std::move(timer));
         }
         return taken;
@@ -51,6 +54,7 @@ struct StepProtocol<ConfirmTimer> {
     static void request(Request& request, const ConfirmTimer& step) {
         request.on(step.space, ":et").add(step.space).add(step.id);
         request.add_if(step.retries);
+        request.add_if(step.firing);
     }
     static TimerConfirmed reply(const ScriptReply& reply) {
         return number(reply.value) == 1 ? TimerConfirmed::confirmed : TimerConfirmed::unknown;

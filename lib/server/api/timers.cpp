@@ -224,6 +224,7 @@ void append_fired(std::string& json, const FiredTimer& timer) {
     json.append(R"(,"retries_max":)").append(std::to_string(timer.retries_max));
     json.append(R"(,"confirm_by":)");
     append_time(json, timer.confirm_by != never ? std::optional{timer.confirm_by} : std::nullopt);
+    json.append(R"(,"firing":)").append(std::to_string(timer.firing));
     json.push_back('}');
 }
 
@@ -306,8 +307,8 @@ void postpone_timer(Exchange& exchange) {
 void confirm_timer(Exchange& exchange) {
     const auto payload = json_object(exchange.request().body);
     if (!payload) return exchange.refuse(payload.error());
-    constexpr std::array<std::string_view, 5> known{"id", "retries", "pushes", "publications",
-                                                    "timers"};
+    constexpr std::array<std::string_view, 6> known{"id",     "retries",      "firing",
+                                                    "pushes", "publications", "timers"};
     if (auto checked = check_fields(*payload, known); !checked) {
         return exchange.refuse(checked.error());
     }
@@ -315,8 +316,10 @@ void confirm_timer(Exchange& exchange) {
     if (!id) return exchange.refuse(id.error());
     const auto retries = integer_of(*payload, "retries", 0, timer_retries_max);
     if (!retries) return exchange.refuse(retries.error());
-    std::optional<std::uint32_t> firing;
-    if (*retries) firing = static_cast<std::uint32_t>(**retries);
+    std::optional<std::uint32_t> came_back;
+    if (*retries) came_back = static_cast<std::uint32_t>(**retries);
+    const auto firing = integer_of(*payload, "firing", 0, to_milliseconds(timer_at_max));
+    if (!firing) return exchange.refuse(firing.error());
     auto following = follow_ups(*payload, exchange.options(), exchange.now());
     if (!following) return exchange.refuse(following.error());
     auto done = [self = exchange.shared_from_this()](const Result<TimerConfirmed>& reply) {
@@ -326,9 +329,9 @@ void confirm_timer(Exchange& exchange) {
             : self->answer_text(409, "no such firing waits to be confirmed");
     };
     auto delayer = exchange.delayer();
-    if (following->empty()) return delayer.confirm(*id, firing, std::move(done));
-    if (!firing) return exchange.refuse(bad("retries", "is missing"));
-    delayer.complete(*id, *firing, *std::move(following), std::move(done));
+    if (following->empty()) return delayer.confirm(*id, came_back, std::move(done), *firing);
+    if (!came_back) return exchange.refuse(bad("retries", "is missing"));
+    delayer.complete(*id, *came_back, *std::move(following), std::move(done), *firing);
 }
 
 void take_timers(Exchange& exchange) {

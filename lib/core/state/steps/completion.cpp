@@ -65,9 +65,8 @@ Result<CompleteJob::Reply> Machine::apply(CompleteJob& step) {
 
 template <>
 Result<CompleteTimer::Reply> Machine::apply(CompleteTimer& step) {
-    ConfirmTimer confirmation{step.space, step.id, step.retries};
-    const auto* timer = timers_.find(step.space, step.id);
-    if (timer == nullptr || timer->state != TimerState::fired || timer->retries() != step.retries) {
+    ConfirmTimer confirmation{step.space, step.id, step.retries, step.firing};
+    if (timers_.meant(confirmation) == nullptr) {
         return CompletedTimer{.confirmation = TimerConfirmed::unknown};
     }
     if (auto may = may_publish_all(step.publications); !may) return may.error();

@@ -54,6 +54,7 @@ TimePoint RequestedTimers::poll(TimePoint now) {
     if (now < now_) {
         schedule_.clock_set_back(now);
         used_at_ = now;
+        if (close_at_) *close_at_ -= now_ - now;
         for (auto& waiter : waiters_) {
             waiter.until = std::min(waiter.until, saturating_add(now, waiter.request.wait));
         }
@@ -81,8 +82,10 @@ TimePoint RequestedTimers::next_poll() const {
         if (waiter.until > now_) next = std::min(next, waiter.until);
     }
     if (!waiters_.empty()) return std::min(next, schedule_.next());
+    // An answer wakes the loop.
+    if (asking_) return never;
     next = used_at_ + options_.idle_max;
-    if (unwanted_ || asking_) return next;
+    if (unwanted_ || !joined_) return next;
     return std::min(next, std::max(schedule_.next(), used_at_ + unwanted_grace));
 }
 
@@ -183,7 +186,10 @@ void RequestedTimers::on(Taken& taken) {
 
 void RequestedTimers::leave() {
     if (now_ >= saturating_add(*close_at_, leave_timeout) || !joined_) over_ = true;
-    if (over_) return refuse_waiting(timers_stopping());
+    if (over_) {
+        asking_for_first_ = false;
+        return refuse_waiting(timers_stopping());
+    }
     if (leaving_ || asking_) return;
     leaving_ = true;
     submit(store_, LeaveTimers{space_, listener_}, now_,

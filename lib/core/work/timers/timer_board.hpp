@@ -28,6 +28,7 @@ struct EndedTimer {
     std::string id{};
     std::uint32_t retries = 0;
     TimePoint confirm_by = never;
+    std::int64_t firing = 0;
     bool handled = false;
     std::shared_ptr<const FollowUps> follow_ups{};  ///< Null: none.
 };

@@ -45,9 +45,13 @@ void log_failure(const Log& log, const Timer& timer, std::string_view error) {
                                log_text(error, logged_error_max));
 }
 
+EndedTimer end_of(const Timer& timer, bool handled) {
+    return {timer.id, timer.retries, timer.confirm_by, timer.firing, handled, nullptr};
+}
+
 EndedTimer ended_timer(TimerContext& timer, bool handled) {
     auto all = timer.take_follow_ups();
-    EndedTimer ended{timer.id, timer.retries, timer.confirm_by, handled};
+    EndedTimer ended = end_of(timer, handled);
     if (handled && all) ended.follow_ups = std::make_shared<const FollowUps>(*std::move(all));
     return ended;
 }
@@ -109,6 +113,11 @@ void TimerLoop::begin() {
 
 TimePoint TimerLoop::poll(TimePoint now) {
     const bool set_back = now < now_;
+    if (set_back && close_at_) {
+        const auto by = now_ - now;
+        *close_at_ -= by;
+        settle_by_ -= by;
+    }
     now_ = now;
     begin();
     if (set_back) clock_set_back();
@@ -168,11 +177,17 @@ std::optional<EndedTimer> TimerLoop::handle(FiredTimer fired) {
                 .due_at = fired.due_at,
                 .retries = fired.retries,
                 .retries_max = fired.retries_max,
-                .confirm_by = fired.confirm_by};
+                .confirm_by = fired.confirm_by,
+                .firing = fired.firing};
+    // It may have been given to another listener since.
+    if (clock_.now() >= timer.confirm_by) {
+        log_failure(options_.log, timer, "its time was over before it began");
+        return end_of(timer, false);
+    }
     auto payload = decode_value(fired.payload);
     if (!payload) {
         log_failure(options_.log, timer, payload.error().message());
-        return EndedTimer{timer.id, timer.retries, timer.confirm_by, false};
+        return end_of(timer, false);
     }
     timer.payload = *std::move(payload);
     if (handler_.begin) {
@@ -323,9 +338,10 @@ std::optional<TakeTimers> TimerLoop::question() {
 
 Step TimerLoop::confirmation(const EndedTimer& timer) const {
     if (timer.follow_ups == nullptr) {
-        return ConfirmTimer{.space = space_, .id = timer.id, .retries = timer.retries};
+        return ConfirmTimer{
+            .space = space_, .id = timer.id, .retries = timer.retries, .firing = timer.firing};
     }
-    return FollowUps{*timer.follow_ups}.step(space_, timer.id, timer.retries);
+    return FollowUps{*timer.follow_ups}.step(space_, timer.id, timer.retries, timer.firing);
 }
 
 void TimerLoop::send() {
