@@ -627,6 +627,22 @@ void add_turn_cases(StoreCases& add) {
         expect_equal(ear.ask().wake_at, s.now() + second, "when to ask");
     });
 
+    add("who finds the other one late asks again when that is gone", [](Scenario& s) {
+        Ear gone{s, "gone"};
+        Ear ear{s, "ear"};
+        post(s, "a", second);
+        gone.expect_woken("a post");
+        gone.ask();
+        ear.ask();
+        post(s, "b", 2 * second);
+        s.advance(second + timer_listener_silence - Duration{1});
+        expect_equal(ids_of(ear.ask()), Ids{"a"}, "taken out of turn");
+        post(s, "c", Duration{1});
+        expect_equal(ear.ask().wake_at, s.now() + Duration{1}, "when the other one is gone");
+        s.advance(Duration{1});
+        expect_equal(ids_of(ear.ask()), (Ids{"b", "c"}), "taken");
+    });
+
     add("when a listener leaves, or is busy, the next one has its turn", [](Scenario& s) {
         Ear one{s, "one"};
         Ear two{s, "two"};

@@ -31,8 +31,11 @@ TimePoint TimerTurns::tell(TimerListener& listener, TimePoint next, TimePoint no
     if (next <= now) {
         listener.asks_at = now;
     } else {
-        const bool first = line_.front() == &listener;
-        listener.asks_at = first ? next : saturating_add(next, timer_listener_silence);
+        const auto& first = *line_.front();
+        // One that is late already is gone before others would be.
+        const auto turn = first.asks_at < now ? std::min(first.asks_at, next) : next;
+        listener.asks_at =
+            &first == &listener ? next : saturating_add(turn, timer_listener_silence);
     }
     latest_ = std::max(latest_, listener.asks_at);
     return listener.asks_at;

@@ -70,7 +70,10 @@ elseif not ours then
     reply[1] = now + base * redis.call('LLEN', channels)
     if next then reply[1] = math.min(reply[1], instant(next) + math.ceil(grace / 4)) end
 elseif next then
-    reply[1] = first == me and instant(next) or instant(next) + silence
+    -- One of ours that is late already is gone before others would be.
+    local turn = asks_at(first)
+    turn = turn and turn < now and math.min(turn, instant(next)) or instant(next)
+    reply[1] = first == me and instant(next) or turn + silence
 end
 local wake_at = math.min(reply[1] or never, never)
 redis.call('HSET', listeners, me, string.format('%.0f', wake_at))

@@ -150,7 +150,10 @@ local function wake_others(first, me, last)
     for i = 1, #all, 2 do
         local at, woken = noted(all[i + 1])
         if all[i] ~= me and not woken then
-            if at <= last or all[i] == first then
+            if at + 60 * silence <= now and not redis.call('LPOS', channels, all[i]) then
+                -- Node has removed it.
+                redis.call('HDEL', listeners, all[i])
+            elseif at <= last or all[i] == first then
                 latest = math.max(latest, at)
             else
                 wake_ours(all[i], math.max(last - now, 0))
