@@ -504,7 +504,8 @@ void add_dead_cases(StoreCases& add) {
         post(s, "a", Duration{0}, 1);
         const auto first = take(s).timers.at(0);
         s.advance(Duration{1});
-        post(s, "a", Duration{0}, 1);
+        expect_equal(s.perform(post_of(s, "a", Duration{0}, 1)), TimerPosted::replaced,
+                     "posting it again");
         const auto other = take(s).timers.at(0);
         expect_equal(other.retries, first.retries, "retries of both");
         const auto confirm_firing = [&](const FiredTimer& timer) {

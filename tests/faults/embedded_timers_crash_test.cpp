@@ -238,6 +238,6 @@ TEST_CASE("timers survive a kill at any moment, and none fires, or is confirmed,
         }
         scene.close();
     }
-    CHECK_MESSAGE(posted > 1'000, "there was next to nothing to lose");
-    CHECK(fired > 1'000);
+    CHECK_MESSAGE(posted > 100, "there was next to nothing to lose");
+    CHECK(fired > 100);
 }

@@ -122,7 +122,8 @@ dt:ei
                                         .due_at = s.now,
                                         .retries = 0,
                                         .retries_max = 1,
-                                        .confirm_by = s.now + Duration{10'000}});
+                                        .confirm_by = s.now + Duration{10'000},
+                                        .firing = taken.timers[0].firing});
     CHECK(s.keys() == R"(dt:ch
     dt:ch:ours
 dt:ed
