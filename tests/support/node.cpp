@@ -45,7 +45,8 @@ private:
     int file_;
 };
 
-void install() {
+/// False when npm cannot have the packages.
+bool install() {
     fs::create_directories(installed);
     const Turn turn{installed / "lock"};
     const auto lock = content(source / "package-lock.json");
@@ -54,11 +55,14 @@ void install() {
         fs::copy_file(file, installed / file.path().filename(),
                       fs::copy_options::overwrite_existing);
     }
-    if (content(mark) == lock) return;
-    if (!runs("cd '" + installed.string() + "' && npm ci --ignore-scripts --no-audit --no-fund")) {
-        throw std::runtime_error{"npm ci fails in " + installed.string()};
+    if (content(mark) == lock) return true;
+    if (!runs("cd '" + installed.string() +
+              "' && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 "
+              "--fetch-timeout=10000")) {
+        return false;
     }
     std::ofstream{mark} << lock;
+    return true;
 }
 
 std::string settings_json(const RedisServer& server, const NodeSettings& settings) {
@@ -77,8 +81,9 @@ bool has_node() {
             MESSAGE("left out: npm is not installed; scripts/setup --dev installs it");
             return false;
         }
-        install();
-        return true;
+        const bool is_there = install();
+        if (!is_there) MESSAGE("left out: npm ci fails in " << installed.string());
+        return is_there;
     }();
     return found;
 }

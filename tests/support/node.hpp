@@ -16,7 +16,7 @@
 namespace routemaster::test {
 
 /// Whether Node and its packages are there. Installs those that tests/node/package-lock.json names
-/// into the build folder when they are missing; throws when that fails. Without npm it says so, and
+/// into the build folder when they are missing. Without npm, or its registry, it says so, and
 /// whoever asks has to leave its test out.
 [[nodiscard]] bool has_node();
 
