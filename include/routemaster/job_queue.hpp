@@ -27,7 +27,6 @@ namespace routemaster {
 
 struct PushJob;
 
-
 /// One queue of a store. Any number of objects, in any processes, may share one; a `WorkerPool`
 /// does its jobs.
 ///

@@ -30,7 +30,7 @@ struct Snapshot {
     std::vector<Counter> counters;
     std::vector<RecurringJob> recurring;
     std::vector<std::vector<TimerStatus>> timers;  ///< By state; the first thousand of each.
-    std::vector<JobBatch> job_batches;  ///< Those that have not ended first.
+    std::vector<JobBatch> job_batches;             ///< Those that have not ended first.
     friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 

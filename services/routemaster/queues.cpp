@@ -182,8 +182,7 @@ Run declare_queues(CLI::App& app) {
 
     return [settings, work] {
         settings->bus.token = require_root_key(settings->root_key);
-        const bool looks =
-            *work == list_queues || *work == show_queue || *work == throughput;
+        const bool looks = *work == list_queues || *work == show_queue || *work == throughput;
         if (settings->watch.watch && !looks) {
             throw CLI::ValidationError("--watch", "only what is shown can be watched");
         }

@@ -34,9 +34,7 @@ struct Batches : RedisScene {
         const auto line = server.info("cmdstat_" + command);  // calls=N,…
         return line.empty() ? 0 : std::atoi(line.substr(line.find('=') + 1).c_str());
     }
-    [[nodiscard]] bool exists(const std::string& key) {
-        return other({"EXISTS", key}).number == 1;
-    }
+    [[nodiscard]] bool exists(const std::string& key) { return other({"EXISTS", key}).number == 1; }
 };
 
 }  // namespace
@@ -60,9 +58,9 @@ TEST_CASE("redis: of a batch that was removed no key is left") {
     const auto lease = s.take();
     s.perform(RemoveJobBatch{batch});
     s.perform(AckJob{lease});
-    for (const char* key : {"routemaster:job_batch:1", "routemaster:job_batches",
-                            "routemaster:job_batches:ended", "routemaster:job_batches:ends",
-                            "routemaster:job_batch_names", "jobs:index:after"}) {
+    for (const char* key :
+         {"routemaster:job_batch:1", "routemaster:job_batches", "routemaster:job_batches:ended",
+          "routemaster:job_batches:ends", "routemaster:job_batch_names", "jobs:index:after"}) {
         CAPTURE(key);
         CHECK(!s.exists(key));
     }

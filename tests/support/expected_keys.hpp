@@ -99,7 +99,7 @@ private:
             }
             const bool dead = timer.state == TimerState::dead;
             keys_.hash(begin + (dead ? "routemaster:dead_events" : "ed"), id, event + "}");
-            const auto* place = dead                                ? "routemaster:dead"
+            const auto* place = dead                               ? "routemaster:dead"
                                 : timer.state == TimerState::fired ? "et"
                                                                    : "ei";
             keys_.set(begin + place, id + "@" + text(timer.at));

@@ -68,14 +68,13 @@ TEST_CASE("http api: a queue gets rate limits, and loses them") {
     };
     CHECK(put(R"({"queue":{"jobs":10},"each_group":{"jobs":1,"per":60000,"burst":3}})").status ==
           204);
-    const auto* limits =
-        R"({"queue":{"jobs":10,"per":1000,"burst":10},)"
-        R"("each_group":{"jobs":1,"per":60000,"burst":3}})";
+    const auto* limits = R"({"queue":{"jobs":10,"per":1000,"burst":10},)"
+                         R"("each_group":{"jobs":1,"per":60000,"burst":3}})";
     CHECK(bus.get("/v1/queues", root).body ==
           "[" + shown("images", 0, "false", "null", limits) + "]");
     CHECK(put(R"({"queue":null})").status == 204);
     CHECK(bus.get("/v1/queues", root).body == "[]");
-    for (const auto& [body, error] : std::vector<std::pair<std::string, std::string>>{
+    for (const auto& each : std::vector<std::pair<std::string, std::string>>{
              {R"({"rate":1})", R"(bad data in payload: unknown field "rate")"},
              {R"({"queue":5})", "queue: must be an object with jobs"},
              {R"({"queue":{}})", "queue: jobs: is missing"},
@@ -86,6 +85,8 @@ TEST_CASE("http api: a queue gets rate limits, and loses them") {
               "queue: burst: must be an integer from 0 to 1000000"},
              {R"({"queue":{"jobs":1,"rate":1}})",
               R"(bad data in payload: unknown field "rate")"}}) {
+        const auto& body = each.first;
+        const auto& error = each.second;
         CAPTURE(body);
         refused(bus, request("PUT", path, root, body), 400, error);
     }

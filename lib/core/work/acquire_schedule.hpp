@@ -33,8 +33,7 @@ namespace routemaster::detail {
 class AcquireSchedule {
 public:
     /// `what` it cannot do while the store does not answer, for operators.
-    AcquireSchedule(Duration interval, Duration wake_grace,
-                    std::string_view what = "acquire jobs")
+    AcquireSchedule(Duration interval, Duration wake_grace, std::string_view what = "acquire jobs")
         : interval_{interval}, wake_grace_{wake_grace}, what_{what} {}
 
     /// The store says that there is a job.
