@@ -74,7 +74,9 @@ private:
     }
 
     void sleep_until(TimePoint next) {
-        const auto left = clock_.until(std::min(next, clock_.now() + sleep_max));
+        const auto now = clock_.now();
+        std::chrono::nanoseconds left{0};
+        if (next > now) left = clock_.until(std::min(next, now + sleep_max));
         std::unique_lock lock{mutex_};
         if (left > left.zero()) {
             changed_.wait_for(lock, left, [this] { return woken_; });
