@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "redis_scene.hpp"
+#include "support/await.hpp"
 #include "support/redis_cluster.hpp"
 #include "support/redis_keys.hpp"
 
@@ -150,7 +151,8 @@ TEST_CASE("redis cluster: steps are unavailable when a slot moves for longer tha
     CHECK(outcome.error().context().find("the slot is being moved") != std::string::npos);
     CHECK(test::keys_of(bus.cluster.node(bus.owner)).text() == before);
     bus.end_move();
-    perform(bus.store, bus.event("cats"), now).value();
+    // It takes a moment until each node knows.
+    REQUIRE(test::await([&] { return perform(bus.store, bus.event("cats"), now).has_value(); }));
     CHECK(bus.delivered() == 1);
 }
 
