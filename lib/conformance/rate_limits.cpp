@@ -357,6 +357,175 @@ void add_group_limit_cases(StoreCases& add) {
     });
 }
 
+void add_opening_cases(StoreCases& add) {
+    add("a job that waited for a token of its group goes before those that came later",
+        [](Scenario& s) {
+            limit_groups(s, {.jobs = 1, .per = second});
+            push_grouped(s, "a", "g");
+            push_grouped(s, "b", "g");
+            expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+            s.advance(second / 2);
+            push_grouped(s, "c", "g");
+            s.push("x");
+            s.advance(second / 2);
+            expect_equal(take_all(s, 1), std::string{"b"}, "when its group has a token");
+            expect_equal(take_all(s), std::string{"x"}, "of no group");
+            push_grouped(s, "d", "g");
+            expect_wait(s, second);
+            s.advance(second);
+            const auto last = s.acquire({.limit = 1, .queue = work_queue});
+            expect_equal(last.leases.at(0).job, std::string{"c"}, "when it has another");
+            expect_equal(last.next_due, s.now() + second, "when it has the next");
+        });
+
+    add("of groups that have a token the one that waited longest comes first", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        for (const char* job : {"a", "b", "c"}) push_grouped(s, job, "g");
+        push_grouped(s, "h", "h");
+        push_grouped(s, "i", "h");
+        expect_equal(take_all(s), std::string{"ah"}, "jobs at first");
+        s.advance(second);
+        expect_equal(take_all(s, 1), std::string{"b"}, "of both");
+        s.advance(second);
+        push_grouped(s, "j", "j");
+        expect_equal(take_all(s, 1), std::string{"i"}, "of the one that got none");
+        expect_equal(take_all(s), std::string{"cj"}, "the rest");
+        s.expect_idle_until(never, work_queue);
+    });
+
+    add("a job that waited for a token keeps its age among those with priorities", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        push_grouped(s, "a", "g", 10, 1);
+        push_grouped(s, "b", "g", 10, 1);
+        expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+        s.advance(second / 2);
+        s.push_with("p", {.priority = 2});
+        s.push_with("q", {.priority = 1});
+        s.push("x");
+        s.advance(second / 2);
+        for (const char* job : {"p", "b", "q", "x"}) {
+            expect_equal(take_all(s, 1), std::string{job}, "one after the other");
+        }
+        push_grouped(s, "c", "g");
+        push_grouped(s, "d", "g");
+        expect_wait(s, second);
+        s.advance(second / 2);
+        s.push_with("r", {.priority = 1});
+        s.push("y");
+        s.advance(second / 2);
+        for (const char* job : {"r", "c", "y"}) {
+            expect_equal(take_all(s, 1), std::string{job}, "one after the other");
+        }
+        // The turn of another of its group is that of the first.
+        push_grouped(s, "e", "g", 10, 9);
+        s.advance(second);
+        expect_equal(take_all(s, 1), std::string{"d"}, "the first of the group");
+        s.advance(second);
+        expect_equal(take_all(s, 1), std::string{"e"}, "the last");
+    });
+
+    add("a job that waited for a token and ends leaves its turn to the next", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        auto options = in_group("g", 10, 0);
+        options.attempts_max = 1;
+        s.push_with("a", options);
+        options = in_group("g", 10, 0);
+        options.expires_at = s.now() + second;
+        s.push_with("b", options);
+        s.push_with("c", options);
+        for (const char* job : {"d", "e", "f"}) push_grouped(s, job, "g");
+        const auto leases = lease_all(s);
+        expect_equal(leases.size(), 1U, "jobs at first");
+        s.perform(NackJob{leases.front(), s.now()});
+        expect_wait(s, second);
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"d"}, "when its group has a token");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1, .buried = 1},
+                     "jobs");
+        expect_wait(s, second);
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"e"}, "when it has another");
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"f"}, "the last");
+        s.expect_idle_until(never, work_queue);
+    });
+
+    add("a job that is deleted once its group has a token leaves that to the next", [](Scenario&
+                                                                                           s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        push_grouped(s, "a", "g");
+        push_grouped(s, "b", "g");
+        push_grouped(s, "h", "h");
+        const auto i = push_grouped(s, "i", "h");
+        const auto j = push_grouped(s, "j", "h");
+        push_grouped(s, "k", "h");
+        expect_equal(take_all(s), std::string{"ah"}, "jobs at first");
+        s.advance(second);
+        expect_equal(take_all(s, 1), std::string{"b"}, "one of those that may begin");
+        expect_equal(s.perform(DeleteJob{work_queue, i}), Deletion::deleted, "deletion");
+        expect_equal(s.perform(CancelJob{work_queue, j}), Cancellation::cancelled, "cancellation");
+        expect_equal(take_all(s), std::string{"k"}, "the next of its group");
+    });
+
+    add("a group whose last job that waited is deleted is forgotten", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        push_grouped(s, "a", "g");
+        const auto b = push_grouped(s, "b", "g");
+        const auto c = push_grouped(s, "c", "g");
+        expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+        s.perform(DeleteJob{work_queue, b});
+        expect_wait(s, second);
+        s.perform(CancelJob{work_queue, c});
+        s.expect_idle_until(never, work_queue);
+        push_grouped(s, "d", "g");
+        expect_wait(s, second);
+        // With other limits it goes back; then nothing waits any more.
+        limit_groups(s, {.jobs = 1, .per = 2 * second});
+        expect_equal(take_all(s), std::string{"d"}, "with other limits");
+        s.expect_idle_until(never, work_queue);
+    });
+
+    add("jobs that wait for a token wait no longer after the clock was set back", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = second});
+        for (const char* job : {"a", "b", "c"}) push_grouped(s, job, "g");
+        push_grouped(s, "h", "h");
+        push_grouped(s, "i", "h");
+        expect_equal(take_all(s), std::string{"ah"}, "jobs at first");
+        s.advance(Duration{-3'600'000});
+        expect_wait(s, second);
+        s.advance(second);
+        expect_equal(take_all(s), std::string{"bi"}, "a token later");
+        expect_wait(s, second);
+        // Also while there is always something else to do.
+        s.push("x");
+        s.advance(second);
+        for (const char* job : {"y", "z"}) {
+            s.advance(Duration{1});
+            s.push(job);
+        }
+        for (const char* job : {"x", "c", "y", "z"}) {
+            expect_equal(take_all(s, 1), std::string{job}, "one after the other");
+        }
+    });
+
+    add("a worker is woken for a group that has a token when another worker is busy",
+        [](Scenario& s) {
+            limit_groups(s, {.jobs = 1, .per = second});
+            for (const char* group : {"g", "h"}) {
+                push_grouped(s, std::string{group} + "1", group);
+                push_grouped(s, std::string{group} + "2", group);
+            }
+            expect_equal(take_all(s), std::string{"g1h1"}, "jobs at first");
+            Signal signal;
+            const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });
+            s.advance(second);
+            const auto seen = signal.count();
+            expect_equal(take_all(s, 1), std::string{"g2"}, "the job for one worker");
+            expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+            expect_equal(take_all(s, 1), std::string{"h2"}, "the job for the other");
+        });
+}
+
 void add_change_cases(StoreCases& add) {
     add("rate limits are listed, and hold before the first job and after the last", [](Scenario&
                                                                                            s) {
@@ -534,6 +703,7 @@ void add_explanation_cases_of_limits(StoreCases& add) {
 void add_rate_limit_cases(StoreCases& add) {
     add_queue_limit_cases(add);
     add_group_limit_cases(add);
+    add_opening_cases(add);
     add_change_cases(add);
     add_explanation_cases_of_limits(add);
 }

@@ -33,7 +33,7 @@ void JobTable::place(JobState& job, TimePoint now) {
 }
 
 void JobTable::promote(QueueState& queue, TimePoint now) {
-    if (queue.rates != nullptr) open_groups(queue, now);
+    if (queue.rates != nullptr) begin_limited(queue, now);
     for (int n = 0; n < JobPlaces::promoted_max; ++n) {
         auto* job = JobPlaces::take_due(queue, now);
         if (job == nullptr) return;

@@ -109,6 +109,14 @@ struct GroupedJob : JobState {
         in_order = true;
     }
 
+    /// Positions of jobs with ids are microseconds since the epoch.
+    static constexpr std::uint64_t positions_per_millisecond = 1'000;
+
+    /// Of one with an id that is in its group: when it fell due first, as its position says.
+    [[nodiscard]] TimePoint joined_at() const noexcept {
+        return from_milliseconds(static_cast<std::int64_t>(position / positions_per_millisecond));
+    }
+
     OrderingGroup& group;
     /// Grows along the group. 0: it is not in the group, as it never was READY or is BURIED.
     std::uint64_t position = 0;

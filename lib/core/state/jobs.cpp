@@ -398,14 +398,19 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     };
     const auto has_jobs = [&](const ReadyJobs* source) { return front(*source) != nullptr; };
     std::size_t there = acquired.leases.size() + queue.ranked.size();
+    if (rates != nullptr) there += rates->throttled();
     for (const auto* source : sources) there += source->size();
     acquired.leases.reserve(std::min<std::size_t>(step.limit, there));
     std::size_t ended = 0;
     const auto take = [&](ReadyJobs& source, std::size_t most) {
         while (most > 0 && acquired.leases.size() < leases_max) {
             auto* first = front(source);
-            if (first == nullptr || ended >= ended_at_acquisition_max) return;
-            if (rates != nullptr) {
+            auto* const opened = rates == nullptr ? nullptr : rates->opened_before(first, now);
+            if (first == nullptr && opened == nullptr) return;
+            if (ended >= ended_at_acquisition_max) return;
+            if (opened != nullptr) {
+                first = opened;
+            } else if (rates != nullptr) {
                 first = rates->in_turn(*first, now);
                 if (first == nullptr) {
                     ++ended;
@@ -443,7 +448,10 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
         for (auto* source : sources) take(*source, most);
     }
     if (leases_.fence() > newest) LeaseTable::note_time(holder, newest + 1, now);
-    const bool more = std::any_of(sources.begin(), sources.end(), has_jobs) ||
+    const bool opened = rates != nullptr && rates->opens_at() <= now;
+    // Another worker may have room for what this one has none for.
+    if (opened && rates->tokens(now) > 0) wake_ups_.wake(queue);
+    const bool more = opened || std::any_of(sources.begin(), sources.end(), has_jobs) ||
                       (rates != nullptr && rates->going_back());
     if (more) {
         // Who is told of a token comes by itself.

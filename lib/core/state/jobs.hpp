@@ -263,8 +263,9 @@ private:
     void place(JobState& job, TimePoint now);
     /// Makes READY what is due, at most `JobPlaces::promoted_max` jobs.
     void promote(QueueState& queue, TimePoint now);
-    /// Makes READY again what was throttled and whose group opens, at most `promoted_max` jobs.
-    void open_groups(QueueState& queue, TimePoint now);
+    /// An acquisition from a queue with rate limits begins. Makes READY again what was throttled
+    /// by other limits, at most `promoted_max` jobs.
+    void begin_limited(QueueState& queue, TimePoint now);
     /// Says which jobs of its group keep one waiting.
     static void name_those_before(const JobState& job, JobExplanation& all);
     /// Puts a job that is due into its ordering group. False when it has none, or is in it.

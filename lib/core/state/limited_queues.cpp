@@ -26,9 +26,9 @@ void JobTable::limit(const std::string& name, const RateLimits& limits) {
     wake_ups_.wake(queue);
 }
 
-void JobTable::open_groups(QueueState& queue, TimePoint now) {
+void JobTable::begin_limited(QueueState& queue, TimePoint now) {
     queue.rates->begin(now);
-    for (auto* job : queue.rates->take_opened(JobPlaces::promoted_max, now)) {
+    for (auto* job : queue.rates->take_back(JobPlaces::promoted_max)) {
         job->run_at = now;
         places_.make_ready(*job);
     }

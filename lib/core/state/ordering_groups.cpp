@@ -10,8 +10,6 @@ namespace routemaster::detail {
 
 namespace {
 
-/// Positions are microseconds since the epoch, of when a job fell due: so they say that, too.
-constexpr std::int64_t positions_per_millisecond = 1'000;
 /// The last instant of a position: up to there Redis keeps them exactly.
 constexpr std::int64_t position_time_max = 9'007'199'254'740;
 
@@ -30,8 +28,9 @@ void OrderingGroups::enter(GroupedJob& job) {
     if (job.position == 0) {
         const auto due =
             std::clamp<std::int64_t>(to_milliseconds(job.run_at), 0, position_time_max);
-        job.position = std::max(static_cast<std::uint64_t>(due * positions_per_millisecond),
-                                next_position(job.group));
+        job.position =
+            std::max(static_cast<std::uint64_t>(due) * GroupedJob::positions_per_millisecond,
+                     next_position(job.group));
     }
     append(job);
     set_concurrency(job.group, job.details->options.concurrency);
@@ -66,8 +65,7 @@ void OrderingGroups::hold_back(GroupedJob& job) {
     ++job.queue.blocked;
     if (!job.queue.has_ids) return;
     // All that Redis knows of its time: it has fallen due before if it was put off.
-    job.run_at =
-        from_milliseconds(static_cast<std::int64_t>(job.position / positions_per_millisecond));
+    job.run_at = job.joined_at();
 }
 
 void OrderingGroups::fit(OrderingGroup& group) {

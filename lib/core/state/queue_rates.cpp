@@ -1,9 +1,11 @@
 #include "core/state/queue_rates.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "core/state/job_places.hpp"
+#include "core/state/ranked_jobs.hpp"
 
 namespace routemaster::detail {
 
@@ -24,7 +26,9 @@ void QueueRates::begin(TimePoint now) {
         if (limits_.each_group) unused_ = TokenBucket::emptied(*limits_.each_group, now);
     }
     if (limits_.queue) bucket_.take(*limits_.queue, 0, now);
-    if (limits_.each_group) unused_.take(*limits_.each_group, 0, now);
+    if (!limits_.each_group) return;
+    unused_.take(*limits_.each_group, 0, now);
+    reopen_late(now);
 }
 
 std::uint32_t QueueRates::tokens(TimePoint now) const {
@@ -71,6 +75,8 @@ void QueueRates::take(const JobState& job, TimePoint now) {
     auto bucket = bucket_of(group, now);
     bucket.take(*limits_.each_group, 1, now);
     keep(group, bucket, now);
+    const auto closed = closed_.find(group);
+    if (closed != closed_.end()) open_at(closed, bucket.next(*limits_.each_group, now));
 }
 
 // --- Throttled jobs -----------------------------------------------------------------------------
@@ -83,13 +89,15 @@ JobState* QueueRates::in_turn(JobState& job, TimePoint now) {
     auto bucket = bucket_of(name, now);
     const auto closed = closed_.find(name);
     const bool has_token = bucket.tokens(limit, now) > 0;
-    auto* first = closed == closed_.end() || closed->second.jobs.empty()
-                      ? nullptr
-                      : closed->second.jobs.begin()->second;
+    auto* first = closed == closed_.end() ? nullptr : closed->second.jobs.begin()->second;
     if (has_token && (first == nullptr || own.position < first->position)) return &job;
     JobPlaces::withdraw(job);
     throttle(own);
-    if (has_token) return first;
+    if (has_token) {
+        // If that one ends without a beginning, the next has its turn.
+        open_at(closed, now);
+        return first;
+    }
     bucket.take(limit, 0, now);
     keep(name, bucket, now);
     open_at(closed_.find(name), bucket.next(limit, now));
@@ -103,9 +111,13 @@ void QueueRates::throttle(GroupedJob& job) {
 }
 
 void QueueRates::remove(GroupedJob& job) {
-    closed_.at(job.group.name).jobs.erase(job.position);
+    const auto group = closed_.find(job.group.name);
+    group->second.jobs.erase(job.position);
     job.throttled = false;
     --throttled_;
+    if (!group->second.jobs.empty()) return;
+    openings_.erase({group->second.opens_at, group->first});
+    closed_.erase(group);
 }
 
 void QueueRates::open_at(ClosedGroups::iterator group, TimePoint at) {
@@ -114,62 +126,67 @@ void QueueRates::open_at(ClosedGroups::iterator group, TimePoint at) {
     openings_.emplace(at, group->first);
 }
 
-void QueueRates::take_first(ClosedGroup& group, std::size_t most, std::vector<JobState*>& into) {
-    for (; most > 0 && !group.jobs.empty(); --most) {
-        auto& job = *group.jobs.begin()->second;
-        remove(job);
-        into.push_back(&job);
+/// After the clock was set back: no group opens later than an empty bucket has its first token.
+void QueueRates::reopen_late(TimePoint now) {
+    const auto& limit = *limits_.each_group;
+    const auto latest = TokenBucket::emptied(limit, now).next(limit, now);
+    for (int n = 0; n < reopened_max && !openings_.empty(); ++n) {
+        const auto last = std::prev(openings_.end());
+        if (last->first <= latest) return;
+        reopen(closed_.find(last->second), now);
     }
 }
 
-void QueueRates::take_back(std::size_t most, std::vector<JobState*>& into) {
-    auto& [name, position] = *going_back_;
-    for (auto group = closed_.lower_bound(name); group != closed_.end(); ++group) {
-        auto& jobs = group->second.jobs;
-        auto next = group->first == name ? jobs.upper_bound(position) : jobs.begin();
-        for (; next != jobs.end(); --most) {
-            if (most == 0) return;
-            auto& job = *next->second;
-            ++next;
-            name = group->first;
-            position = job.position;
-            remove(job);
-            into.push_back(&job);
-        }
-    }
-    if (most > 0) going_back_.reset();
+void QueueRates::reopen(ClosedGroups::iterator group, TimePoint now) {
+    const auto& limit = *limits_.each_group;
+    auto bucket = bucket_of(group->first, now);
+    bucket.take(limit, 0, now);
+    if (buckets_.contains(group->first)) buckets_.at(group->first) = bucket;
+    open_at(group, bucket.next(limit, now));
 }
 
-std::vector<JobState*> QueueRates::take_opened(std::size_t most, TimePoint now) {
-    std::vector<JobState*> opened;
-    if (going_back_) take_back(most, opened);
-    std::vector<std::string> due;
-    for (const auto& [at, name] : openings_) {
-        if (at > now || due.size() == most - opened.size()) break;
-        due.push_back(name);
-    }
-    for (const auto& name : due) {
-        const auto left = most - opened.size();
-        if (left == 0) break;
+JobState* QueueRates::opened_before(const JobState* other, TimePoint now) {
+    if (!limits_.each_group) return nullptr;
+    while (opens_at() <= now) {
+        const auto& [at, name] = *openings_.begin();
         const auto group = closed_.find(name);
-        auto next = now;
-        auto count = left;
-        if (limits_.each_group) {
-            auto bucket = bucket_of(name, now);
-            bucket.take(*limits_.each_group, 0, now);
-            if (buckets_.contains(name)) buckets_.at(name) = bucket;
-            count = std::min<std::size_t>(left, bucket.tokens(*limits_.each_group, now));
-            next = bucket.next(*limits_.each_group, now, static_cast<std::uint32_t>(count));
+        if (bucket_of(name, now).tokens(*limits_.each_group, now) == 0) {
+            // Then it opens later.
+            reopen(group, now);
+            continue;
         }
-        take_first(group->second, count, opened);
-        if (!group->second.jobs.empty()) {
-            open_at(group, next);
-        } else {
-            openings_.erase({group->second.opens_at, name});
-            closed_.erase(group);
-        }
+        auto& job = *group->second.jobs.begin()->second;
+        // Not later than it opened: or it would wait long when it fell due before the clock was
+        // set back.
+        const auto due = std::min(job.joined_at(), at);
+        const auto rank = saturating_add(due, -job.priority() * priority_step);
+        return other == nullptr || rank < RankedJobs::rank_of(*other) ? &job : nullptr;
     }
-    return opened;
+    return nullptr;
+}
+
+std::vector<JobState*> QueueRates::take_back(std::size_t most) {
+    std::vector<JobState*> taken;
+    if (!going_back_) return taken;
+    auto& [name, position] = *going_back_;
+    for (auto group = closed_.lower_bound(name); group != closed_.end();) {
+        auto& jobs = group->second.jobs;
+        const auto next = group->first == name ? jobs.upper_bound(position) : jobs.begin();
+        if (next == jobs.end()) {
+            ++group;
+            continue;
+        }
+        if (taken.size() == most) return taken;
+        auto& job = *next->second;
+        name = group->first;
+        position = job.position;
+        // Its group ends with its last job.
+        if (jobs.size() == 1) ++group;
+        remove(job);
+        taken.push_back(&job);
+    }
+    if (taken.size() < most) going_back_.reset();
+    return taken;
 }
 
 }  // namespace routemaster::detail

@@ -23,8 +23,8 @@ namespace routemaster::detail {
 ///
 /// A READY job that comes to its turn while its group has no token is *throttled*: it stands here
 /// and in no list, so nobody looks at it again, and delays no job of another group. Its group opens
-/// when its next token comes; then as many of its jobs as there are tokens go back, the first of
-/// the group first.
+/// when its next token comes. Then the first of its throttled jobs has its turn again, before all
+/// that fell due later; and the next one, as long as there is a token.
 ///
 /// Not thread safe.
 class QueueRates {
@@ -67,25 +67,30 @@ public:
     /// has no token: then the job itself is.
     [[nodiscard]] JobState* in_turn(JobState& job, TimePoint now);
 
+    /// The throttled job whose turn comes before that of `other`, which is READY and not throttled,
+    /// or null: of the group that opened first, if it opened, the first job. Null when `other` fell
+    /// due earlier, the priorities of both included.
+    [[nodiscard]] JobState* opened_before(const JobState* other, TimePoint now);
+
     /// A throttled job is taken away.
     void remove(GroupedJob& job);
 
-    /// Takes jobs that go back because their groups open, at most `most`, in their order.
-    [[nodiscard]] std::vector<JobState*> take_opened(std::size_t most, TimePoint now);
+    /// Takes jobs that go back because the limits changed, at most `most`, in their order.
+    [[nodiscard]] std::vector<JobState*> take_back(std::size_t most);
 
     [[nodiscard]] std::size_t throttled() const noexcept { return throttled_; }
 
     /// Whether more go back at once.
     [[nodiscard]] bool going_back() const noexcept { return going_back_.has_value(); }
-    /// When the next group opens; `never` when none is closed.
+    /// When the next group opens, or has opened; `never` when none is closed.
     [[nodiscard]] TimePoint opens_at() const noexcept {
         return openings_.empty() ? never : openings_.begin()->first;
     }
 
 private:
-    /// A group with throttled jobs, by their positions. It may have lost all of them.
+    /// A group with throttled jobs, by their positions. It ends with the last of them.
     struct ClosedGroup {
-        TimePoint opens_at{};
+        TimePoint opens_at{};  ///< When it has a token: each job that begins changes that.
         std::map<std::uint64_t, GroupedJob*> jobs{};
     };
     using ClosedGroups = std::map<std::string, ClosedGroup>;
@@ -96,9 +101,13 @@ private:
 
     void throttle(GroupedJob& job);
     void open_at(ClosedGroups::iterator group, TimePoint at);
-    /// Takes the first jobs of a group out.
-    void take_first(ClosedGroup& group, std::size_t most, std::vector<JobState*>& into);
-    void take_back(std::size_t most, std::vector<JobState*>& into);
+    /// Looks again when a group has a token.
+    void reopen(ClosedGroups::iterator group, TimePoint now);
+    void reopen_late(TimePoint now);
+
+    /// Groups that one acquisition lets open sooner after the clock was set back, at most; the rest
+    /// waits for the next.
+    static constexpr int reopened_max = 1'000;
 
     RateLimits limits_{};
     bool restored_ = false;

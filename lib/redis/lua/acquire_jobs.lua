@@ -64,7 +64,7 @@ elseif q == 'main' then
     end
 end
 
-if rates then rates.open_groups() end
+if rates then rates.begin() end
 
 -- What comes back is promoted when all of it has, and so in order.
 if not paused and (not more or not in_turns) then
@@ -232,9 +232,13 @@ if has_ranks and not more then
     more = first and tonumber(first) < math.huge
 end
 
+local opens_at = rates and rates.opens_at()
 if rates then
+    local opened = opens_at ~= nil and opens_at <= now
+    -- Another worker may have room for what this one has none for.
+    if opened and rates.room(1) > 0 then wake(q, -1) end
+    more = more or opened or rates.goes_on()
     rates.save()
-    more = more or rates.goes_on()
 end
 if more then
     -- Who is told of a token comes by itself.
@@ -245,7 +249,6 @@ else
         local next = first and math.max(tonumber(first), now)
         if next and (not reply[1] or next < reply[1]) then reply[1] = next end
     end
-    local opens_at = rates and rates.opens_at()
     if opens_at and (not reply[1] or opens_at < reply[1]) then reply[1] = opens_at end
     if rates and reply[1] then reply[1] = math.max(reply[1], rates.next()) end
     for _, one in ipairs(served) do

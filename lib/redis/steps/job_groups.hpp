@@ -11,13 +11,14 @@
 namespace routemaster::redis {
 
 /// A part of a script: `job_groups()` returns `place_grouped`, `leave_group`, `leave_by`,
-/// `is_held`, `first_of`, `stop_throttling`, `offer_own`, `position_of` and `throttled_as` of
-/// job_group.lua. It stands before the parts `ranks`, `forget` and `burial`, which call it.
+/// `is_held`, `first_of`, `stop_throttling`, `offer_own`, `position_of`, `throttled_as`,
+/// `throttled_in` and `unthrottle` of job_group.lua. It stands before the parts `ranks`, `forget`
+/// and `burial`, which call it.
 inline std::string job_groups_part() {
     using namespace lua;
     return lazily("job_groups", {wake, ready, record, ranks, deleted, unrank, job_group},
                   "place_grouped, leave_group, leave_by, is_held, first_of, stop_throttling, "
-                  "offer_own, position_of, throttled_as");
+                  "offer_own, position_of, throttled_as, throttled_in, unthrottle");
 }
 
 }  // namespace routemaster::redis

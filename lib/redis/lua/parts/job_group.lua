@@ -20,10 +20,20 @@ local function throttled_as(group, position, id)
     return group .. '\0' .. string.format('%016.0f%016.0f', position, id)
 end
 
--- Takes a job away from there. Returns whether it was there.
-local function unthrottle(q, group, position, id)
-    return position ~= nil and redis.pcall('ZREM', P .. 'routemaster:throttled:' .. q,
-        throttled_as(group, position, id)) == 1
+-- What stands there of a group, the first `most`.
+local function throttled_in(q, group, most)
+    return redis.pcall('ZRANGE', P .. 'routemaster:throttled:' .. q, '[' .. group .. '\0',
+        '(' .. group .. '\1', 'BYLEX', 'LIMIT', 0, most)
+end
+
+-- Takes away what stands there as `member`. Returns whether it did. With the last of a group goes
+-- what is known of when that opens.
+local function unthrottle(q, group, member)
+    if redis.pcall('ZREM', P .. 'routemaster:throttled:' .. q, member) ~= 1 then return false end
+    if #throttled_in(q, group, 1) == 0 then
+        redis.pcall('ZREM', P .. 'routemaster:opens:' .. q, group)
+    end
+    return true
 end
 
 -- How many of the first of a group may be acquired; and the position of the last.
@@ -64,7 +74,7 @@ local function hold_back(q, member, position, in_hand)
     local record = record_of(q, job)
     if record[2] ~= '' then return end
     local group = group_in(record)
-    if not unthrottle(q, group, position, id) then
+    if not unthrottle(q, group, throttled_as(group, position, id)) then
         if priority_in(record) == 0 then note_deleted(q, job) else unrank(q, id, record) end
     end
     redis.call('ZADD', held, math.floor(position / 1000), digits)
@@ -125,7 +135,8 @@ end
 -- Takes a READY job away from those that wait for a token. Returns whether it did.
 local function stop_throttling(q, id, record)
     local group, concurrency = group_in(record)
-    return unthrottle(q, group, position_of(q, group, concurrency, id), id)
+    local position = position_of(q, group, concurrency, id)
+    return position ~= nil and unthrottle(q, group, throttled_as(group, position, id))
 end
 
 -- Whether a READY job waits for others of its group, and so stands in no list.

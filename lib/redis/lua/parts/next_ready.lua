@@ -18,6 +18,19 @@ local function dues_of(q, most, other, rank)
     return dues
 end
 
+-- The rank of the first READY job, or when it fell due if it has no priority. Infinite when there
+-- is none, or when a version before `routemaster:due:{q}` left that open.
+local function next_rank(q)
+    local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
+    local size, since = redis.call('LLEN', instant), math.huge
+    if size > 0 then
+        since = redis.pcall('LLEN', due) == size and tonumber(redis.call('LINDEX', due, -1))
+        if not since then return math.huge end
+    end
+    local first = redis.call('ZRANGE', P .. 'routemaster:ranks:' .. q, 0, 0, 'WITHSCORES')[2]
+    return math.min(since, tonumber(first) or math.huge)
+end
+
 -- Pops the first READY jobs, at most `most`; false when there is none. Returns them, which of them
 -- have a rank, and of each its rank, or since when it has been due, if that is known. While jobs in
 -- the list are `deleted`, it pops one of the list at most: what stands behind that is not to be

@@ -21,7 +21,16 @@ local function take_own(q, most, has_ranks, rates)
         if has_ranks then
             local popped = pop_deleted(q, deleted)
             deleted, ended = deleted - popped, ended + popped
-            jobs, has_rank, places = pop_next(q, wanted, deleted)
+            local opened, member, rank
+            if rates then opened, member, rank = rates.opened() end
+            if opened and rank < next_rank(q) then
+                rates.take_out(member)
+                jobs, has_rank = {opened}, {true}
+            else
+                -- When one of them begins, or ends, it may be the turn of a throttled one.
+                local one = opened or (rates and rates.goes_on())
+                jobs, has_rank, places = pop_next(q, one and 1 or wanted, deleted)
+            end
         else
             jobs, places = pop_ready(q, wanted)
         end

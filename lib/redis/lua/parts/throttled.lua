@@ -1,7 +1,8 @@
 -- Acquisitions from a queue with rate limits. A READY job that comes to its turn while its group
 -- has no token is throttled: it stands in `routemaster:throttled:{q}` and in no list.
--- `routemaster:opens:{q}` says when each group with such jobs has its next token; then as many of
--- them as there are tokens go back, the first of the group first.
+-- `routemaster:opens:{q}` says when each group with such jobs has its next token. Then the first of
+-- them has its turn again, before all that fell due later; and the next one, as long as there is a
+-- token.
 
 local function rates_of(q)
     expect('HLEN', 'routemaster:limits')
@@ -10,7 +11,8 @@ local function rates_of(q)
     local limits = limits_of(q)
     local of_queue = limits.queue and open_bucket(q, nil, limits.queue, limits.revision)
     local of_groups = {}
-    local _, _, _, _, _, _, offer_own, position_of, throttled_as = job_groups()
+    local _, _, _, _, _, _, offer_own, position_of, throttled_as, throttled_in,
+        unthrottle = job_groups()
 
     local function bucket_of(group)
         local bucket = of_groups[group] or
@@ -19,61 +21,47 @@ local function rates_of(q)
         return bucket
     end
 
-    local function first_in(group, most)
-        return redis.call('ZRANGE', throttled, '[' .. group .. '\0', '(' .. group .. '\1',
-            'BYLEX', 'LIMIT', 0, most)
-    end
-
     -- Takes one out. Returns its job, unless a version that does not know it ended it, and its id.
     local function take_out(member)
-        redis.call('ZREM', throttled, member)
+        unthrottle(q, string.sub(member, 1, -34), member)
         local id = tonumber(string.sub(member, -16))
         return job_of(q, id), id
     end
 
-    local function let_go(member)
-        local job, id = take_out(member)
-        if job then offer_own(q, job, id, now, record_of(q, job)) end
-    end
-
-    -- The limits changed: all goes back. Returns how many did now.
+    -- The limits changed: all goes back, to the end of what is READY, at most so many jobs now.
     local function go_back(most)
         local after = limits.going_back
         local found = redis.call('ZRANGE', throttled, after == '' and '-' or '(' .. after, '+',
             'BYLEX', 'LIMIT', 0, most)
-        for _, member in ipairs(found) do let_go(member) end
+        for _, member in ipairs(found) do
+            local job, id = take_out(member)
+            if job then offer_own(q, job, id, now, record_of(q, job)) end
+        end
         limits.going_back = #found == most and found[most] or nil
         if limits.going_back then
             redis.call('HSET', P .. 'routemaster:limits', q .. ':', limits.going_back)
         else
             redis.call('HDEL', P .. 'routemaster:limits', q .. ':')
         end
-        return #found
     end
 
-    local rates = {}
+    -- After the clock was set back: no group opens later than an empty bucket has its first token.
+    -- At most 1,000 groups; the rest waits for the next acquisition.
+    local function reopen_late()
+        local latest = now + math.ceil(limits.each_group.per / limits.each_group.jobs)
+        local late = redis.call('ZRANGE', opens, '+inf', string.format('(%.0f', latest),
+            'BYSCORE', 'REV', 'LIMIT', 0, 1000)
+        for _, group in ipairs(late) do
+            redis.call('ZADD', opens, next_in(bucket_of(group), 0), group)
+        end
+    end
 
-    -- Makes READY again what waited for a token, at most 1,000 jobs.
-    function rates.open_groups()
-        local left = 1000
-        if limits.going_back then left = left - go_back(left) end
-        local due = {}
-        if left > 0 then
-            due = redis.call('ZRANGE', opens, '-inf', now, 'BYSCORE', 'LIMIT', 0, left)
-        end
-        for _, group in ipairs(due) do
-            if left == 0 then break end
-            local bucket = limits.each_group and bucket_of(group)
-            local most = bucket and math.min(tokens_in(bucket), left) or left
-            local found = first_in(group, most + 1)
-            for i = 1, math.min(most, #found) do let_go(found[i]) end
-            if #found > most then
-                redis.call('ZADD', opens, bucket and next_in(bucket, most) or now, group)
-            else
-                redis.call('ZREM', opens, group)
-            end
-            left = left - math.min(most, #found)
-        end
+    local rates = {take_out = take_out}
+
+    -- An acquisition begins. Makes READY again what other limits throttled, at most 1,000 jobs.
+    function rates.begin()
+        if limits.each_group then reopen_late() end
+        if limits.going_back then go_back(1000) end
         if limits.queue or limits.each_group or limits.going_back or
             redis.call('EXISTS', throttled) == 1 then
             return
@@ -82,6 +70,31 @@ local function rates_of(q)
         redis.call('HDEL', P .. 'routemaster:limits', q)
         redis.call('SREM', P .. 'routemaster:paused', ':' .. q)
         select(2, queue_names())(q)
+    end
+
+    -- The first throttled job of the group that opened first, what it stands as among those, and
+    -- its rank; nil when no group has opened. The rank is by when the job fell due, but not later
+    -- than its group opened: or it would wait long when it fell due before the clock was set back.
+    -- Looks at 1,000 groups at most.
+    function rates.opened()
+        for _ = 1, limits.each_group and 1000 or 0 do
+            local group, at = unpack(redis.call('ZRANGE', opens, '-inf', now, 'BYSCORE', 'LIMIT',
+                0, 1, 'WITHSCORES'))
+            if not group then return nil end
+            local bucket, member = bucket_of(group), throttled_in(q, group, 1)[1]
+            local job = member and job_of(q, tonumber(string.sub(member, -16)))
+            if tokens_in(bucket) == 0 then
+                redis.call('ZADD', opens, next_in(bucket, 0), group)
+            elseif job then
+                local due = math.floor(tonumber(string.sub(member, -32, -17)) / 1000)
+                local priority = priority_in(record_of(q, job))
+                return job, member, math.min(due, tonumber(at)) - priority * 60000
+            elseif member then
+                take_out(member)
+            else
+                redis.call('ZREM', opens, group)
+            end
+        end
     end
 
     -- How many of so many jobs may begin now.
@@ -99,7 +112,7 @@ local function rates_of(q)
         if not position then return job, id, record end
         local bucket = bucket_of(group)
         local has_token = tokens_in(bucket) > 0
-        local first = has_token and first_in(group, 1)[1]
+        local first = has_token and throttled_in(q, group, 1)[1]
         if has_token and (not first or position < tonumber(string.sub(first, -32, -17))) then
             return job, id, record
         end
@@ -108,18 +121,23 @@ local function rates_of(q)
             redis.call('ZADD', opens, next_in(bucket, 0), group)
             return nil
         end
+        -- If that one ends without a beginning, the next has its turn.
+        redis.call('ZADD', opens, now, group)
         local other, its_id
         repeat
-            other, its_id = take_out(first_in(group, 1)[1])
+            other, its_id = take_out(throttled_in(q, group, 1)[1])
         until other
         return other, its_id, record_of(q, other)
     end
 
     -- Jobs that begin take their tokens: those of their groups one by one, that of the queue all at
-    -- once.
+    -- once. A group that has throttled jobs opens when it has another.
     function rates.take_of_group(record)
         local group = limits.each_group and group_in(record)
-        if group then take_from(bucket_of(group), 1) end
+        if not group then return end
+        local bucket = bucket_of(group)
+        take_from(bucket, 1)
+        redis.call('ZADD', opens, 'XX', next_in(bucket, 0), group)
     end
     function rates.take(count)
         if of_queue then take_from(of_queue, count) end
@@ -134,7 +152,7 @@ local function rates_of(q)
     function rates.next() return of_queue and next_in(of_queue, 0) or now end
     -- Whether more go back at once.
     function rates.goes_on() return limits.going_back ~= nil end
-    -- When the next group opens; nil when none is closed.
+    -- When the next group opens, or has opened; nil when none is closed.
     function rates.opens_at()
         return tonumber(redis.call('ZRANGE', opens, 0, 0, 'WITHSCORES')[2])
     end
