@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -48,6 +49,9 @@ RedisServer::RedisServer(std::vector<std::string> arguments, std::string configu
     for (int i = 0; i < attempts; ++i) {
         port_ = free_port();
         if (spawn_and_wait()) return;
+        // It may be the other port that was taken.
+        const auto bus = std::find(arguments_.begin(), arguments_.end(), "--cluster-port");
+        if (bus != arguments_.end()) *std::next(bus) = std::to_string(free_port());
     }
     throw std::runtime_error{"redis-server does not start: " + log()};
 }
