@@ -78,6 +78,27 @@ public:
     /// Why `post` would refuse a timer as `invalid`, whatever is in the namespace.
     [[nodiscard]] Result<void> check(const TimerPost& post) const;
 
+    // --- Recurring ------------------------------------------------------------------------------
+
+    /// Adds a recurring timer to the store, or changes the one of that name: a `RecurringScheduler`
+    /// posts a timer into this namespace at each tick, due at the tick. `RecurringJobs` lists,
+    /// pauses, resumes, triggers and removes it, and has the rules; their names are one list.
+    ///
+    /// The id of the timer is `recurring:` and the name. By default a tick keeps a timer of that id
+    /// that is PENDING or FIRED, and replaces a DEAD one. With `overlap` each tick has a timer of
+    /// its own: its id ends in a colon and the tick in milliseconds since the Unix epoch.
+    Result<void> cron(std::string name, std::string expression, const Value& payload,
+                      RecurringTimerOptions options = {});
+    void cron(std::string name, std::string expression, const Value& payload,
+              RecurringTimerOptions options, std::function<void(Result<void>)> done);
+
+    /// The same with an interval, from 1 s to 3,650 days in whole seconds, which is counted from
+    /// 1970-01-01T00:00:00Z.
+    Result<void> every(std::string name, Duration interval, const Value& payload,
+                       RecurringTimerOptions options = {});
+    void every(std::string name, Duration interval, const Value& payload,
+               RecurringTimerOptions options, std::function<void(Result<void>)> done);
+
     // --- Changing -------------------------------------------------------------------------------
 
     /// Forgets a timer that is PENDING or FIRED: it fires no more. A handler that has it goes on.

@@ -1,5 +1,6 @@
 /// @file
-/// A recurring job: what is pushed at each tick of a schedule, and how far that has come.
+/// A recurring job: what is pushed, or posted as a timer, at each tick of a schedule, and how far
+/// that has come.
 
 #pragma once
 
@@ -25,15 +26,29 @@ enum class CatchUp : std::uint8_t {
     all,   ///< Each runs, the oldest first, at most the last 1,000. Needs `overlap`.
 };
 
+/// The timer that each tick posts, due at the tick.
+struct RecurringTimer {
+    std::string space;    ///< The namespace of a `Delayer`.
+    std::string payload;  ///< A value as `encode` encodes it; at most `timer_bytes_max`.
+
+    // As in `TimerOptions`.
+
+    std::uint32_t retries_max = 0;
+    Duration confirm_within{0};
+
+    friend bool operator==(const RecurringTimer&, const RecurringTimer&) = default;
+};
+
 /// What a recurring job does, and when.
 struct RecurringSettings {
     std::string schedule;  ///< See `JobSchedule`.
     std::string time_zone = "UTC";
-    std::string queue;  ///< None of Ruby Routemaster's.
-    std::string job;    ///< As `encode_job` encodes it.
+    std::string queue{};  ///< None of Ruby Routemaster's.
+    std::string job{};    ///< As `encode_job` encodes it.
     CatchUp catch_up = CatchUp::once;
     /// Whether a tick pushes its job although that of a former tick still exists. If not, an equal
-    /// job that waits or runs is kept, and nothing is pushed; a BURIED one is kicked.
+    /// job that waits or runs is kept, and nothing is pushed; a BURIED one is kicked. So with
+    /// timers: one that is PENDING or FIRED is kept, and a DEAD one is replaced.
     bool overlap = false;
 
     // As in `PushOptions`.
@@ -45,6 +60,10 @@ struct RecurringSettings {
     /// Each push adds the name of the recurring job, as `recurring`, and its tick in milliseconds
     /// since the Unix epoch, as `tick`.
     JobMetadata metadata{};
+
+    /// Makes it a recurring timer: a tick posts this instead. `queue` and `job` are empty then, and
+    /// the options of a push as they are by default.
+    std::optional<RecurringTimer> timer{};
 
     friend bool operator==(const RecurringSettings&, const RecurringSettings&) = default;
 };
@@ -62,8 +81,8 @@ struct RecurringJob {
     /// put or resumed. It never decreases, whatever clocks show.
     TimePoint settled_until{};
     std::optional<TimePoint> last_at{};  ///< The last tick that was run.
-    std::uint64_t runs = 0;              ///< Ticks that pushed a job.
-    std::uint64_t kept = 0;              ///< Ticks at which the job of a former one was kept.
+    std::uint64_t runs = 0;              ///< Ticks that pushed a job, or posted a timer.
+    std::uint64_t kept = 0;              ///< Ticks at which that of a former one was kept.
     Uid revision{};                      ///< Differs after each change of the settings.
 
     friend bool operator==(const RecurringJob&, const RecurringJob&) = default;

@@ -1,5 +1,6 @@
 /// @file
-/// `RecurringJobs`: jobs that are pushed again and again, by a schedule.
+/// `RecurringJobs`: jobs that are pushed again and again, by a schedule, and timers that are posted
+/// so.
 
 #pragma once
 
@@ -50,6 +51,10 @@ struct RecurringOptions {
 /// `tick`, the instant in milliseconds. By default an equal job excludes it, as with any push: as
 /// long as the job of a former tick waits or runs, it is kept, and the tick pushes nothing. If it
 /// is BURIED, the tick kicks it. With `overlap` each tick has a job of its own.
+///
+/// **Recurring timers.** A tick may post a timer instead: `Delayer::cron` and `every` put such, or
+/// `put` with `RecurringSettings::timer`. Their names are in one list with those of recurring jobs,
+/// and all that is said here holds for them.
 ///
 /// Every call exists in two forms, one of them with `done`: as in `Bus`.
 ///
@@ -109,12 +114,14 @@ public:
     Result<bool> resume(std::string name);
     void resume(std::string name, std::function<void(Result<bool>)> done);
 
-    /// Pushes its job now, whatever its schedule says and though it is paused. A duplicate changes
-    /// nothing. Nothing is returned when there is none of that name.
+    /// Pushes its job, or posts its timer, now, whatever its schedule says and though it is paused.
+    /// A duplicate changes nothing. Nothing is returned when there is none of that name. Of a timer
+    /// the id is 0, and `duplicate` says that the one of a former tick is PENDING or FIRED still;
+    /// with `overlap` the trigger has one of its own.
     Result<std::optional<Pushed>> trigger(std::string name);
     void trigger(std::string name, std::function<void(Result<std::optional<Pushed>>)> done);
 
-    /// Forgets one. What it pushed stays.
+    /// Forgets one. What it pushed or posted stays.
     Result<Removal> remove(std::string name);
     void remove(std::string name, std::function<void(Result<Removal>)> done);
 

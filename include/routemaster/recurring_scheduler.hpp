@@ -1,5 +1,6 @@
 /// @file
-/// `RecurringScheduler`: pushes the jobs of recurring jobs at their ticks.
+/// `RecurringScheduler`: pushes the jobs of recurring jobs, and posts recurring timers, at their
+/// ticks.
 ///
 ///     look ──► due? ──► settle the tick and push its job, one step ──► look again
 ///       ▲        └─ no: sleep until the next tick, a wake-up, or a second ─┘
@@ -28,8 +29,8 @@ struct RecurringSchedulerOptions {
 
 /// What a scheduler has done since it was made.
 struct RecurringSchedulerStatus {
-    std::uint64_t pushed = 0;  ///< Ticks whose job it pushed.
-    std::uint64_t kept = 0;    ///< Ticks at which the job of a former one was there still.
+    std::uint64_t pushed = 0;  ///< Ticks whose job it pushed, or whose timer it posted.
+    std::uint64_t kept = 0;    ///< Ticks at which that of a former one was there still.
     std::uint64_t stale = 0;   ///< Ticks that another scheduler was faster to run.
 
     friend bool operator==(const RecurringSchedulerStatus&,
@@ -38,8 +39,8 @@ struct RecurringSchedulerStatus {
 
 /// Runs the recurring jobs of a store. Any number of them, in any processes, may share it: none is
 /// the leader, and each tick is run once, by whoever comes first. A tick is settled, and its job
-/// pushed, in one step of the store, and only if nobody settled it before; so neither a crash nor a
-/// lost reply runs a tick twice, or drops one.
+/// pushed or its timer posted, in one step of the store, and only if nobody settled it before; so
+/// neither a crash nor a lost reply runs a tick twice, or drops one.
 ///
 /// It is an object of its own, and no part of a `WorkerPool`, as who pushes and who works may be
 /// different processes. Give it a `Runner`:

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "routemaster/recurring_job.hpp"
 #include "routemaster/step/timers.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/timer.hpp"
@@ -31,6 +32,15 @@ struct TimerOptions {
     std::uint32_t retries_max = 0;
     /// How long a listener may take to confirm it. 0: as `TimerListenerOptions::confirm_within`.
     Duration confirm_within{0};
+};
+
+/// Settings of a recurring timer beside its schedule and its payload. See `RecurringSettings`.
+struct RecurringTimerOptions {
+    std::string time_zone = "UTC";  ///< Of the machine's database, as `Europe/Berlin`.
+    CatchUp catch_up = CatchUp::once;
+    bool overlap = false;
+    std::uint32_t retries_max = 0;  ///< As in `TimerOptions`.
+    Duration confirm_within{0};     ///< As in `TimerOptions`.
 };
 
 /// A timer to be posted.

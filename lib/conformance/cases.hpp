@@ -86,6 +86,8 @@ void add_queue_cases(StoreCases& add);
 void add_rate_limit_cases(StoreCases& add);
 /// Adds the cases about recurring jobs.
 void add_recurring_cases(StoreCases& add);
+/// Adds the cases about recurring jobs that post timers.
+void add_recurring_timer_cases(StoreCases& add);
 /// Adds the cases about timers.
 void add_timer_cases(StoreCases& add);
 /// Adds the cases about what follows from timers, and timers that follow from jobs.

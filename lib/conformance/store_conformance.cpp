@@ -30,6 +30,7 @@ std::vector<StoreCase> store_conformance() {
     add_queue_cases(add);
     add_rate_limit_cases(add);
     add_recurring_cases(add);
+    add_recurring_timer_cases(add);
     add_timer_cases(add);
     add_timer_follow_up_cases(add);
     add_lease_cases(add);

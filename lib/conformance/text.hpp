@@ -168,13 +168,16 @@ public:
         return word(outcome, {"pushed", "kept", "moved", "stale"});
     }
     static std::string of(const RecurringRun& run) { return record({of(run.outcome), of(run.id)}); }
+    static std::string of(const RecurringTimer& t) {
+        return record({of(t.space), of(t.payload), of(t.retries_max), of(t.confirm_within)});
+    }
     static std::string of(const RecurringJob& r) {
         return record({of(r.name), of(r.settings.schedule), of(r.settings.time_zone),
-                       of(r.settings.queue), of(r.settings.job), r.paused ? "paused" : "not paused",
+                       of(r.settings.queue), of(r.settings.job), of(r.settings.timer), r.paused ? "paused" : "not paused",
                        "next " + of(r.next_at), "settled " + of(r.settled_until), of(r.last_at),
                        of(r.runs), of(r.kept), of(r.revision)});
     }
-    static std::string of(TimerPosted outcome) { return word(outcome, {"posted", "replaced"}); }
+    static std::string of(TimerPosted outcome) { return word(outcome, {"posted", "replaced", "kept"}); }
     static std::string of(TimerConfirmed outcome) {
         return word(outcome, {"confirmed", "unknown"});
     }

@@ -357,6 +357,31 @@ void add_change_cases(StoreCases& add) {
                      "posting it when it is gone");
     });
 
+    add("a post that is to keep a timer changes neither a PENDING nor a FIRED one",
+        [](Scenario& s) {
+            post(s, "a", second, 1);
+            auto other = post_of(s, "a", 2 * second, 1);
+            other.payload = encode(Value{"other"});
+            other.keep = true;
+            const auto pending = found(s, "a");
+            expect_equal(s.perform(other), TimerPosted::kept, "posting it while PENDING");
+            expect_equal(found(s, "a"), pending, "the PENDING timer");
+            s.advance(second);
+            let_fire(s);
+            const auto fired = found(s, "a");
+            expect_equal(s.perform(other), TimerPosted::kept, "posting it while FIRED");
+            expect_equal(found(s, "a"), fired, "the FIRED timer");
+            s.advance(Duration{10'000});
+            let_fire(s);
+            s.advance(Duration{10'000});
+            take(s);
+            expect_equal(found(s, "a").state, TimerState::dead, "its state in the end");
+            expect_equal(s.perform(other), TimerPosted::replaced, "posting it while DEAD");
+            expect_equal(found(s, "a").payload, Value{"other"}, "its payload");
+            s.perform(CancelTimer{timer_space, "a"});
+            expect_equal(s.perform(other), TimerPosted::posted, "posting it when it is gone");
+        });
+
     add("a timer that is cancelled fires no more", [](Scenario& s) {
         const CancelTimer cancel{timer_space, "a"};
         expect_equal(s.perform(cancel), Removal::unknown, "cancelling what is not there");

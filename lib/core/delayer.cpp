@@ -6,7 +6,9 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/follow_ups.hpp"
+#include "routemaster/job_schedule.hpp"
 #include "routemaster/perform.hpp"
+#include "routemaster/recurring_jobs.hpp"
 #include "routemaster/step.hpp"
 
 namespace routemaster {
@@ -49,6 +51,18 @@ Result<TimerConfirmed> confirmation(const Result<CompletedTimer>& completed) {
 
 Result<bool> whether(const Result<Count>& count) {
     return count ? Result<bool>{count->value > 0} : Result<bool>{count.error()};
+}
+
+RecurringSettings recurring_settings(std::string schedule, const std::string& space, const Value& payload,
+                            RecurringTimerOptions options) {
+    return {.schedule = std::move(schedule),
+            .time_zone = std::move(options.time_zone),
+            .catch_up = options.catch_up,
+            .overlap = options.overlap,
+            .timer = RecurringTimer{.space = space,
+                                    .payload = encode(payload),
+                                    .retries_max = options.retries_max,
+                                    .confirm_within = options.confirm_within}};
 }
 
 ListTimers listing(const std::string& space, TimerState state, TimerPage page) {
@@ -151,6 +165,32 @@ void Delayer::post_many(std::span<const TimerPost> posts,
                   [ids = std::move(ids), done = std::move(done)](std::span<Outcome> outcomes) {
                       done(posted(ids, outcomes));
                   });
+}
+
+// --- Recurring ----------------------------------------------------------------------------------
+
+Result<void> Delayer::cron(std::string name, std::string expression, const Value& payload,
+                           RecurringTimerOptions options) {
+    return RecurringJobs{store_, clock_}.put(
+        std::move(name), recurring_settings(std::move(expression), space_, payload, std::move(options)));
+}
+
+void Delayer::cron(std::string name, std::string expression, const Value& payload,
+                   RecurringTimerOptions options, std::function<void(Result<void>)> done) {
+    RecurringJobs{store_, clock_}.put(
+        std::move(name), recurring_settings(std::move(expression), space_, payload, std::move(options)),
+        std::move(done));
+}
+
+Result<void> Delayer::every(std::string name, Duration interval, const Value& payload,
+                            RecurringTimerOptions options) {
+    return cron(std::move(name), JobSchedule::every(interval), payload, std::move(options));
+}
+
+void Delayer::every(std::string name, Duration interval, const Value& payload,
+                    RecurringTimerOptions options, std::function<void(Result<void>)> done) {
+    cron(std::move(name), JobSchedule::every(interval), payload, std::move(options),
+         std::move(done));
 }
 
 // --- Changing -----------------------------------------------------------------------------------

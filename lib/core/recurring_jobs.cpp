@@ -28,13 +28,18 @@ RecurringSettings settings_of(std::string schedule, std::string queue, const Job
             .metadata = std::move(options.metadata)};
 }
 
-Result<PutRecurringJob> put_step(std::string name, RecurringSettings settings) {
-    const auto job = decode_job(settings.job);
+Result<void> check_encoded(const std::string& encoded) {
+    const auto job = decode_job(encoded);
     if (!job) return Error{Errc::invalid, "job: must be an encoded job"};
-    if (auto checked = detail::check_job(*job); !checked) return checked.error();
+    if (auto checked = detail::check_job(*job); !checked) return checked;
     // Equal jobs must have equal bytes.
-    if (encode_job(*job) != settings.job) {
-        return Error{Errc::invalid, "job: is not encoded as encode_job does it"};
+    if (encode_job(*job) == encoded) return {};
+    return Error{Errc::invalid, "job: is not encoded as encode_job does it"};
+}
+
+Result<PutRecurringJob> put_step(std::string name, RecurringSettings settings) {
+    if (!settings.timer) {
+        if (auto checked = check_encoded(settings.job); !checked) return checked.error();
     }
     return PutRecurringJob{std::move(name),
                            std::make_shared<const RecurringSettings>(std::move(settings)),
@@ -73,6 +78,29 @@ PushJob triggered(const RecurringJob& job, TimePoint now) {
     // One of its own, so that the push may be repeated when its reply is lost.
     if (job.settings.overlap) push.options.key.text = Uid{entropy(), entropy()}.text();
     return push;
+}
+
+/// The same of a timer.
+PostTimer triggered_timer(const RecurringJob& job, TimePoint now) {
+    auto post = post_of(job.name, job.settings, now);
+    // One of its own, not that of a tick of this instant.
+    if (job.settings.overlap) {
+        post.id = "recurring:" + job.name + ":";
+        post.id += Uid{entropy(), entropy()}.text();
+    }
+    return post;
+}
+
+using Triggered = std::optional<Pushed>;
+
+Result<Triggered> of_push(const Result<Pushed>& pushed) {
+    return pushed ? Result<Triggered>{Triggered{*pushed}} : Result<Triggered>{pushed.error()};
+}
+
+Result<Triggered> of_post(const Result<TimerPosted>& posted) {
+    if (!posted) return posted.error();
+    const bool kept = *posted == TimerPosted::kept;
+    return Triggered{Pushed{kept ? PushOutcome::duplicate : PushOutcome::pushed, 0}};
 }
 
 }  // namespace
@@ -145,9 +173,10 @@ Result<std::optional<Pushed>> RecurringJobs::trigger(std::string name) {
     const auto now = clock_.now();
     const auto found = perform(store_, FindRecurringJob{std::move(name)}, now);
     if (!found) return found.error();
-    if (!*found) return std::optional<Pushed>{};
-    const auto pushed = perform(store_, triggered(**found, now), now);
-    return pushed ? Result<std::optional<Pushed>>{*pushed} : pushed.error();
+    if (!*found) return Triggered{};
+    const auto& job = **found;
+    if (job.settings.timer) return of_post(perform(store_, triggered_timer(job, now), now));
+    return of_push(perform(store_, triggered(job, now), now));
 }
 
 void RecurringJobs::trigger(std::string name,
@@ -156,10 +185,15 @@ void RecurringJobs::trigger(std::string name,
     submit(store_, FindRecurringJob{std::move(name)}, now,
            [&store = store_, now, done = std::move(done)](const Result<Found>& found) {
                if (!found) return done(found.error());
-               if (!*found) return done(std::optional<Pushed>{});
-               submit(store, triggered(**found, now), now, [done](const Result<Pushed>& pushed) {
-                   pushed ? done(std::optional{*pushed}) : done(pushed.error());
-               });
+               if (!*found) return done(Triggered{});
+               const auto& job = **found;
+               if (job.settings.timer) {
+                   return submit(
+                       store, triggered_timer(job, now), now,
+                       [done](const Result<TimerPosted>& posted) { done(of_post(posted)); });
+               }
+               submit(store, triggered(job, now), now,
+                      [done](const Result<Pushed>& pushed) { done(of_push(pushed)); });
            });
 }
 

@@ -1,6 +1,6 @@
 /// @file
-/// Steps about recurring jobs. A store knows when each is due next, and nothing of schedules: those
-/// are read by whoever runs them.
+/// Steps about recurring jobs, of which some post timers. A store knows when each is due next, and
+/// nothing of schedules: those are read by whoever runs them.
 
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "routemaster/step/check.hpp"
 #include "routemaster/step/jobs.hpp"
 #include "routemaster/step/reply.hpp"
+#include "routemaster/step/timers.hpp"
 #include "routemaster/step/traits.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
@@ -42,7 +43,7 @@ struct PutRecurringJob {
     [[nodiscard]] Result<void> check() const;
 
     std::string name;  ///< As of a queue, else `invalid`.
-    /// `invalid`, naming the field, when a tick could not be pushed, or the schedule is none.
+    /// `invalid`, naming the field, when a tick could not be run, or the schedule is none.
     std::shared_ptr<const RecurringSettings> settings;
     Uid revision;  ///< Fresh.
 };
@@ -71,7 +72,7 @@ struct ListRecurringJobs {
     Page page{.after = {}, .limit = 100};
 };
 
-/// Forgets a recurring job; what it pushed stays. Repeating it answers `unknown`.
+/// Forgets a recurring job; what it pushed or posted stays. Repeating it answers `unknown`.
 struct RemoveRecurringJob {
     using Reply = Removal;
     static constexpr StepTraits traits{.name = "remove_recurring_job",
@@ -121,20 +122,20 @@ struct DueRecurringJobs {
 /// What became of a tick.
 struct RecurringRun {
     enum class Outcome : std::uint8_t {
-        pushed,
-        kept,   ///< Another job excludes it: the push was a duplicate.
-        moved,  ///< Nothing was to be pushed, or the tick was settled before.
-        stale,  ///< It is not due then, or was put, paused or removed. Nothing was changed.
+        pushed,  ///< A job; or a timer was posted.
+        kept,    ///< Another job excludes it: the push was a duplicate. Or the timer was kept.
+        moved,   ///< Nothing was to be run, or the tick was settled before.
+        stale,   ///< It is not due then, or was put, paused or removed. Nothing was changed.
     };
 
     Outcome outcome = Outcome::stale;
-    JobId id = 0;  ///< Of the job that was pushed or kept.
+    JobId id = 0;  ///< Of the job that was pushed or kept; 0 of a timer.
     friend bool operator==(const RecurringRun&, const RecurringRun&) = default;
 };
 
 /// Settles the ticks of a recurring job up to an instant, of which the last one may be run: pushes
-/// its job, and says when the recurring job is due next, both or neither. Only if it is as it was
-/// read: so of any number of schedulers one runs a tick, once.
+/// its job or posts its timer, and says when the recurring job is due next, both or neither. Only
+/// if it is as it was read: so of any number of schedulers one runs a tick, once.
 /// Repeating it answers `stale`.
 struct RunRecurringJob {
     using Reply = RecurringRun;
@@ -151,11 +152,20 @@ struct RunRecurringJob {
     TimePoint next;   ///< Becomes its `next_at`. After `until`, else `invalid`.
     /// What the tick pushes; null to push nothing.
     std::shared_ptr<const PushJob> push{};
+    /// What it posts instead; null to post nothing. Due at `until`, else `invalid`; on Redis that
+    /// is by the clock of the server, as all ticks.
+    std::shared_ptr<const PostTimer> post{};
 };
 
 /// What a tick of a recurring job pushes.
 [[nodiscard]] PushJob push_of(const std::string& name, const RecurringSettings& settings,
                               TimePoint tick, TimePoint now);
+
+/// What a tick of a recurring timer posts: one that keeps the PENDING or FIRED one of its id, which
+/// is `recurring:` and the name, and with `overlap` also a colon and the tick in milliseconds.
+/// Asserts that the settings have a timer.
+[[nodiscard]] PostTimer post_of(const std::string& name, const RecurringSettings& settings,
+                                TimePoint tick);
 
 /// The steps about recurring jobs.
 using RecurringSteps =

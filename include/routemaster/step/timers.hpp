@@ -23,6 +23,7 @@ namespace routemaster {
 enum class TimerPosted : std::uint8_t {
     posted,
     replaced,  ///< There was a timer of that id, in any state, which is gone.
+    kept,      ///< It is still there, as the step asked for: nothing was changed.
 };
 
 /// Puts a timer into a namespace. One of that id that is there, in any state, is replaced, so that
@@ -49,6 +50,9 @@ struct PostTimer {
     /// How long a listener may take to confirm it, at most `timer_confirm_max`. 0: as long as the
     /// listener says.
     Duration confirm_within{0};
+    /// Whether a timer of that id is kept, and this one not posted, if it is PENDING or FIRED. A
+    /// DEAD one is replaced.
+    bool keep = false;
 };
 
 /// Forgets a timer that is PENDING or FIRED: it fires no more. A listener that has it keeps it.

@@ -8,6 +8,7 @@
 
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/timer.hpp"
 #include "routemaster/value.hpp"
 
 namespace routemaster::detail {
@@ -23,6 +24,28 @@ std::int64_t number(const Value& map, std::string_view key, std::int64_t otherwi
     const auto* value = map.find(key);
     const auto* found = value == nullptr ? nullptr : value->get_if<std::int64_t>();
     return found == nullptr ? otherwise : *found;
+}
+
+Value encoded(const RecurringTimer& timer) {
+    Value::Map map{{"space", timer.space}, {"payload", timer.payload}};
+    if (timer.retries_max != 0) {
+        map.emplace_back("retries_max", static_cast<std::int64_t>(timer.retries_max));
+    }
+    if (timer.confirm_within != Duration{0}) {
+        map.emplace_back("confirm_within", timer.confirm_within.count());
+    }
+    return Value{std::move(map)};
+}
+
+std::optional<RecurringTimer> decoded(const Value& map) {
+    auto space = text(map, "space");
+    auto payload = text(map, "payload");
+    if (!space || !payload) return std::nullopt;
+    RecurringTimer timer{.space = *std::move(space), .payload = *std::move(payload)};
+    timer.retries_max = static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(number(map, "retries_max", 0), 0, timer_retries_max));
+    timer.confirm_within = Duration{number(map, "confirm_within", 0)};
+    return timer;
 }
 
 }  // namespace
@@ -47,6 +70,7 @@ std::string encode_settings(const RecurringSettings& settings) {
         for (const auto& [name, entry] : settings.metadata) metadata.emplace_back(name, entry);
         map.emplace_back("metadata", std::move(metadata));
     }
+    if (settings.timer) map.emplace_back("timer", encoded(*settings.timer));
     return encode(Value{std::move(map)});
 }
 
@@ -81,6 +105,10 @@ Result<RecurringSettings> decode_settings(std::string_view bytes) {
                 }
             }
         }
+    }
+    if (const auto* timer = map->find("timer")) {
+        settings.timer = decoded(*timer);
+        if (!settings.timer) return damaged;
     }
     return settings;
 }

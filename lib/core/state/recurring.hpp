@@ -80,9 +80,10 @@ public:
     [[nodiscard]] RecurringState* fresh(const RunRecurringJob& step);
     /// Whether the tick of a step is still to be run.
     [[nodiscard]] static bool wants_run(const RecurringState& state, const RunRecurringJob& step) {
-        return step.push != nullptr && step.until > state.job.settled_until;
+        const bool runs = step.push != nullptr || step.post != nullptr;
+        return runs && step.until > state.job.settled_until;
     }
-    /// Settles the ticks that a step settles, after the push that it `ran`, if any.
+    /// Settles the ticks that a step settles, after the push or post that it `ran`, if any.
     void settle(RecurringState& state, const RunRecurringJob& step, RecurringRun::Outcome ran);
 
     /// For a journal.

@@ -50,6 +50,7 @@ TimerPosted TimerTable::post(const PostTimer& step, TimePoint now) {
     const auto hashed = hash(step.id);
     auto* present = find(space, step.id, hashed);
     if (present != nullptr) {
+        if (step.keep && present->state != TimerState::dead) return TimerPosted::kept;
         space.in(present->state).remove({present->at, present});
         present->replace(content, texts_);
     }

@@ -3,10 +3,45 @@
 #include <string>
 #include <utility>
 
+#include "routemaster/detail/assert.hpp"
 #include "routemaster/job_schedule.hpp"
 #include "routemaster/names.hpp"
+#include "routemaster/timer.hpp"
 
 namespace routemaster {
+namespace {
+
+/// What is wrong with the job that each tick is to push.
+Result<void> check_tick_push(const std::string& name, const RecurringSettings& wanted) {
+    if (auto checked = check_own_queue(wanted.queue); !checked) return checked;
+    if (wanted.job.size() > recurring_job_bytes_max) {
+        return Error{Errc::invalid, "job: must have at most " +
+                                        std::to_string(recurring_job_bytes_max) + " bytes"};
+    }
+    if (wanted.expires < Duration{0}) {
+        return Error{Errc::invalid, "expires: must not be negative"};
+    }
+    // The longest a tick can be.
+    return push_of(name, wanted, TimePoint::max(), TimePoint{}).check();
+}
+
+/// What is wrong with the timer that each tick is to post.
+Result<void> check_tick_post(const std::string& name, const RecurringSettings& wanted) {
+    static const RecurringSettings usual;
+    const auto is_not_for_it = [](const char* field) {
+        return Error{Errc::invalid, std::string{field} + ": is not for a recurring timer"};
+    };
+    if (!wanted.queue.empty()) return is_not_for_it("queue");
+    if (!wanted.job.empty()) return is_not_for_it("job");
+    if (wanted.attempts_max != usual.attempts_max) return is_not_for_it("attempts_max");
+    if (wanted.priority != usual.priority) return is_not_for_it("priority");
+    if (wanted.timeout != usual.timeout) return is_not_for_it("timeout");
+    if (wanted.expires != usual.expires) return is_not_for_it("expires");
+    if (!wanted.metadata.empty()) return is_not_for_it("metadata");
+    return post_of(name, wanted, timer_at_max).check();
+}
+
+}  // namespace
 
 PushJob push_of(const std::string& name, const RecurringSettings& settings, TimePoint tick,
                 TimePoint now) {
@@ -26,26 +61,32 @@ PushJob push_of(const std::string& name, const RecurringSettings& settings, Time
     return push;
 }
 
+PostTimer post_of(const std::string& name, const RecurringSettings& settings, TimePoint tick) {
+    ROUTEMASTER_ASSERT(settings.timer);
+    const auto& timer = *settings.timer;
+    // No name has a colon.
+    auto id = "recurring:" + name;
+    if (settings.overlap) id += ":" + std::to_string(to_milliseconds(tick));
+    return {.space = timer.space,
+            .id = std::move(id),
+            .payload = timer.payload,
+            .due_at = tick,
+            .retries_max = timer.retries_max,
+            .confirm_within = timer.confirm_within,
+            .keep = true};
+}
+
 Result<void> PutRecurringJob::check() const {
     if (!is_queue_name(name)) {
         return Error{Errc::invalid, "name: must be 1 to 64 of A-Z, a-z, 0-9, _, - and ."};
     }
     const auto& wanted = *settings;
-    if (auto checked = check_own_queue(wanted.queue); !checked) return checked;
-    if (wanted.job.size() > recurring_job_bytes_max) {
-        return Error{Errc::invalid, "job: must have at most " +
-                                        std::to_string(recurring_job_bytes_max) + " bytes"};
-    }
-    if (wanted.expires < Duration{0}) {
-        return Error{Errc::invalid, "expires: must not be negative"};
-    }
     if (wanted.catch_up == CatchUp::all && !wanted.overlap) {
         return Error{Errc::invalid,
-                     "catch_up: all needs overlap, as equal jobs would exclude each other"};
+                     "catch_up: all needs overlap, as ticks would exclude each other"};
     }
-    // The longest a tick can be.
-    const auto push = push_of(name, wanted, TimePoint::max(), TimePoint{});
-    if (auto checked = push.check(); !checked) return checked;
+    const auto checked = wanted.timer ? check_tick_post(name, wanted) : check_tick_push(name, wanted);
+    if (!checked) return checked;
     const auto schedule = JobSchedule::parse(wanted.schedule, wanted.time_zone);
     return schedule ? Result<void>{} : schedule.error();
 }
@@ -57,6 +98,15 @@ Result<void> DueRecurringJobs::check() const {
 
 Result<void> RunRecurringJob::check() const {
     if (until >= next) return Error{Errc::invalid, "next: must be after until"};
+    if (post != nullptr) {
+        if (push != nullptr) {
+            return Error{Errc::invalid, "post: a tick that pushes a job posts no timer"};
+        }
+        if (post->due_at != until) {
+            return Error{Errc::invalid, "due_at: must be until, the tick"};
+        }
+        return post->check();
+    }
     if (push == nullptr) return {};
     if (auto checked = check_own_queue(push->queue); !checked) return checked;
     if (!push->after.empty()) {

@@ -148,6 +148,7 @@ private:
             case What::kept:
                 ++kept_;
                 // What is to be run again was given up: if it is BURIED, it gets another chance.
+                // A DEAD timer was replaced.
                 if (run.id != 0) kick(step.push->queue, run.id);
                 break;
         }

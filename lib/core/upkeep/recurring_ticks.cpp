@@ -27,12 +27,14 @@ std::vector<RunRecurringJob> runs_of(const RecurringJob& job, const JobSchedule&
     for (const auto tick : ticks_to_run(job, schedule, now)) {
         if (!runs.empty()) runs.back().next = at = tick;
         runs.push_back(
-            {.name = job.name,
-             .revision = job.revision,
-             .at = at,
-             .until = tick,
-             .next = never,
-             .push = std::make_shared<const PushJob>(push_of(job.name, job.settings, tick, here))});
+            {.name = job.name, .revision = job.revision, .at = at, .until = tick, .next = never});
+        if (job.settings.timer) {
+            runs.back().post =
+                std::make_shared<const PostTimer>(post_of(job.name, job.settings, tick));
+        } else {
+            runs.back().push =
+                std::make_shared<const PushJob>(push_of(job.name, job.settings, tick, here));
+        }
     }
     if (runs.empty()) {
         runs.push_back(

@@ -1,13 +1,17 @@
 -- PostTimer: puts a timer into a namespace, in the place of one of its id.
 -- KEYS  1 {space}:ei
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 event, 7 due_at, 8 how long it may take to be
---       confirmed, or 0 when its listener says
+--       confirmed, or 0 when its listener says, 9 "1" to keep one that is PENDING or FIRED
 -- Parts: turns() gives tell_of(), which few need: a timer that is the next one, or was there.
--- Reply: 1 if there was one, else 0.
+-- Reply: 1 if there was one, 2 if it is kept, else 0.
 local id, due_at, within = ARGV[5], tonumber(ARGV[7]), tonumber(ARGV[8])
 -- These fail, too, when their key has another type than it should have. Most timers are new, and
 -- not the next one: they meet no other keys.
 local known = redis.call('HEXISTS', events, id) == 1
+if ARGV[9] and known and
+    (redis.call('ZSCORE', pending, id) or redis.call('ZSCORE', fired, id)) then
+    return 2
+end
 local was_dead = redis.call('ZSCORE', dead, id)
 local was_noted = redis.call('HEXISTS', confirm, id) == 1
 local told = redis.call('HGET', T .. 'gl', 'expiresAt')

@@ -1,10 +1,11 @@
 -- RunRecurringJob: settles ticks of a recurring job, and runs the last of them.
 -- KEYS  1 routemaster:recurring
--- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 revision, 6 at, 7 until, 8 next, and, if it may push,
---       9 how many arguments of push_job.lua follow, and 10... those from the fourth on
--- Parts: push_job() is that script, as a function of KEYS and ARGV.
--- Reply: 0 pushed, 1 kept, 2 moved, 3 stale; then the id of the job, or 0.
--- The push comes first: it fails before it changes anything, and nothing fails behind it.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 revision, 6 at, 7 until, 8 next, and, if it may run,
+--       9 "push" or "post", 10 how many arguments of push_job.lua or post_timer.lua follow, and
+--       11... those from the fourth on
+-- Parts: push_job() and post_timer() are these scripts, as functions of KEYS and ARGV.
+-- Reply: 0 pushed or posted, 1 kept, 2 moved, 3 stale; then the id of the job, or 0.
+-- The push or post comes first: it fails before it changes anything, and nothing fails behind it.
 expect_recurring()
 local name = ARGV[4]
 local record = recurring_of(name)
@@ -13,10 +14,18 @@ if not record or record[2] ~= 0 or record[8] ~= ARGV[5] or record[3] ~= tonumber
 end
 local last, outcome, id = tonumber(ARGV[7]), 2, 0
 if ARGV[9] and last > record[4] then
-    local pushed = push_job({P .. 'jobs:index:' .. ARGV[10]},
-        {ARGV[1], ARGV[2], ARGV[3], unpack(ARGV, 10)})
-    if pushed.err then return pushed end
-    outcome, id = pushed[1] == 1 and 0 or 1, pushed[2]
+    local arguments = {ARGV[1], ARGV[2], ARGV[3], unpack(ARGV, 11)}
+    if ARGV[9] == 'post' then
+        -- Due at the tick, which is not converted between the clocks.
+        arguments[7] = ARGV[7]
+        local posted = post_timer({P .. ARGV[11] .. ':ei'}, arguments)
+        if type(posted) == 'table' then return posted end
+        outcome = posted == 2 and 1 or 0
+    else
+        local pushed = push_job({P .. 'jobs:index:' .. ARGV[11]}, arguments)
+        if pushed.err then return pushed end
+        outcome, id = pushed[1] == 1 and 0 or 1, pushed[2]
+    end
     if outcome == 0 then
         record[5] = last
         record[6] = record[6] + 1

@@ -12,6 +12,7 @@
 #include "redis/steps/nested_scripts.hpp"
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/pushed.hpp"
+#include "redis/steps/timer_scripts.hpp"
 
 namespace routemaster::redis {
 
@@ -83,7 +84,7 @@ bool read_reply(const ScriptReply& reply, std::vector<Pushed>& all_pushed,
         all_pushed.push_back(pushed(*pushes[i], *pushes[i + 1]));
     }
     for (const auto* timer : items(*lists[2], 0)) {
-        all_posted.push_back(number(*timer) == 1 ? TimerPosted::replaced : TimerPosted::posted);
+        all_posted.push_back(timer_posted(*timer));
     }
     return true;
 }

@@ -139,7 +139,8 @@ struct StepProtocol<RunRecurringJob> {
     static Script script() {
         using namespace lua;
         const auto push = function_of<PushJob>();
-        return compose(RunRecurringJob::traits, {expect, recurring, push}, run_recurring_job);
+        const auto post = function_of<PostTimer>();
+        return compose(RunRecurringJob::traits, {expect, recurring, push, post}, run_recurring_job);
     }
     static void request(Request& request, const RunRecurringJob& step) {
         request.on(recurring_key)
@@ -148,7 +149,13 @@ struct StepProtocol<RunRecurringJob> {
             .add(as_it_is(step.at))
             .add(as_it_is(step.until))
             .add(as_it_is(step.next));
-        if (step.push != nullptr) request.add_step(*step.push);
+        if (step.push != nullptr) {
+            request.arguments().add("push");
+            request.add_step(*step.push);
+        } else if (step.post != nullptr) {
+            request.arguments().add("post");
+            request.add_step(*step.post);
+        }
     }
     static RecurringRun reply(const ScriptReply& reply) {
         const auto parts = items(reply.value, 2);

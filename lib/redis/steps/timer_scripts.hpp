@@ -9,6 +9,7 @@
 
 #include "lua_sources.hpp"
 #include "redis/script_reply.hpp"
+#include "routemaster/step/timers.hpp"
 #include "routemaster/timer.hpp"
 
 namespace routemaster::redis {
@@ -22,6 +23,16 @@ inline std::string lazy_turns(std::string_view function) {
 /// An instant at which a timer is due, comes back or died. Other programs may have written any.
 inline TimePoint timer_instant(const ScriptReply& reply, const redisReply& part) {
     return std::min(reply.time(part), timer_at_max);
+}
+
+/// What became of a post, as post_timer.lua replies it.
+inline TimerPosted timer_posted(const redisReply& part) {
+    switch (number(part)) {
+        case 0: return TimerPosted::posted;
+        case 1: return TimerPosted::replaced;
+        case 2: return TimerPosted::kept;
+        default: throw Unexpected{};
+    }
 }
 
 /// How often a timer came back, or how often it may.

@@ -49,10 +49,9 @@ struct StepProtocol<PostTimer> {
             .add(request.wire(step.due_at))
             // One without retries is never confirmed.
             .add(step.retries_max > 0 ? step.confirm_within.count() : 0);
+        if (step.keep) request.arguments().add(1);
     }
-    static TimerPosted reply(const ScriptReply& reply) {
-        return number(reply.value) == 1 ? TimerPosted::replaced : TimerPosted::posted;
-    }
+    static TimerPosted reply(const ScriptReply& reply) { return timer_posted(reply.value); }
 };
 
 template <>

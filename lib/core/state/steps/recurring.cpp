@@ -49,10 +49,15 @@ Result<RunRecurringJob::Reply> Machine::apply(RunRecurringJob& step) {
     if (state == nullptr) return RecurringRun{};
     RecurringRun run{Ran::moved};
     if (RecurringTable::wants_run(*state, step)) {
-        auto push = *step.push;
-        const auto pushed = apply(push);
-        if (!pushed) return pushed.error();
-        run = {*pushed == PushOutcome::pushed ? Ran::pushed : Ran::kept, pushed->id};
+        if (step.post != nullptr) {
+            const bool kept = timers_.post(*step.post, now_) == TimerPosted::kept;
+            run.outcome = kept ? Ran::kept : Ran::pushed;
+        } else {
+            auto push = *step.push;
+            const auto pushed = apply(push);
+            if (!pushed) return pushed.error();
+            run = {*pushed == PushOutcome::pushed ? Ran::pushed : Ran::kept, pushed->id};
+        }
         depends_on_row_ = everything;
     }
     recurring_.settle(*state, step, run.outcome);

@@ -1,0 +1,293 @@
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cases.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/timer.hpp"
+#include "threads.hpp"
+#include "timer_steps.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+using Tick = RecurringRun::Outcome;
+
+constexpr Duration tick_interval{60'000};
+
+/// Its id in the namespace, without overlap.
+const std::string tick_timer = "recurring:call";
+
+/// One that comes back once, and may take longer than a tick to be confirmed.
+RecurringSettings timed() {
+    return {.schedule = "@every 1m",
+            .timer = RecurringTimer{.space = timer_space,
+                                    .payload = encode(Value{"Ada"}),
+                                    .retries_max = 1,
+                                    .confirm_within = 3 * tick_interval}};
+}
+
+RecurringSettings timed_with_overlap() {
+    auto settings = timed();
+    settings.overlap = true;
+    return settings;
+}
+
+RecurringJob recurring_timer(const Scenario& s, Where at = Where::here()) {
+    auto job = s.perform(FindRecurringJob{"call"}, at);
+    expect(job.has_value(), "there is no recurring timer", at);
+    return *std::move(job);
+}
+
+/// The step that runs a tick of it.
+RunRecurringJob tick_step(const Scenario& s, TimePoint tick) {
+    const auto job = recurring_timer(s);
+    return {.name = job.name,
+            .revision = job.revision,
+            .at = job.next_at,
+            .until = tick,
+            .next = tick + tick_interval,
+            .push = {},
+            .post = std::make_shared<const PostTimer>(post_of(job.name, job.settings, tick))};
+}
+
+RecurringRun run_tick(const Scenario& s, Where at = Where::here()) {
+    return s.perform(tick_step(s, s.now()), at);
+}
+
+void put_timer(Scenario& s, RecurringSettings settings = timed(), Where at = Where::here()) {
+    s.perform(PutRecurringJob{"call",
+                              std::make_shared<const RecurringSettings>(std::move(settings)),
+                              s.uid()},
+              at);
+}
+
+/// Puts it, and looks at it, as a scheduler does at once.
+void begin_ticks(Scenario& s, RecurringSettings settings = timed(), Where at = Where::here()) {
+    put_timer(s, std::move(settings), at);
+    expect_equal(s.perform(DueRecurringJobs{}, at).jobs.size(), std::size_t{1}, "what is due", at);
+    // The tick of now was settled by the put.
+    expect_equal(run_tick(s, at).outcome, Tick::moved, "running it at once", at);
+    expect_equal(s.perform(CountTimers{timer_space}, at), TimerCounts{}, "the timers", at);
+}
+
+TakenTimers take_tick(const Scenario& s, Where at = Where::here()) {
+    return s.perform(TakeTimers{.space = timer_space, .listener = "ear"}, at);
+}
+
+void add_posting_cases(StoreCases& add) {
+    add("a tick posts its timer once, due at the tick, whoever runs it", [](Scenario& s) {
+        begin_ticks(s);
+        expect(recurring_timer(s).settings == timed(), "its settings are as they were");
+        for (std::uint64_t tick = 1; tick <= 3; ++tick) {
+            s.advance(tick_interval);
+            const auto at = s.now();
+            const auto step = tick_step(s, at);
+            // It is run late.
+            s.advance(Duration{700});
+            expect_equal(s.perform(step), RecurringRun{Tick::pushed, 0}, "the first scheduler");
+            expect_equal(s.perform(step), RecurringRun{}, "the second scheduler");
+            const auto timer = s.perform(FindTimer{timer_space, tick_timer});
+            expect_equal(timer,
+                         std::optional{TimerStatus{.id = tick_timer,
+                                                   .payload = Value{"Ada"},
+                                                   .state = TimerState::pending,
+                                                   .at = at,
+                                                   .retries = 0,
+                                                   .retries_max = 1}},
+                         "the timer");
+            const auto taken = take_tick(s);
+            expect_equal(taken.timers.size(), std::size_t{1}, "timers that were taken");
+            expect_equal(taken.timers.front().due_at, at, "when it was due");
+            expect_equal(taken.timers.front().confirm_by, s.now() + 3 * tick_interval,
+                         "when it comes back");
+            expect_equal(s.perform(ConfirmTimer{timer_space, tick_timer}),
+                         TimerConfirmed::confirmed, "its confirmation");
+            expect_equal(s.perform(step), RecurringRun{}, "after it was confirmed");
+            expect(!exists(s, tick_timer), "it must be gone");
+            s.advance(Duration{-700});
+            const auto job = recurring_timer(s);
+            expect_equal(job.runs, tick, "runs");
+            expect_equal(job.last_at, std::optional{at}, "its last tick");
+            expect_equal(job.settled_until, at, "which ticks are settled");
+        }
+    });
+
+    add("of eight schedulers at once, one posts the timer of a tick", [](Scenario& s) {
+        begin_ticks(s, timed_with_overlap());
+        for (std::uint64_t tick = 1; tick <= 10; ++tick) {
+            s.advance(tick_interval);
+            const auto step = tick_step(s, s.now());
+            std::atomic<int> ran = 0;
+            in_threads(8, [&](unsigned) {
+                if (s.perform(step).outcome == Tick::pushed) ++ran;
+            });
+            expect_equal(ran.load(), 1, "schedulers that ran it");
+            expect_equal(s.perform(CountTimers{timer_space}).pending, tick, "timers");
+        }
+    });
+
+    add("the timer of a tick wakes the listener whose turn it is", [](Scenario& s) {
+        begin_ticks(s);
+        Signal woken;
+        const auto watch =
+            s.store().watch(timer_watch(timer_space, "ear"), [&] { woken.raise(); });
+        take_tick(s);
+        s.advance(tick_interval);
+        const auto seen = woken.count();
+        run_tick(s);
+        expect(woken.wait_beyond(seen, s.traits().timeout), "nobody was woken by a tick");
+    });
+}
+
+void add_keeping_cases(StoreCases& add) {
+    add("a tick keeps the timer of a former one that is PENDING or FIRED", [](Scenario& s) {
+        begin_ticks(s);
+        s.advance(tick_interval);
+        expect_equal(run_tick(s).outcome, Tick::pushed, "a tick");
+        const auto first = s.now();
+        s.advance(tick_interval);
+        expect_equal(run_tick(s), RecurringRun{Tick::kept, 0}, "one behind a PENDING timer");
+        expect_equal(s.perform(FindTimer{timer_space, tick_timer})->at, first, "when it is due");
+        const auto fired = take_tick(s).timers.at(0);
+        s.advance(tick_interval);
+        expect_equal(run_tick(s), RecurringRun{Tick::kept, 0}, "one behind a FIRED timer");
+        const auto job = recurring_timer(s);
+        expect_equal(job.runs, 1U, "runs");
+        expect_equal(job.kept, 2U, "ticks at which it was there");
+        expect_equal(job.settled_until, s.now(), "which ticks are settled");
+        expect_equal(
+            s.perform(ConfirmTimer{timer_space, tick_timer, fired.retries, fired.firing}),
+            TimerConfirmed::confirmed, "the firing that was kept");
+        s.advance(tick_interval);
+        expect_equal(run_tick(s).outcome, Tick::pushed, "one behind a timer that is gone");
+    });
+
+    add("a tick replaces the DEAD timer of a former one", [](Scenario& s) {
+        begin_ticks(s);
+        s.advance(tick_interval);
+        run_tick(s);
+        for (int firing = 0; firing < 3; ++firing) {
+            take_tick(s);
+            s.advance(3 * tick_interval);
+        }
+        expect_equal(s.perform(CountTimers{timer_space}).dead, 1U, "DEAD timers");
+        expect_equal(run_tick(s).outcome, Tick::pushed, "a tick behind it");
+        const auto counts = s.perform(CountTimers{timer_space});
+        expect_equal(counts.dead, 0U, "DEAD timers then");
+        expect_equal(counts.pending, 1U, "PENDING timers then");
+    });
+
+    add("with overlap each tick has a timer of its own", [](Scenario& s) {
+        begin_ticks(s, timed_with_overlap());
+        for (std::uint64_t tick = 1; tick <= 3; ++tick) {
+            s.advance(tick_interval);
+            expect_equal(run_tick(s).outcome, Tick::pushed, "a tick");
+            expect(exists(s, tick_timer + ":" + std::to_string(to_milliseconds(s.now()))),
+                   "a timer that is named after the tick");
+            expect_equal(s.perform(CountTimers{timer_space}).pending, tick, "timers");
+        }
+        expect_equal(recurring_timer(s).kept, 0U, "ticks at which one was there");
+    });
+}
+
+void add_timer_entity_cases(StoreCases& add) {
+    add("a recurring timer that is paused posts none, and what passes meanwhile is not made up for",
+        [](Scenario& s) {
+            begin_ticks(s);
+            s.advance(tick_interval);
+            const auto step = tick_step(s, s.now());
+            expect_equal(s.perform(PauseRecurringJob{"call", true}), Count{1}, "pausing it");
+            expect_equal(s.perform(step), RecurringRun{}, "running it");
+            expect_equal(s.perform(PauseRecurringJob{"call", false}), Count{1}, "resuming it");
+            expect_equal(run_tick(s).outcome, Tick::moved, "a tick of the pause");
+            expect(!exists(s, tick_timer), "it must not be posted");
+            s.advance(tick_interval);
+            expect_equal(run_tick(s).outcome, Tick::pushed, "the next tick");
+        });
+
+    add("a recurring job becomes a recurring timer, and stays due when it was", [](Scenario& s) {
+        begin_ticks(s);
+        const auto before = recurring_timer(s);
+        const auto step = tick_step(s, s.now() + tick_interval);
+        auto other = timed();
+        other.timer->payload = encode(Value{"Grace"});
+        put_timer(s, other);
+        s.advance(tick_interval);
+        expect_equal(s.perform(step), RecurringRun{}, "a tick with the former payload");
+        put_timer(s, {.schedule = "@every 1m", .queue = work_queue, .job = "tick"});
+        put_timer(s, other);
+        expect_equal(recurring_timer(s).next_at, before.next_at, "when it is due");
+        expect_equal(run_tick(s).outcome, Tick::pushed, "a tick");
+        expect_equal(s.perform(FindTimer{timer_space, tick_timer})->payload, Value{"Grace"},
+                     "the payload");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+        expect_equal(s.perform(RemoveRecurringJob{"call"}), Removal::removed, "removing it");
+        expect(exists(s, tick_timer), "its timer must stay");
+    });
+}
+
+void add_bad_recurring_timer_cases(StoreCases& add) {
+    add("a bad recurring timer is refused, names the field and changes nothing", [](Scenario& s) {
+        const auto refuse = [&](std::string_view field,
+                                const std::function<void(RecurringSettings&)>& change,
+                                Where at = Where::here()) {
+            auto settings = timed();
+            change(settings);
+            s.expect_refused(
+                PutRecurringJob{"call",
+                                std::make_shared<const RecurringSettings>(std::move(settings)),
+                                s.uid()},
+                field, at);
+        };
+        refuse("schedule", [](auto& all) { all.schedule = "61 * * * *"; });
+        refuse("catch_up", [](auto& all) { all.catch_up = CatchUp::all; });
+        refuse("space", [](auto& all) { all.timer->space.clear(); });
+        refuse("space", [](auto& all) { all.timer->space = "a b"; });
+        refuse("payload", [](auto& all) { all.timer->payload.clear(); });
+        refuse("payload", [](auto& all) { all.timer->payload = encode(Value{"\xff"}); });
+        refuse("payload",
+               [](auto& all) { all.timer->payload.assign(timer_bytes_max + 1, '\xc0'); });
+        refuse("retries_max", [](auto& all) { all.timer->retries_max = timer_retries_max + 1; });
+        refuse("confirm_within", [](auto& all) { all.timer->confirm_within = Duration{-1}; });
+        refuse("queue", [](auto& all) { all.queue = work_queue; });
+        refuse("job", [](auto& all) { all.job = "tick"; });
+        refuse("attempts_max", [](auto& all) { all.attempts_max = 3; });
+        refuse("priority", [](auto& all) { all.priority = 1; });
+        refuse("timeout", [](auto& all) { all.timeout = Duration{1}; });
+        refuse("expires", [](auto& all) { all.expires = Duration{1}; });
+        refuse("metadata", [](auto& all) { all.metadata = {{"tenant", "shop"}}; });
+    });
+
+    add("a bad run of a recurring timer is refused and changes nothing", [](Scenario& s) {
+        begin_ticks(s);
+        s.advance(tick_interval);
+        const auto with = [&](const std::function<void(PostTimer&)>& change) {
+            auto step = tick_step(s, s.now());
+            auto post = *step.post;
+            change(post);
+            step.post = std::make_shared<const PostTimer>(std::move(post));
+            return step;
+        };
+        s.expect_refused(with([](auto& post) { post.space = "a b"; }), "space");
+        s.expect_refused(with([](auto& post) { post.due_at += Duration{1}; }), "due_at");
+        auto both = tick_step(s, s.now());
+        both.push = std::make_shared<const PushJob>(PushJob{work_queue, "tick", s.now()});
+        s.expect_refused(both, "post");
+        expect_equal(run_tick(s).outcome, Tick::pushed, "the tick");
+    });
+}
+
+}  // namespace
+
+void add_recurring_timer_cases(StoreCases& add) {
+    add_posting_cases(add);
+    add_keeping_cases(add);
+    add_timer_entity_cases(add);
+    add_bad_recurring_timer_cases(add);
+}
+
+}  // namespace routemaster::testing
