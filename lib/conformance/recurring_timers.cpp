@@ -2,7 +2,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cases.hpp"
@@ -59,10 +61,10 @@ RecurringRun run_tick(const Scenario& s, Where at = Where::here()) {
 }
 
 void put_timer(Scenario& s, RecurringSettings settings = timed(), Where at = Where::here()) {
-    s.perform(PutRecurringJob{"call",
-                              std::make_shared<const RecurringSettings>(std::move(settings)),
-                              s.uid()},
-              at);
+    s.perform(
+        PutRecurringJob{"call", std::make_shared<const RecurringSettings>(std::move(settings)),
+                        s.uid()},
+        at);
 }
 
 /// Puts it, and looks at it, as a scheduler does at once.
@@ -108,7 +110,6 @@ void add_posting_cases(StoreCases& add) {
                          TimerConfirmed::confirmed, "its confirmation");
             expect_equal(s.perform(step), RecurringRun{}, "after it was confirmed");
             expect(!exists(s, tick_timer), "it must be gone");
-            s.advance(Duration{-700});
             const auto job = recurring_timer(s);
             expect_equal(job.runs, tick, "runs");
             expect_equal(job.last_at, std::optional{at}, "its last tick");
@@ -133,8 +134,7 @@ void add_posting_cases(StoreCases& add) {
     add("the timer of a tick wakes the listener whose turn it is", [](Scenario& s) {
         begin_ticks(s);
         Signal woken;
-        const auto watch =
-            s.store().watch(timer_watch(timer_space, "ear"), [&] { woken.raise(); });
+        const auto watch = s.store().watch(timer_watch(timer_space, "ear"), [&] { woken.raise(); });
         take_tick(s);
         s.advance(tick_interval);
         const auto seen = woken.count();
@@ -159,9 +159,8 @@ void add_keeping_cases(StoreCases& add) {
         expect_equal(job.runs, 1U, "runs");
         expect_equal(job.kept, 2U, "ticks at which it was there");
         expect_equal(job.settled_until, s.now(), "which ticks are settled");
-        expect_equal(
-            s.perform(ConfirmTimer{timer_space, tick_timer, fired.retries, fired.firing}),
-            TimerConfirmed::confirmed, "the firing that was kept");
+        expect_equal(s.perform(ConfirmTimer{timer_space, tick_timer, fired.retries, fired.firing}),
+                     TimerConfirmed::confirmed, "the firing that was kept");
         s.advance(tick_interval);
         expect_equal(run_tick(s).outcome, Tick::pushed, "one behind a timer that is gone");
     });
@@ -222,8 +221,8 @@ void add_timer_entity_cases(StoreCases& add) {
         put_timer(s, other);
         expect_equal(recurring_timer(s).next_at, before.next_at, "when it is due");
         expect_equal(run_tick(s).outcome, Tick::pushed, "a tick");
-        expect_equal(s.perform(FindTimer{timer_space, tick_timer})->payload, Value{"Grace"},
-                     "the payload");
+        expect(s.perform(FindTimer{timer_space, tick_timer})->payload == Value{"Grace"},
+               "the payload must be the new one");
         expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
         expect_equal(s.perform(RemoveRecurringJob{"call"}), Removal::removed, "removing it");
         expect(exists(s, tick_timer), "its timer must stay");

@@ -372,12 +372,10 @@ void add_change_cases(StoreCases& add) {
             expect_equal(s.perform(other), TimerPosted::kept, "posting it while FIRED");
             expect_equal(found(s, "a"), fired, "the FIRED timer");
             s.advance(Duration{10'000});
-            let_fire(s);
-            s.advance(Duration{10'000});
             take(s);
             expect_equal(found(s, "a").state, TimerState::dead, "its state in the end");
             expect_equal(s.perform(other), TimerPosted::replaced, "posting it while DEAD");
-            expect_equal(found(s, "a").payload, Value{"other"}, "its payload");
+            expect(found(s, "a").payload == Value{"other"}, "the payload must be the new one");
             s.perform(CancelTimer{timer_space, "a"});
             expect_equal(s.perform(other), TimerPosted::posted, "posting it when it is gone");
         });

@@ -27,7 +27,7 @@ Run declare_jobs(CLI::App& app);
 Run declare_queues(CLI::App& app);
 /// Shows who works on jobs and deliveries.
 Run declare_workers(CLI::App& app);
-/// Manages recurring jobs.
+/// Manages recurring jobs and timers.
 Run declare_recurring(CLI::App& app);
 /// Shows timers, and acts on them.
 Run declare_timers(CLI::App& app);

@@ -28,7 +28,7 @@ constexpr Command commands[] = {
     {"jobs", "Count, list, show, push, kick, cancel or delete jobs", declare_jobs},
     {"queues", "List, show, pause, resume or limit queues of jobs", declare_queues},
     {"workers", "List the workers, with what each has leased", declare_workers},
-    {"recurring", "List, show, put, pause, resume, run or remove recurring jobs",
+    {"recurring", "List, show, put, pause, resume, run or remove recurring jobs and timers",
      declare_recurring},
     {"timers", "Post, list, show, cancel, postpone, take, confirm, repost or drop timers",
      declare_timers},

@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,9 +9,11 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "components/seconds.hpp"
 #include "job_object.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/names.hpp"
+#include "routemaster/timer.hpp"
 #include "table.hpp"
 
 namespace routemaster::service {
@@ -29,9 +32,27 @@ struct RecurringSettings {
     std::string options;
     std::string catch_up = "once";
     bool overlap = false;
+    std::string space;
+    std::string payload;
+    std::uint32_t retries_max = 0;
+    std::optional<double> confirm_within;
 };
 
 std::string path_of(const RecurringSettings& settings) { return "/v1/recurring/" + settings.name; }
+
+/// Where its ticks go: a queue, or, as its path, a namespace of timers.
+std::string target_of(const Value& one) {
+    const auto* timer = one.find("timer");
+    return timer == nullptr ? printed(field(one, "queue"))
+                            : "timers/" + printed(field(*timer, "namespace"));
+}
+
+/// What its ticks bring: the name of a job, or the payload of a timer.
+std::string content_of(const Value& one) {
+    const auto* timer = one.find("timer");
+    return timer == nullptr ? printed(field(field(one, "job"), "name"))
+                            : printed(field(*timer, "payload"));
+}
 
 int list(const RecurringSettings& settings) {
     BusClient client{settings.bus};
@@ -43,10 +64,10 @@ int list(const RecurringSettings& settings) {
         }
         const bool paused = printed(field(one, "paused")) == "true";
         rows.push_back({printed(field(one, "name")), cell(printed(field(one, "schedule"))),
-                        printed(field(one, "time_zone")), printed(field(one, "queue")),
+                        printed(field(one, "time_zone")), target_of(one),
                         paused ? "paused" : printed_time(field(one, "next_at")),
                         printed_time(field(one, "last_at")), printed(field(one, "runs")),
-                        cell(printed(field(field(one, "job"), "name")))});
+                        cell(content_of(one))});
         return true;
     });
     if (!settings.json) print_table(rows);
@@ -68,17 +89,33 @@ int show(const RecurringSettings& settings) {
     return 0;
 }
 
-int put(const RecurringSettings& settings) {
-    auto job = job_object(settings.job, settings.arguments, settings.options);
+/// Puts one, with the fields that say what its ticks do.
+int put_with(const RecurringSettings& settings, Value::Map fields) {
+    fields.emplace_back("schedule", settings.schedule);
+    fields.emplace_back("time_zone", settings.time_zone);
+    fields.emplace_back("catch_up", settings.catch_up);
+    fields.emplace_back("overlap", settings.overlap);
     std::string body;
-    append_json(body, Value{Value::Map{{"schedule", settings.schedule},
-                                       {"time_zone", settings.time_zone},
-                                       {"queue", settings.queue},
-                                       {"job", std::move(job)},
-                                       {"catch_up", settings.catch_up},
-                                       {"overlap", settings.overlap}}});
+    append_json(body, Value{std::move(fields)});
     BusClient{settings.bus}.demand("PUT", path_of(settings), body);
     return 0;
+}
+
+int put(const RecurringSettings& settings) {
+    auto job = job_object(settings.job, settings.arguments, settings.options);
+    return put_with(settings, {{"queue", settings.queue}, {"job", std::move(job)}});
+}
+
+int put_timer(const RecurringSettings& settings) {
+    auto payload = parse_json(settings.payload);
+    if (!payload) throw CLI::ValidationError("payload", payload.error().context());
+    Value::Map timer{{"namespace", settings.space},
+                     {"payload", *std::move(payload)},
+                     {"retries_max", std::int64_t{settings.retries_max}}};
+    if (settings.confirm_within) {
+        timer.emplace_back("confirm_within", from_seconds(*settings.confirm_within).count());
+    }
+    return put_with(settings, {{"timer", std::move(timer)}});
 }
 
 int pause(const RecurringSettings& settings) {
@@ -98,7 +135,10 @@ int run_now(const RecurringSettings& settings) {
         return 0;
     }
     const auto pushed = parse_json(body).value();
-    std::cout << printed(field(pushed, "id")) << ' ' << printed(field(pushed, "outcome")) << '\n';
+    // Of a timer there is none.
+    const auto& id = field(pushed, "id");
+    if (!id.is_null()) std::cout << printed(id) << ' ';
+    std::cout << printed(field(pushed, "outcome")) << '\n';
     return 0;
 }
 
@@ -107,15 +147,11 @@ int remove(const RecurringSettings& settings) {
     return 0;
 }
 
-void declare_put(CLI::App& action, RecurringSettings& settings) {
+void declare_schedule(CLI::App& action, RecurringSettings& settings) {
     action
         .add_option("schedule", settings.schedule,
                     "A cron expression, or an interval as '@every 10s'")
         ->required();
-    action.add_option("queue", settings.queue, "The queue of its jobs")->required();
-    action.add_option("job", settings.job, "The name of its jobs")->required();
-    action.add_option("arguments", settings.arguments, "Their arguments: an array [[]]")
-        ->type_name("JSON");
     action.add_option("--time-zone", settings.time_zone, "Of the schedule, as Europe/Berlin")
         ->capture_default_str();
     action
@@ -123,12 +159,45 @@ void declare_put(CLI::App& action, RecurringSettings& settings) {
                     "Which missed ticks run: none, the last one, or all of them")
         ->check(CLI::IsMember{{"skip", "once", "all"}})
         ->capture_default_str();
+}
+
+void declare_put(CLI::App& action, RecurringSettings& settings) {
+    declare_schedule(action, settings);
+    action.add_option("queue", settings.queue, "The queue of its jobs")->required();
+    action.add_option("job", settings.job, "The name of its jobs")->required();
+    action.add_option("arguments", settings.arguments, "Their arguments: an array [[]]")
+        ->type_name("JSON");
     action.add_flag("--overlap", settings.overlap,
                     "Push at each tick, though the job of a former one is there");
     action
         .add_option("--options", settings.options,
                     "Further fields of a push: {\"attempts_max\":…,\"timeout\":…,…}")
         ->type_name("JSON");
+}
+
+void declare_put_timer(CLI::App& action, RecurringSettings& settings) {
+    declare_schedule(action, settings);
+    action.add_option("namespace", settings.space, "The namespace of its timers")
+        ->required()
+        ->check([](const std::string& space) {
+            return is_timer_name(space) ? "" : "must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }";
+        });
+    action.add_option("payload", settings.payload, "What they carry")
+        ->required()
+        ->type_name("JSON");
+    action.add_flag("--overlap", settings.overlap,
+                    "Post at each tick, though the timer of a former one is there");
+    action
+        .add_option("--retries-max", settings.retries_max,
+                    "How often one is fired again until it is confirmed; 0: it is handed out at "
+                    "most once")
+        ->check(CLI::Range(std::uint32_t{0}, timer_retries_max))
+        ->capture_default_str();
+    action
+        .add_option("--confirm-within", settings.confirm_within,
+                    "Seconds that a listener has to confirm one [10]")
+        ->check(CLI::Range(0.001, 31'622'400.0))
+        ->type_name("SECONDS");
 }
 
 }  // namespace
@@ -163,9 +232,12 @@ Run declare_recurring(CLI::App& app) {
     declare("list", "List the recurring jobs", list);
     with_name(declare("show", "Show a recurring job", show));
     declare_put(with_name(declare("put", "Add a recurring job, or change one", put)), *settings);
+    declare_put_timer(
+        with_name(declare("put-timer", "Add a recurring timer, or change one", put_timer)),
+        *settings);
     with_name(declare("pause", "Let none of its ticks run", pause));
     with_name(declare("resume", "Let its ticks run from now on", resume));
-    with_name(declare("run", "Push its job now, and print the id", run_now));
+    with_name(declare("run", "Push its job or post its timer now", run_now));
     with_name(declare("remove", "Forget a recurring job", remove));
 
     return [run] { return (*run)(); };

@@ -6,7 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "core/codec/recurring_settings.hpp"
 #include "file_scene.hpp"
+#include "routemaster/codec/msgpack.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
@@ -40,6 +42,52 @@ RunRecurringJob recurring_run(const RecurringJob& job, TimePoint now) {
 }
 
 }  // namespace
+
+TEST_CASE("a file keeps recurring timers, and what their ticks posted") {
+    const auto [options, rows_behind] = changed_or_moved_rows();
+    FileScene scene{options};
+    const RecurringSettings settings{.schedule = "@every 1m",
+                                     .overlap = true,
+                                     .timer = RecurringTimer{.space = "calls",
+                                                             .payload = encode(Value{"Ada"}),
+                                                             .retries_max = 3,
+                                                             .confirm_within = Duration{7'000}}};
+    scene.must(PutRecurringJob{
+        "call", std::make_shared<const RecurringSettings>(settings), Uid{1, 1}});
+    scene.now += Duration{60'000};
+    const auto read = *scene.must(FindRecurringJob{"call"});
+    const RunRecurringJob step{
+        .name = read.name,
+        .revision = read.revision,
+        .at = read.next_at,
+        .until = scene.now,
+        .next = scene.now + Duration{60'000},
+        .push = {},
+        .post = std::make_shared<const PostTimer>(post_of(read.name, settings, scene.now))};
+    CHECK(scene.must(step).outcome == RecurringRun::Outcome::pushed);
+    for (int i = 0; i < rows_behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    const auto before = *scene.must(FindRecurringJob{"call"});
+    CHECK(before.settings == settings);
+    const auto timers = scene.must(ListTimers{.space = "calls"});
+    CHECK(timers.size() == 1);
+    scene.close();
+    scene.open(options);
+    CHECK(*scene.must(FindRecurringJob{"call"}) == before);
+    CHECK(scene.must(ListTimers{.space = "calls"}) == timers);
+    CHECK(scene.must(step) == RecurringRun{});
+}
+
+TEST_CASE("the settings of a recurring job are read as an older version wrote them") {
+    const RecurringSettings settings{.schedule = "@daily", .queue = "work", .job = "tick"};
+    // Without the key that recurring timers brought.
+    const Value::Map older{{"schedule", settings.schedule},
+                           {"time_zone", settings.time_zone},
+                           {"queue", settings.queue},
+                           {"job", settings.job}};
+    const auto bytes = encode(Value{older});
+    CHECK(detail::decode_settings(bytes).value() == settings);
+    CHECK(detail::encode_settings(settings) == bytes);
+}
 
 TEST_CASE("a file keeps recurring jobs, and how far their ticks have come") {
     const auto [options, rows_behind] = changed_or_moved_rows();

@@ -59,6 +59,7 @@ struct BusyScene : RedisScene {
     std::vector<Lease> grouped;  // Of a job in a group, for which another waits.
     JobBatchId batch = 0;        // It is closed.
     std::vector<Lease> batched;  // Of its jobs but one, the first of which has a key.
+    TimePoint recurring_at{};    // When the recurring job is due: when it was put.
 
     void prepare() {
         for (const char* token : {"audit", "billing"}) {
@@ -115,6 +116,7 @@ struct BusyScene : RedisScene {
         perform(CloseJobBatch{batch});
         batched = perform(AcquireJobs{.queue = "batched", .worker = worker, .limit = 2}).leases;
         perform(PauseQueue{"paused", true});
+        recurring_at = now;
         perform(PutRecurringJob{"report", recurring_settings("tick"), Uid{1, 1}});
         begin(deliveries.at(0));
         perform(Subscribe{

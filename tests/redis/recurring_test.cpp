@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "redis_scene.hpp"
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/recurring_jobs.hpp"
 #include "routemaster/recurring_scheduler.hpp"
@@ -62,6 +63,55 @@ TEST_CASE("redis: three schedulers run each tick once, and within 100 ms") {
     const auto job = recurring.find("ping").value().value();
     CHECK(job.runs == pushed);
     CHECK(job.kept == 0);
+}
+
+TEST_CASE("redis: a recurring timer has the keys of dtimer, and is due at the server's tick") {
+    RedisScene s;
+    const RecurringSettings settings{.schedule = "@every 1m",
+                                     .timer = RecurringTimer{
+                                         .space = "dt",
+                                         .payload = encode(Value{Value::Map{{"to", "Ada"}}}),
+                                         .retries_max = 2,
+                                         .confirm_within = Duration{5'000}}};
+    s.perform(PutRecurringJob{
+        "call", std::make_shared<const RecurringSettings>(settings), Uid{1, 1}});
+    const auto job = s.perform(FindRecurringJob{"call"}).value();
+    CHECK(job.settings == settings);
+    const auto tick = job.next_at + Duration{60'000};
+    const RunRecurringJob step{
+        .name = job.name,
+        .revision = job.revision,
+        .at = job.next_at,
+        .until = tick,
+        .next = tick + Duration{60'000},
+        .push = {},
+        .post = std::make_shared<const PostTimer>(post_of(job.name, job.settings, tick))};
+    CHECK(s.perform(step).outcome == RecurringRun::Outcome::pushed);
+    const std::string id = "recurring:call";
+    CHECK(s.other({"ZSCORE", "dt:ei", id}).text == std::to_string(to_milliseconds(tick)));
+    CHECK(s.other({"HGET", "dt:ed", id}).text ==
+          R"({"to":"Ada","id":"recurring:call","maxRetries":2})");
+    CHECK(s.other({"HGET", "dt:routemaster:confirm", id}).text == "5000");
+    CHECK(s.other({"EXISTS", "jobs:index:work"}).number == 0);
+
+    // Node confirms it, and the next tick posts it anew; what is FIRED there is kept.
+    for (const bool fired : {true, false}) {
+        if (fired) {
+            s.other({"ZREM", "dt:ei", id});
+            s.other({"ZADD", "dt:et", "1795222999999", id});
+        } else {
+            s.other({"ZREM", "dt:et", id});
+            s.other({"HDEL", "dt:ed", id});
+        }
+        const auto read = s.perform(FindRecurringJob{"call"}).value();
+        auto next = step;
+        next.at = read.next_at;
+        next.until = read.next_at;
+        next.next = read.next_at + Duration{60'000};
+        next.post = std::make_shared<const PostTimer>(post_of(job.name, settings, next.until));
+        const auto outcome = s.perform(next).outcome;
+        CHECK(outcome == (fired ? RecurringRun::Outcome::kept : RecurringRun::Outcome::pushed));
+    }
 }
 
 TEST_CASE("redis: a recurring job whose record cannot be read is not there, and is put anew") {

@@ -33,10 +33,26 @@ std::function<Step(const BusyScene&)> run_recurring(bool with_key) {
         return RunRecurringJob{
             .name = "report",
             .revision = Uid{1, 1},
-            .at = s.now,
+            .at = s.recurring_at,
             .until = next,
             .next = next + Duration{1},
             .push = std::make_shared<const PushJob>(push_of("report", settings, next, next))};
+    };
+}
+
+/// A tick that posts a timer: a new one; or one that is there, of which nothing may change.
+std::function<Step(const BusyScene&)> run_recurring_timer(const char* id) {
+    return [id](const BusyScene& s) -> Step {
+        const auto next = s.now + Duration{60'000};
+        auto post = s.post_timer(id, Duration{60'000}, 1);
+        post.keep = true;
+        return RunRecurringJob{.name = "report",
+                               .revision = Uid{1, 1},
+                               .at = s.recurring_at,
+                               .until = next,
+                               .next = next + Duration{1},
+                               .push = {},
+                               .post = std::make_shared<const PostTimer>(std::move(post))};
     };
 }
 
@@ -286,6 +302,10 @@ std::vector<KeyKind> kinds() {
          [](const BusyScene&) -> Step { return RemoveRecurringJob{"report"}; }},
         {"RunRecurringJob", run_recurring(false), Duration{60'000}},
         {"RunRecurringJob, with a key", run_recurring(true), Duration{60'000}},
+        {"RunRecurringJob, with a timer", run_recurring_timer("new"), Duration{60'000}},
+        {"RunRecurringJob, with a timer that died", run_recurring_timer("dead"), Duration{60'000}},
+        {"RunRecurringJob, with a timer that is kept", run_recurring_timer("later"),
+         Duration{60'000}},
         {"CreateJobBatch",
          [](const BusyScene&) -> Step { return BusyScene::create_batch("another"); }},
         {"CloseJobBatch", [](const BusyScene& s) -> Step { return CloseJobBatch{s.batch}; }},

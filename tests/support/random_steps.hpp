@@ -233,17 +233,28 @@ private:
                              .at = job.next_at,
                              .until = now,
                              .next = now + delay() + unit_};
-        if (due_ && random_.below(4) > 0) {
+        if (!due_ || random_.below(4) == 0) return step;
+        if (job.settings.timer) {
+            step.post = std::make_shared<const PostTimer>(post_of(job.name, job.settings, now));
+        } else {
             step.push = std::make_shared<const PushJob>(push_of(job.name, job.settings, now, now));
         }
         return step;
     }
 
     std::shared_ptr<const RecurringSettings> recurring_settings() {
-        RecurringSettings settings{.schedule = random_.below(2) == 0 ? "@hourly" : "@daily",
-                                   .queue = "work",
-                                   .job = job()};
+        RecurringSettings settings{.schedule = random_.below(2) == 0 ? "@hourly" : "@daily"};
         settings.overlap = random_.below(2) == 0;
+        if (random_.below(3) == 0) {
+            const auto some = post({});
+            settings.timer = RecurringTimer{.space = some.space,
+                                            .payload = some.payload,
+                                            .retries_max = some.retries_max,
+                                            .confirm_within = some.confirm_within};
+            return std::make_shared<const RecurringSettings>(std::move(settings));
+        }
+        settings.queue = "work";
+        settings.job = job();
         settings.expires = random_.below(2) * delay();
         return std::make_shared<const RecurringSettings>(std::move(settings));
     }
@@ -254,7 +265,8 @@ private:
                 .payload = encode(Value{Value::Map{{"n", random_.below(9)}}}),
                 .due_at = now + delay(),
                 .retries_max = static_cast<std::uint32_t>(random_.below(3)),
-                .confirm_within = random_.below(2) * delay()};
+                .confirm_within = random_.below(2) * delay(),
+                .keep = random_.below(4) == 0};
     }
 
     /// Of one listener: in whose turn others would be depends on what a restart forgets.

@@ -14,12 +14,13 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/recurring_jobs.hpp"
 #include "routes.hpp"
+#include "timer_payload.hpp"
 
 namespace routemaster::api {
 namespace {
 
-constexpr std::array<std::string_view, 6> put_fields{"schedule", "time_zone", "queue",
-                                                     "job",      "catch_up",  "overlap"};
+constexpr std::array<std::string_view, 7> put_fields{"schedule", "time_zone", "queue",  "job",
+                                                     "timer",    "catch_up",  "overlap"};
 constexpr std::array<std::string_view, 3> catch_up_words{"skip", "once", "all"};
 
 std::string name_of(const Exchange& exchange) { return std::string{exchange.segment(2)}; }
@@ -73,6 +74,32 @@ Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     return {};
 }
 
+/// The timer that each tick posts instead.
+Result<void> read_timer(const Value& payload, const Value& timer, RecurringSettings& settings) {
+    for (const std::string_view field : {"queue", "job"}) {
+        if (given(payload, field) != nullptr) return bad(field, "is not for a recurring timer");
+    }
+    const auto* fields = timer.get_if<Value::Map>();
+    if (fields == nullptr) return bad("timer", "must be an object");
+    for (const std::string_view field : {"delay", "at", "id"}) {
+        if (given(timer, field) != nullptr) {
+            return bad("timer", std::string{field} + ": is not for a recurring timer");
+        }
+    }
+    auto space = optional_text(timer, "namespace");
+    if (!space) return headed("timer", space.error());
+    if (!*space) return bad("timer", "namespace: is missing");
+    auto others = *fields;
+    std::erase_if(others, [](const auto& field) { return field.first == "namespace"; });
+    const auto post = timer_post(Value{std::move(others)});
+    if (!post) return headed("timer", post.error());
+    settings.timer = RecurringTimer{.space = **std::move(space),
+                                    .payload = encode(post->payload),
+                                    .retries_max = post->options.retries_max,
+                                    .confirm_within = post->options.confirm_within};
+    return {};
+}
+
 Result<RecurringSettings> recurring_settings(std::string_view body) {
     const auto payload = json_object(body);
     if (!payload) return payload.error();
@@ -89,7 +116,10 @@ Result<RecurringSettings> recurring_settings(std::string_view body) {
         if (truth == nullptr) return bad("overlap", "must be true or false");
         settings.overlap = *truth;
     }
-    if (auto read = read_job(*payload, settings); !read) return read.error();
+    const auto* timer = given(*payload, "timer");
+    const auto read =
+        timer != nullptr ? read_timer(*payload, *timer, settings) : read_job(*payload, settings);
+    if (!read) return read.error();
     return settings;
 }
 
@@ -105,12 +135,8 @@ void append_text(std::string& json, std::string_view name, std::string_view text
     append_json_text(json, text);
 }
 
-void append_recurring(std::string& json, const RecurringJob& one, const Caller&) {
-    const auto& settings = one.settings;
-    json.append(R"({"name":)");
-    append_json_text(json, one.name);
-    append_text(json, "schedule", settings.schedule);
-    append_text(json, "time_zone", settings.time_zone);
+/// What each tick pushes.
+void append_tick_push(std::string& json, const RecurringSettings& settings) {
     append_text(json, "queue", settings.queue);
     auto job = decode_job(settings.job);
     json.append(R"(,"job":{)");
@@ -122,6 +148,31 @@ void append_recurring(std::string& json, const RecurringJob& one, const Caller&)
     json.append(R"(,"metadata":)");
     append_metadata(json, settings.metadata);
     json.append("}");
+}
+
+/// What each tick posts.
+void append_tick_post(std::string& json, const RecurringTimer& timer) {
+    json.append(R"(,"timer":{"namespace":)");
+    append_json_text(json, timer.space);
+    json.append(R"(,"payload":)");
+    const auto payload = decode_value(timer.payload);
+    append_json(json, payload ? *payload : Value{});
+    json.append(R"(,"retries_max":)").append(std::to_string(timer.retries_max));
+    json.append(R"(,"confirm_within":)").append(std::to_string(timer.confirm_within.count()));
+    json.append("}");
+}
+
+void append_recurring(std::string& json, const RecurringJob& one, const Caller&) {
+    const auto& settings = one.settings;
+    json.append(R"({"name":)");
+    append_json_text(json, one.name);
+    append_text(json, "schedule", settings.schedule);
+    append_text(json, "time_zone", settings.time_zone);
+    if (settings.timer) {
+        append_tick_post(json, *settings.timer);
+    } else {
+        append_tick_push(json, settings);
+    }
     append_text(json, "catch_up", catch_up_words.at(static_cast<std::size_t>(settings.catch_up)));
     json.append(R"(,"overlap":)").append(settings.overlap ? "true" : "false");
     json.append(R"(,"paused":)").append(one.paused ? "true" : "false");
