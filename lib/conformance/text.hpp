@@ -173,11 +173,14 @@ public:
     }
     static std::string of(const RecurringJob& r) {
         return record({of(r.name), of(r.settings.schedule), of(r.settings.time_zone),
-                       of(r.settings.queue), of(r.settings.job), of(r.settings.timer), r.paused ? "paused" : "not paused",
-                       "next " + of(r.next_at), "settled " + of(r.settled_until), of(r.last_at),
-                       of(r.runs), of(r.kept), of(r.revision)});
+                       of(r.settings.queue), of(r.settings.job), of(r.settings.timer),
+                       r.paused ? "paused" : "not paused", "next " + of(r.next_at),
+                       "settled " + of(r.settled_until), of(r.last_at), of(r.runs), of(r.kept),
+                       of(r.revision)});
     }
-    static std::string of(TimerPosted outcome) { return word(outcome, {"posted", "replaced", "kept"}); }
+    static std::string of(TimerPosted outcome) {
+        return word(outcome, {"posted", "replaced", "kept"});
+    }
     static std::string of(TimerConfirmed outcome) {
         return word(outcome, {"confirmed", "unknown"});
     }

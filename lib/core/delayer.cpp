@@ -53,8 +53,8 @@ Result<bool> whether(const Result<Count>& count) {
     return count ? Result<bool>{count->value > 0} : Result<bool>{count.error()};
 }
 
-RecurringSettings recurring_settings(std::string schedule, const std::string& space, const Value& payload,
-                            RecurringTimerOptions options) {
+RecurringSettings recurring_settings(std::string schedule, const std::string& space,
+                                     const Value& payload, RecurringTimerOptions options) {
     return {.schedule = std::move(schedule),
             .time_zone = std::move(options.time_zone),
             .catch_up = options.catch_up,
@@ -172,13 +172,15 @@ void Delayer::post_many(std::span<const TimerPost> posts,
 Result<void> Delayer::cron(std::string name, std::string expression, const Value& payload,
                            RecurringTimerOptions options) {
     return RecurringJobs{store_, clock_}.put(
-        std::move(name), recurring_settings(std::move(expression), space_, payload, std::move(options)));
+        std::move(name),
+        recurring_settings(std::move(expression), space_, payload, std::move(options)));
 }
 
 void Delayer::cron(std::string name, std::string expression, const Value& payload,
                    RecurringTimerOptions options, std::function<void(Result<void>)> done) {
     RecurringJobs{store_, clock_}.put(
-        std::move(name), recurring_settings(std::move(expression), space_, payload, std::move(options)),
+        std::move(name),
+        recurring_settings(std::move(expression), space_, payload, std::move(options)),
         std::move(done));
 }
 

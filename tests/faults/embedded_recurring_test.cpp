@@ -52,8 +52,8 @@ TEST_CASE("a file keeps recurring timers, and what their ticks posted") {
                                                              .payload = encode(Value{"Ada"}),
                                                              .retries_max = 3,
                                                              .confirm_within = Duration{7'000}}};
-    scene.must(PutRecurringJob{
-        "call", std::make_shared<const RecurringSettings>(settings), Uid{1, 1}});
+    scene.must(
+        PutRecurringJob{"call", std::make_shared<const RecurringSettings>(settings), Uid{1, 1}});
     scene.now += Duration{60'000};
     const auto read = *scene.must(FindRecurringJob{"call"});
     const RunRecurringJob step{

@@ -47,6 +47,23 @@ TEST_CASE("recurring jobs are put, shown, run and removed from the command line"
     CHECK(recurring({"put", "ping", "@every 1s", "pings", "ping", "--overlap"}).status == 0);
     CHECK(test::await([&] { return jobs("pings").find("\n{") != std::string::npos; }));
 
+    // And posts timers.
+    CHECK(recurring({"put-timer", "call", "@every 1s", "calls", R"({"to":"Ada"})", "--retries-max",
+                     "1", "--confirm-within", "9"})
+              .status == 0);
+    CHECK(recurring({"show", "call", "--json"})
+              .output.find(R"("timer":{"namespace":"calls","payload":{"to":"Ada"},)"
+                           R"("retries_max":1,"confirm_within":9000})") != std::string::npos);
+    CHECK(recurring({"list"}).output.find("timers/calls") != std::string::npos);
+    CHECK(test::await([&] {
+        return run({"timers", "list", "calls"}, root).output.find("recurring:call") !=
+               std::string::npos;
+    }));
+    CHECK(recurring({"run", "call"}).output == "duplicate\n");
+    CHECK(recurring({"remove", "call"}).status == 0);
+    CHECK(recurring({"put-timer", "call", "@daily", "cal ls", "1"}).status == 2);
+    CHECK(recurring({"put-timer", "call", "@daily", "calls", "{"}).status == 2);
+
     CHECK(recurring({"remove", "ping"}).status == 0);
     CHECK(recurring({"remove", "ping"}).status == 1);
     CHECK(recurring({"show", "ping"}).errors.find("recurring job not found") != std::string::npos);

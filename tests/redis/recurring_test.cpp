@@ -67,14 +67,14 @@ TEST_CASE("redis: three schedulers run each tick once, and within 100 ms") {
 
 TEST_CASE("redis: a recurring timer has the keys of dtimer, and is due at the server's tick") {
     RedisScene s;
-    const RecurringSettings settings{.schedule = "@every 1m",
-                                     .timer = RecurringTimer{
-                                         .space = "dt",
-                                         .payload = encode(Value{Value::Map{{"to", "Ada"}}}),
-                                         .retries_max = 2,
-                                         .confirm_within = Duration{5'000}}};
-    s.perform(PutRecurringJob{
-        "call", std::make_shared<const RecurringSettings>(settings), Uid{1, 1}});
+    const RecurringSettings settings{
+        .schedule = "@every 1m",
+        .timer = RecurringTimer{.space = "dt",
+                                .payload = encode(Value{Value::Map{{"to", "Ada"}}}),
+                                .retries_max = 2,
+                                .confirm_within = Duration{5'000}}};
+    s.perform(
+        PutRecurringJob{"call", std::make_shared<const RecurringSettings>(settings), Uid{1, 1}});
     const auto job = s.perform(FindRecurringJob{"call"}).value();
     CHECK(job.settings == settings);
     const auto tick = job.next_at + Duration{60'000};

@@ -1,3 +1,4 @@
+#include <string>
 #include <utility>
 
 #include "http_api_scenario.hpp"
@@ -105,6 +106,48 @@ TEST_CASE("http api: what is no recurring job is refused, and the answer names t
     const auto answer = put(bus, "/v1/recurring/a%20b", report_body);
     CHECK(answer.status == 400);
     CHECK(answer.body.starts_with("name: must be 1 to 64 of"));
+}
+
+TEST_CASE("http api: a recurring timer is put, shown and run now") {
+    Scenario bus;
+    const std::string body =
+        R"({"schedule":"@every 1h","timer":{"namespace":"calls","payload":{"to":"Ada"},)"
+        R"("retries_max":3,"confirm_within":5000}})";
+    CHECK(put(bus, report_path, body).status == 204);
+    CHECK(bus.get(report_path, root).body ==
+          R"({"name":"report","schedule":"@every 1h","time_zone":"UTC",)"
+          R"("timer":{"namespace":"calls","payload":{"to":"Ada"},"retries_max":3,)"
+          R"("confirm_within":5000},"catch_up":"once","overlap":false,"paused":false,)"
+          R"("next_at":1795226400000,"last_at":null,"runs":0,"kept":0})");
+    CHECK(bus.post(report_path + "/run", root, "").body == R"({"id":null,"outcome":"pushed"})");
+    CHECK(bus.post(report_path + "/run", root, "").body == R"({"id":null,"outcome":"duplicate"})");
+    const auto timer = done(bus.store, rm::FindTimer{"calls", "recurring:report"}).value();
+    CHECK(timer.payload == rm::Value{rm::Value::Map{{"to", "Ada"}}});
+    CHECK(timer.at == noon);
+    CHECK(timer.retries_max == 3);
+    CHECK(bus.remove(report_path, root).status == 204);
+}
+
+TEST_CASE("http api: what is no recurring timer is refused, and the answer names the field") {
+    Scenario bus;
+    const auto with = [](const std::string& timer, const std::string& fields = {}) {
+        return R"({"schedule":"@daily","timer":)" + timer + fields + "}";
+    };
+    const std::string timer = R"({"namespace":"calls","payload":1})";
+    put_refused(bus, with("[]"), "timer: must be an object");
+    put_refused(bus, with("{}"), "timer: namespace: is missing");
+    put_refused(bus, with(R"({"namespace":7,"payload":1})"), "timer: namespace: requires a string");
+    put_refused(bus, with(R"({"namespace":"calls"})"), "timer: payload: is missing");
+    put_refused(bus, with(R"({"namespace":"a b","payload":1})"), "space: must be");
+    for (const std::string field : {"delay", "at", "id"}) {
+        put_refused(bus, with(R"({"namespace":"calls","payload":1,")" + field + R"(":1})"),
+                    "timer: " + field + ": is not for a recurring timer");
+    }
+    put_refused(bus, with(R"({"namespace":"calls","payload":1,"retries_max":-1})"),
+                "timer: retries_max: ");
+    put_refused(bus, with(timer, R"(,"queue":"images")"), "queue: is not for a recurring timer");
+    put_refused(bus, with(timer, R"(,"job":{"name":"a"})"), "job: is not for a recurring timer");
+    put_refused(bus, with(timer, R"(,"catch_up":"all")"), "catch_up: all needs");
 }
 
 TEST_CASE("http api: recurring jobs are for root alone") {

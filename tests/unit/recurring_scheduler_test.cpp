@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/delayer.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/job_schedule.hpp"
 #include "routemaster/perform.hpp"
@@ -350,6 +352,125 @@ TEST_CASE("a recurring job is refused when its ticks would be no jobs") {
               .context()
               .starts_with("priority:"));
     CHECK(s.recurring.list().value().empty());
+}
+
+TEST_CASE("each tick posts its timer once and on time, though two schedulers run") {
+    RecurringScene s;
+    Delayer calls{s.store, "calls", s.clock};
+    calls.every("call", 10 * second, "Ada", {.overlap = true, .retries_max = 2}).value();
+    s.run_for(35 * second);
+    const auto timers = calls.list(TimerState::pending).value();
+    REQUIRE(timers.size() == 3);
+    for (std::size_t i = 0; i < timers.size(); ++i) {
+        const auto tick = s.begin + static_cast<std::int64_t>(i + 1) * 10 * second;
+        CHECK(timers[i] ==
+              TimerStatus{.id = "recurring:call:" + std::to_string(to_milliseconds(tick)),
+                          .payload = "Ada",
+                          .state = TimerState::pending,
+                          .at = tick,
+                          .retries = 0,
+                          .retries_max = 2});
+    }
+    CHECK(s.first.status().pushed + s.second_one.status().pushed == 3);
+    CHECK(s.job("call").runs == 3);
+    CHECK(s.work.status().value() == QueueStatus{});
+}
+
+TEST_CASE("what becomes of missed ticks is up to each recurring timer") {
+    RecurringScene s;
+    Delayer calls{s.store, "calls", s.clock};
+    calls.cron("skip", "@every 5m", "a", {.catch_up = CatchUp::skip, .overlap = true}).value();
+    calls.cron("once", "@every 10m", "b").value();
+    calls.cron("all", "@every 20m", "c", {.catch_up = CatchUp::all, .overlap = true}).value();
+    s.run();
+    s.clock.advance(64 * minute);
+    s.run();
+    Ticks due;
+    for (const auto& timer : calls.list(TimerState::pending).value()) {
+        due.push_back((timer.at - s.begin) / minute);
+    }
+    CHECK(due == Ticks{20, 40, 60, 60});
+    CHECK(s.job("skip").runs == 0);
+    CHECK(s.job("once").runs == 1);
+    CHECK(s.job("all").runs == 3);
+    // Without overlap the next tick keeps what nobody took.
+    s.run_for(7 * minute);
+    CHECK(s.job("once").runs == 1);
+    CHECK(s.job("once").kept == 1);
+    CHECK(s.first.status().kept + s.second_one.status().kept == 1);
+}
+
+TEST_CASE("a reply that is lost neither repeats the timer of a tick nor drops it") {
+    RecurringScene s;
+    Delayer calls{s.store, "calls", s.clock};
+    calls.every("call", 10 * second, "Ada", {.overlap = true}).value();
+    s.run();
+    s.disturbed.lose_replies<RunRecurringJob>(2);
+    s.run_for(15 * second);
+    CHECK(calls.counts().value().pending == 1);
+    CHECK(s.job("call").runs == 1);
+}
+
+TEST_CASE("a recurring timer is triggered, and keeps the one that is there unless they overlap") {
+    RecurringScene s;
+    Delayer calls{s.store, "calls", s.clock};
+    calls.cron("one", "@daily", "a").value();
+    CHECK(s.recurring.trigger("one").value().value() == Pushed{PushOutcome::pushed, 0});
+    s.clock.advance(second);
+    CHECK(s.recurring.trigger("one").value().value() == Pushed{PushOutcome::duplicate, 0});
+    const auto timer = calls.peek("recurring:one").value();
+    REQUIRE(timer);
+    CHECK(timer->at == s.begin);
+    calls.cron("many", "@daily", "b", {.overlap = true}).value();
+    for (int i = 0; i < 2; ++i) {
+        CHECK(s.recurring.trigger("many").value().value() == PushOutcome::pushed);
+    }
+    CHECK(calls.counts().value().pending == 3);
+    CHECK(s.job("many").runs == 0);
+    std::optional<Pushed> triggered;
+    s.recurring.trigger("one",
+                        [&](Result<std::optional<Pushed>> pushed) { triggered = pushed.value(); });
+    CHECK(triggered == std::optional{Pushed{PushOutcome::duplicate, 0}});
+}
+
+TEST_CASE("recurring timers are listed with the recurring jobs, and refused with a field") {
+    RecurringScene s;
+    Delayer calls{s.store, "calls", s.clock};
+    calls
+        .cron("call", "30 2 * * MON-FRI", "Ada",
+              {.time_zone = "Europe/Berlin",
+               .catch_up = CatchUp::skip,
+               .retries_max = 3,
+               .confirm_within = 5 * second})
+        .value();
+    s.put("ping", "@every 10s");
+    const auto all = s.recurring.list().value();
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].settings ==
+          RecurringSettings{.schedule = "30 2 * * MON-FRI",
+                            .time_zone = "Europe/Berlin",
+                            .catch_up = CatchUp::skip,
+                            .timer = RecurringTimer{.space = "calls",
+                                                    .payload = encode(Value{"Ada"}),
+                                                    .retries_max = 3,
+                                                    .confirm_within = 5 * second}});
+    CHECK_FALSE(all[1].settings.timer);
+    CHECK(s.recurring.remove("call").value() == Removal::removed);
+    const auto refused = [](const Result<void>& outcome, const std::string& field) {
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().code() == Errc::invalid);
+        CHECK(outcome.error().context().starts_with(field));
+    };
+    refused(calls.every("a", Duration{1'500}, "Ada"), "schedule:");
+    refused(calls.cron("a b", "@daily", "Ada"), "name:");
+    refused(calls.cron("a", "@daily", "\xff"), "payload:");
+    refused(calls.cron("a", "@daily", "Ada", {.catch_up = CatchUp::all}), "catch_up:");
+    refused(Delayer{s.store, "a b", s.clock}.cron("a", "@daily", "Ada"), "space:");
+    std::optional<Result<void>> later;
+    calls.every("b", second, "Ada", {}, [&](Result<void> outcome) { later = outcome; });
+    REQUIRE(later);
+    CHECK(*later);
+    CHECK(s.recurring.list().value().size() == 2);
 }
 
 TEST_CASE("a scheduler that is closed runs no further tick") {

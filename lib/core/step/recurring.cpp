@@ -85,7 +85,8 @@ Result<void> PutRecurringJob::check() const {
         return Error{Errc::invalid,
                      "catch_up: all needs overlap, as ticks would exclude each other"};
     }
-    const auto checked = wanted.timer ? check_tick_post(name, wanted) : check_tick_push(name, wanted);
+    const auto checked =
+        wanted.timer ? check_tick_post(name, wanted) : check_tick_push(name, wanted);
     if (!checked) return checked;
     const auto schedule = JobSchedule::parse(wanted.schedule, wanted.time_zone);
     return schedule ? Result<void>{} : schedule.error();
