@@ -86,7 +86,8 @@ public:
     ///
     /// The id of the timer is `recurring:` and the name. By default a tick keeps a timer of that id
     /// that is PENDING or FIRED, and replaces a DEAD one. With `overlap` each tick has a timer of
-    /// its own: its id ends in a colon and the tick in milliseconds since the Unix epoch.
+    /// its own: its id ends in a colon and the tick in milliseconds since the Unix epoch. The tick
+    /// is `Timer::due_at` of its first firing, on Redis to the difference of the clocks.
     Result<void> cron(std::string name, std::string expression, const Value& payload,
                       RecurringTimerOptions options = {});
     void cron(std::string name, std::string expression, const Value& payload,

@@ -67,7 +67,7 @@ public:
 
     /// Adds a recurring job, or changes the one of that name. `invalid`, naming the field, for a
     /// name or a queue that is none, a schedule or a zone that cannot be read, `CatchUp::all`
-    /// without `overlap`, and whatever makes a push invalid.
+    /// without `overlap`, and whatever makes a push, or the post of a timer, invalid.
     Result<void> put(std::string name, RecurringSettings settings);
     void put(std::string name, RecurringSettings settings, std::function<void(Result<void>)> done);
 
