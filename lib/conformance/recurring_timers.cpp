@@ -135,8 +135,8 @@ void add_posting_cases(StoreCases& add) {
         begin_ticks(s);
         Signal woken;
         const auto watch = s.store().watch(timer_watch(timer_space, "ear"), [&] { woken.raise(); });
-        take_tick(s);
         s.advance(tick_interval);
+        take_tick(s);
         const auto seen = woken.count();
         run_tick(s);
         expect(woken.wait_beyond(seen, s.traits().timeout), "nobody was woken by a tick");
