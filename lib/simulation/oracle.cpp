@@ -37,9 +37,12 @@ std::uint64_t Oracle::submitted(std::span<const Step> steps, TimePoint now, bool
     const auto number = ++last_number_;
     auto& submission = submissions_[number];
     latest_ = std::max({latest_, now, context_.now()});
-    submission = {{steps.begin(), steps.end()}, now, latest_};
+    submission = {{steps.begin(), steps.end()}, now, latest_, context_.moment()};
     last_now_ = now;
-    for (const auto& step : submission.steps) see(step, submission, refusing);
+    for (const auto& step : submission.steps) {
+        see(step, submission, refusing);
+        timers_.asked(step, {number, now, submission.moment});
+    }
     return number;
 }
 
@@ -96,6 +99,7 @@ void Oracle::replied(std::uint64_t number, std::span<const Outcome> outcomes) {
 
 void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
                  const Outcome& outcome) {
+    timers_.replied(step, outcome, {number, submission.now, submission.moment});
     if (!outcome) {
         if (outcome.error().code() == Errc::corrupted) {
             context_.fail("the store finds its journal damaged: " + outcome.error().message());
@@ -435,7 +439,10 @@ void Oracle::forgive_deliveries() {
 
 void Oracle::crashed() {
     for (const auto& [number, submission] : std::exchange(submissions_, {})) {
-        for (const auto& step : submission.steps) doubt(step);
+        for (const auto& step : submission.steps) {
+            doubt(step);
+            timers_.doubt(step, {number, submission.now, submission.moment});
+        }
     }
     for (auto& [key, job] : jobs_) {
         if (job.attempts == 1 && !job.written) job.attempts = 0;

@@ -21,6 +21,7 @@
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 #include "simulation_context.hpp"
+#include "timer_accounts.hpp"
 
 namespace routemaster::simulation {
 
@@ -67,6 +68,9 @@ public:
     /// Everybody of a kind of worker was away until now: orphans of their queue had to wait.
     void excuse(const std::string& queue);
 
+    /// What it knows of timers.
+    [[nodiscard]] TimerAccounts& timers() noexcept { return timers_; }
+
     // --- What must be so ------------------------------------------------------------------------
 
     /// Jobs of the queue of jobs: those that must exist, and those that may.
@@ -107,8 +111,9 @@ private:
 
     struct Submission {
         std::vector<Step> steps;
-        TimePoint now;           // As the steps say: late when they are repeated.
-        TimePoint latest;        // The latest time of any step by then: what was due once stays so.
+        TimePoint now;     // As the steps say: late when they are repeated.
+        TimePoint latest;  // The latest time of any step by then: what was due once stays so.
+        TimePoint moment;
         std::set<Uid> silent{};  // Workers that it takes for dead.
     };
 
@@ -192,6 +197,7 @@ private:
     std::map<std::string, SubscriberAccount> subscribers_;
     std::set<std::uint64_t> refused_;  // Events.
     FollowUpAccounts follow_ups_{context_};
+    TimerAccounts timers_{context_};
     std::map<std::pair<std::string, std::uint64_t>, Uid> arrived_in_;  // By subscriber and event.
     std::map<Uid, BatchAccount> batches_;                              // Whose delivery began.
     std::map<JobKey, TimePoint> orphans_;             // By moment, as is what excuses them.

@@ -18,6 +18,9 @@
 #include "simulation_context.hpp"
 #include "store_process.hpp"
 #include "subscribers.hpp"
+#include "timer_accounts.hpp"
+#include "timer_client.hpp"
+#include "timer_process.hpp"
 
 namespace routemaster::testing {
 namespace {
@@ -104,12 +107,20 @@ struct World::Impl {
         if (options.jobs > 0) {
             for (auto left = several(3); left > 0; --left) slots.push_back({"job_worker", {}});
         }
+        if (options.timers > 0) {
+            for (auto left = several(3); left > 0; --left) slots.push_back({"listener", {}});
+        }
         if (context.fault_rates.drops) slots.push_back({"eviction_process", {}});
         for (std::size_t i = 0; i < slots.size(); ++i) spawn(i);
         for (auto left = several(3); left > 0; --left) {
             clients.push_back(std::make_unique<Link>(context, store));
             let_publish(*clients.back());
             if (options.jobs > 0) let_push(*clients.back());
+            if (options.timers > 0) {
+                timer_clients.push_back(
+                    std::make_unique<TimerClient>(context, store, options.timers, last_timer));
+                let_act(*timer_clients.back());
+            }
         }
     }
 
@@ -184,6 +195,14 @@ struct World::Impl {
         client.submit({&step, 1}, now, [](std::span<Outcome>) {});
     }
 
+    void let_act(TimerClient& client) {
+        context.after(context.up_to(pace), [this, &client] {
+            if (healing) return;
+            client.act();
+            let_act(client);
+        });
+    }
+
     Uid drawn_uid() {
         const auto high = context.random.next();
         return {high, context.random.next()};
@@ -192,9 +211,10 @@ struct World::Impl {
     // --- Workers --------------------------------------------------------------------------------
 
     void spawn(std::size_t slot) {
-        auto& [kind, process, number] = slots[slot];
+        auto& [kind, process, number, free_since] = slots[slot];
         if (process || !store.up()) return;
         number = ++last_process;
+        free_since = context.moment();
         const auto name = kind + "-" + std::to_string(number);
         const auto die = [this, slot, own = number] {
             context.after(Duration{0}, [this, slot, own] {
@@ -207,6 +227,9 @@ struct World::Impl {
         } else if (kind == "job_worker") {
             const auto complete = [this](const Lease& lease) { return completion(lease); };
             process = std::make_unique<JobWorker>(context, store, subscribers, name, complete, die);
+        } else if (kind == "listener") {
+            process = std::make_unique<TimerProcess>(context, store, oracle.timers(), subscribers,
+                                                     name, die);
         } else {
             process = std::make_unique<EvictionProcess>(
                 context, store, 2'000 + context.random.below(6'000), [this] { ++drops_logged; });
@@ -304,16 +327,25 @@ struct World::Impl {
             dropped ? steps.emplace_back(DropDeadBatches{token, one})
                     : steps.emplace_back(RedeliverDeadBatches{token, one});
         }
+        if (repost_dead_timers(steps)) context.note("DEAD timers are reposted");
         if (!steps.empty()) store.submit(steps, context.now(), [](std::span<Outcome>) {});
     }
 
-    /// Whether there were DEAD batches, which are all under way again.
+    /// Adds the step for it, if there are some.
+    bool repost_dead_timers(std::vector<Step>& steps) {
+        if (options.timers == 0 || invariant_checker.dead_timers() == 0) return false;
+        steps.emplace_back(RepostDeadTimers{timer_space, std::nullopt, context.now()});
+        return true;
+    }
+
+    /// Whether there were DEAD batches or timers, which are all under way again.
     bool redeliver_all() {
         std::vector<Step> steps;
         for (const auto& token : invariant_checker.known()) {
             if (!invariant_checker.dead(token).empty())
                 steps.emplace_back(RedeliverDeadBatches{token});
         }
+        repost_dead_timers(steps);
         if (steps.empty()) return false;
         store.submit(steps, context.now(), [](std::span<Outcome>) {});
         return true;
@@ -342,6 +374,7 @@ struct World::Impl {
     void step() {
         context.step();
         excuse_absences();
+        note_listeners();
         oracle.check_orphans();
         replace_closed();
     }
@@ -357,6 +390,20 @@ struct World::Impl {
             });
             if (!somebody) oracle.excuse(queue);
         }
+    }
+
+    /// Nobody can be expected to take timers in time but a listener that is free.
+    void note_listeners() {
+        auto since = context.moment();
+        for (auto& slot : slots) {
+            if (slot.kind != "listener") continue;
+            const auto& process = slot.process;
+            const bool is_free =
+                process && !process->stalled() && !process->closing() && !process->busy();
+            if (!is_free) slot.free_since = context.moment();
+            since = std::min(since, slot.free_since);
+        }
+        oracle.timers().listened_since(since);
     }
 
     void run() {
@@ -389,7 +436,7 @@ struct World::Impl {
         drain_queues();
         if (!redeliver_all()) return;
         drain_queues();
-        if (redeliver_all()) context.fail("batches died after all has healed");
+        if (redeliver_all()) context.fail("batches or timers died after all has healed");
     }
 
     void drain_queues() {
@@ -418,6 +465,7 @@ struct World::Impl {
         std::string kind;
         std::unique_ptr<Process> process;
         std::uint64_t number = 0;  // Of the process.
+        TimePoint free_since{};    // Since when a listener has been there, and could take more.
     };
 
     WorldOptions options;
@@ -429,10 +477,12 @@ struct World::Impl {
     Duration backoff_max;
     Duration pace;  // Of clients: some worlds are busy, others last longer.
     std::vector<std::unique_ptr<Link>> clients;
+    std::vector<std::unique_ptr<TimerClient>> timer_clients;
     std::vector<Slot> slots;
     std::optional<std::pair<TimePoint, Inventory>> before_crash;
     std::uint64_t last_event = 0;
     std::uint64_t last_follow_up = 0;
+    std::int64_t last_timer = 0;
     std::uint64_t last_process = 0;
     std::uint64_t drops_logged = 0;
     bool eviction_process_died = false;  // With a drop it might have logged.
