@@ -13,6 +13,7 @@
 #include "job_worker.hpp"
 #include "link.hpp"
 #include "oracle.hpp"
+#include "pool_process.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/testing/simulation.hpp"
 #include "simulation_context.hpp"
@@ -105,7 +106,10 @@ struct World::Impl {
         const auto several = [&](std::uint64_t most) { return 1 + context.random.below(most); };
         for (auto left = several(3); left > 0; --left) slots.push_back({"delivery_worker", {}});
         if (options.jobs > 0) {
-            for (auto left = several(3); left > 0; --left) slots.push_back({"job_worker", {}});
+            for (auto left = several(3); left > 0; --left) {
+                const bool pool = options.pools && context.random.below(2) == 0;
+                slots.push_back({pool ? "pool" : "job_worker", {}});
+            }
         }
         if (options.timers > 0) {
             for (auto left = several(3); left > 0; --left) slots.push_back({"listener", {}});
@@ -227,6 +231,8 @@ struct World::Impl {
         } else if (kind == "job_worker") {
             const auto complete = [this](const Lease& lease) { return completion(lease); };
             process = std::make_unique<JobWorker>(context, store, subscribers, name, complete, die);
+        } else if (kind == "pool") {
+            process = std::make_unique<PoolProcess>(context, store, subscribers, name, die);
         } else if (kind == "listener") {
             process = std::make_unique<TimerProcess>(context, store, oracle.timers(), subscribers,
                                                      name, die);

@@ -99,6 +99,7 @@ struct WorldOptions {
     std::uint64_t actions = 2'000;  ///< Number of actions until all faults end.
     std::size_t subscribers = 3;    ///< Besides those of the test.
     std::size_t jobs = 20;          ///< Different ones that are pushed again and again; 0: none.
+    bool pools = false;             ///< Whether worker pools do some of them, or all.
     std::size_t timers = 0;         ///< Ids that timers are posted under again and again; 0: none.
     std::size_t trace = 40;         ///< Actions that a failure lists.
     std::optional<FaultRates> fault_rates{};  ///< As `swarm` draws them, unless set.
@@ -109,7 +110,8 @@ using JobHandler = std::function<void(const Job&)>;
 
 /// A machine with an embedded store and several worker processes, and clients that publish events
 /// to topics `orders`, `refunds` and `stock`, push jobs, and post timers. The engine of the store,
-/// the dispatchers, and the listeners for timers are the real ones; the journal is simulated.
+/// the dispatchers, the pools, and the listeners for timers are the real ones; the journal is
+/// simulated.
 /// Everything happens in the calling thread, in an order that only the seed decides.
 ///
 /// While it runs it checks the guarantees of docs/guarantees.md. In the end all faults end: what
