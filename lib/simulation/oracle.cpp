@@ -122,11 +122,18 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
 }
 
 /// Leases that a worker does not know of, as their reply was lost, need not outlive the refusal to
-/// report them again.
+/// report them again. Nor need those that it asks to have reported once more; but these it uses.
 void Oracle::forget_unreported(const AcquireJobs& step) {
     for (auto& [key, job] : jobs_) {
         if (!job.holder || job.holder->lease.worker != step.worker) continue;
-        if (key.first == step.queue && job.holder->lease.fence > step.known) job.holder.reset();
+        const auto fence = job.holder->lease.fence;
+        if (key.first != step.queue || fence <= step.known) continue;
+        if (fence <= step.newest) {
+            job.holder->in_doubt = true;
+            forget_unwritten(job);
+        } else {
+            job.holder.reset();
+        }
     }
 }
 
@@ -165,8 +172,11 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
     for (const auto& lease : acquired.leases) {
         auto& job = account_of(lease);
         context_.note(std::string{lease.worker.text()} + " acquired " + name_of(lease));
-        if (job.holder && job.holder->lease == lease) continue;
-        if (job.holder) {
+        if (job.holder && job.holder->lease == lease) {
+            job.holder->in_doubt = false;
+            continue;
+        }
+        if (job.holder && !job.holder->in_doubt) {
             context_.fail("two have leased " + name_of(lease) + ": " +
                           std::string{job.holder->lease.worker.text()} + " and " +
                           std::string{lease.worker.text()});
@@ -220,6 +230,11 @@ void Oracle::count_attempt(JobAccount& job, const Lease& lease) {
     job.attempts = lease.attempt;
 }
 
+/// The first attempt is written when it ends.
+void Oracle::forget_unwritten(JobAccount& job) {
+    if (job.attempts == 1 && !job.written) job.attempts = 0;
+}
+
 void Oracle::forget_attempt(const Lease& lease) {
     auto& job = account_of(lease);
     if (lease.attempt > 0) job.attempts = std::min(job.attempts, lease.attempt - 1);
@@ -235,8 +250,10 @@ void Oracle::used(const Lease& lease, bool valid) {
     auto& job = account_of(lease);
     const bool leased = job.holder && job.holder->lease == lease;
     if (valid && !leased) context_.fail("a lost lease was used: " + name_of(lease));
-    if (!valid && leased) context_.fail("a valid lease was refused: " + name_of(lease));
-    if (valid) job.holder.reset();
+    if (!valid && leased && !job.holder->in_doubt) {
+        context_.fail("a valid lease was refused: " + name_of(lease));
+    }
+    if (leased) job.holder.reset();
 }
 
 void Oracle::gone(const Lease& lease) {
@@ -445,7 +462,7 @@ void Oracle::crashed() {
         }
     }
     for (auto& [key, job] : jobs_) {
-        if (job.attempts == 1 && !job.written) job.attempts = 0;
+        forget_unwritten(job);
         job.holder.reset();
     }
     seen_.clear();
@@ -534,7 +551,7 @@ void Oracle::ran(const std::string& job) {
 
 void Oracle::killed(const Uid& worker) {
     for (const auto& [key, job] : jobs_) {
-        if (job.holder && job.holder->lease.worker == worker) {
+        if (job.holder && !job.holder->in_doubt && job.holder->lease.worker == worker) {
             orphans_[key] = context_.moment();
         }
     }
