@@ -196,6 +196,9 @@ bool InvariantChecker::drained() {
     for (const char* queue : {delivery_queue, job_queue}) {
         if (store_.ask(CountJobs{queue}, context_.now()) != QueueStatus{}) return false;
     }
+    auto doomed = store_.ask(CountJobs{doomed_queue}, context_.now());
+    doomed.buried = 0;
+    if (doomed != QueueStatus{}) return false;
     const auto counts = store_.ask(CountTimers{timer_space}, context_.now());
     return counts.pending == 0 && counts.fired == 0;
 }

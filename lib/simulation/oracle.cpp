@@ -152,6 +152,7 @@ void Oracle::replied(std::uint64_t number, const Submission&, const Subscribe& s
 
 void Oracle::replied(std::uint64_t number, const Submission& submission, const PushJob& step,
                      const Pushed& pushed) {
+    if (step.queue == doomed_queue) return doomed_.pushed(pushed);
     dependencies_.pushed(step, pushed);
     auto& job = jobs_[{step.queue, step.job}];
     if (pushed == PushOutcome::duplicate) {
@@ -184,7 +185,11 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
         if (job.existence == Existence::absent) {
             context_.fail("what was done comes again: " + name_of(lease));
         }
-        dependencies_.acquired(lease);
+        if (lease.queue == doomed_queue) {
+            doomed_.acquired(lease);
+        } else {
+            dependencies_.acquired(lease);
+        }
         if (submission.latest < job.not_before) {
             context_.fail("acquired before it is due: " + name_of(lease));
         }
@@ -458,6 +463,7 @@ void Oracle::crashed() {
     for (const auto& [number, submission] : std::exchange(submissions_, {})) {
         for (const auto& step : submission.steps) {
             doubt(step);
+            doomed_.doubt(step);
             timers_.doubt(step, {number, submission.now, submission.moment});
         }
     }
@@ -576,7 +582,7 @@ void Oracle::excuse(const std::string& queue) { excused_until_[queue] = context_
 Oracle::JobCount Oracle::jobs() const {
     JobCount count;
     for (const auto& [key, job] : jobs_) {
-        if (key.first == delivery_queue) continue;
+        if (key.first == delivery_queue || key.first == doomed_queue) continue;
         if (job.existence == Existence::present) ++count.certain;
         if (job.existence != Existence::absent) ++count.possible;
     }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "doomed_jobs.hpp"
 #include "follow_up_accounts.hpp"
 #include "group_accounts.hpp"
 #include "job_dependencies.hpp"
@@ -68,6 +69,8 @@ public:
     /// Everybody of a kind of worker was away until now: orphans of their queue had to wait.
     void excuse(const std::string& queue);
 
+    /// What it knows of jobs that kill whoever does them.
+    [[nodiscard]] const DoomedJobs& doomed() const noexcept { return doomed_; }
     /// What it knows of timers.
     [[nodiscard]] TimerAccounts& timers() noexcept { return timers_; }
 
@@ -199,6 +202,7 @@ private:
     std::map<std::string, SubscriberAccount> subscribers_;
     std::set<std::uint64_t> refused_;  // Events.
     FollowUpAccounts follow_ups_{context_};
+    DoomedJobs doomed_{context_};
     TimerAccounts timers_{context_};
     std::map<std::pair<std::string, std::uint64_t>, Uid> arrived_in_;  // By subscriber and event.
     std::map<Uid, BatchAccount> batches_;                              // Whose delivery began.

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "doomed_jobs.hpp"
 #include "job_worker.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job_context.hpp"
@@ -36,7 +37,7 @@ PoolProcess::PoolProcess(SimulationContext& context, Store& store, Subscribers& 
       link_{context, store},
       pool_{
           link_,
-          {.queues = {job_queue},
+          {.queues = {job_queue, doomed_queue},
            .threads = 0,
            .slots = 64,
            .retry = {.wait_first = Duration{100}, .wait_max = wait_of_failed_max},
@@ -50,6 +51,8 @@ PoolProcess::PoolProcess(SimulationContext& context, Store& store, Subscribers& 
            }}} {
     const AsyncJobHandler handler = [this](const JobResponder& responder) { begin(responder); };
     for (const char* job : {"work", follow_up_name}) pool_.handle_async(job, handler);
+    pool_.handle_async(doomed_name,
+                       [this](const JobResponder& responder) { begin_doomed(responder); });
     run(pool_);
 }
 
@@ -64,6 +67,14 @@ void PoolProcess::later(Duration span, std::function<void()> what) {
 void PoolProcess::begin(const JobResponder& responder) {
     const auto attempt = subscribers_.attempt();
     later(attempt.takes, [this, responder, attempt] { end(responder, attempt); });
+}
+
+void PoolProcess::begin_doomed(const JobResponder& responder) {
+    doomed_.push_back(responder);
+    later(context_.up_to(Duration{20}), [this] {
+        context_.note(name() + " dies of a job");
+        die_();
+    });
 }
 
 void PoolProcess::end(const JobResponder& responder, const Attempt& attempt) {

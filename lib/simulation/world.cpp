@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "delivery_worker.hpp"
+#include "doomed_jobs.hpp"
 #include "eviction_process.hpp"
 #include "invariant_checker.hpp"
 #include "job_worker.hpp"
@@ -107,7 +108,8 @@ struct World::Impl {
         for (auto left = several(3); left > 0; --left) slots.push_back({"delivery_worker", {}});
         if (options.jobs > 0) {
             for (auto left = several(3); left > 0; --left) {
-                const bool pool = options.pools && context.random.below(2) == 0;
+                // The last one is, as nobody else takes all jobs.
+                const bool pool = options.pools && (left == 1 || context.random.below(2) == 0);
                 slots.push_back({pool ? "pool" : "job_worker", {}});
             }
         }
@@ -181,7 +183,18 @@ struct World::Impl {
         });
     }
 
+    /// Each may kill several pools, so there are few.
+    void push_doomed(Link& client) {
+        const auto now = context.now();
+        const Job job{doomed_name, {static_cast<std::int64_t>(++last_doomed)}};
+        context.note("push doomed job " + std::to_string(last_doomed));
+        Step step =
+            PushJob{doomed_queue, encode_job(job), now, {.attempts_max = doomed_attempts_max}};
+        client.submit({&step, 1}, now, [](std::span<Outcome>) {});
+    }
+
     void push(Link& client) {
+        if (options.pools && context.random.below(40) == 0) return push_doomed(client);
         const auto number = context.random.below(options.jobs);
         const auto now = context.now();
         const auto run_at =
@@ -464,6 +477,9 @@ struct World::Impl {
         if (oracle.dropped() > 0 && drops_logged == 0 && !eviction_process_died) {
             context.fail("events were dropped, and nothing was logged");
         }
+        if (!oracle.doomed().may_be(store.ask(CountJobs{doomed_queue}, context.now()).buried)) {
+            context.fail("not all jobs that kill their workers are BURIED, or too many");
+        }
         context.note("all accounts are settled");
     }
 
@@ -488,6 +504,7 @@ struct World::Impl {
     std::optional<std::pair<TimePoint, Inventory>> before_crash;
     std::uint64_t last_event = 0;
     std::uint64_t last_follow_up = 0;
+    std::uint64_t last_doomed = 0;
     std::int64_t last_timer = 0;
     std::uint64_t last_process = 0;
     std::uint64_t drops_logged = 0;

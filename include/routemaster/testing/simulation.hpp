@@ -99,7 +99,7 @@ struct WorldOptions {
     std::uint64_t actions = 2'000;  ///< Number of actions until all faults end.
     std::size_t subscribers = 3;    ///< Besides those of the test.
     std::size_t jobs = 20;          ///< Different ones that are pushed again and again; 0: none.
-    bool pools = false;             ///< Whether worker pools do some of them, or all.
+    bool pools = false;             ///< Whether pools do jobs, too; then some jobs kill theirs.
     std::size_t timers = 0;         ///< Ids that timers are posted under again and again; 0: none.
     std::size_t trace = 40;         ///< Actions that a failure lists.
     std::optional<FaultRates> fault_rates{};  ///< As `swarm` draws them, unless set.
