@@ -1,6 +1,7 @@
 #include "invariant_checker.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "conformance/text.hpp"
@@ -26,6 +27,7 @@ Inventory InvariantChecker::inventory(TimePoint now) {
                   .batches = {},
                   .dead = {},
                   .queues = {},
+                  .timers = timers(now),
                   .counters = store_.ask(ListCounters{}, now),
                   .use = store_.ask(MeasureUse{}, now)};
     for (auto& subscriber : all.subscribers) subscriber.last_attempted_at.reset();
@@ -41,6 +43,16 @@ Inventory InvariantChecker::inventory(TimePoint now) {
         auto& status = all.queues[queue];
         status = store_.ask(CountJobs{queue}, now);
         status.ready += std::exchange(status.pending, 0);
+    }
+    return all;
+}
+
+std::vector<TimerStatus> InvariantChecker::timers(TimePoint now) {
+    std::vector<TimerStatus> all;
+    for (const auto state : {TimerState::pending, TimerState::fired, TimerState::dead}) {
+        auto some =
+            store_.ask(ListTimers{.space = timer_space, .state = state, .limit = 1'000}, now);
+        std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     return all;
 }
@@ -65,6 +77,7 @@ void InvariantChecker::recount() {
     for (const auto& token : tokens_) recount_batches(token, all);
     recount_jobs(all);
     recount_counters(all);
+    oracle_.timers().compare(all.timers);
 }
 
 void InvariantChecker::recount_batches(const std::string& token, const Inventory& all) {
@@ -175,11 +188,19 @@ std::vector<DeadBatchStatus> InvariantChecker::dead(const std::string& token) {
     return store_.ask(ListDeadBatches{token, all_of_them}, context_.now());
 }
 
+std::uint64_t InvariantChecker::dead_timers() {
+    return store_.ask(CountTimers{timer_space}, context_.now()).dead;
+}
+
 bool InvariantChecker::drained() {
     for (const char* queue : {delivery_queue, job_queue}) {
         if (store_.ask(CountJobs{queue}, context_.now()) != QueueStatus{}) return false;
     }
-    return true;
+    auto doomed = store_.ask(CountJobs{doomed_queue}, context_.now());
+    doomed.buried = 0;
+    if (doomed != QueueStatus{}) return false;
+    const auto counts = store_.ask(CountTimers{timer_space}, context_.now());
+    return counts.pending == 0 && counts.fired == 0;
 }
 
 // --- Bad input ----------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ struct Inventory {
     std::map<std::string, std::vector<BatchStatus>> batches;   ///< By subscriber.
     std::map<std::string, std::vector<DeadBatchStatus>> dead;  ///< By subscriber.
     std::map<std::string, QueueStatus> queues;                 ///< PENDING jobs as READY.
+    std::vector<TimerStatus> timers;
     std::vector<Counter> counters;
     StoreUse use;
     friend bool operator==(const Inventory&, const Inventory&) = default;
@@ -59,10 +60,15 @@ public:
     /// The DEAD batches of a subscriber.
     [[nodiscard]] std::vector<DeadBatchStatus> dead(const std::string& token);
 
+    /// How many timers are DEAD.
+    [[nodiscard]] std::uint64_t dead_timers();
+
     /// Whether there is nothing to do any more.
     [[nodiscard]] bool drained();
 
 private:
+    /// All timers, whatever their state.
+    [[nodiscard]] std::vector<TimerStatus> timers(TimePoint now);
     void recount_batches(const std::string& token, const Inventory& all);
     void recount_jobs(const Inventory& all);
     /// Jobs of the queue of jobs in a state, counted page by page.

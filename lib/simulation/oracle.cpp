@@ -37,9 +37,12 @@ std::uint64_t Oracle::submitted(std::span<const Step> steps, TimePoint now, bool
     const auto number = ++last_number_;
     auto& submission = submissions_[number];
     latest_ = std::max({latest_, now, context_.now()});
-    submission = {{steps.begin(), steps.end()}, now, latest_};
+    submission = {{steps.begin(), steps.end()}, now, latest_, context_.moment()};
     last_now_ = now;
-    for (const auto& step : submission.steps) see(step, submission, refusing);
+    for (const auto& step : submission.steps) {
+        see(step, submission, refusing);
+        timers_.asked(step, {number, now, submission.moment});
+    }
     return number;
 }
 
@@ -96,6 +99,7 @@ void Oracle::replied(std::uint64_t number, std::span<const Outcome> outcomes) {
 
 void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
                  const Outcome& outcome) {
+    timers_.replied(step, outcome, {number, submission.now, submission.moment});
     if (!outcome) {
         if (outcome.error().code() == Errc::corrupted) {
             context_.fail("the store finds its journal damaged: " + outcome.error().message());
@@ -118,11 +122,18 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
 }
 
 /// Leases that a worker does not know of, as their reply was lost, need not outlive the refusal to
-/// report them again.
+/// report them again. Nor need those that it asks to have reported once more; but these it uses.
 void Oracle::forget_unreported(const AcquireJobs& step) {
     for (auto& [key, job] : jobs_) {
         if (!job.holder || job.holder->lease.worker != step.worker) continue;
-        if (key.first == step.queue && job.holder->lease.fence > step.known) job.holder.reset();
+        const auto fence = job.holder->lease.fence;
+        if (key.first != step.queue || fence <= step.known) continue;
+        if (fence <= step.newest) {
+            job.holder->in_doubt = true;
+            forget_unwritten(job);
+        } else {
+            job.holder.reset();
+        }
     }
 }
 
@@ -141,6 +152,7 @@ void Oracle::replied(std::uint64_t number, const Submission&, const Subscribe& s
 
 void Oracle::replied(std::uint64_t number, const Submission& submission, const PushJob& step,
                      const Pushed& pushed) {
+    if (step.queue == doomed_queue) return doomed_.pushed(pushed);
     dependencies_.pushed(step, pushed);
     auto& job = jobs_[{step.queue, step.job}];
     if (pushed == PushOutcome::duplicate) {
@@ -161,8 +173,11 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
     for (const auto& lease : acquired.leases) {
         auto& job = account_of(lease);
         context_.note(std::string{lease.worker.text()} + " acquired " + name_of(lease));
-        if (job.holder && job.holder->lease == lease) continue;
-        if (job.holder) {
+        if (job.holder && job.holder->lease == lease) {
+            job.holder->in_doubt = false;
+            continue;
+        }
+        if (job.holder && !job.holder->in_doubt) {
             context_.fail("two have leased " + name_of(lease) + ": " +
                           std::string{job.holder->lease.worker.text()} + " and " +
                           std::string{lease.worker.text()});
@@ -170,7 +185,11 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
         if (job.existence == Existence::absent) {
             context_.fail("what was done comes again: " + name_of(lease));
         }
-        dependencies_.acquired(lease);
+        if (lease.queue == doomed_queue) {
+            doomed_.acquired(lease);
+        } else {
+            dependencies_.acquired(lease);
+        }
         if (submission.latest < job.not_before) {
             context_.fail("acquired before it is due: " + name_of(lease));
         }
@@ -216,6 +235,11 @@ void Oracle::count_attempt(JobAccount& job, const Lease& lease) {
     job.attempts = lease.attempt;
 }
 
+/// The first attempt is written when it ends.
+void Oracle::forget_unwritten(JobAccount& job) {
+    if (job.attempts == 1 && !job.written) job.attempts = 0;
+}
+
 void Oracle::forget_attempt(const Lease& lease) {
     auto& job = account_of(lease);
     if (lease.attempt > 0) job.attempts = std::min(job.attempts, lease.attempt - 1);
@@ -231,8 +255,10 @@ void Oracle::used(const Lease& lease, bool valid) {
     auto& job = account_of(lease);
     const bool leased = job.holder && job.holder->lease == lease;
     if (valid && !leased) context_.fail("a lost lease was used: " + name_of(lease));
-    if (!valid && leased) context_.fail("a valid lease was refused: " + name_of(lease));
-    if (valid) job.holder.reset();
+    if (!valid && leased && !job.holder->in_doubt) {
+        context_.fail("a valid lease was refused: " + name_of(lease));
+    }
+    if (leased) job.holder.reset();
 }
 
 void Oracle::gone(const Lease& lease) {
@@ -435,10 +461,14 @@ void Oracle::forgive_deliveries() {
 
 void Oracle::crashed() {
     for (const auto& [number, submission] : std::exchange(submissions_, {})) {
-        for (const auto& step : submission.steps) doubt(step);
+        for (const auto& step : submission.steps) {
+            doubt(step);
+            doomed_.doubt(step);
+            timers_.doubt(step, {number, submission.now, submission.moment});
+        }
     }
     for (auto& [key, job] : jobs_) {
-        if (job.attempts == 1 && !job.written) job.attempts = 0;
+        forget_unwritten(job);
         job.holder.reset();
     }
     seen_.clear();
@@ -527,7 +557,7 @@ void Oracle::ran(const std::string& job) {
 
 void Oracle::killed(const Uid& worker) {
     for (const auto& [key, job] : jobs_) {
-        if (job.holder && job.holder->lease.worker == worker) {
+        if (job.holder && !job.holder->in_doubt && job.holder->lease.worker == worker) {
             orphans_[key] = context_.moment();
         }
     }
@@ -552,7 +582,7 @@ void Oracle::excuse(const std::string& queue) { excused_until_[queue] = context_
 Oracle::JobCount Oracle::jobs() const {
     JobCount count;
     for (const auto& [key, job] : jobs_) {
-        if (key.first == delivery_queue) continue;
+        if (key.first == delivery_queue || key.first == doomed_queue) continue;
         if (job.existence == Existence::present) ++count.certain;
         if (job.existence != Existence::absent) ++count.possible;
     }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "doomed_jobs.hpp"
 #include "follow_up_accounts.hpp"
 #include "group_accounts.hpp"
 #include "job_dependencies.hpp"
@@ -21,6 +22,7 @@
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 #include "simulation_context.hpp"
+#include "timer_accounts.hpp"
 
 namespace routemaster::simulation {
 
@@ -67,6 +69,11 @@ public:
     /// Everybody of a kind of worker was away until now: orphans of their queue had to wait.
     void excuse(const std::string& queue);
 
+    /// What it knows of jobs that kill whoever does them.
+    [[nodiscard]] const DoomedJobs& doomed() const noexcept { return doomed_; }
+    /// What it knows of timers.
+    [[nodiscard]] TimerAccounts& timers() noexcept { return timers_; }
+
     // --- What must be so ------------------------------------------------------------------------
 
     /// Jobs of the queue of jobs: those that must exist, and those that may.
@@ -91,6 +98,7 @@ private:
     struct Holder {
         Lease lease;
         std::uint64_t since = 0;  // The number of the submission that acquired it.
+        bool in_doubt = false;  // The store refused to report it once more, and may have ended it.
     };
 
     enum class Existence { unknown, present, absent };
@@ -107,8 +115,9 @@ private:
 
     struct Submission {
         std::vector<Step> steps;
-        TimePoint now;           // As the steps say: late when they are repeated.
-        TimePoint latest;        // The latest time of any step by then: what was due once stays so.
+        TimePoint now;     // As the steps say: late when they are repeated.
+        TimePoint latest;  // The latest time of any step by then: what was due once stays so.
+        TimePoint moment;
         std::set<Uid> silent{};  // Workers that it takes for dead.
     };
 
@@ -175,6 +184,7 @@ private:
     void gone(const Lease& lease);
     void nacked(const Lease& lease, TimePoint run_at);
     void count_attempt(JobAccount& job, const Lease& lease);
+    static void forget_unwritten(JobAccount& job);
     /// The attempt of a lease does not count, or may not.
     void forget_attempt(const Lease& lease);
     /// The same of all leases of a worker.
@@ -192,6 +202,8 @@ private:
     std::map<std::string, SubscriberAccount> subscribers_;
     std::set<std::uint64_t> refused_;  // Events.
     FollowUpAccounts follow_ups_{context_};
+    DoomedJobs doomed_{context_};
+    TimerAccounts timers_{context_};
     std::map<std::pair<std::string, std::uint64_t>, Uid> arrived_in_;  // By subscriber and event.
     std::map<Uid, BatchAccount> batches_;                              // Whose delivery began.
     std::map<JobKey, TimePoint> orphans_;             // By moment, as is what excuses them.

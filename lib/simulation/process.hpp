@@ -34,6 +34,8 @@ public:
     [[nodiscard]] bool stalled() const { return context_.moment() < stalled_until_; }
     [[nodiscard]] bool closing() const noexcept { return closing_; }
     [[nodiscard]] bool closed() const { return active_->closed(); }
+    /// Whether it has so much under way that it takes no more.
+    [[nodiscard]] virtual bool busy() const { return false; }
 
     void stall(Duration span) {
         context_.note(name_ + " stalls for " + std::to_string(span.count()) + " ms");

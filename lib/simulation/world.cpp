@@ -8,16 +8,21 @@
 #include <vector>
 
 #include "delivery_worker.hpp"
+#include "doomed_jobs.hpp"
 #include "eviction_process.hpp"
 #include "invariant_checker.hpp"
 #include "job_worker.hpp"
 #include "link.hpp"
 #include "oracle.hpp"
+#include "pool_process.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/testing/simulation.hpp"
 #include "simulation_context.hpp"
 #include "store_process.hpp"
 #include "subscribers.hpp"
+#include "timer_accounts.hpp"
+#include "timer_client.hpp"
+#include "timer_process.hpp"
 
 namespace routemaster::testing {
 namespace {
@@ -102,7 +107,14 @@ struct World::Impl {
         const auto several = [&](std::uint64_t most) { return 1 + context.random.below(most); };
         for (auto left = several(3); left > 0; --left) slots.push_back({"delivery_worker", {}});
         if (options.jobs > 0) {
-            for (auto left = several(3); left > 0; --left) slots.push_back({"job_worker", {}});
+            for (auto left = several(3); left > 0; --left) {
+                // The last one is, as nobody else takes all jobs.
+                const bool pool = options.pools && (left == 1 || context.random.below(2) == 0);
+                slots.push_back({pool ? "pool" : "job_worker", {}});
+            }
+        }
+        if (options.timers > 0) {
+            for (auto left = several(3); left > 0; --left) slots.push_back({"listener", {}});
         }
         if (context.fault_rates.drops) slots.push_back({"eviction_process", {}});
         for (std::size_t i = 0; i < slots.size(); ++i) spawn(i);
@@ -110,6 +122,11 @@ struct World::Impl {
             clients.push_back(std::make_unique<Link>(context, store));
             let_publish(*clients.back());
             if (options.jobs > 0) let_push(*clients.back());
+            if (options.timers > 0) {
+                timer_clients.push_back(
+                    std::make_unique<TimerClient>(context, store, options.timers, last_timer));
+                let_act(*timer_clients.back());
+            }
         }
     }
 
@@ -166,7 +183,18 @@ struct World::Impl {
         });
     }
 
+    /// Each may kill several pools, so there are few.
+    void push_doomed(Link& client) {
+        const auto now = context.now();
+        const Job job{doomed_name, {static_cast<std::int64_t>(++last_doomed)}};
+        context.note("push doomed job " + std::to_string(last_doomed));
+        Step step =
+            PushJob{doomed_queue, encode_job(job), now, {.attempts_max = doomed_attempts_max}};
+        client.submit({&step, 1}, now, [](std::span<Outcome>) {});
+    }
+
     void push(Link& client) {
+        if (options.pools && context.random.below(40) == 0) return push_doomed(client);
         const auto number = context.random.below(options.jobs);
         const auto now = context.now();
         const auto run_at =
@@ -184,6 +212,14 @@ struct World::Impl {
         client.submit({&step, 1}, now, [](std::span<Outcome>) {});
     }
 
+    void let_act(TimerClient& client) {
+        context.after(context.up_to(pace), [this, &client] {
+            if (healing) return;
+            client.act();
+            let_act(client);
+        });
+    }
+
     Uid drawn_uid() {
         const auto high = context.random.next();
         return {high, context.random.next()};
@@ -192,9 +228,10 @@ struct World::Impl {
     // --- Workers --------------------------------------------------------------------------------
 
     void spawn(std::size_t slot) {
-        auto& [kind, process, number] = slots[slot];
+        auto& [kind, process, number, free_since] = slots[slot];
         if (process || !store.up()) return;
         number = ++last_process;
+        free_since = context.moment();
         const auto name = kind + "-" + std::to_string(number);
         const auto die = [this, slot, own = number] {
             context.after(Duration{0}, [this, slot, own] {
@@ -207,6 +244,11 @@ struct World::Impl {
         } else if (kind == "job_worker") {
             const auto complete = [this](const Lease& lease) { return completion(lease); };
             process = std::make_unique<JobWorker>(context, store, subscribers, name, complete, die);
+        } else if (kind == "pool") {
+            process = std::make_unique<PoolProcess>(context, store, subscribers, name, die);
+        } else if (kind == "listener") {
+            process = std::make_unique<TimerProcess>(context, store, oracle.timers(), subscribers,
+                                                     name, die);
         } else {
             process = std::make_unique<EvictionProcess>(
                 context, store, 2'000 + context.random.below(6'000), [this] { ++drops_logged; });
@@ -304,16 +346,25 @@ struct World::Impl {
             dropped ? steps.emplace_back(DropDeadBatches{token, one})
                     : steps.emplace_back(RedeliverDeadBatches{token, one});
         }
+        if (repost_dead_timers(steps)) context.note("DEAD timers are reposted");
         if (!steps.empty()) store.submit(steps, context.now(), [](std::span<Outcome>) {});
     }
 
-    /// Whether there were DEAD batches, which are all under way again.
+    /// Adds the step for it, if there are some.
+    bool repost_dead_timers(std::vector<Step>& steps) {
+        if (options.timers == 0 || invariant_checker.dead_timers() == 0) return false;
+        steps.emplace_back(RepostDeadTimers{timer_space, std::nullopt, context.now()});
+        return true;
+    }
+
+    /// Whether there were DEAD batches or timers, which are all under way again.
     bool redeliver_all() {
         std::vector<Step> steps;
         for (const auto& token : invariant_checker.known()) {
             if (!invariant_checker.dead(token).empty())
                 steps.emplace_back(RedeliverDeadBatches{token});
         }
+        repost_dead_timers(steps);
         if (steps.empty()) return false;
         store.submit(steps, context.now(), [](std::span<Outcome>) {});
         return true;
@@ -342,6 +393,7 @@ struct World::Impl {
     void step() {
         context.step();
         excuse_absences();
+        note_listeners();
         oracle.check_orphans();
         replace_closed();
     }
@@ -357,6 +409,20 @@ struct World::Impl {
             });
             if (!somebody) oracle.excuse(queue);
         }
+    }
+
+    /// Nobody can be expected to take timers in time but a listener that is free.
+    void note_listeners() {
+        auto since = context.moment();
+        for (auto& slot : slots) {
+            if (slot.kind != "listener") continue;
+            const auto& process = slot.process;
+            const bool is_free =
+                process && !process->stalled() && !process->closing() && !process->busy();
+            if (!is_free) slot.free_since = context.moment();
+            since = std::min(since, slot.free_since);
+        }
+        oracle.timers().listened_since(since);
     }
 
     void run() {
@@ -389,7 +455,7 @@ struct World::Impl {
         drain_queues();
         if (!redeliver_all()) return;
         drain_queues();
-        if (redeliver_all()) context.fail("batches died after all has healed");
+        if (redeliver_all()) context.fail("batches or timers died after all has healed");
     }
 
     void drain_queues() {
@@ -411,6 +477,9 @@ struct World::Impl {
         if (oracle.dropped() > 0 && drops_logged == 0 && !eviction_process_died) {
             context.fail("events were dropped, and nothing was logged");
         }
+        if (!oracle.doomed().may_be(store.ask(CountJobs{doomed_queue}, context.now()).buried)) {
+            context.fail("not all jobs that kill their workers are BURIED, or too many");
+        }
         context.note("all accounts are settled");
     }
 
@@ -418,6 +487,7 @@ struct World::Impl {
         std::string kind;
         std::unique_ptr<Process> process;
         std::uint64_t number = 0;  // Of the process.
+        TimePoint free_since{};    // Since when a listener has been there, and could take more.
     };
 
     WorldOptions options;
@@ -429,10 +499,13 @@ struct World::Impl {
     Duration backoff_max;
     Duration pace;  // Of clients: some worlds are busy, others last longer.
     std::vector<std::unique_ptr<Link>> clients;
+    std::vector<std::unique_ptr<TimerClient>> timer_clients;
     std::vector<Slot> slots;
     std::optional<std::pair<TimePoint, Inventory>> before_crash;
     std::uint64_t last_event = 0;
     std::uint64_t last_follow_up = 0;
+    std::uint64_t last_doomed = 0;
+    std::int64_t last_timer = 0;
     std::uint64_t last_process = 0;
     std::uint64_t drops_logged = 0;
     bool eviction_process_died = false;  // With a drop it might have logged.

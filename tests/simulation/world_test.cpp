@@ -4,48 +4,17 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "routemaster/testing/simulation.hpp"
-#include "support/seed.hpp"
+#include "simulation/worlds.hpp"
 
 using namespace routemaster;
 using namespace routemaster::testing;
 
-namespace {
-
-#ifdef NDEBUG
-constexpr std::uint64_t worlds_usual = 1'000;
-#else
-constexpr std::uint64_t worlds_usual = 200;  // Sanitizers take about ten times as long.
-#endif
-
-/// A number from the environment.
-std::uint64_t number(const char* name, std::uint64_t fallback) {
-    const char* text = std::getenv(name);
-    return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
-
-}  // namespace
-
-/// `ROUTEMASTER_SEED=n` runs the world of that seed alone, `ROUTEMASTER_WORLDS=n` runs n worlds;
-/// `ROUTEMASTER_TRACE=n` prints the last n actions of the one that fails.
 TEST_CASE("no guarantee is broken in worlds with every kind of fault") {
-    const bool one = std::getenv("ROUTEMASTER_SEED") != nullptr;
-    const SimulationOptions options{.worlds = one ? 1 : number("ROUTEMASTER_WORLDS", worlds_usual),
-                                    .first_seed = number("ROUTEMASTER_SEED", 1),
-                                    .world = {.trace = number("ROUTEMASTER_TRACE", 40)}};
-    std::uint64_t worlds = 0;
-    const auto failure = simulate(options, [&](World& world) {
-        ROUTEMASTER_TELL_SEED(world.seed());  // Even when an assertion ends it all.
-        world.run();
-        ++worlds;
-    });
-    if (failure) FAIL(std::string{failure->what()});
-    CHECK(worlds == options.worlds);
+    test::must_keep_guarantees(1'000, {});
 }
 
 TEST_CASE("the same seed does the same, another seed something else") {

@@ -65,7 +65,7 @@ struct FaultRates {
     double retirements = 0;  ///< A worker is stopped in an orderly way and another takes its place.
     double churn = 0;        ///< A subscriber comes, goes, or changes its settings.
     double bad_input = 0;    ///< Somebody submits invalid steps.
-    double operators = 0;    ///< Somebody redelivers or drops DEAD batches.
+    double operators = 0;    ///< Somebody redelivers, reposts or drops what is DEAD.
     double clock_sets = 0;   ///< The clock is set, by up to 15 s forth or back.
 
     // For each submission between a client and the store.
@@ -80,7 +80,7 @@ struct FaultRates {
     double slow_syncs = 0;     ///< It takes up to some seconds.
     double crashed_syncs = 0;  ///< Power is lost just when it ends: only some clients got replies.
 
-    // For each attempt to deliver a batch or to do a job.
+    // For each attempt to deliver a batch, to do a job, or to handle a timer.
     double refusals = 0;       ///< It fails before anything was done.
     double rejections = 0;     ///< The same, permanently.
     double lost_receipts = 0;  ///< It was done, and is reported as a failure.
@@ -99,6 +99,8 @@ struct WorldOptions {
     std::uint64_t actions = 2'000;  ///< Number of actions until all faults end.
     std::size_t subscribers = 3;    ///< Besides those of the test.
     std::size_t jobs = 20;          ///< Different ones that are pushed again and again; 0: none.
+    bool pools = false;             ///< Whether pools do jobs, too; then some jobs kill theirs.
+    std::size_t timers = 0;         ///< Ids that timers are posted under again and again; 0: none.
     std::size_t trace = 40;         ///< Actions that a failure lists.
     std::optional<FaultRates> fault_rates{};  ///< As `swarm` draws them, unless set.
 };
@@ -107,9 +109,10 @@ struct WorldOptions {
 using JobHandler = std::function<void(const Job&)>;
 
 /// A machine with an embedded store and several worker processes, and clients that publish events
-/// to topics `orders`, `refunds` and `stock` and push jobs. The engine of the store and the
-/// dispatchers are the real ones; the journal is simulated. Everything happens in the calling
-/// thread, in an order that only the seed decides.
+/// to topics `orders`, `refunds` and `stock`, push jobs, and post timers. The engine of the store,
+/// the dispatchers, the pools, and the listeners for timers are the real ones; the journal is
+/// simulated.
+/// Everything happens in the calling thread, in an order that only the seed decides.
 ///
 /// While it runs it checks the guarantees of docs/guarantees.md. In the end all faults end: what
 /// was acknowledged must then arrive, nothing may remain, and gauges must equal a recount.

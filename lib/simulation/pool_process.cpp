@@ -1,0 +1,101 @@
+#include "pool_process.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include "doomed_jobs.hpp"
+#include "job_worker.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/job_context.hpp"
+#include "routemaster/random.hpp"
+
+namespace routemaster::simulation {
+namespace {
+
+/// The id in the store of a pool of that seed: the first that it draws.
+Uid pool_worker_of(std::uint64_t seed) {
+    Random random{seed};
+    const auto high = random.next();
+    return {high, random.next()};
+}
+
+constexpr Duration wait_of_failed_max{2'000};
+
+}  // namespace
+
+PoolProcess::PoolProcess(SimulationContext& context, Store& store, Subscribers& subscribers,
+                         std::string name, std::function<void()> die)
+    : PoolProcess{context,         store,          subscribers,
+                  std::move(name), std::move(die), context.random.next()} {}
+
+PoolProcess::PoolProcess(SimulationContext& context, Store& store, Subscribers& subscribers,
+                         std::string name, std::function<void()> die, std::uint64_t seed)
+    : Process{context, std::move(name), job_queue, pool_worker_of(seed)},
+      context_{context},
+      subscribers_{subscribers},
+      die_{std::move(die)},
+      link_{context, store},
+      pool_{
+          link_,
+          {.queues = {job_queue, doomed_queue},
+           .threads = 0,
+           .slots = 64,
+           .retry = {.wait_first = Duration{100}, .wait_max = wait_of_failed_max},
+           .poll_interval = Duration{500},
+           .seed = seed,
+           .clock = &context.clock,
+           .log = [&context, alive = std::weak_ptr{alive_}, who = this->name()](
+                      LogLevel level, std::string_view text) {
+               if (alive.expired()) return;
+               context.note(who + ": " + std::string{to_string(level)} + ": " + std::string{text});
+           }}} {
+    const AsyncJobHandler handler = [this](const JobResponder& responder) { begin(responder); };
+    for (const char* job : {"work", follow_up_name}) pool_.handle_async(job, handler);
+    pool_.handle_async(doomed_name,
+                       [this](const JobResponder& responder) { begin_doomed(responder); });
+    run(pool_);
+}
+
+void PoolProcess::later(Duration span, std::function<void()> what) {
+    context_.after(span, [this, alive = std::weak_ptr{alive_}, what = std::move(what)] {
+        if (alive.expired()) return;
+        if (stalled()) return later(Duration{1'000}, what);
+        what();
+    });
+}
+
+void PoolProcess::begin(const JobResponder& responder) {
+    const auto attempt = subscribers_.attempt();
+    later(attempt.takes, [this, responder, attempt] { end(responder, attempt); });
+}
+
+void PoolProcess::begin_doomed(const JobResponder& responder) {
+    doomed_.push_back(responder);
+    later(context_.up_to(Duration{20}), [this] {
+        context_.note(name() + " dies of a job");
+        die_();
+    });
+}
+
+void PoolProcess::end(const JobResponder& responder, const Attempt& attempt) {
+    if (attempt.refused) return fail(responder);
+    const auto& job = responder.context();
+    const bool done = subscribers_.run(encode_job(job.job())).has_value();
+    context_.note(name() + " did a job (fence " + std::to_string(job.fence()) + ")" +
+                  (attempt.fatal ? ", and dies"
+                   : done        ? ""
+                                 : ", which failed"));
+    if (attempt.fatal) return die_();
+    if (!done || attempt.receipt_lost) return fail(responder);
+    responder.done();
+}
+
+void PoolProcess::fail(const JobResponder& responder) {
+    switch (context_.random.below(3)) {
+        case 0: responder.fail("failed"); break;
+        case 1: responder.retry(context_.up_to(wait_of_failed_max), "failed"); break;
+        default: responder.snooze(context_.up_to(wait_of_failed_max));
+    }
+}
+
+}  // namespace routemaster::simulation

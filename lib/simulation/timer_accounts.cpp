@@ -1,0 +1,277 @@
+#include "timer_accounts.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+#include "routemaster/codec/msgpack.hpp"
+
+namespace routemaster::simulation {
+namespace {
+
+/// How late a timer fires at most while a listener is free: that one asks every second, and a
+/// second after it was refused.
+constexpr Duration lateness_max{3'000};
+
+std::int64_t number_in(std::string_view payload) {
+    const auto value = decode_value(payload);
+    const auto* number = value ? value->get_if<std::int64_t>() : nullptr;
+    return number != nullptr ? *number : 0;
+}
+
+std::string name_of(const std::string& id, std::int64_t number) {
+    return id + " (number " + std::to_string(number) + ")";
+}
+
+}  // namespace
+
+// --- What the store is asked and answers --------------------------------------------------------
+
+void TimerAccounts::asked(const Step& step, const Submitted& when) {
+    const auto* post = std::get_if<PostTimer>(&step);
+    if (post == nullptr) return;
+    timers_[post->id][number_in(post->payload)] = {.asked = when.number,
+                                                   .retries_max = post->retries_max,
+                                                   .confirm_within = post->confirm_within,
+                                                   .dues = {post->due_at}};
+}
+
+void TimerAccounts::replied(const Step& step, const Outcome& outcome, const Submitted& when) {
+    if (const auto* post = std::get_if<PostTimer>(&step)) {
+        if (outcome) return posted(*post, std::get<TimerPosted>(*outcome), when);
+        timers_[post->id].erase(number_in(post->payload));
+    }
+    if (!outcome) return;
+    if (const auto* cancel = std::get_if<CancelTimer>(&step)) {
+        if (std::get<Removal>(*outcome) == Removal::removed) ended(cancel->id, "cancelled", when);
+    } else if (const auto* confirm = std::get_if<ConfirmTimer>(&step)) {
+        const auto what = std::get<TimerConfirmed>(*outcome);
+        if (what == TimerConfirmed::confirmed) confirmed(*confirm, when);
+    } else if (const auto* postpone = std::get_if<PostponeTimer>(&step)) {
+        if (std::get<Count>(*outcome).value > 0) postponed(*postpone, when);
+    } else if (const auto* repost = std::get_if<RepostDeadTimers>(&step)) {
+        if (std::get<Count>(*outcome).value > 0) reposted(*repost, when);
+    } else if (const auto* take = std::get_if<TakeTimers>(&step)) {
+        took(*take, std::get<TakenTimers>(*outcome), when);
+    }
+}
+
+void TimerAccounts::posted(const PostTimer& step, TimerPosted outcome, const Submitted& when) {
+    auto& all = timers_[step.id];
+    const auto own = all.find(number_in(step.payload));
+    if (own == all.end()) {
+        context_.fail("a timer fired before its post was answered: " + step.id);
+    }
+    const bool another = std::any_of(all.begin(), all.end(), [&when](const auto& each) {
+        return each.second.certain && each.second.asked < when.number;
+    });
+    const auto others = forget(step.id, when.number);
+    if (outcome == TimerPosted::posted && another) {
+        context_.fail("a timer was lost before another took its place: " + step.id);
+    }
+    if (outcome == TimerPosted::replaced && others == 0) {
+        context_.fail("a timer that is gone was replaced: " + step.id);
+    }
+    own->second.certain = true;
+}
+
+/// Who names a firing knows it from the store.
+void TimerAccounts::confirmed(const ConfirmTimer& step, const Submitted& when) {
+    const auto& all = timers_[step.id];
+    const bool right =
+        !step.retries || !step.firing ||
+        std::any_of(all.begin(), all.end(), [&step](const auto& each) {
+            const auto& timer = each.second;
+            return timer.last == std::int64_t{*step.retries} && timer.firing == *step.firing;
+        });
+    if (!right) context_.fail("a confirmation ended a firing that it did not name: " + step.id);
+    ended(step.id, "confirmed", when);
+}
+
+void TimerAccounts::ended(const std::string& id, const char* how, const Submitted& when) {
+    if (forget(id, when.number) > 0) return;
+    context_.fail(std::string{"a timer that is gone was "} + how + ": " + id);
+}
+
+std::size_t TimerAccounts::forget(const std::string& id, std::uint64_t before) {
+    return std::erase_if(timers_[id],
+                         [before](const auto& each) { return each.second.asked < before; });
+}
+
+void TimerAccounts::postponed(const PostponeTimer& step, const Submitted& when) {
+    auto& all = timers_[step.id];
+    const auto possible = std::count_if(all.begin(), all.end(), [&when](const auto& each) {
+        return each.second.asked < when.number;
+    });
+    if (possible == 0) context_.fail("a timer that is gone was postponed: " + step.id);
+    for (auto& [number, timer] : all) {
+        if (timer.asked > when.number) continue;
+        if (possible == 1) {
+            timer.certain = true;
+            timer.dues.clear();
+        }
+        timer.dues.insert(step.due_at);
+    }
+}
+
+void TimerAccounts::reposted(const RepostDeadTimers& step, const Submitted& when) {
+    for (auto& [id, all] : timers_) {
+        if (step.id && *step.id != id) continue;
+        for (auto& [number, timer] : all) {
+            if (timer.asked > when.number || !may_be_dead(timer)) continue;
+            timer.dues.insert(step.due_at);
+            timer.may_restart = true;
+        }
+    }
+}
+
+bool TimerAccounts::may_be_dead(const Account& timer) {
+    return timer.retries_max > 0 &&
+           timer.last + timer.doubts >= static_cast<std::int64_t>(timer.retries_max);
+}
+
+Duration TimerAccounts::within(const Account& timer, const TakeTimers& step) {
+    return timer.confirm_within == Duration{0} ? step.confirm_within : timer.confirm_within;
+}
+
+// --- Firing -------------------------------------------------------------------------------------
+
+void TimerAccounts::took(const TakeTimers& step, const TakenTimers& taken, const Submitted& when) {
+    auto before = TimePoint::min();
+    for (const auto& firing : taken.timers) {
+        if (firing.due_at < before) {
+            context_.fail("a timer fires after one that was due later: " + firing.id);
+        }
+        before = firing.due_at;
+        fired(step, firing, when);
+    }
+}
+
+void TimerAccounts::fired(const TakeTimers& step, const FiredTimer& firing, const Submitted& when) {
+    const auto number = number_in(firing.payload);
+    const auto what = name_of(firing.id, number);
+    context_.note(step.listener + " took " + what + ", retry " + std::to_string(firing.retries));
+    auto& all = timers_[firing.id];
+    const auto found = all.find(number);
+    if (found == all.end()) {
+        context_.fail("a timer fires that has ended, was refused, or may fire only once: " + what);
+    }
+    auto& timer = found->second;
+    if (when.now < firing.due_at) context_.fail("a timer fires before it is due: " + what);
+    if (!timer.dues.contains(firing.due_at)) {
+        context_.fail("a timer fires for an instant at which it was not due: " + what);
+    }
+    const auto retries = static_cast<std::int64_t>(firing.retries);
+    const bool goes_on = retries > timer.last && retries <= timer.last + 1 + timer.doubts;
+    const bool restarts = timer.may_restart && retries <= timer.doubts;
+    if (!goes_on && !restarts) {
+        context_.fail("the retries of a timer are wrong: " + what + " has " +
+                      std::to_string(retries) + ", and had " + std::to_string(timer.last));
+    }
+    const auto confirm_by =
+        timer.retries_max == 0 ? never : saturating_add(when.now, within(timer, step));
+    if (firing.retries_max != timer.retries_max || firing.confirm_by != confirm_by) {
+        context_.fail("a timer fires otherwise than was asked for: " + what);
+    }
+    must_be_in_time(what, firing.due_at, when);
+    told_.emplace(number, firing.retries, firing.firing);
+    std::erase_if(all, [&](const auto& each) {
+        return each.first != number && each.second.asked < when.number;
+    });
+    if (timer.retries_max == 0) {
+        all.erase(found);
+        return;
+    }
+    timer.dues = {confirm_by};
+    timer.certain = true;
+    timer.last = retries;
+    timer.firing = firing.firing;
+    timer.doubts = 0;
+    timer.may_restart = false;
+}
+
+void TimerAccounts::must_be_in_time(const std::string& what, TimePoint due_at,
+                                    const Submitted& when) const {
+    const auto calm_since = std::max(context_.disturbed_until, listened_since_);
+    const auto late = std::min(when.now - due_at, when.moment - calm_since);
+    if (late <= lateness_max) return;
+    context_.fail("a timer fires " + std::to_string(late.count()) + " ms late: " + what);
+}
+
+void TimerAccounts::began(const Timer& timer) {
+    const auto* number = timer.payload.get_if<std::int64_t>();
+    const bool told =
+        number != nullptr && told_.erase(std::tuple{*number, timer.retries, timer.firing}) > 0;
+    if (!told) context_.fail("a firing is handled twice, or never was: " + timer.id);
+}
+
+// --- When things break --------------------------------------------------------------------------
+
+void TimerAccounts::doubt(const Step& step, const Submitted& when) {
+    if (const auto* post = std::get_if<PostTimer>(&step)) {
+        unsettle(post->id, when.number);
+    } else if (const auto* cancel = std::get_if<CancelTimer>(&step)) {
+        unsettle(cancel->id, when.number);
+    } else if (const auto* confirm = std::get_if<ConfirmTimer>(&step)) {
+        unsettle(confirm->id, when.number);
+    } else if (const auto* postpone = std::get_if<PostponeTimer>(&step)) {
+        for (auto& [number, timer] : timers_[postpone->id]) {
+            if (timer.asked < when.number) timer.dues.insert(postpone->due_at);
+        }
+    } else if (const auto* repost = std::get_if<RepostDeadTimers>(&step)) {
+        reposted(*repost, when);
+    } else if (const auto* take = std::get_if<TakeTimers>(&step)) {
+        may_have_taken(*take, when);
+    }
+}
+
+void TimerAccounts::unsettle(const std::string& id, std::uint64_t before) {
+    for (auto& [number, timer] : timers_[id]) {
+        if (timer.asked < before) timer.certain = false;
+    }
+}
+
+/// Its reply is lost: so are timers without retries, and the others come back.
+void TimerAccounts::may_have_taken(const TakeTimers& step, const Submitted& when) {
+    if (step.limit == 0) return;
+    for (auto& [id, all] : timers_) {
+        for (auto& [number, timer] : all) {
+            if (timer.asked > when.number || when.now < *timer.dues.begin()) continue;
+            if (timer.retries_max == 0) {
+                timer.certain = false;
+            } else {
+                timer.dues.insert(saturating_add(when.now, within(timer, step)));
+                ++timer.doubts;
+            }
+        }
+    }
+}
+
+// --- What must be so ----------------------------------------------------------------------------
+
+void TimerAccounts::compare(const std::vector<TimerStatus>& listed) {
+    std::set<std::int64_t> there;
+    for (const auto& status : listed) {
+        const auto* number = status.payload.get_if<std::int64_t>();
+        const auto what = name_of(status.id, number != nullptr ? *number : 0);
+        auto& all = timers_[status.id];
+        const auto found = number != nullptr ? all.find(*number) : all.end();
+        if (found == all.end()) context_.fail("a timer is there that must be gone: " + what);
+        const auto& timer = found->second;
+        const bool right =
+            status.state == TimerState::dead ? may_be_dead(timer) : timer.dues.contains(status.at);
+        if (!right) context_.fail("a timer is DEAD, or due, for no reason: " + what);
+        there.insert(*number);
+    }
+    for (auto& [id, all] : timers_) {
+        for (const auto& [number, timer] : all) {
+            if (timer.certain && !there.contains(number)) {
+                context_.fail("a timer was lost: " + name_of(id, number));
+            }
+        }
+        std::erase_if(all, [&there](const auto& each) { return !there.contains(each.first); });
+        for (auto& [number, timer] : all) timer.certain = true;
+    }
+}
+
+}  // namespace routemaster::simulation

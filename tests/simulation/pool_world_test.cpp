@@ -1,0 +1,33 @@
+/// @file
+/// Worlds with every kind of fault, in which worker pools do the jobs.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "routemaster/testing/simulation.hpp"
+#include "simulation/worlds.hpp"
+
+using namespace routemaster;
+using namespace routemaster::testing;
+
+namespace {
+
+/// A world in which most of what happens is about jobs.
+WorldOptions mostly_pools() { return {.subscribers = 0, .pools = true}; }
+
+}  // namespace
+
+TEST_CASE("worker pools break no guarantee in worlds with every kind of fault") {
+    test::must_keep_guarantees(200, mostly_pools());
+}
+
+TEST_CASE("a world with pools does the same for the same seed") {
+    const auto life = [](std::uint64_t seed) {
+        World world{seed, mostly_pools()};
+        world.run();
+        return std::pair{world.trace_hash(), world.steps()};
+    };
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) CHECK(life(seed) == life(seed));
+}

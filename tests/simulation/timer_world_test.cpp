@@ -1,0 +1,44 @@
+/// @file
+/// Worlds with every kind of fault keep the guarantees of timers.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "routemaster/testing/simulation.hpp"
+#include "simulation/worlds.hpp"
+
+using namespace routemaster;
+using namespace routemaster::testing;
+
+namespace {
+
+/// A world in which most of what happens is about timers.
+WorldOptions mostly_timers() { return {.subscribers = 0, .jobs = 0, .timers = 12}; }
+
+}  // namespace
+
+TEST_CASE("no guarantee of timers is broken in worlds with every kind of fault") {
+    test::must_keep_guarantees(300, mostly_timers());
+}
+
+TEST_CASE("timers, events and jobs share a journal, and no guarantee is broken") {
+    test::must_keep_guarantees(50, {.subscribers = 1, .jobs = 5, .timers = 5});
+}
+
+TEST_CASE("a world with timers does the same for the same seed, and else something else") {
+    const auto life = [](std::uint64_t seed) {
+        World world{seed, mostly_timers()};
+        world.run();
+        return std::pair{world.trace_hash(), world.steps()};
+    };
+    std::set<std::uint64_t> hashes;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const auto first = life(seed);
+        CHECK(life(seed) == first);
+        hashes.insert(first.first);
+    }
+    CHECK(hashes.size() == 5);
+}
