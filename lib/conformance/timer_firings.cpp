@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <mutex>
@@ -209,6 +210,41 @@ void add_timer_firing_cases(StoreCases& add) {
         expect_equal(fired.size(), std::size_t{timers}, "firings");
         expect(std::is_sorted(fired.begin(), fired.end()), "they fire in their order");
     });
+
+    add("timers with much payload are taken in slices of a bounded size, in their order, and so "
+        "they come back",
+        [](Scenario& s) {
+            constexpr std::size_t timers = 100;
+            for (std::size_t i = 0; i < timers; ++i) {
+                const auto delay = Duration{static_cast<std::int64_t>(i * 7 % 50)};
+                post_large(s, std::to_string(100 + i), delay, 1);
+            }
+            s.advance(second);
+            for (const auto retries : {0U, 1U}) {
+                std::vector<std::pair<TimePoint, std::string>> fired;
+                int slices = 0;
+                while (fired.size() < timers) {
+                    const auto taken = take(s);
+                    expect(!taken.timers.empty(), "a slice has a timer");
+                    std::size_t bytes = 0;
+                    for (const auto& timer : taken.timers) {
+                        expect_equal(timer.retries, retries, "retries");
+                        bytes += timer.payload.size();
+                        fired.emplace_back(timer.due_at, timer.id);
+                    }
+                    expect(bytes <= timer_slice_bytes_max, "a slice is bounded");
+                    const bool done = fired.size() == timers;
+                    const auto wake_at = done ? s.now() + Duration{10'000} : s.now();
+                    expect_equal(taken.wake_at, wake_at, "when to ask");
+                    ++slices;
+                }
+                expect_equal(slices, 2, "slices");
+                expect(std::is_sorted(fired.begin(), fired.end()), "they fire in their order");
+                expect(std::adjacent_find(fired.begin(), fired.end()) == fired.end(),
+                       "each fires once");
+                s.advance(Duration{10'000});
+            }
+        });
 
     add("a clock that is set back fires nothing twice and nothing too soon, and a step forward "
         "fires what is late in order",

@@ -36,6 +36,14 @@ inline void post(const Scenario& s, const std::string& id, Duration delay,
                  "posting " + id, at);
 }
 
+/// Posts a timer whose payload has nearly as many bytes as it may, of an id that is not there.
+inline void post_large(const Scenario& s, const std::string& id, Duration delay,
+                       std::uint32_t retries_max = 0, Where at = Where::here()) {
+    auto step = post_of(s, id, delay, retries_max);
+    step.payload = encode(Value{std::string(timer_bytes_max - 3, 'x')});
+    expect_equal(s.perform(std::move(step), at), TimerPosted::posted, "posting " + id, at);
+}
+
 /// Takes what is due.
 inline TakenTimers take(const Scenario& s, std::uint32_t limit = taken_timers_max,
                         const std::string& listener = "ear", Where at = Where::here()) {

@@ -130,6 +130,45 @@ void add_change_cases(StoreCases& add) {
                      "those of another namespace");
     });
 
+    add("timers with much payload are listed in pages of a bounded size, each timer once",
+        [](Scenario& s) {
+            constexpr std::size_t timers = 100;
+            for (std::size_t i = 0; i < timers; ++i) {
+                const auto delay = Duration{static_cast<std::int64_t>(1'000 + i / 10)};
+                post_large(s, std::to_string(100 + i), delay, 1);
+            }
+            const auto expect_listed = [&](TimerState state, Where at = Where::here()) {
+                Ids all;
+                int pages = 0;
+                ListTimers page{.space = timer_space, .state = state, .limit = 1'000};
+                for (auto some = s.perform(page, at); !some.empty(); some = s.perform(page, at)) {
+                    std::size_t bytes = 0;
+                    for (const auto& timer : some) {
+                        bytes += encode(timer.payload).size();
+                        all.push_back(timer.id);
+                    }
+                    expect(bytes <= timer_slice_bytes_max, "a page is bounded", at);
+                    ++pages;
+                    page.from = some.back().at;
+                    page.after = some.back().id;
+                }
+                expect_equal(pages, 2, "pages", at);
+                expect_equal(all.size(), timers, "timers", at);
+                expect(std::is_sorted(all.begin(), all.end()), "they are in their order", at);
+                expect(std::adjacent_find(all.begin(), all.end()) == all.end(),
+                       "each is listed once", at);
+            };
+            expect_listed(TimerState::pending);
+            for (int round = 0; round < 2; ++round) {
+                s.advance(Duration{10'000});
+                while (!take(s).timers.empty()) continue;
+            }
+            expect_listed(TimerState::fired);
+            s.advance(Duration{10'000});
+            while (counts(s).dead < timers) take(s, 0);
+            expect_listed(TimerState::dead);
+        });
+
     add("a namespace is counted", [](Scenario& s) {
         expect_equal(counts(s), TimerCounts{}, "an empty namespace");
         post(s, "a", second);
