@@ -65,8 +65,8 @@ public:
         return state_->writer.has_changes() || !waiting_.empty() || !full_rows_.empty();
     }
 
-    /// Whether a row is to be written at once, because one is full, or the replies that wait for the
-    /// one that changes go into are many, or one is in a hurry. Else it may wait for more changes.
+    /// Whether a row is to be written at once: because one is full, or because of a reply that is
+    /// in a hurry, or of many that are not. Else it may wait for more changes.
     [[nodiscard]] bool hurried() const {
         return hurried_ || waiting_.size() >= unhurried_max || !full_rows_.empty();
     }
