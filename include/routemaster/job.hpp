@@ -150,9 +150,10 @@ struct ListedQueue {
     std::string name;
     QueueStatus status{};
     /// Since when the oldest READY job has been due: now minus that is how long jobs wait. It is
-    /// that of the job that is acquired next, or of a SCHEDULED one that fell due before it; of a
-    /// job that waited for its group, since its turn. None when no job is READY, or all that are
-    /// wait for their groups, nor of Ruby Routemaster's queues, where no job says it.
+    /// that of the job that is acquired next, or of a SCHEDULED one that fell due before it, or of
+    /// one that waits for a token of its group; of a job that waited for others of its group, since
+    /// its turn. None when no job is READY, or all that are wait for others of their groups, nor of
+    /// Ruby Routemaster's queues, where no job says it.
     std::optional<TimePoint> due_since{};
     RateLimits limits{};  ///< By default it has none.
 

@@ -24,6 +24,10 @@ namespace routemaster {
 /// Bytes of the payload of a timer, encoded as MessagePack, at most.
 inline constexpr std::size_t timer_bytes_max = 65'536;
 
+/// Bytes of payloads that one step hands out, or lists, at most; but always one timer. On Redis the
+/// JSON that a timer is kept in counts.
+inline constexpr std::size_t timer_slice_bytes_max = 4'194'304;
+
 /// Longest id of a timer, in bytes.
 inline constexpr std::size_t timer_id_length_max = 256;
 

@@ -65,10 +65,13 @@ struct UpcomingTimers {
     std::optional<Duration> offset{};
     /// How long the span is; without an offset it begins now. Absent: it has no end.
     std::optional<Duration> duration{};
-    std::uint32_t limit = 100;  ///< From 1 to 1,000.
+    /// From 1 to 1,000. With more than `timer_slice_bytes_max` of payload there are fewer.
+    std::uint32_t limit = 100;
 };
 
-/// A page of a list of timers, which is ordered by `TimerStatus::at` and, among equals, by id.
+/// A page of a list of timers, which is ordered by `TimerStatus::at` and, among equals, by id. It
+/// may have fewer than `limit`, and not be the last one, as it has at most `timer_slice_bytes_max`
+/// of payload: the one that follows the last is empty.
 struct TimerPage {
     TimePoint from = TimePoint::min();  ///< The first `at`.
     std::string after{};                ///< With an id, only what comes after that timer at `from`.

@@ -30,7 +30,8 @@ struct TimerRequestsOptions {
     Log log{};
 };
 
-/// Timers that one request gets at most.
+/// Timers that one request gets at most, of `timer_slice_bytes_max` together: it may get fewer than
+/// are due.
 inline constexpr std::uint32_t timers_per_request_max = 100;
 
 /// How long a request may wait for a timer.

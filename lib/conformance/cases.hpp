@@ -88,8 +88,14 @@ void add_rate_limit_cases(StoreCases& add);
 void add_recurring_cases(StoreCases& add);
 /// Adds the cases about recurring jobs that post timers.
 void add_recurring_timer_cases(StoreCases& add);
-/// Adds the cases about timers.
+/// Adds the cases about the firing of timers.
+void add_timer_firing_cases(StoreCases& add);
+/// Adds the cases about posting, changing, and looking at timers.
 void add_timer_cases(StoreCases& add);
+/// Adds the cases about DEAD timers.
+void add_timer_death_cases(StoreCases& add);
+/// Adds the cases about whose turn it is among the listeners of timers.
+void add_timer_turn_cases(StoreCases& add);
 /// Adds the cases about what follows from timers, and timers that follow from jobs.
 void add_timer_follow_up_cases(StoreCases& add);
 /// Adds the cases about the validity of leases.

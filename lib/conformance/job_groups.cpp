@@ -187,6 +187,15 @@ void add_concurrency_cases(StoreCases& add) {
         expect_equal(all, std::string{"1ax2b34"}, "jobs in their order");
     });
 
+    add("a job whose turn comes after the clock was set back is READY", [](Scenario& s) {
+        for (const auto* job : {"a", "b"}) s.push_with(job, in_group("g", 1, 5));
+        const auto lease = lease_all(s).at(0);
+        s.advance(Duration{-3'600'000});
+        s.perform(AckJob{lease});
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
+        expect_equal(names_of(lease_all(s)), std::string{"b"}, "the next one");
+    });
+
     add("groups of different queues, and jobs without a group, have nothing in common",
         [](Scenario& s) {
             push_grouped(s, "a", "g");

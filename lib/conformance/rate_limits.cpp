@@ -132,6 +132,17 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"h"}, "of a group that had none");
     });
 
+    add("a bucket that is full is full, too, when the clock is set back", [](Scenario& s) {
+        const RateLimit slow{.jobs = 1, .per = 60 * second, .burst = 1};
+        limit(s, {.queue = slow, .each_group = slow});
+        expect_equal(take_all(s), std::string{}, "jobs at first");
+        s.advance(Duration{-3'600'000});
+        push_grouped(s, "a", "g");
+        expect_equal(take_all(s), std::string{"a"}, "jobs then");
+        push_grouped(s, "b", "h");
+        expect_wait(s, 60 * second);
+    });
+
     add("each attempt takes a token, and none goes back", [](Scenario& s) {
         limit_queue(s, {.jobs = 1, .per = second});
         s.push("a");
@@ -465,6 +476,32 @@ void add_opening_cases(StoreCases& add) {
         expect_equal(s.perform(DeleteJob{work_queue, i}), Deletion::deleted, "deletion");
         expect_equal(s.perform(CancelJob{work_queue, j}), Cancellation::cancelled, "cancellation");
         expect_equal(take_all(s), std::string{"k"}, "the next of its group");
+    });
+
+    add("a queue says how long its jobs wait for tokens", [](Scenario& s) {
+        const auto expect_due = [&](std::optional<TimePoint> since, const char* when,
+                                    Where at = Where::here()) {
+            for (const auto& queue : s.perform(ListQueues{})) {
+                if (queue.name == work_queue) expect_equal(queue.due_since, since, when, at);
+            }
+        };
+        limit_groups(s, {.jobs = 1, .per = 60 * second});
+        const auto began = s.now();
+        push_grouped(s, "a", "g");
+        push_grouped(s, "b", "g");
+        expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+        s.advance(second);
+        push_grouped(s, "c", "g");
+        push_grouped(s, "d", "h");
+        expect_due(began, "when one is READY and others wait");
+        expect_equal(take_all(s), std::string{"d"}, "jobs a second later");
+        expect_due(began, "when all wait");
+        s.advance(60 * second);
+        expect_equal(take_all(s), std::string{"b"}, "jobs with the next token");
+        expect_due(began + second, "when the oldest has begun");
+        s.advance(60 * second);
+        expect_equal(take_all(s), std::string{"c"}, "the last one");
+        expect_due({}, "when none waits");
     });
 
     add("a group whose last job that waited is deleted is forgotten", [](Scenario& s) {

@@ -31,7 +31,10 @@ std::vector<StoreCase> store_conformance() {
     add_rate_limit_cases(add);
     add_recurring_cases(add);
     add_recurring_timer_cases(add);
+    add_timer_firing_cases(add);
     add_timer_cases(add);
+    add_timer_death_cases(add);
+    add_timer_turn_cases(add);
     add_timer_follow_up_cases(add);
     add_lease_cases(add);
     add_lost_reply_cases(add);

@@ -87,13 +87,13 @@ void add_watch_cases(StoreCases& add) {
 
     add("every watch of a queue is woken", [](Scenario& s) {
         Signal first;
-        Signal second;
+        Signal other;
         const auto one = s.store().watch(work_queue, [&] { first.raise(); });
-        const auto two = s.store().watch(work_queue, [&] { second.raise(); });
+        const auto two = s.store().watch(work_queue, [&] { other.raise(); });
         s.expect_idle_until(never, work_queue);
         s.push("a");
         expect(first.wait_beyond(0, s.traits().timeout), "the first was not woken");
-        expect(second.wait_beyond(0, s.traits().timeout), "the second was not woken");
+        expect(other.wait_beyond(0, s.traits().timeout), "the second was not woken");
     });
 
     add("a watch that has ended is not woken", [](Scenario& s) {

@@ -1,9 +1,12 @@
 #include "engine.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <new>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -35,6 +38,7 @@ bool needs_space(const Step& step) {
 Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
     : journal_{journal}, options_{std::move(options)}, state_{load().value()} {
     committed_row_ = journal_.last_row();
+    journal_bytes_ = journal_.bytes();
 }
 
 // --- Submitting ---------------------------------------------------------------------------------
@@ -47,6 +51,27 @@ void make_place(std::vector<PendingReply>& replies, std::size_t count) {
     if (needed > replies.capacity()) replies.reserve(2 * needed);
 }
 
+/// The longest row: SQLite takes 10^9 bytes, and the compaction doubles it at most.
+constexpr std::uint64_t row_bytes_limit = 256U << 20U;
+
+std::uint64_t payload_bytes_of(const Step& step) {
+    return std::visit(
+        [](const auto& any) -> std::uint64_t {
+            if constexpr (BringsPayload<std::decay_t<decltype(any)>>) {
+                return any.payload_bytes();
+            } else {
+                return 0;
+            }
+        },
+        step);
+}
+
+/// There must be places for them.
+void move_to(std::vector<PendingReply>& to, std::vector<PendingReply>& replies) {
+    std::move(replies.begin(), replies.end(), std::back_inserter(to));
+    replies.clear();
+}
+
 /// Short enough to be copied without memory.
 constexpr auto memory_wanting = "out of memory";
 
@@ -55,12 +80,10 @@ constexpr auto memory_wanting = "out of memory";
 bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
     last_now_ = now;
     try {
-        make_place(waiting_, 1);
-        make_place(in_flight_, waiting_.size() + 1);
+        make_places();
         const auto [row, hurried] = perform(steps, now, reply.outcomes);
         if (options_.durability == Durability::relaxed || row <= committed_row_) return true;
-        auto& waiters = row <= in_flight_row_ ? in_flight_ : waiting_;
-        waiters.push_back(std::move(reply));
+        waiters_for(row).push_back(std::move(reply));
         hurried_ = hurried_ || (row > in_flight_row_ && hurried);
         return false;
     } catch (const std::bad_alloc&) {
@@ -83,6 +106,15 @@ Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now,
             outcomes.emplace_back(Error{Errc::unavailable, "the disk is full"});
             continue;
         }
+        const auto bytes = payload_bytes_of(step);
+        const auto bytes_max = std::min(options_.row_bytes_max, row_bytes_limit);
+        if (bytes > bytes_max) {
+            outcomes.emplace_back(Error{Errc::invalid, "payload: a file takes at most " +
+                                                           std::to_string(bytes_max) +
+                                                           " bytes in one step"});
+            continue;
+        }
+        if (writer.open_bytes() > 0 && writer.open_bytes() + bytes > bytes_max) end_full_row();
         const bool progress = Changes{traits_of(step).changes} == Changes::progress;
         const auto encoded = writer.encoded();
         outcomes.push_back(state_->machine.perform(step, now));
@@ -96,17 +128,62 @@ Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now,
     return awaited;
 }
 
+/// Places for one more reply, and so that those of all rows have one if they are refused together.
+void Engine::make_places() {
+    std::size_t others = 1;
+    for (auto& full : full_rows_) {
+        make_place(full.replies, 1);
+        others += full.replies.size();
+    }
+    make_place(waiting_, others);
+    make_place(in_flight_, waiting_.size() + others);
+}
+
+std::vector<PendingReply>& Engine::waiters_for(std::uint64_t row) {
+    if (row <= in_flight_row_) return in_flight_;
+    for (auto& full : full_rows_) {
+        if (row <= full.row.number) return full.replies;
+    }
+    return waiting_;
+}
+
+/// The driver may be writing one row, and takes this one after it.
+void Engine::end_full_row() {
+    std::size_t others = 1;
+    for (const auto& full : full_rows_) others += full.replies.size();
+    std::vector<PendingReply> places;
+    make_place(places, waiting_.size() + others);
+    auto& full = full_rows_.emplace_back();
+    full.row = state_->writer.close_row(journal_bytes_);
+    log_unread(full.row);
+    full.replies = std::exchange(waiting_, std::move(places));
+    hurried_ = false;
+}
+
 std::vector<std::string> Engine::take_woken() { return state_->machine.jobs().take_woken(); }
 
 // --- Committing ---------------------------------------------------------------------------------
 
 JournalWriter::Row Engine::close_row() {
-    auto row = state_->writer.close_row(journal_.bytes());
-    if (row.unread) log(LogLevel::error, "cannot compact the journal: " + row.unread->message());
+    journal_bytes_ = journal_.bytes();
+    if (!full_rows_.empty()) {
+        make_places();
+        auto full = std::move(full_rows_.front());
+        full_rows_.pop_front();
+        in_flight_row_ = full.row.number;
+        move_to(in_flight_, full.replies);
+        return std::move(full.row);
+    }
+    auto row = state_->writer.close_row(journal_bytes_);
+    log_unread(row);
     in_flight_row_ = row.number;
     in_flight_.swap(waiting_);
     hurried_ = false;
     return row;
+}
+
+void Engine::log_unread(const JournalWriter::Row& row) const {
+    if (row.unread) log(LogLevel::error, "cannot compact the journal: " + row.unread->message());
 }
 
 std::vector<PendingReply> Engine::committed(const JournalWriter::Row& row) {
@@ -120,10 +197,11 @@ std::vector<PendingReply> Engine::committed(const JournalWriter::Row& row) {
 std::vector<PendingReply> Engine::failed(const JournalWriter::Row& row, const Error& error) {
     refuse_with(error);
     log_error("cannot write the journal, steps are refused: ", error);
-    std::move(waiting_.begin(), waiting_.end(), std::back_inserter(in_flight_));
-    waiting_.clear();
+    for (auto& full : full_rows_) move_to(in_flight_, full.replies);
+    move_to(in_flight_, waiting_);
     auto refused = std::exchange(in_flight_, {});
     auto leases = leases_to_keep(row.ended, refused);
+    full_rows_.clear();
     fail_all(refused);
     try {
         reload(std::move(leases));
@@ -142,7 +220,9 @@ void Engine::out_of_memory() noexcept {
 std::vector<PendingReply> Engine::take_refused() {
     if (!std::exchange(row_spoiled_, false)) return {};
     log_error("loses what is not in the journal yet, and reads the journal again: ", *failure_);
+    for (auto& full : full_rows_) move_to(waiting_, full.replies);
     kept_leases_ = leases_to_keep({}, waiting_);
+    full_rows_.clear();
     fail_all(waiting_);
     return std::exchange(waiting_, {});
 }
@@ -186,6 +266,9 @@ std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
     if (options_.durability == Durability::strict) {
         const auto& open = state_->writer.ended();
         leases.insert(leases.end(), ended.begin(), ended.end());
+        for (const auto& full : full_rows_) {
+            leases.insert(leases.end(), full.row.ended.begin(), full.row.ended.end());
+        }
         leases.insert(leases.end(), open.begin(), open.end());
     }
     for (const auto& reply : refused) {

@@ -7,7 +7,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,14 +62,17 @@ public:
 
     /// Whether there is a row to write.
     [[nodiscard]] bool has_work() const {
-        return state_->writer.has_changes() || !waiting_.empty();
+        return state_->writer.has_changes() || !waiting_.empty() || !full_rows_.empty();
     }
 
-    /// Whether the row that changes go into is to be written at once, because of a reply that is in
-    /// a hurry, or of many that are not. Else it may wait for more changes.
-    [[nodiscard]] bool hurried() const { return hurried_ || waiting_.size() >= unhurried_max; }
+    /// Whether a row is to be written at once: because one is full, or because of a reply that is
+    /// in a hurry, or of many that are not. Else it may wait for more changes.
+    [[nodiscard]] bool hurried() const {
+        return hurried_ || waiting_.size() >= unhurried_max || !full_rows_.empty();
+    }
 
-    /// Ends the row that changes go into. The driver must write it, and report it to `committed` or
+    /// The oldest row that is full; if none is, ends the one that changes go into. The driver must
+    /// write it, and report it to `committed` or
     /// `failed`, before it closes the next one.
     [[nodiscard]] JournalWriter::Row close_row();
 
@@ -111,6 +116,12 @@ private:
         detail::Machine machine;
     };
 
+    /// A row that took no more, and the replies that depend on it.
+    struct FullRow {
+        JournalWriter::Row row;
+        std::vector<PendingReply> replies{};
+    };
+
     /// What a reply waits for.
     struct Awaited {
         std::uint64_t row = 0;  ///< The newest that its outcomes depend on.
@@ -118,6 +129,10 @@ private:
     };
 
     Awaited perform(std::span<Step> steps, TimePoint now, std::vector<Outcome>& outcomes);
+    void make_places();
+    [[nodiscard]] std::vector<PendingReply>& waiters_for(std::uint64_t row);
+    void end_full_row();
+    void log_unread(const JournalWriter::Row& row) const;
     [[nodiscard]] std::vector<Lease> known_leases(const std::vector<Lease>& ended,
                                                   const std::vector<PendingReply>& refused) const;
     void refuse_with(const Error& error) noexcept;
@@ -134,10 +149,12 @@ private:
     EmbeddedStoreOptions options_;
     std::optional<std::uint64_t> full_slack_;  // While the disk is full.
     std::unique_ptr<State> state_;
+    std::deque<FullRow> full_rows_;        // To be written before the open one, in this order.
     std::vector<PendingReply> waiting_;    // Depend on the open row.
     std::vector<PendingReply> in_flight_;  // Depend on the row that is being written.
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
+    std::uint64_t journal_bytes_ = 0;  // As of the last row that the driver took.
     std::optional<Error> failure_;
     bool hurried_ = false;      // One of those that wait for the open row is in a hurry.
     bool stale_ = false;        // The state must be read again.

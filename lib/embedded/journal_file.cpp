@@ -419,8 +419,9 @@ Result<void> JournalFile::insert(std::uint64_t row, std::string_view changes) {
     auto* statement = insert_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
     sqlite3_bind_int64(statement, 2, row_checksum(row, changes));
-    sqlite3_bind_blob64(statement, 3, changes.data(), changes.size(), SQLITE_STATIC);
-    const int code = sqlite3_step(statement);
+    // Refuses what is too long for SQLite.
+    int code = sqlite3_bind_blob64(statement, 3, changes.data(), changes.size(), SQLITE_STATIC);
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
     auto result =
         code == SQLITE_DONE ? Result<void>{} : Result<void>{database_.error("cannot write")};
     sqlite3_reset(statement);

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -49,6 +50,9 @@ public:
     [[nodiscard]] std::uint64_t open_row() const noexcept { return open_row_; }
     /// Whether the open row has any changes.
     [[nodiscard]] bool has_changes() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
+
+    /// Bytes of the open row so far, without the counters that changed.
+    [[nodiscard]] std::size_t open_bytes() const noexcept { return buffer_.size(); }
 
     /// From now on the journal may exceed the live data by so many bytes only, for a disk that is
     /// full; `std::nullopt` restores the usual bound.

@@ -24,6 +24,7 @@ struct FileOptions {
     Durability durability = Durability::strict;
     std::uint64_t slack_max = EmbeddedStoreOptions{}.slack_max;
     std::uint64_t memory_max = 0;
+    std::uint64_t row_bytes_max = EmbeddedStoreOptions{}.row_bytes_max;
     Log log{};
 };
 
@@ -59,6 +60,7 @@ struct FileScene {
         store.emplace(at, EmbeddedStoreOptions{.durability = options.durability,
                                                .slack_max = options.slack_max,
                                                .memory_max = options.memory_max,
+                                               .row_bytes_max = options.row_bytes_max,
                                                .log = options.log});
     }
     void close() { store.reset(); }

@@ -94,6 +94,7 @@ PROGRAMS["faults"] = [
         "tests/faults/embedded_dependencies_test.cpp",
         "tests/faults/embedded_groups_test.cpp",
         "tests/faults/embedded_job_batches_test.cpp",
+        "tests/faults/embedded_long_rows_test.cpp",
         "tests/faults/embedded_priorities_test.cpp",
         "tests/faults/embedded_queues_test.cpp",
         "tests/faults/embedded_recurring_test.cpp",

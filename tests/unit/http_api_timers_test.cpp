@@ -125,6 +125,27 @@ TEST_CASE("http api: timers are listed by their state, page by page, and counted
           R"({"pending":0,"fired":0,"dead":0,"listeners":0,"next_due":null})");
 }
 
+TEST_CASE("http api: all timers are listed, whatever their payloads have") {
+    TimerScenario bus;
+    for (int i = 0; i < 100; ++i) {
+        const auto id = std::to_string(100 + i);
+        CHECK(bus.calls.post(rm::Value{std::string(65'000, 'x')}, rm::Duration{100}, {.id = id}));
+    }
+    int listed = 0;
+    auto path = calls_path + "?limit=100";
+    while (!path.empty()) {
+        const auto answer = bus.get(path);
+        REQUIRE(answer.status == 200);
+        for (auto at = answer.body.find(R"({"id":"1)"); at != std::string::npos;
+             at = answer.body.find(R"({"id":"1)", at + 1)) {
+            ++listed;
+        }
+        const auto link = header(answer, "Link");
+        path = link.empty() ? link : link.substr(1, link.find('>') - 1);
+    }
+    CHECK(listed == 100);
+}
+
 TEST_CASE("http api: a timer is taken with a long poll, and confirmed") {
     TimerScenario bus;
     const auto waiting =

@@ -56,6 +56,14 @@ TEST_CASE("a timer that is posted while the listener sleeps wakes it") {
     CHECK(listener.texts() == Texts{"soon"});
 }
 
+TEST_CASE("timers with much payload come in slices, without a wait between them") {
+    TimerScene scene;
+    HandListener listener{scene, {.slots = 100}};
+    for (int i = 0; i < 100; ++i) scene.post(std::string(65'000, 'x'));
+    listener.run();
+    CHECK(listener.got.size() == 100);
+}
+
 TEST_CASE("a timer that is confirmed fires once, and one that is not again and again") {
     TimerScene scene;
     int failures = 2;

@@ -99,6 +99,18 @@ TEST_CASE("a request waits for a timer, and gets it when it is due") {
     CHECK(ids_in(waiting) == Ids{"a"});
 }
 
+TEST_CASE("what is too much for one answer comes with the next, without a wait") {
+    TimerScene scene;
+    HandRequests hand{scene};
+    for (int i = 0; i < 100; ++i) scene.post(std::string(65'000, 'x'));
+    const auto first = hand.take({.limit = 100, .wait = Duration{10'000}});
+    const auto second = hand.take({.limit = 100, .wait = Duration{10'000}});
+    REQUIRE(first->has_value());
+    REQUIRE(second->has_value());
+    CHECK((*first)->value().size() == 64);
+    CHECK((*second)->value().size() == 36);
+}
+
 TEST_CASE("a request that waited for long enough gets nothing") {
     TimerScene scene;
     HandRequests hand{scene};

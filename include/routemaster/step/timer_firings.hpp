@@ -23,7 +23,8 @@ namespace routemaster {
 /// What to `Store::watch` for a listener that is to take timers sooner than it was last told.
 [[nodiscard]] std::string timer_watch(const std::string& space, const std::string& listener);
 
-/// Timers that one `TakeTimers` hands out at most, puts back, or declares dead.
+/// Timers that one `TakeTimers` hands out at most, puts back, or declares dead. On Redis it also
+/// puts back no more than `timer_slice_bytes_max`.
 inline constexpr std::uint32_t taken_timers_max = 1'000;
 
 /// How long a listener is taken for alive that has not asked since the instant it was told.
@@ -61,7 +62,8 @@ struct TakenTimers {
     friend bool operator==(const TakenTimers&, const TakenTimers&) = default;
 };
 
-/// Takes timers that are due. First those are put back, due when their time to confirm was over,
+/// Takes timers that are due, at most `limit`, and `timer_slice_bytes_max` of payload: whoever asks
+/// at `wake_at` gets the rest. First those are put back, due when their time to confirm was over,
 /// that nobody confirmed in time, or become DEAD if no retries are left. Then each timer taken is
 /// FIRED, or gone if it has no retries, durably before the reply: at most once.
 /// The listener joins those of the namespace if it is not among them. If it was its turn and it

@@ -97,7 +97,9 @@ struct FindTimer {
     std::string id;
 };
 
-/// Lists timers of one state by their `at` and, among equals, by their ids, bytewise.
+/// Lists timers of one state by their `at` and, among equals, by their ids, bytewise. A page ends
+/// at `limit`, or sooner, before it would have more than `timer_slice_bytes_max` of payload: so
+/// only an empty one says that there is no further one.
 struct ListTimers {
     using Reply = std::vector<TimerStatus>;
     static constexpr StepTraits traits{.name = "list_timers",

@@ -14,6 +14,10 @@ std::optional<TimePoint> due_since(const QueueState& queue, TimePoint now) {
         const auto at = queue.ranked.first().run_at;
         since = std::min(at, since.value_or(at));
     }
+    if (queue.rates != nullptr && queue.rates->throttled() > 0) {
+        const auto at = queue.rates->throttled_since();
+        since = std::min(at, since.value_or(at));
+    }
     if (!queue.scheduled.empty()) {
         const auto at = queue.scheduled.first().run_at;
         if (at <= now) since = std::min(at, since.value_or(at));

@@ -15,7 +15,7 @@ void QueueRates::change(const RateLimits& limits) {
     bucket_ = {};
     unused_ = {};
     buckets_.clear();
-    if (throttled_ > 0) going_back_.emplace();
+    if (throttled() > 0) going_back_.emplace();
 }
 
 // --- Tokens -------------------------------------------------------------------------------------
@@ -107,14 +107,14 @@ JobState* QueueRates::in_turn(JobState& job, TimePoint now) {
 void QueueRates::throttle(GroupedJob& job) {
     closed_[job.group.name].jobs.emplace(job.position, &job);
     job.throttled = true;
-    ++throttled_;
+    throttled_since_.insert(job.joined_at());
 }
 
 void QueueRates::remove(GroupedJob& job) {
     const auto group = closed_.find(job.group.name);
     group->second.jobs.erase(job.position);
     job.throttled = false;
-    --throttled_;
+    throttled_since_.erase(throttled_since_.find(job.joined_at()));
     if (!group->second.jobs.empty()) return;
     openings_.erase({group->second.opens_at, group->first});
     closed_.erase(group);

@@ -42,7 +42,7 @@ public:
     /// Whether it is of no use: there are no limits, and nothing is throttled because of former
     /// ones.
     [[nodiscard]] bool over() const noexcept {
-        return !limited() && throttled_ == 0 && !going_back_;
+        return !limited() && throttled() == 0 && !going_back_;
     }
 
     // --- Tokens ---------------------------------------------------------------------------------
@@ -78,7 +78,12 @@ public:
     /// Takes jobs that go back because the limits changed, at most `most`, in their order.
     [[nodiscard]] std::vector<JobState*> take_back(std::size_t most);
 
-    [[nodiscard]] std::size_t throttled() const noexcept { return throttled_; }
+    [[nodiscard]] std::size_t throttled() const noexcept { return throttled_since_.size(); }
+
+    /// Since when the oldest of them has been due; `never` when there is none.
+    [[nodiscard]] TimePoint throttled_since() const noexcept {
+        return throttled_since_.empty() ? never : *throttled_since_.begin();
+    }
 
     /// Whether more go back at once.
     [[nodiscard]] bool going_back() const noexcept { return going_back_.has_value(); }
@@ -118,7 +123,7 @@ private:
     std::string looked_at_{};  ///< The last of them that was looked at whether it is full.
     ClosedGroups closed_{};
     std::set<std::pair<TimePoint, std::string>> openings_{};  ///< When each of those opens.
-    std::size_t throttled_ = 0;
+    std::multiset<TimePoint> throttled_since_{};  ///< When each throttled job joined its group.
     /// The limits changed: what is throttled behind this group and position goes back.
     std::optional<std::pair<std::string, std::uint64_t>> going_back_{};
 };

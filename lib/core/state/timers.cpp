@@ -1,6 +1,7 @@
 #include "core/state/timers.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "routemaster/codec/msgpack.hpp"
@@ -88,8 +89,11 @@ std::vector<TimerStatus> TimerTable::list(const ListTimers& step) const {
         if (slot.at != step.from) return slot.at < step.from;
         return !step.after.empty() && slot.timer->id() <= step.after;
     };
+    std::size_t bytes = 0;
     found->second.in(step.state).visit_from(precedes, [&](const TimerSpace::Slot& slot) {
         if (slot.at > step.until || listed.size() == step.limit) return false;
+        bytes += slot.timer->payload().size();
+        if (!listed.empty() && bytes > timer_slice_bytes_max) return false;
         listed.push_back(status_of(*slot.timer));
         return true;
     });
@@ -168,9 +172,12 @@ void TimerTable::die(StoredTimer& timer, TimePoint now) {
 
 std::vector<FiredTimer> TimerTable::fire(TimerSpace& space, const TakeTimers& step, TimePoint now) {
     std::vector<FiredTimer> fired;
+    std::size_t bytes = 0;
     const auto& pending = space.in(TimerState::pending);
     while (fired.size() < step.limit && !pending.empty() && pending.first().at <= now) {
         auto& timer = *pending.first().timer;
+        bytes += timer.payload().size();
+        if (!fired.empty() && bytes > timer_slice_bytes_max) break;
         fired.push_back({.id = std::string{timer.id()},
                          .payload = std::string{timer.payload()},
                          .due_at = timer.at,

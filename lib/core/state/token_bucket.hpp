@@ -43,9 +43,11 @@ public:
         return saturating_add(now, Duration{(over + jobs - 1) / jobs});
     }
 
-    /// Takes tokens that it has. None: only notes that the clock was set back, if it was.
+    /// Takes tokens that it has. None: only notes that the clock was set back, if it was. One that
+    /// is full then says nothing of `now`, to be full still when the clock is set back later.
     void take(const RateLimit& limit, std::uint32_t count, TimePoint now) noexcept {
         const auto lacks = missing(limit, now) + std::int64_t{count} * limit.per.count();
+        if (count == 0 && lacks <= 0) return;
         const std::int64_t jobs = limit.jobs;
         full_at_ = saturating_add(now, Duration{lacks < 0 ? -1 : lacks / jobs});
         rest_ = lacks < 0 ? lacks + jobs : lacks % jobs;

@@ -1,8 +1,8 @@
 -- ListTimers: lists timers of one state by their instants and, among equals, by their ids.
 -- KEYS  1 {space}:ei, or :et, or :routemaster:dead
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 state, 6 from, 7 after, 8 until, 9 limit
--- Effect: looks at 10,000 at most; those that Node left without an event, or that are of another
---         state now, are left out.
+-- Effect: looks at 10,000 at most, and ends before it would have more than 4 MiB of events; those
+--         that Node left without an event, or that are of another state now, are left out.
 -- Reply: for each timer_reply().
 local state, from, after = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 local last, limit = tonumber(ARGV[8]), tonumber(ARGV[9])
@@ -38,24 +38,48 @@ local function first_place()
     return low_place
 end
 
-local reply, place, looked = {}, first_place(), 0
+-- Of some timers those that are in this state, in pairs of id and score.
+local function in_state(some, ids)
+    local others = {}
+    if state == 1 then
+        others = redis.call('ZMSCORE', pending, unpack(ids))
+    elseif state == 2 then
+        for i, id in ipairs(ids) do others[i] = redis.call('HEXISTS', events, id) == 1 end
+    end
+    local found = {}
+    for i, id in ipairs(ids) do
+        if not others[i] then found[#found + 1] = {id, some[2 * i]} end
+    end
+    return found
+end
+
+-- Adds timers to the reply, until it would have more than 4 MiB. Whether it has room for more.
+local reply, bytes = {}, 0
+local function add(found)
+    local ids = {}
+    for i, one in ipairs(found) do ids[i] = one[1] end
+    local texts = #ids > 0 and
+        redis.call('HMGET', state == 2 and dead_events or events, unpack(ids)) or {}
+    for i, one in ipairs(found) do
+        if texts[i] then
+            if #reply > 0 and bytes + #texts[i] > 4194304 then return false end
+            bytes = bytes + #texts[i]
+            reply[#reply + 1] = timer_reply(state, one[1], one[2], texts[i])
+        end
+    end
+    return true
+end
+
+local place, looked = first_place(), 0
 while #reply < limit and looked < 10000 do
-    local wanted = limit - #reply
+    local wanted = math.min(limit - #reply, 16)
     local some = redis.call('ZRANGE', key, place, place + wanted - 1, 'WITHSCORES')
     local ids = {}
     for i = 1, #some, 2 do
         if instant(some[i + 1]) > last then break end
         ids[#ids + 1] = some[i]
     end
-    if #ids == 0 then break end
-    local texts = redis.call('HMGET', state == 2 and dead_events or events, unpack(ids))
-    local others = state == 0 and {} or state == 1 and
-        redis.call('ZMSCORE', pending, unpack(ids)) or redis.call('HMGET', events, unpack(ids))
-    for i, id in ipairs(ids) do
-        if texts[i] and not others[i] then
-            reply[#reply + 1] = timer_reply(state, id, some[2 * i], texts[i])
-        end
-    end
+    if #ids == 0 or not add(in_state(some, ids)) then break end
     place, looked = place + #ids, looked + #ids
     if #ids < wanted then break end
 end

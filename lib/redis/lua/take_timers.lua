@@ -4,6 +4,7 @@
 --       confirmed that do not say it themselves
 -- Effect: first puts back what nobody confirmed in time. The listener joins at the left end of
 --         `ch`; for 0 it leaves. If it had its turn and took something, the next one has it.
+--         What has more than 4 MiB together is given and put back in slices.
 -- Reply: when to ask again or nil, then for each timer its id, when it was due, its event, how
 --        often it came back, how often it may, and when it comes back, or nil.
 local me, limit, within = T .. 'ch:' .. ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -44,7 +45,8 @@ local due = limit > 0 and redis.call('ZRANGE', pending, '-inf', now, 'BYSCORE', 
 if #due > 0 then
     local ids = {}
     for i = 1, #due, 2 do ids[#ids + 1] = due[i] end
-    local texts = redis.call('HMGET', events, unpack(ids))
+    local slice, texts = slice_of(ids)
+    ids = slice
     local own = redis.call('HLEN', confirm) > 0 and redis.call('HMGET', confirm, unpack(ids)) or {}
     redis.call('ZREM', pending, unpack(ids))
     for i, id in ipairs(ids) do give(id, due[2 * i], texts[i], own[i]) end

@@ -13,7 +13,8 @@ struct StepProtocol<TakeTimers> {
     static Script script() {
         using namespace lua;
         return compose(TakeTimers::traits,
-                       {expect, index, counter, timers, event_retries, timer_turn, timer_put_back},
+                       {expect, index, counter, timers, event_retries, timer_turn, timer_slice,
+                        timer_put_back},
                        take_timers);
     }
     static void request(Request& request, const TakeTimers& step) {

@@ -1,5 +1,6 @@
 -- Since when the job of a queue has been due that is READY first, of those with a priority and of
--- those without, or the SCHEDULED one that is due first, whichever has been longest. Nil when there
+-- those without, or the oldest that waits for a token of its group, or the SCHEDULED one that is
+-- due first, whichever has been longest. Nil when there
 -- is none, and when the one in the list does not say: it was pushed by a version before
 -- `routemaster:due:{q}`, or is deleted.
 local function due_since(q)
@@ -19,6 +20,9 @@ local function due_since(q)
     if job then
         since = math.min(since or math.huge, rank + priority_in(record_of(q, job)) * 60000)
     end
+    local oldest = redis.pcall('ZRANGE', P .. 'routemaster:throttled_since:' .. q, 0, 0,
+        'WITHSCORES')[2]
+    if oldest then since = math.min(since or math.huge, tonumber(oldest)) end
     local first = redis.call('ZRANGE', P .. 'jobs:scheduled:' .. q, 0, 0, 'WITHSCORES')[2]
     local at = tonumber(first)
     if at and at <= now and at < (since or math.huge) then since = at end

@@ -30,6 +30,7 @@ end
 -- what is known of when that opens.
 local function unthrottle(q, group, member)
     if redis.pcall('ZREM', P .. 'routemaster:throttled:' .. q, member) ~= 1 then return false end
+    redis.pcall('ZREM', P .. 'routemaster:throttled_since:' .. q, member)
     if #throttled_in(q, group, 1) == 0 then
         redis.pcall('ZREM', P .. 'routemaster:opens:' .. q, group)
     end
@@ -42,13 +43,13 @@ local function width_of(order)
     return tonumber(string.sub(last[1] or '', 18)), tonumber(last[2])
 end
 
--- Lets a READY job of the queue be acquired.
+-- Lets a READY job of the queue be acquired. It fell due by a clock that may have been set back.
 local function offer_own(q, job, id, at, record)
     local priority = priority_in(record)
     if priority == 0 then
         add_ready(q, job, at)
     else
-        place_ranked(q, job, id, at, priority)
+        offer_ranked(q, id, at, priority)
     end
 end
 

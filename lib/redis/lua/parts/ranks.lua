@@ -3,14 +3,19 @@
 -- priority; of a SCHEDULED one behind all, at +inf. Those of one rank stand in the order of their
 -- ids. A READY one is in no list.
 
+-- Lets a READY job with a priority be acquired.
+local function offer_ranked(q, id, at, priority)
+    redis.call('ZADD', P .. 'routemaster:ranks:' .. q, at - priority * 60000,
+        string.format('%016.0f', id))
+    wake(q, -1)
+end
+
 -- Places a job with a priority that has no place yet.
 local function place_ranked(q, job, id, at, priority)
-    local ranks, member = P .. 'routemaster:ranks:' .. q, string.format('%016.0f', id)
     if at <= now then
-        redis.call('ZADD', ranks, at - priority * 60000, member)
-        wake(q, -1)
+        offer_ranked(q, id, at, priority)
     else
-        redis.call('ZADD', ranks, '+inf', member)
+        redis.call('ZADD', P .. 'routemaster:ranks:' .. q, '+inf', string.format('%016.0f', id))
         redis.call('ZADD', P .. 'jobs:scheduled:' .. q, at, job)
         wake(q, at)
     end

@@ -1,12 +1,14 @@
 -- Acquisitions from a queue with rate limits. A READY job that comes to its turn while its group
 -- has no token is throttled: it stands in `routemaster:throttled:{q}` and in no list.
+-- `routemaster:throttled_since:{q}` has the same by when each fell due, and
 -- `routemaster:opens:{q}` says when each group with such jobs has its next token. Then the first of
 -- them has its turn again, before all that fell due later; and the next one, as long as there is a
 -- token.
 
 local function rates_of(q)
     expect('HLEN', 'routemaster:limits')
-    expect('ZCARD', 'routemaster:throttled:' .. q, 'routemaster:opens:' .. q)
+    expect('ZCARD', 'routemaster:throttled:' .. q, 'routemaster:throttled_since:' .. q,
+        'routemaster:opens:' .. q)
     local throttled, opens = P .. 'routemaster:throttled:' .. q, P .. 'routemaster:opens:' .. q
     local limits = limits_of(q)
     local of_queue = limits.queue and open_bucket(q, nil, limits.queue, limits.revision)
@@ -116,7 +118,10 @@ local function rates_of(q)
         if has_token and (not first or position < tonumber(string.sub(first, -32, -17))) then
             return job, id, record
         end
-        redis.call('ZADD', throttled, 0, throttled_as(group, position, id))
+        local member = throttled_as(group, position, id)
+        redis.call('ZADD', throttled, 0, member)
+        redis.call('ZADD', P .. 'routemaster:throttled_since:' .. q, math.floor(position / 1000),
+            member)
         if not has_token then
             redis.call('ZADD', opens, next_in(bucket, 0), group)
             return nil

@@ -1,4 +1,5 @@
--- Puts back FIRED timers that nobody confirmed in time, at most 1,000, or declares them DEAD.
+-- Puts back FIRED timers that nobody confirmed in time, at most 1,000, and those of one slice, or
+-- declares them DEAD.
 
 -- Keeps a timer as DEAD. Of too many, those that died first are forgotten.
 local function bury(id, event)
@@ -26,9 +27,10 @@ local function put_back()
     if #over == 0 then return end
     local ids = {}
     for i = 1, #over, 2 do ids[#ids + 1] = over[i] end
+    local slice, texts = slice_of(ids)
+    ids = slice
     redis.call('ZREM', fired, unpack(ids))
     local posted = redis.call('ZMSCORE', pending, unpack(ids))
-    local texts = redis.call('HMGET', events, unpack(ids))
     local died = false
     for i, id in ipairs(ids) do
         local event = texts[i]

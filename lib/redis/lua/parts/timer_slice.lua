@@ -1,0 +1,15 @@
+-- Of timers the first whose events have at most 4 MiB together, but always one that has an event:
+-- their ids, and their events.
+local function slice_of(ids)
+    local slice, texts, bytes = {}, {}, 0
+    for from = 1, #ids, 16 do
+        local last = math.min(from + 15, #ids)
+        for i, event in ipairs(redis.call('HMGET', events, unpack(ids, from, last))) do
+            local more = event and #event or 0
+            if bytes > 0 and bytes + more > 4194304 then return slice, texts end
+            bytes = bytes + more
+            slice[#slice + 1], texts[#texts + 1] = ids[from + i - 1], event
+        end
+    end
+    return slice, texts
+end
