@@ -19,24 +19,27 @@
 
 namespace routemaster {
 
-/// Takes in one event for all subscribers of its topic.
+/// Takes in one event for all subscribers of its topic, or for one subscriber.
 ///
 /// Creates the topic when it is new, and claims it for `publisher` when it is unclaimed. Appends
-/// the message to the CURRENT batch of each subscriber, beginning one where there is none together
+/// the message to the CURRENT batch of each of them, beginning one where there is none together
 /// with its delivery job, which falls due at min(timestamp, now) + the subscriber's timeout. A
 /// batch that is thereby full, by `max_events` or `batch_bytes_max`, is sealed, and its job is
 /// READY.
 /// Counts `events.published`, `events.bytes` and, for each subscriber, `events.added`.
 /// In this order: `unauthenticated` when it is to authenticate `publisher` and that is no valid
 /// token; `forbidden` when the topic belongs to another publisher; `limit_exceeded` when it would
-/// be one too many of `publisher`. Repeating it publishes the event a second time.
+/// be one too many of `publisher`; `invalid` when there is no such `subscriber`. Repeating it publishes the event a second time.
 struct PublishEvent {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "publish_event",
                                        .repeatable = false,
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::payload};
-    [[nodiscard]] Result<void> check() const { return check_topic(topic); }
+    [[nodiscard]] Result<void> check() const {
+        if (auto checked = check_topic(topic); !checked) return checked;
+        return subscriber ? check_user_name("subscriber", *subscriber) : Result<void>{};
+    }
     [[nodiscard]] std::size_t payload_bytes() const noexcept { return message.size(); }
 
     std::string topic;  ///< Must satisfy `is_topic_name`, else `invalid`.
@@ -49,6 +52,8 @@ struct PublishEvent {
     std::uint32_t topics_max = UINT32_MAX;
     /// Whether `publisher` must be a valid token at this moment; see `PutToken`. Nobody is none.
     bool authenticate = false;
+    /// Who alone gets it, subscribed to the topic or not. Absent: all its subscribers.
+    std::optional<std::string> subscriber{};
 };
 
 /// Forgets a topic and its subscriptions. Events already in batches are delivered all the same.
