@@ -33,8 +33,8 @@ struct PublicationOptions {
     std::size_t event_data_max = event_data_max_default;  ///< Bytes of MessagePack.
     std::uint32_t topics_max = UINT32_MAX;                ///< Topics that the publisher may own.
     bool authenticate = false;                            ///< See `PublisherOptions::authenticate`.
-    /// Who alone gets the events, subscribed to their topics or not; `invalid` when there is no such
-    /// subscriber. Absent: all subscribers of the topics. Read by `FollowUps` alone.
+    /// Who alone gets the events, whatever topics it has; then without a `publisher`. Absent: all
+    /// subscribers of their topics. Read by `FollowUps` alone; see `PublishEvent::subscriber`.
     std::optional<std::string> subscriber{};
 };
 

@@ -45,7 +45,8 @@ struct PublishAction {
 };
 
 /// Hands an event to one subscriber, whatever topics it has: as one more event of its queue, with
-/// the order, retries, health and DEAD batches of any. So it is how a timer becomes a webhook.
+/// the order, retries, health and DEAD batches of any. So it is how a timer becomes a webhook. The
+/// topic is a word in the event: nobody needs a right in it, and other subscribers get nothing.
 struct DeliverAction {
     std::string subscriber;
     Event event;

@@ -56,9 +56,7 @@ ActionRunner::~ActionRunner() = default;
 
 TimePoint ActionRunner::poll(TimePoint now) { return impl_->loop.poll(now); }
 
-void ActionRunner::wake_with(std::function<void()> wake) {
-    impl_->loop.wake_with(std::move(wake));
-}
+void ActionRunner::wake_with(std::function<void()> wake) { impl_->loop.wake_with(std::move(wake)); }
 
 void ActionRunner::close(TimePoint deadline) { impl_->loop.close(deadline); }
 

@@ -116,9 +116,7 @@ public:
         text(field, into);
     }
 
-    void text(std::string_view field, std::string& into) {
-        read(field, into, "must be a string");
-    }
+    void text(std::string_view field, std::string& into) { read(field, into, "must be a string"); }
 
     void truth(std::string_view field, bool& into) { read(field, into, "must be true or false"); }
 

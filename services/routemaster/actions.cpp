@@ -15,6 +15,7 @@
 #include "routemaster/names.hpp"
 #include "routemaster/timer.hpp"
 #include "routemaster/timer_action.hpp"
+#include "table.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -125,8 +126,9 @@ void declare_publish_action(CLI::App& action, ActionSettings& settings) {
     action.add_option("topic", settings.topic, "The topic of the event")
         ->required()
         ->check(check_topic_name);
-    action.add_option("--publisher", settings.publisher,
-                      "The token that publishes it, which must be valid then [nobody]")
+    action
+        .add_option("--publisher", settings.publisher,
+                    "The token that publishes it, which must be valid then [nobody]")
         ->type_name("TOKEN");
     declare_event(action, settings);
 }
@@ -145,7 +147,8 @@ void declare_time(CLI::App& action, ActionSettings& settings) {
         ->check(CLI::Range(0.0, 1e12))
         ->type_name("SECONDS");
     action
-        .add_option("--at", settings.at, "When it is done: milliseconds since 1970, instead of that")
+        .add_option("--at", settings.at,
+                    "When it is done: milliseconds since 1970, instead of that")
         ->check(CLI::Range(std::int64_t{0}, to_milliseconds(timer_at_max)))
         ->type_name("MS");
     action.add_option("--id", settings.id, "Its id; a timer that has it is replaced [a fresh one]");

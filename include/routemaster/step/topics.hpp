@@ -19,17 +19,21 @@
 
 namespace routemaster {
 
-/// Takes in one event for all subscribers of its topic, or for one subscriber.
+/// Takes in one event for all subscribers of its topic.
 ///
 /// Creates the topic when it is new, and claims it for `publisher` when it is unclaimed. Appends
-/// the message to the CURRENT batch of each of them, beginning one where there is none together
+/// the message to the CURRENT batch of each subscriber, beginning one where there is none together
 /// with its delivery job, which falls due at min(timestamp, now) + the subscriber's timeout. A
 /// batch that is thereby full, by `max_events` or `batch_bytes_max`, is sealed, and its job is
 /// READY.
 /// Counts `events.published`, `events.bytes` and, for each subscriber, `events.added`.
 /// In this order: `unauthenticated` when it is to authenticate `publisher` and that is no valid
 /// token; `forbidden` when the topic belongs to another publisher; `limit_exceeded` when it would
-/// be one too many of `publisher`; `invalid` when there is no such `subscriber`. Repeating it publishes the event a second time.
+/// be one too many of `publisher`. Repeating it publishes the event a second time.
+///
+/// With a `subscriber` it is an event for that one alone, whatever topics that has; its own topic
+/// is a word in the message, which is neither created, claimed nor counted, and in which nobody
+/// needs a right. `invalid` when there is no such subscriber.
 struct PublishEvent {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "publish_event",
@@ -37,8 +41,10 @@ struct PublishEvent {
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::payload};
     [[nodiscard]] Result<void> check() const {
-        if (auto checked = check_topic(topic); !checked) return checked;
-        return subscriber ? check_user_name("subscriber", *subscriber) : Result<void>{};
+        if (auto checked = check_topic(topic); !checked || !subscriber) return checked;
+        if (auto checked = check_user_name("subscriber", *subscriber); !checked) return checked;
+        if (!publisher) return {};
+        return Error{Errc::invalid, "publisher: an event for one subscriber has none"};
     }
     [[nodiscard]] std::size_t payload_bytes() const noexcept { return message.size(); }
 
@@ -52,7 +58,8 @@ struct PublishEvent {
     std::uint32_t topics_max = UINT32_MAX;
     /// Whether `publisher` must be a valid token at this moment; see `PutToken`. Nobody is none.
     bool authenticate = false;
-    /// Who alone gets it, subscribed to the topic or not. Absent: all its subscribers.
+    /// Who alone gets it; then without a `publisher`, else `invalid`. Absent: all subscribers of
+    /// the topic.
     std::optional<std::string> subscriber{};
 };
 

@@ -27,25 +27,26 @@ const std::string* Machine::owner_of(const TopicState* topic) {
 Result<void> Machine::may_publish(const PublishEvent& step, const std::string* owner,
                                   std::uint32_t further) {
     if (step.authenticate && !is_valid_token(step.publisher)) return unknown_publisher();
+    if (step.subscriber) {
+        if (registry_.subscriber(*step.subscriber) != nullptr) return {};
+        return unknown_subscriber();
+    }
     if (owner != nullptr && step.publisher != *owner) return topic_claimed();
     if (owner == nullptr && step.publisher &&
         registry_.claims(*step.publisher) + further >= step.topics_max) {
         return too_many_topics();
     }
-    if (step.subscriber && registry_.subscriber(*step.subscriber) == nullptr) {
-        return unknown_subscriber();
-    }
     return {};
 }
 
 void Machine::publish(const PublishEvent& step, TopicState* topic) {
+    if (step.subscriber) return fan_out({registry_.subscriber(*step.subscriber)}, step);
     if (topic == nullptr) {
         topic = &registry_.create_topic(step.topic, step.publisher);
     } else if (!topic->topic.publisher && step.publisher) {
         registry_.claim(*topic, *step.publisher);
     }
     count_published(*topic, step.message.size());
-    if (step.subscriber) return fan_out({registry_.subscriber(*step.subscriber)}, step);
     if (!topic->subscribers.empty()) fan_out(topic->subscribers, step);
 }
 
@@ -53,8 +54,7 @@ bool Machine::is_valid_token(const std::optional<std::string>& token) {
     return token && registry_.token(*token) != nullptr;
 }
 
-void Machine::fan_out(const std::vector<SubscriberState*>& subscribers,
-                      const PublishEvent& step) {
+void Machine::fan_out(const std::vector<SubscriberState*>& subscribers, const PublishEvent& step) {
     std::vector<BatchState*> batches;
     batches.reserve(subscribers.size());
     std::uint32_t sibling = 0;
