@@ -357,8 +357,7 @@ std::optional<TakeTimers> TimerLoop::question() {
 
 Step TimerLoop::confirmation(const EndedTimer& timer) const {
     if (timer.given_up) {
-        return GiveUpTimer{
-            .space = space_, .id = timer.id, .retries = timer.retries, .firing = timer.firing};
+        return GiveUpTimer{space_, timer.id, timer.retries, timer.firing};
     }
     if (timer.follow_ups == nullptr) {
         return ConfirmTimer{
