@@ -383,11 +383,11 @@ void add_change_cases(StoreCases& add) {
         post(s, "a", Duration{0}, 5);
         expect_equal(give_up(), std::uint64_t{0}, "giving it up while PENDING");
         const auto firing = take(s).timers.at(0).firing;
-        expect_equal(give_up(1), std::uint64_t{0}, "giving up another firing");
-        expect_equal(give_up(0, firing + 1), std::uint64_t{0}, "giving up a later firing");
+        expect_equal(give_up(1U), std::uint64_t{0}, "giving up another firing");
+        expect_equal(give_up(0U, firing + 1), std::uint64_t{0}, "giving up a later firing");
         expect_equal(found(s, "a").state, TimerState::fired, "its state");
-        expect_equal(give_up(0, firing), std::uint64_t{1}, "giving it up");
-        expect_equal(give_up(0, firing), std::uint64_t{0}, "repeating it");
+        expect_equal(give_up(0U, firing), std::uint64_t{1}, "giving it up");
+        expect_equal(give_up(0U, firing), std::uint64_t{0}, "repeating it");
         const auto dead = found(s, "a");
         expect_equal(dead.state, TimerState::dead, "its state then");
         expect_equal(dead.at, s.now(), "when it died");

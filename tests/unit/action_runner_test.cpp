@@ -29,15 +29,15 @@ using namespace routemaster::test;
 
 namespace {
 
-constexpr Duration minute{60'000};
+constexpr Duration a_minute{60'000};
 
-const std::string space{action_space};
+const std::string actions_space{action_space};
 
-TimerAction resize(std::int64_t number = 42) {
+TimerAction resizing(std::int64_t number = 42) {
     return PushAction{.queue = "images", .job = {"resize", {number}}};
 }
 
-Event order(const std::string& topic = "orders") {
+Event order_changed(const std::string& topic = "orders") {
     return {.topic = topic, .type = EventType::update, .url = "https://shop.example/orders/1"};
 }
 
@@ -96,9 +96,9 @@ std::string rewritten(const std::string& json) {
 
 TEST_CASE("a job is pushed when its timer fires, and not one millisecond sooner") {
     ActionScene scene;
-    const auto posted = scene.actions.post(resize(), minute, "later").value();
+    const auto posted = scene.actions.post(resizing(), a_minute, "later").value();
     CHECK(posted == PostedTimer{"later", TimerPosted::posted});
-    scene.run_for(minute - Duration{1});
+    scene.run_for(a_minute - Duration{1});
     CHECK(scene.pushed().empty());
     scene.run_for(Duration{1});
     REQUIRE(scene.pushed().size() == 1);
@@ -110,7 +110,7 @@ TEST_CASE("a job is pushed when its timer fires, and not one millisecond sooner"
 
 TEST_CASE("many actions that are due at once are all done, each once") {
     ActionScene scene;
-    for (std::int64_t i = 0; i < 250; ++i) scene.actions.post(resize(i), Duration{5}).value();
+    for (std::int64_t i = 0; i < 250; ++i) scene.actions.post(resizing(i), Duration{5}).value();
     scene.run_for(Duration{5});
     CHECK(scene.images.status().value().ready == 250);
     CHECK(scene.timers() == 0);
@@ -118,22 +118,22 @@ TEST_CASE("many actions that are due at once are all done, each once") {
 
 TEST_CASE("an action is cancelled, postponed, found and replaced as any timer") {
     ActionScene scene;
-    scene.actions.post(resize(1), minute, "a").value();
-    CHECK(scene.actions.post(resize(2), minute, "a").value().outcome == TimerPosted::replaced);
+    scene.actions.post(resizing(1), a_minute, "a").value();
+    CHECK(scene.actions.post(resizing(2), a_minute, "a").value().outcome == TimerPosted::replaced);
     const auto found = scene.actions.peek("a").value();
     REQUIRE(found);
-    CHECK(found->payload == to_value(resize(2)));
-    CHECK(scene.actions.postpone("a", 2 * minute).value());
-    scene.run_for(minute);
+    CHECK(found->payload == to_value(resizing(2)));
+    CHECK(scene.actions.postpone("a", 2 * a_minute).value());
+    scene.run_for(a_minute);
     CHECK(scene.pushed().empty());
     CHECK(scene.actions.cancel("a").value() == Removal::removed);
-    scene.run_for(2 * minute);
+    scene.run_for(2 * a_minute);
     CHECK(scene.pushed().empty());
 }
 
 TEST_CASE("an event is published for all, or delivered to one subscriber alone") {
     ActionScene scene;
-    scene.actions.post(PublishAction{.event = order("refunds")}, Duration{10}).value();
+    scene.actions.post(PublishAction{.event = order_changed("refunds")}, Duration{10}).value();
     scene.run_for(Duration{10});
     CHECK(scene.events_of("billing") == 1);
     CHECK(scene.events_of("audit") == 1);
@@ -153,8 +153,8 @@ TEST_CASE("an event is published for all, or delivered to one subscriber alone")
 TEST_CASE("an action for a subscriber that is gone is DEAD, and done when it is back") {
     ActionScene scene;
     scene.bus.subscriber("billing").remove().value();
-    scene.actions.post(DeliverAction{"billing", order()}, Duration{10}, "call").value();
-    scene.run_for(minute);
+    scene.actions.post(DeliverAction{"billing", order_changed()}, Duration{10}, "call").value();
+    scene.run_for(a_minute);
     REQUIRE(scene.actions.dead().value().size() == 1);
     CHECK(scene.actions.dead().value().front().id == "call");
     CHECK(scene.log.count(LogLevel::warning,
@@ -174,7 +174,8 @@ TEST_CASE("the publisher of an action must have the right to publish when it is 
     const auto post = [&](bool authenticate) {
         scene.actions
             .post(
-                PublishAction{.event = order(), .publisher = "shop", .authenticate = authenticate},
+                PublishAction{
+                    .event = order_changed(), .publisher = "shop", .authenticate = authenticate},
                 Duration{0})
             .value();
         scene.run_for(Duration{10});
@@ -190,7 +191,7 @@ TEST_CASE("the publisher of an action must have the right to publish when it is 
     CHECK(scene.actions.counts().value().dead == 1);
     CHECK(scene.bus.topics().value().front().publisher == "shop");
     // The topic belongs to somebody now.
-    scene.actions.post(PublishAction{.event = order()}, Duration{0}).value();
+    scene.actions.post(PublishAction{.event = order_changed()}, Duration{0}).value();
     scene.run_for(Duration{10});
     CHECK(scene.actions.counts().value().dead == 2);
 }
@@ -198,13 +199,13 @@ TEST_CASE("the publisher of an action must have the right to publish when it is 
 TEST_CASE("an action that the store cannot do now is done later, and once") {
     ActionScene scene;
     scene.store.refuse<CompleteTimer>(1'000'000);
-    scene.actions.post(resize(), Duration{0}).value();
-    scene.run_for(5 * minute);
+    scene.actions.post(resizing(), Duration{0}).value();
+    scene.run_for(5 * a_minute);
     CHECK(scene.pushed().empty());
     CHECK(scene.timers() == 1);
     CHECK(scene.actions.counts().value().dead == 0);
     scene.store.accept<CompleteTimer>();
-    scene.run_for(minute);
+    scene.run_for(a_minute);
     CHECK(scene.images.status().value().ready == 1);
     CHECK(scene.timers() == 0);
 }
@@ -219,7 +220,7 @@ TEST_CASE("an action whose reply is lost is done once") {
                 .queue = "images", .job = {"resize", {}}, .options = {.unique = Unique::off()}},
             Duration{10})
         .value();
-    scene.run_for(minute);
+    scene.run_for(a_minute);
     CHECK(scene.images.status().value().ready == 1);
     CHECK(scene.timers() == 0);
 }
@@ -234,16 +235,17 @@ TEST_CASE("an action whose runner dies before it is done is done by another, onc
         .value();
     const auto taken =
         perform(scene.memory,
-                TakeTimers{.space = space, .listener = "gone", .confirm_within = Duration{5'000}},
+                TakeTimers{
+                    .space = actions_space, .listener = "gone", .confirm_within = Duration{5'000}},
                 scene.clock.now())
             .value();
     REQUIRE(taken.timers.size() == 1);
     scene.run_for(Duration{4'999});
     CHECK(scene.pushed().empty());
-    scene.run_for(minute);
+    scene.run_for(a_minute);
     CHECK(scene.images.status().value().ready == 1);
     // It was only slow.
-    CompleteTimer late{space, "a", taken.timers[0].retries};
+    CompleteTimer late{actions_space, "a", taken.timers[0].retries};
     late.firing = taken.timers[0].firing;
     late.pushes.push_back({"images", encode_job({"resize", {}}), scene.clock.now()});
     CHECK(perform(scene.memory, late, scene.clock.now()).value().confirmation ==
@@ -254,8 +256,8 @@ TEST_CASE("an action whose runner dies before it is done is done by another, onc
 TEST_CASE("an action that cannot be given up at once is given up once the store can") {
     ActionScene scene;
     scene.store.refuse<GiveUpTimer>(3);
-    scene.actions.post(DeliverAction{"nobody", order()}, Duration{0}).value();
-    scene.run_for(minute);
+    scene.actions.post(DeliverAction{"nobody", order_changed()}, Duration{0}).value();
+    scene.run_for(a_minute);
     CHECK(scene.actions.counts().value().dead == 1);
 }
 
@@ -274,15 +276,15 @@ TEST_CASE("a runner that is closed leaves the actions to others") {
 TEST_CASE("what can never be done is refused when it is posted") {
     ActionScene scene;
     const auto refused = [&](const TimerAction& action) {
-        const auto posted = scene.actions.post(action, minute);
+        const auto posted = scene.actions.post(action, a_minute);
         return posted ? std::string{"posted"} : posted.error().context();
     };
     CHECK(refused(PushAction{.queue = "main", .job = {"x", {}}}).starts_with("queue:"));
     CHECK(refused(PushAction{.queue = "no queue", .job = {"x", {}}}).starts_with("queue:"));
     CHECK(refused(PushAction{.queue = "images", .job = {"x", {}}, .options = {.after = {1}}})
               .starts_with("after:"));
-    CHECK(refused(PublishAction{.event = order("No Topic")}).starts_with("topic:"));
-    CHECK(refused(DeliverAction{"No Token", order()}).starts_with("subscriber:"));
+    CHECK(refused(PublishAction{.event = order_changed("No Topic")}).starts_with("topic:"));
+    CHECK(refused(DeliverAction{"No Token", order_changed()}).starts_with("subscriber:"));
     CHECK(refused(PushAction{.queue = "images", .job = {"x", {std::string(70'000, 'x')}}})
               .starts_with("payload:"));
     CHECK(scene.timers() == 0);
@@ -290,11 +292,12 @@ TEST_CASE("what can never be done is refused when it is posted") {
 
 TEST_CASE("nothing but actions is posted into their namespace, and nobody else listens to it") {
     ActionScene scene;
-    Delayer plain{scene.memory, space, scene.clock};
-    CHECK(plain.post("x", minute).error().context().starts_with("payload: action:"));
-    CHECK(plain.post(to_value(resize()), minute).error().context().starts_with("retries_max:"));
-    CHECK(plain.post(to_value(resize()), minute, {.retries_max = 1}));
-    CHECK_THROWS_AS(TimerListener(scene.memory, space, TimerHandler{[](const Timer&) {}}), Failure);
+    Delayer plain{scene.memory, actions_space, scene.clock};
+    CHECK(plain.post("x", a_minute).error().context().starts_with("payload: action:"));
+    CHECK(plain.post(to_value(resizing()), a_minute).error().context().starts_with("retries_max:"));
+    CHECK(plain.post(to_value(resizing()), a_minute, {.retries_max = 1}));
+    CHECK_THROWS_AS(TimerListener(scene.memory, actions_space, TimerHandler{[](const Timer&) {}}),
+                    Failure);
 }
 
 TEST_CASE("an action is written as it is read, without what is as by default") {
