@@ -42,7 +42,8 @@ struct PostTimer;
 /// DEAD, and is kept: see `dead`.
 ///
 /// The payload is any value that JSON can carry, of at most `timer_bytes_max`; else `invalid`.
-/// `invalid` is also what every call answers if the namespace is none by `is_timer_name`.
+/// `invalid` is also what every call answers if the namespace is none by `is_timer_name`. That of
+/// `ActionTimers` is reserved for them: see `action_space`.
 ///
 /// Due times are those of the wall clock. Negative delays mean now, and those that lead beyond
 /// `timer_at_max` mean that. An instant that a call names is from 1970 to there, else `invalid`.

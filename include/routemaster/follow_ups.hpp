@@ -17,6 +17,7 @@
 #include "routemaster/result.hpp"
 #include "routemaster/step/completion.hpp"
 #include "routemaster/time.hpp"
+#include "routemaster/timer_action.hpp"
 #include "routemaster/timer_options.hpp"
 #include "routemaster/value.hpp"
 
@@ -42,6 +43,11 @@ public:
     /// Adds a timer, as `Delayer::post` would post it, and returns its id. `invalid` as above.
     Result<std::string> post(const std::string& space, const Value& payload, TimePoint at,
                              TimerOptions options);
+
+    /// Adds what an action does, with the rules of `publications`; who publishes, and for whom, the
+    /// action says itself. `invalid` as above.
+    Result<void> act(const TimerAction& action, const PublicationOptions& publications,
+                     TimePoint now);
 
     /// Whether nothing was added.
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }

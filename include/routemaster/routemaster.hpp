@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "routemaster/action_runner.hpp"
+#include "routemaster/action_timers.hpp"
 #include "routemaster/active.hpp"
 #include "routemaster/admission_control.hpp"
 #include "routemaster/api_token.hpp"
@@ -61,6 +63,7 @@
 #include "routemaster/subscription.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/timer.hpp"
+#include "routemaster/timer_action.hpp"
 #include "routemaster/timer_context.hpp"
 #include "routemaster/timer_handler.hpp"
 #include "routemaster/timer_listener.hpp"

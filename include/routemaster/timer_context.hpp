@@ -18,6 +18,7 @@
 #include "routemaster/push_options.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/time.hpp"
+#include "routemaster/timer_action.hpp"
 #include "routemaster/timer_options.hpp"
 #include "routemaster/typed_job.hpp"
 #include "routemaster/value.hpp"
@@ -82,6 +83,9 @@ public:
     /// it is the next of a series.
     Result<std::string> post(const std::string& space, const Value& payload, Duration delay,
                              TimerOptions options = {});
+
+    /// Does what an action says, by the rules of `TimerListenerOptions::publications`.
+    Result<void> act(const TimerAction& action);
 
     /// Returns the follow-ups, if there are any, and lets nobody add more. The listener calls it at
     /// the end, and so may the test of a handler.

@@ -17,8 +17,9 @@ class TimerResponse;
 }  // namespace detail
 
 /// Handles a timer. To return means to confirm it. To throw means not to: the text is logged, and
-/// the timer fires again at its `confirm_by`, or dies. Handlers of several timers run at once. One
-/// from which nothing follows takes a `const Timer&`.
+/// the timer fires again at its `confirm_by`, or dies; a `Reject` makes it DEAD at once, whatever
+/// retries are left. Handlers of several timers run at once. One from which nothing follows takes a
+/// `const Timer&`.
 using TimerHandler = std::function<void(TimerContext&)>;
 
 /// Reports what became of a timer. The first report counts, and those after it do nothing. So does
@@ -40,6 +41,8 @@ public:
     void confirm() const;
     /// It is not, and fires again at its `confirm_by`, or dies. The text is logged.
     void fail(const std::string& error) const;
+    /// It never will be, and is DEAD, if it had retries. The text is logged.
+    void reject(const std::string& error) const;
 
 private:
     std::shared_ptr<detail::TimerResponse> response_;

@@ -31,6 +31,45 @@ void add_publishing_cases(StoreCases& add) {
             s.expect_delivered("d", {});
         });
 
+    add("an event for one subscriber goes to that alone, whatever topics it has", [](Scenario& s) {
+        s.subscribe("a", {"orders"}, {.timeout = Duration{0}});
+        s.subscribe("b", {"refunds"}, {.timeout = Duration{0}});
+        // The topics belong to a publisher.
+        s.publish("refunds");
+        s.publish("orders");
+        auto event = s.publication("orders", "for b", {.publisher = {}});
+        event.subscriber = "b";
+        const auto topics = s.topics();
+        s.perform(event);
+        expect(s.topics() == topics, "the topics are as they were");
+        expect_equal(s.counter_of("b", "events.added"), 2, "events.added");
+        s.expect_delivered("b", {{"refunds 1", "for b"}});
+        s.expect_delivered("a", {{"orders 1"}});
+        event.topic = "new";
+        event.uid = s.uid();
+        s.perform(event);
+        s.expect_delivered("b", {{"for b"}});
+        expect(s.topics() == topics, "its topic is not created");
+    });
+
+    add("an event for a subscriber that is not there is refused and changes nothing",
+        [](Scenario& s) {
+            s.subscribe("a", {"orders"});
+            s.subscribe("b", {"orders"});
+            auto event = s.publication("orders", "event", {.publisher = {}});
+            for (const char* token : {"c", "No Token"}) {
+                event.subscriber = token;
+                s.expect_refused(event, "subscriber");
+            }
+            event.subscriber = "a";
+            event.publisher = shop;
+            s.expect_refused(event, "publisher");
+            event.publisher = std::nullopt;
+            s.perform(RemoveSubscriber{"b"});
+            event.subscriber = "b";
+            s.expect_refused(event, "subscriber");
+        });
+
     add("events of all topics of a subscriber share its batch in publish order", [](Scenario& s) {
         s.subscribe("billing", {"orders", "refunds"});
         s.publish("refunds");

@@ -154,6 +154,7 @@ struct BusyStore {
                 {s.publication("orders", "event")},
                 {step(std::type_identity<PostTimer>{})}};
     }
+    GiveUpTimer step(std::type_identity<GiveUpTimer>) { return {timer_space, "fired"}; }
     LeaveTimers step(std::type_identity<LeaveTimers>) { return {timer_space, "ear"}; }
     RepostDeadTimers step(std::type_identity<RepostDeadTimers>) {
         return {timer_space, "dead", s.now()};

@@ -169,6 +169,21 @@ void add_timer_cases_together(StoreCases& add) {
                      TimerConfirmed::confirmed, "the confirmation");
     });
 
+    add("an event for one subscriber follows from a timer, or leaves it when that is gone",
+        [](Scenario& s) {
+            s.subscribe("billing", {"refunds"}, {.timeout = Duration{0}});
+            s.subscribe("audit", {"orders"}, {.timeout = Duration{0}});
+            const auto timer = fire(s, "a");
+            auto event = s.publication("orders", "event", {.publisher = {}});
+            event.subscriber = "nobody";
+            s.expect_refused(completion(timer, {push_of(s, "b")}, {event}), "publications[0]");
+            event.subscriber = "billing";
+            expect_equal(s.perform(completion(timer, {}, {event})).confirmation,
+                         TimerConfirmed::confirmed, "the confirmation");
+            s.expect_delivered("billing", {{"event"}});
+            s.expect_delivered("audit", {});
+        });
+
     add("a timer may be posted again in the step that confirms it", [](Scenario& s) {
         auto timer = fire(s, "tick");
         for (int i = 0; i < 3; ++i) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,6 +93,31 @@ void add_change_cases(StoreCases& add) {
         expect_equal(take(s), TakenTimers{}, "taken");
         expect_equal(counts(s).pending + counts(s).fired + counts(s).dead, std::uint64_t{0},
                      "timers");
+    });
+
+    add("a FIRED timer that is given up is DEAD, whatever retries are left", [](Scenario& s) {
+        const auto give_up = [&](std::optional<std::uint32_t> retries = {},
+                                 std::optional<std::int64_t> firing = {}) {
+            return s.perform(GiveUpTimer{timer_space, "a", retries, firing}).value;
+        };
+        expect_equal(give_up(), std::uint64_t{0}, "giving up what is not there");
+        post(s, "a", Duration{0}, 5);
+        expect_equal(give_up(), std::uint64_t{0}, "giving it up while PENDING");
+        const auto firing = take(s).timers.at(0).firing;
+        expect_equal(give_up(1U), std::uint64_t{0}, "giving up another firing");
+        expect_equal(give_up(0U, firing + 1), std::uint64_t{0}, "giving up a later firing");
+        expect_equal(found(s, "a").state, TimerState::fired, "its state");
+        expect_equal(give_up(0U, firing), std::uint64_t{1}, "giving it up");
+        expect_equal(give_up(0U, firing), std::uint64_t{0}, "repeating it");
+        const auto dead = found(s, "a");
+        expect_equal(dead.state, TimerState::dead, "its state then");
+        expect_equal(dead.at, s.now(), "when it died");
+        expect_equal(confirm(s, "a"), TimerConfirmed::unknown, "confirming it");
+        s.advance(Duration{100'000});
+        expect_equal(take_ids(s), Ids{}, "taken");
+        s.perform(RepostDeadTimers{timer_space, "a", s.now()});
+        expect_equal(take_ids(s), Ids{"a"}, "taken when it was reposted");
+        s.expect_refused(GiveUpTimer{"no space", "a"}, "space");
     });
 
     add("only a PENDING timer can be postponed", [](Scenario& s) {

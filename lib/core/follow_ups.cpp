@@ -1,7 +1,9 @@
 #include "routemaster/follow_ups.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
@@ -31,6 +33,7 @@ Result<void> FollowUps::publish(const Event& event, const PublicationOptions& op
     if (!made) return made.error();
     made->topics_max = options.topics_max;
     made->authenticate = options.authenticate;
+    made->subscriber = options.subscriber;
     if (auto checked = made->check(); !checked) return checked;
     if (auto counted = count(made->payload_bytes()); !counted) return counted;
     publications_.push_back(*std::move(made));
@@ -50,6 +53,26 @@ Result<std::string> FollowUps::post(const std::string& space, const Value& paylo
     if (auto counted = count(made.payload_bytes()); !counted) return counted.error();
     timers_.push_back(std::move(made));
     return std::move(options.id);
+}
+
+Result<void> FollowUps::act(const TimerAction& action, const PublicationOptions& publications,
+                            TimePoint now) {
+    if (const auto* pushing = std::get_if<PushAction>(&action)) {
+        return push(pushing->queue, pushing->job, pushing->options, now);
+    }
+    auto options = publications;
+    if (const auto* publishing = std::get_if<PublishAction>(&action)) {
+        options.publisher = publishing->publisher;
+        options.authenticate = publishing->authenticate;
+        options.topics_max = publishing->topics_max;
+        options.subscriber = std::nullopt;
+        return publish(publishing->event, options, now);
+    }
+    const auto& delivering = std::get<DeliverAction>(action);
+    options.publisher = std::nullopt;
+    options.authenticate = false;
+    options.subscriber = delivering.subscriber;
+    return publish(delivering.event, options, now);
 }
 
 Result<void> FollowUps::count(std::size_t bytes) {

@@ -35,6 +35,13 @@ Result<void> TimerContext::publish(const Event& event) {
     });
 }
 
+Result<void> TimerContext::act(const TimerAction& action) {
+    return follow<Result<void>>([&](FollowUps& all) {
+        return all.act(action, publications_ != nullptr ? *publications_ : PublicationOptions{},
+                       clock_.now());
+    });
+}
+
 Result<std::string> TimerContext::post(const std::string& timers, const Value& value,
                                        Duration delay, TimerOptions options) {
     return follow<Result<std::string>>([&](FollowUps& all) {

@@ -10,4 +10,6 @@ void TimerResponder::confirm() const { response_->confirm(); }
 
 void TimerResponder::fail(const std::string& error) const { response_->fail(error); }
 
+void TimerResponder::reject(const std::string& error) const { response_->fail(error, true); }
+
 }  // namespace routemaster

@@ -8,6 +8,7 @@
 #include "routemaster/entropy.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/runner.hpp"
+#include "routemaster/timer_action.hpp"
 #include "routemaster/uid.hpp"
 
 namespace routemaster {
@@ -34,6 +35,7 @@ TimerListenerOptions checked(TimerListenerOptions options) {
 
 std::string checked_space(std::string space) {
     if (!is_timer_name(space)) throw refused("space: is none of a namespace of timers");
+    if (space == action_space) throw refused("space: is that of actions; use an ActionRunner");
     return space;
 }
 

@@ -8,6 +8,7 @@
 #include "core/work/event_queue.hpp"
 #include "core/work/timers/requested_timers.hpp"
 #include "routemaster/error.hpp"
+#include "routemaster/timer_action.hpp"
 
 namespace routemaster {
 namespace {
@@ -26,6 +27,9 @@ Result<void> check(const TimerRequest& request) {
     }
     if (request.wait < Duration{0} || request.wait > timer_wait_max) {
         return out_of("wait", "0", std::to_string(timer_wait_max.count()) + " ms");
+    }
+    if (request.space == action_space) {
+        return Error{Errc::invalid, "space: is that of actions, which nobody else may take"};
     }
     return TakeTimers{.space = request.space,
                       .listener = "-",

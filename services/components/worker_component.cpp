@@ -298,7 +298,9 @@ WorkerComponent::WorkerComponent(Store& store, const ProcessSettings& process,
                                  const WorkerSettings& settings, const Log& log)
     : deliveries_{store, delivery_options(process, settings, log)},
       recurring_{store, {.log = log}},
-      ticks_{recurring_} {
+      actions_{store, {.log = log}},
+      ticks_{recurring_},
+      acting_{actions_} {
     if (const auto limits = capacity(settings)) {
         autodrop_.emplace(store, AutodropOptions{.capacity = *limits, .log = log});
         drops_.emplace(*autodrop_);
@@ -318,6 +320,7 @@ std::optional<std::string> WorkerComponent::trouble() const { return deliveries_
 
 void WorkerComponent::stop(TimePoint deadline) {
     ticks_.stop(Duration{0});
+    acting_.stop(Duration{0});
     if (measurements_) measurements_->stop(Duration{0});
     if (drops_) drops_->stop(Duration{0});
     deliveries_.stop(std::max(deadline - system_clock().now(), Duration{0}));

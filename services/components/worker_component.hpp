@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "components/process.hpp"
+#include "routemaster/action_runner.hpp"
 #include "routemaster/autodrop.hpp"
 #include "routemaster/capacity.hpp"
 #include "routemaster/delivery_worker.hpp"
@@ -60,7 +61,7 @@ void declare_worker(CLI::App& app, WorkerSettings& settings);
 void check(const WorkerSettings& settings);
 
 /// A `DeliveryWorker` that delivers over HTTP, an `Autodrop` if there is a limit, a
-/// `RecurringScheduler`, and a `Monitor` that writes to the log.
+/// `RecurringScheduler`, an `ActionRunner`, and a `Monitor` that writes to the log.
 class WorkerComponent final : public Component {
 public:
     /// The store must outlive it, and the settings be checked. Throws `Failure`.
@@ -78,9 +79,11 @@ private:
     std::optional<Autodrop> autodrop_;
     std::optional<Monitor> monitor_;
     RecurringScheduler recurring_;
+    ActionRunner actions_;
     std::optional<Runner> drops_;
     std::optional<Runner> measurements_;
     Runner ticks_;
+    Runner acting_;
 };
 
 }  // namespace routemaster::service

@@ -31,6 +31,8 @@ Run declare_workers(CLI::App& app);
 Run declare_recurring(CLI::App& app);
 /// Shows timers, and acts on them.
 Run declare_timers(CLI::App& app);
+/// Posts timers that do something by themselves.
+Run declare_actions(CLI::App& app);
 /// Manages batches of jobs.
 Run declare_job_batches(CLI::App& app);
 /// Receives and prints batches.

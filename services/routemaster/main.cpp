@@ -32,6 +32,8 @@ constexpr Command commands[] = {
      declare_recurring},
     {"timers", "Post, list, show, cancel, postpone, take, confirm, repost or drop timers",
      declare_timers},
+    {"actions", "Push a job, publish an event, or deliver one to a subscriber at a later time",
+     declare_actions},
     {"job-batches", "List, show, create, close or remove batches of jobs", declare_job_batches},
     {"listen", "Receive batches and print them", declare_listen},
     {"check", "Examine the file of a store", declare_check},

@@ -110,7 +110,8 @@ PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
 PROGRAMS["job_leases"] = [["tests/unit/job_leases_test.cpp"]]
 PROGRAMS["listeners"] = [
     [f"tests/unit/{what}_test.cpp"]
-    for what in ("timer_listener", "timer_listener_threads", "timer_requests", "delayer")
+    for what in ("timer_listener", "timer_listener_threads", "timer_requests", "delayer",
+                 "action_runner")
 ]
 PROGRAMS["delivery_worker"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("callbacks", "delivery_worker")

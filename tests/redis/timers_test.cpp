@@ -13,6 +13,11 @@
 
 #include "redis/steps/timer_event.hpp"
 #include "redis_scene.hpp"
+#include "routemaster/action_runner.hpp"
+#include "routemaster/action_timers.hpp"
+#include "routemaster/bus.hpp"
+#include "routemaster/job_queue.hpp"
+#include "routemaster/runner.hpp"
 #include "support/await.hpp"
 #include "support/random_value.hpp"
 #include "support/seed.hpp"
@@ -579,4 +584,41 @@ TEST_CASE("redis: with a prefix, all of a timer stands behind it") {
     }
     CHECK(server.command({"PUBSUB", "CHANNELS", "*:ch:*"}).dump() == "[shop:dt:ch:ours]");
     CHECK(perform(store, CountTimers{"dt"}, now).value().listeners == 1);
+}
+
+TEST_CASE("redis: of two processes each action is done by one, and what is refused is DEAD") {
+    const test::RedisServer server;
+    RedisStore store{{.addresses = {server.address()}}};
+    RedisStore another{{.addresses = {server.address()}}};
+    ActionRunner first{store};
+    ActionRunner second{another};
+    const Runner running{first};
+    const Runner running_too{second};
+    Bus bus{store};
+    bus.subscriber("billing")
+        .subscribe({"refunds"}, {.callback = "https://billing.example/"})
+        .value();
+    ActionTimers actions{store};
+    for (std::int64_t i = 0; i < 50; ++i) {
+        actions
+            .post(
+                PushAction{
+                    .queue = "images", .job = {"resize", {}}, .options = {.unique = Unique::off()}},
+                Duration{i})
+            .value();
+    }
+    const Event event{
+        .topic = "timers", .type = EventType::noop, .data = Value{Value::Map{{"order", 42}}}};
+    actions.post(DeliverAction{"billing", event}, Duration{20}).value();
+    actions.post(DeliverAction{"nobody", event}, Duration{20}, "lost").value();
+    REQUIRE(test::await([&] {
+        const auto counts = actions.counts().value();
+        return counts.pending + counts.fired == 0;
+    }));
+    CHECK(JobQueue{store, "images"}.status().value().ready == 50);
+    CHECK(bus.subscriber("billing").status().value()->events_queued == 1);
+    const auto dead = actions.dead().value();
+    REQUIRE(dead.size() == 1);
+    CHECK(dead[0].id == "lost");
+    CHECK(dead[0].payload == to_value(DeliverAction{"nobody", event}));
 }

@@ -100,6 +100,15 @@ std::vector<KeyKind> kinds() {
                                  .uid = *Uid::parse("BATCHBATCHBATCHBZAAA"),
                                  .authenticate = true};
          }},
+        {"PublishEvent, for one subscriber",
+         [](const BusyScene& s) -> Step {
+             return PublishEvent{.topic = "cats",
+                                 .publisher = {},
+                                 .message = s.message(),
+                                 .timestamp = s.now,
+                                 .uid = *Uid::parse("BATCHBATCHBATCHBZAAA"),
+                                 .subscriber = "billing"};
+         }},
         {"PostTimer", [](const BusyScene& s) -> Step { return s.post_timer("new", {}, 0); }},
         {"PostTimer, in the place of a FIRED one",
          [](const BusyScene& s) -> Step { return s.post_timer("back", {}, 1); }},
@@ -116,6 +125,10 @@ std::vector<KeyKind> kinds() {
         {"ConfirmTimer",
          [](const BusyScene&) -> Step {
              return ConfirmTimer{"dt", "back", 0};
+         }},
+        {"GiveUpTimer",
+         [](const BusyScene&) -> Step {
+             return GiveUpTimer{"dt", "back", 0};
          }},
         {"TakeTimers",
          [](const BusyScene&) -> Step { return TakeTimers{.space = "dt", .listener = "ours"}; }},

@@ -28,7 +28,7 @@ LAYERS = {
         job_batch queue_throughput
         api_token job queued_batch job_key job_metadata job_schedule job_explanation job_status
         listed_worker job_exceptions push_options rate_limit recurring_job retry_policy typed_job
-        unique
+        timer_action unique
         codec/
     """,
     2: """
@@ -44,6 +44,7 @@ LAYERS = {
     4: """
         store/ transport/ server/
         runner open_store delivery_worker worker_pool timer_listener delayer
+        action_timers action_runner
     """,
     5: """
         routemaster

@@ -16,7 +16,7 @@ using detail::ThroughputTable;
 namespace {
 
 constexpr auto done = &QueueCounts::done;
-constexpr TimePoint noon = from_milliseconds(1'795'222'800'000);  // An hour begins.
+constexpr TimePoint full_hour = from_milliseconds(1'795'222'800'000);  // An hour begins.
 constexpr Duration minute{60'000};
 constexpr Duration hour{3'600'000};
 
@@ -24,16 +24,16 @@ constexpr Duration hour{3'600'000};
 
 TEST_CASE("a clock that is set back counts in earlier minutes, and loses nothing") {
     Throughput throughput;
-    throughput.count(done, noon);
-    throughput.count(done, noon - minute * 3);
-    throughput.count(done, noon);
-    const auto at = throughput.at(noon);
+    throughput.count(done, full_hour);
+    throughput.count(done, full_hour - minute * 3);
+    throughput.count(done, full_hour);
+    const auto at = throughput.at(full_hour);
     REQUIRE(at.minutes.size() == 2);
-    CHECK(at.minutes[0] == QueueCountsAt{noon - minute * 3, {.done = 1}});
-    CHECK(at.minutes[1] == QueueCountsAt{noon, {.done = 2}});
-    CHECK(throughput.at(noon - minute * 3).minutes.size() == 1);
-    throughput.count(done, noon - hour * 100);
-    CHECK(throughput.at(noon).hours.size() == 2);
+    CHECK(at.minutes[0] == QueueCountsAt{full_hour - minute * 3, {.done = 1}});
+    CHECK(at.minutes[1] == QueueCountsAt{full_hour, {.done = 2}});
+    CHECK(throughput.at(full_hour - minute * 3).minutes.size() == 1);
+    throughput.count(done, full_hour - hour * 100);
+    CHECK(throughput.at(full_hour).hours.size() == 2);
 }
 
 TEST_CASE("instants before 1970 are in minutes, too") {
@@ -48,20 +48,20 @@ TEST_CASE("instants before 1970 are in minutes, too") {
 
 TEST_CASE("queues in which nothing has happened for a day take no memory") {
     ThroughputTable table;
-    for (int n = 0; n < 1'000; ++n) table.count("queue " + std::to_string(n), done, noon);
+    for (int n = 0; n < 1'000; ++n) table.count("queue " + std::to_string(n), done, full_hour);
     CHECK(table.size() == 1'000);
-    table.count("another", done, noon + hour * 23);
+    table.count("another", done, full_hour + hour * 23);
     CHECK(table.size() == 1'001);
-    table.count("yet another", done, noon + hour * 25);
+    table.count("yet another", done, full_hour + hour * 25);
     CHECK(table.size() == 2);
-    CHECK(table.at("another", noon + hour * 25).hours.size() == 1);
-    CHECK(table.at("queue 7", noon + hour * 25) == QueueThroughput{});
+    CHECK(table.at("another", full_hour + hour * 25).hours.size() == 1);
+    CHECK(table.at("queue 7", full_hour + hour * 25) == QueueThroughput{});
 }
 
 TEST_CASE("of a queue no more is kept than what is asked for") {
     Throughput throughput;
-    for (int n = 0; n < 60 * 48; ++n) throughput.count(done, noon + minute * n);
-    const auto at = throughput.at(noon + minute * (60 * 48 - 1));
+    for (int n = 0; n < 60 * 48; ++n) throughput.count(done, full_hour + minute * n);
+    const auto at = throughput.at(full_hour + minute * (60 * 48 - 1));
     CHECK(at.minutes.size() == 60);
     CHECK(at.hours.size() == 24);
     CHECK(at.hours.front().counts.done == 60);

@@ -15,6 +15,7 @@
 #include "routemaster/follow_ups.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/perform.hpp"
+#include "routemaster/reject.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/testing/faulty_store.hpp"
 #include "support/timer_scene.hpp"
@@ -99,6 +100,39 @@ TEST_CASE("a timer says itself how long it may take to confirm it") {
     CHECK(listener.got[1].timer.last());
     CHECK(scene.counts().dead == 1);
     CHECK(scene.log.count(LogLevel::warning, "it becomes DEAD: the handler threw something") == 1);
+}
+
+TEST_CASE("a timer that its handler rejects is DEAD at once, whatever retries are left") {
+    TimerScene scene;
+    HandListener listener{scene, {}, [](const Timer&) { throw Reject{"no such order"}; }};
+    scene.store.refuse<GiveUpTimer>(2);
+    scene.post("a", Duration{0}, {.id = "a", .retries_max = 5});
+    scene.post("b", Duration{0}, {.id = "b"});
+    listener.run_for(Duration{60'000});
+    CHECK(listener.got.size() == 2);
+    CHECK(scene.counts().dead == 1);
+    CHECK(scene.counts().pending + scene.counts().fired == 0);
+    CHECK(scene.log.count(LogLevel::warning,
+                          "timer a of calls failed, and it becomes DEAD: no such order") == 1);
+    CHECK(scene.log.count(LogLevel::warning,
+                          "timer b of calls failed, and it is gone: no such order") == 1);
+    CHECK(listener.listener.status() == TimerListenerStatus{.taken = 2, .failed = 2});
+}
+
+TEST_CASE("a responder rejects a timer, and so does what begins it") {
+    TimerScene scene;
+    TimerListener listener{scene.store, "calls",
+                           AsyncTimerHandler{[](const TimerResponder& responder) {
+                               if (responder.timer().id == "a") return responder.reject("no");
+                               throw Reject{"never"};
+                           }},
+                           scene.complete({.slots = 2})};
+    HandRunner runner{listener};
+    for (const char* id : {"a", "b"}) scene.post(id, Duration{0}, {.id = id, .retries_max = 5});
+    runner.run(scene.clock.now());
+    CHECK(scene.counts().dead == 2);
+    CHECK(scene.log.count(LogLevel::warning, "it becomes DEAD: no") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "it becomes DEAD: never") == 1);
 }
 
 TEST_CASE("a timer without retries is gone, whatever its handler does") {

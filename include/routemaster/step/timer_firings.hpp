@@ -125,7 +125,23 @@ struct ConfirmTimer {
     std::optional<std::int64_t> firing{};
 };
 
+/// Gives a FIRED timer up: it is DEAD, however often it might still come back. Replies 1, or 0 when
+/// no such firing waits to be confirmed. Repeating it changes nothing more.
+struct GiveUpTimer {
+    using Reply = Count;
+    static constexpr StepTraits traits{.name = "give_up_timer",
+                                       .repeatable = true,
+                                       .changes = Changes::state,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const;
+
+    std::string space;
+    std::string id;
+    std::optional<std::uint32_t> retries{};  ///< As in `ConfirmTimer`; so is the next.
+    std::optional<std::int64_t> firing{};
+};
+
 /// The steps about the firing of timers.
-using TimerFiringSteps = StepList<TakeTimers, ConfirmTimer, LeaveTimers>;
+using TimerFiringSteps = StepList<TakeTimers, ConfirmTimer, GiveUpTimer, LeaveTimers>;
 
 }  // namespace routemaster

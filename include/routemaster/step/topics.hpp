@@ -30,13 +30,22 @@ namespace routemaster {
 /// In this order: `unauthenticated` when it is to authenticate `publisher` and that is no valid
 /// token; `forbidden` when the topic belongs to another publisher; `limit_exceeded` when it would
 /// be one too many of `publisher`. Repeating it publishes the event a second time.
+///
+/// With a `subscriber` it is an event for that one alone, whatever topics that has; its own topic
+/// is a word in the message, which is neither created, claimed nor counted, and in which nobody
+/// needs a right. `invalid` when there is no such subscriber.
 struct PublishEvent {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "publish_event",
                                        .repeatable = false,
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::payload};
-    [[nodiscard]] Result<void> check() const { return check_topic(topic); }
+    [[nodiscard]] Result<void> check() const {
+        if (auto checked = check_topic(topic); !checked || !subscriber) return checked;
+        if (auto checked = check_user_name("subscriber", *subscriber); !checked) return checked;
+        if (!publisher) return {};
+        return Error{Errc::invalid, "publisher: an event for one subscriber has none"};
+    }
     [[nodiscard]] std::size_t payload_bytes() const noexcept { return message.size(); }
 
     std::string topic;  ///< Must satisfy `is_topic_name`, else `invalid`.
@@ -49,6 +58,9 @@ struct PublishEvent {
     std::uint32_t topics_max = UINT32_MAX;
     /// Whether `publisher` must be a valid token at this moment; see `PutToken`. Nobody is none.
     bool authenticate = false;
+    /// Who alone gets it; then without a `publisher`, else `invalid`. Absent: all subscribers of
+    /// the topic.
+    std::optional<std::string> subscriber{};
 };
 
 /// Forgets a topic and its subscriptions. Events already in batches are delivered all the same.

@@ -109,7 +109,7 @@ private:
                                            std::uint32_t further = 0);
     /// Publishes an event that may be published. `topic`: null if there is none.
     void publish(const PublishEvent& step, TopicState* topic);
-    void fan_out(const TopicState& topic, const PublishEvent& step);
+    void fan_out(const std::vector<SubscriberState*>& subscribers, const PublishEvent& step);
     void seal_full(BatchState& batch);
     void count_published(TopicState& topic, std::size_t bytes);
 

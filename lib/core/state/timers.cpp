@@ -211,6 +211,13 @@ TimerConfirmed TimerTable::confirm(const ConfirmTimer& step) {
     return TimerConfirmed::confirmed;
 }
 
+Count TimerTable::give_up(const GiveUpTimer& step, TimePoint now) {
+    auto* timer = meant({step.space, step.id, step.retries, step.firing});
+    if (timer == nullptr) return Count{0};
+    die(*timer, now);
+    return Count{1};
+}
+
 /// Its namespace may end with it.
 void TimerTable::forget(TimerListener& listener) {
     auto& space = listener.space;

@@ -88,6 +88,7 @@ public:
     TimerConfirmed confirm(const ConfirmTimer& step);
     /// The timer whose firing is meant; null when no such firing waits.
     [[nodiscard]] StoredTimer* meant(const ConfirmTimer& step);
+    Count give_up(const GiveUpTimer& step, TimePoint now);
     void leave(const LeaveTimers& step, TimePoint now);
     Count repost(const RepostDeadTimers& step, TimePoint now);
     Count drop(const DropDeadTimers& step);

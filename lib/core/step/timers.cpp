@@ -9,8 +9,10 @@
 #include "core/codec/msgpack_parser.hpp"
 #include "core/codec/utf8.hpp"
 #include "routemaster/codec/json.hpp"
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/step/dead_timers.hpp"
 #include "routemaster/step/timer_firings.hpp"
+#include "routemaster/timer_action.hpp"
 
 namespace routemaster {
 namespace {
@@ -81,6 +83,17 @@ Result<void> check_payload(std::string_view payload) {
     return Error{Errc::invalid, "payload: must be a MessagePack value that JSON can carry"};
 }
 
+/// What is asked of a timer that is to do something by itself, once its payload is known to be one.
+Result<void> check_action(const PostTimer& step) {
+    const auto payload = decode_value(step.payload);
+    if (!payload) return payload.error();
+    if (const auto action = timer_action(*payload); !action) {
+        return Error{Errc::invalid, "payload: " + action.error().context()};
+    }
+    if (step.retries_max > 0) return {};
+    return Error{Errc::invalid, "retries_max: must be at least 1 for a timer with an action"};
+}
+
 Result<void> check_id(std::string_view id) {
     if (id.empty() || id.size() > timer_id_length_max) {
         return Error{Errc::invalid,
@@ -106,7 +119,8 @@ Result<void> PostTimer::check() const {
         return Error{Errc::invalid,
                      "retries_max: must be at most " + std::to_string(timer_retries_max)};
     }
-    return check_confirm_within(confirm_within, Duration{0});
+    if (auto checked = check_confirm_within(confirm_within, Duration{0}); !checked) return checked;
+    return space == action_space ? check_action(*this) : Result<void>{};
 }
 
 Result<void> CancelTimer::check() const { return check_space(space); }
@@ -136,6 +150,8 @@ Result<void> TakeTimers::check() const {
 }
 
 Result<void> ConfirmTimer::check() const { return check_space(space); }
+
+Result<void> GiveUpTimer::check() const { return check_space(space); }
 
 Result<void> LeaveTimers::check() const {
     if (auto checked = check_space(space); !checked) return checked;

@@ -26,6 +26,11 @@ namespace routemaster::detail {
     return {Errc::unauthenticated, "publisher: is not a valid token"};
 }
 
+/// Why an event cannot be handed to one subscriber.
+[[nodiscard]] inline Error unknown_subscriber() {
+    return {Errc::invalid, "subscriber: does not exist, or no longer"};
+}
+
 /// Why a list cannot go on behind a batch.
 [[nodiscard]] inline Error not_queued() {
     return {Errc::invalid, "after: is not, or no longer, a queued batch of the subscriber"};

@@ -9,7 +9,7 @@
 -- Reply: 1, a list of outcome and id of each push, and a list of what became of each timer, 1 when
 --        it replaced another; 0 when the lease is lost; or the place of a publication that is
 --        refused, from 0, behind -1 when the topic belongs to another, -2 when the publisher may
---        claim no more topics, -3 when it is not a valid token.
+--        claim no more topics, -3 when it is not a valid token, -4 when the subscriber is gone.
 read_follow_ups(8)
 if not held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7]) then return {0} end
 local refused = refused_publication() or expect_follow_ups()

@@ -1,21 +1,29 @@
--- PublishEvent: appends one event to the queues of all subscribers of its topic.
+-- PublishEvent: appends one event to the queues of all subscribers of its topic; or to the queue of
+--               one subscriber, without regard for the topic.
 -- KEYS  1 topic:{topic}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 message, 7 timestamp,
 --       8 the first 17 characters of fresh batch ids, 9 and 10 the fields of the counters
 --       events.published and events.bytes, 11 topics that the publisher may have claimed,
---       12 "1" if the publisher must be a valid token, 13 bytes that fill a batch
+--       12 "1" if the publisher must be a valid token, 13 bytes that fill a batch, 14 who alone
+--       gets it, or ""
 -- Parts: groups() returns those that are seldom needed.
 -- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
 --       delivery job; seals what is full; counts.
--- Reply: 1, 0 when the topic belongs to another, -1 when the publisher may claim no more topics, or
---        -2 when the publisher is not a valid token.
+-- Reply: 1, 0 when the topic belongs to another, -1 when the publisher may claim no more topics, -2
+--        when the publisher is not a valid token, or -3 when there is no such subscriber.
+local only = ARGV[14]
 local topic, publisher, message = ARGV[4], ARGV[5], ARGV[6]
 local bytes_max = tonumber(ARGV[13])
 if ARGV[12] == '1' and redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
     return -2
 end
 local owner = redis.call('HGET', KEYS[1], 'publisher')
-if owner and owner ~= publisher then return 0 end
+if only ~= '' then
+    if redis.call('HEXISTS', P .. 'subscriber:' .. only, 'uuid') == 0 then return -3 end
+    redis.call('HLEN', P .. 'counters')
+elseif owner and owner ~= publisher then
+    return 0
+end
 local claims = not owner and publisher ~= ''
 if claims then
     local claimed = redis.call('HGET', P .. 'routemaster:claims', publisher)
@@ -26,7 +34,7 @@ if not owner then redis.call('SCARD', P .. 'topics') end
 -- All keys are read before any is changed. Most publications begin no batch and fill none.
 local join, place, make_ready, fresh_uid, expect, expect_queue
 local jobs, gauge = P .. 'jobs:index:main', P .. 'batches:gauges:event'
-local tokens = redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
+local tokens = only ~= '' and {only} or redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
 if #tokens > 1 then table.sort(tokens) end
 -- For each subscriber: its token; its CURRENT batch, or false to begin one; when the batch's job
 -- falls due, or false when it exists; whether the batch will be full.
@@ -86,15 +94,19 @@ elseif some_wait then
 end
 if #targets > 0 then redis.call('HLEN', gauge) end
 
--- The first change: if it fails, nothing else was changed.
-tally(ARGV[9], 1)
-tally(ARGV[10], #message)
-if claims then
-    add(P .. 'routemaster:claims', publisher, 1)
-    redis.call('HSET', KEYS[1], 'publisher', publisher)
+if only == '' then
+    -- The first change: if it fails, nothing else was changed.
+    tally(ARGV[9], 1)
+    tally(ARGV[10], #message)
+    if claims then
+        add(P .. 'routemaster:claims', publisher, 1)
+        redis.call('HSET', KEYS[1], 'publisher', publisher)
+    end
+    if not owner and redis.call('SADD', P .. 'topics', topic) == 1 then
+        note_name('topics', topic)
+    end
+    add(KEYS[1], 'counter', 1)
 end
-if not owner and redis.call('SADD', P .. 'topics', topic) == 1 then note_name('topics', topic) end
-add(KEYS[1], 'counter', 1)
 for _, target in ipairs(targets) do
     local token, uid, due = target[1], target[2], target[3]
     if uid then

@@ -76,6 +76,7 @@ bool read_reply(const ScriptReply& reply, std::vector<Pushed>& all_pushed,
         case -1: throw refused(second(), detail::topic_claimed());
         case -2: throw refused(second(), detail::too_many_topics());
         case -3: throw refused(second(), detail::unknown_publisher());
+        case -4: throw refused(second(), detail::unknown_subscriber());
         default: throw Unexpected{};
     }
     const auto lists = items(reply.value, 3);

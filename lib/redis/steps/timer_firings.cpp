@@ -63,6 +63,22 @@ struct StepProtocol<ConfirmTimer> {
 };
 
 template <>
+struct StepProtocol<GiveUpTimer> {
+    static Script script() {
+        using namespace lua;
+        return compose(GiveUpTimer::traits,
+                       {expect, index, counter, timers, event_retries, timer_turn, timer_put_back},
+                       give_up_timer);
+    }
+    static void request(Request& request, const GiveUpTimer& step) {
+        request.on(step.space, ":et").add(step.space).add(step.id);
+        request.add_if(step.retries);
+        request.add_if(step.firing);
+    }
+    static Count reply(const ScriptReply& reply) { return count(reply.value); }
+};
+
+template <>
 struct StepProtocol<LeaveTimers> {
     static Script script() {
         using namespace lua;

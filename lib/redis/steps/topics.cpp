@@ -64,7 +64,8 @@ struct StepProtocol<PublishEvent> {
             .add(encode_counter_key({"events.bytes", tags}))
             .add(step.topics_max)
             .add(step.authenticate ? "1" : "")
-            .add(batch_bytes_max);
+            .add(batch_bytes_max)
+            .add(step.subscriber.value_or(""));
     }
 
     static Done reply(const ScriptReply& reply) {
@@ -73,6 +74,7 @@ struct StepProtocol<PublishEvent> {
             case 0: throw Failure{detail::topic_claimed()};
             case -1: throw Failure{detail::too_many_topics()};
             case -2: throw Failure{detail::unknown_publisher()};
+            case -3: throw Failure{detail::unknown_subscriber()};
             default: throw Unexpected{};
         }
     }

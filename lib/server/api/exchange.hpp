@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "../complaints.hpp"
+#include "routemaster/action_timers.hpp"
 #include "routemaster/api_tokens.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/clock.hpp"
@@ -109,6 +110,10 @@ public:
         return Delayer{context_.store, std::string{segment(2)}, context_.clock};
     }
 
+    /// All timers with an action.
+    [[nodiscard]] ActionTimers actions() const {
+        return ActionTimers{context_.store, context_.clock};
+    }
     /// All batches of jobs.
     [[nodiscard]] JobBatches job_batches() const {
         return JobBatches{context_.store, context_.clock};

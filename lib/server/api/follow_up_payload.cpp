@@ -12,6 +12,7 @@
 #include "job_payload.hpp"
 #include "payload.hpp"
 #include "routemaster/names.hpp"
+#include "routemaster/timer_action.hpp"
 #include "timer_payload.hpp"
 
 namespace routemaster::api {
@@ -67,6 +68,9 @@ Result<void> add_timer(FollowUps& all, const Value& payload, TimePoint now) {
     if (fields == nullptr) return bad("timer", "must be an object");
     const auto space = text_of(payload, "namespace");
     if (!space) return space.error();
+    if (*space == action_space) {
+        return bad("namespace", "is that of actions; post to /v1/actions");
+    }
     auto others = *fields;
     std::erase_if(others, [](const auto& field) { return field.first == "namespace"; });
     auto post = timer_post(Value{std::move(others)});

@@ -103,6 +103,8 @@ constexpr Route routes[] = {
     {"POST", "/v1/timers/:space/take", Access::root, take_timers},
     {"POST", "/v1/timers/:space/repost", Access::root, repost_dead_timers},
     {"POST", "/v1/timers/:space/drop", Access::root, drop_dead_timers},
+    {"POST", "/v1/actions", Access::root, post_action},
+
     {"POST", "/v1/job-batches", Access::root, create_job_batch},
     {"GET", "/v1/job-batches", Access::root, list_job_batches},
     {"GET", "/v1/job-batches/:id", Access::root, show_job_batch},

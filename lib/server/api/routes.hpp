@@ -121,6 +121,9 @@ void take_timers(Exchange& exchange);
 void repost_dead_timers(Exchange& exchange);
 void drop_dead_timers(Exchange& exchange);
 
+// actions.cpp
+void post_action(Exchange& exchange);
+
 // tokens.cpp
 void list_tokens(Exchange& exchange);
 void add_token(Exchange& exchange);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "payload.hpp"
+#include "routemaster/codec/json_text.hpp"
 #include "routemaster/timer.hpp"
 
 namespace routemaster::api {
@@ -28,6 +29,13 @@ Result<TimerDue> timer_due(const Value& payload, bool required) {
     TimerDue due{.delay = Duration{delay->value_or(0)}};
     if (*at) due.at = from_milliseconds(**at);
     return due;
+}
+
+void append_posted(std::string& json, const PostedTimer& posted) {
+    json.append(R"({"id":)");
+    append_json_text(json, posted.id);
+    json.append(R"(,"outcome":")");
+    json.append(posted.outcome == TimerPosted::replaced ? "replaced" : "posted").append(R"("})");
 }
 
 Result<TimerPost> timer_post(const Value& payload) {

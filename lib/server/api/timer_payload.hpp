@@ -27,6 +27,9 @@ struct TimerDue {
 /// Reads `delay` and `at`. `invalid` when there are both, or, if one is `required`, none.
 [[nodiscard]] Result<TimerDue> timer_due(const Value& payload, bool required);
 
+/// Appends what became of a post.
+void append_posted(std::string& json, const PostedTimer& posted);
+
 /// The timer that a JSON value describes. `invalid`, naming the field, when something is wrong with
 /// the types; what they contain is for `Delayer::check`.
 [[nodiscard]] Result<TimerPost> timer_post(const Value& payload);

@@ -17,6 +17,7 @@
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/delayer.hpp"
+#include "routemaster/timer_action.hpp"
 #include "routemaster/timer_requests.hpp"
 #include "routes.hpp"
 #include "timer_payload.hpp"
@@ -54,13 +55,6 @@ Result<std::optional<std::string>> which(const Exchange& exchange) {
 }
 
 // --- Posting ------------------------------------------------------------------------------------
-
-void append_posted(std::string& json, const PostedTimer& posted) {
-    json.append(R"({"id":)");
-    append_json_text(json, posted.id);
-    json.append(R"(,"outcome":")");
-    json.append(posted.outcome == TimerPosted::replaced ? "replaced" : "posted").append(R"("})");
-}
 
 void post_one(Exchange& exchange, const Value& payload) {
     const auto post = timer_post(payload);
@@ -237,6 +231,9 @@ void answer_count(Exchange& exchange, std::uint64_t timers) {
 }  // namespace
 
 void post_timers(Exchange& exchange) {
+    if (exchange.segment(2) == action_space) {
+        return exchange.refuse(bad("namespace", "is that of actions; post to /v1/actions"));
+    }
     const auto payload = parse_json(exchange.request().body);
     if (!payload) return exchange.refuse(payload.error());
     if (const auto* many = payload->get_if<Value::Array>()) return post_many(exchange, *many);

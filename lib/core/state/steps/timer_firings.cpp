@@ -17,6 +17,11 @@ Result<ConfirmTimer::Reply> Machine::apply(ConfirmTimer& step) {
 }
 
 template <>
+Result<GiveUpTimer::Reply> Machine::apply(GiveUpTimer& step) {
+    return timers_.give_up(step, now_);
+}
+
+template <>
 Result<LeaveTimers::Reply> Machine::apply(LeaveTimers& step) {
     depends_on_row_ = 0;
     timers_.leave(step, now_);

@@ -27,6 +27,10 @@ const std::string* Machine::owner_of(const TopicState* topic) {
 Result<void> Machine::may_publish(const PublishEvent& step, const std::string* owner,
                                   std::uint32_t further) {
     if (step.authenticate && !is_valid_token(step.publisher)) return unknown_publisher();
+    if (step.subscriber) {
+        if (registry_.subscriber(*step.subscriber) != nullptr) return {};
+        return unknown_subscriber();
+    }
     if (owner != nullptr && step.publisher != *owner) return topic_claimed();
     if (owner == nullptr && step.publisher &&
         registry_.claims(*step.publisher) + further >= step.topics_max) {
@@ -36,24 +40,25 @@ Result<void> Machine::may_publish(const PublishEvent& step, const std::string* o
 }
 
 void Machine::publish(const PublishEvent& step, TopicState* topic) {
+    if (step.subscriber) return fan_out({registry_.subscriber(*step.subscriber)}, step);
     if (topic == nullptr) {
         topic = &registry_.create_topic(step.topic, step.publisher);
     } else if (!topic->topic.publisher && step.publisher) {
         registry_.claim(*topic, *step.publisher);
     }
     count_published(*topic, step.message.size());
-    if (!topic->subscribers.empty()) fan_out(*topic, step);
+    if (!topic->subscribers.empty()) fan_out(topic->subscribers, step);
 }
 
 bool Machine::is_valid_token(const std::optional<std::string>& token) {
     return token && registry_.token(*token) != nullptr;
 }
 
-void Machine::fan_out(const TopicState& topic, const PublishEvent& step) {
+void Machine::fan_out(const std::vector<SubscriberState*>& subscribers, const PublishEvent& step) {
     std::vector<BatchState*> batches;
-    batches.reserve(topic.subscribers.size());
+    batches.reserve(subscribers.size());
     std::uint32_t sibling = 0;
-    for (const auto* subscriber : topic.subscribers) {
+    for (const auto* subscriber : subscribers) {
         auto& subscriber_queue = *subscriber->subscriber_queue;
         if (subscriber_queue.current != nullptr && subscriber_queue.current->closed) {
             subscriber_queues_.seal(*subscriber_queue.current);
@@ -71,7 +76,7 @@ void Machine::fan_out(const TopicState& topic, const PublishEvent& step) {
     changes_.appended(step.message, batches);
     for (std::size_t i = 0; i < batches.size(); ++i) {
         const auto& messages = batches[i]->messages;
-        const bool is_full = messages.size() >= topic.subscribers[i]->subscription.max_events ||
+        const bool is_full = messages.size() >= subscribers[i]->subscription.max_events ||
                              messages.payload_bytes() >= batch_bytes_max;
         if (is_full) seal_full(*batches[i]);
     }

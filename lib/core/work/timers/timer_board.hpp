@@ -31,6 +31,7 @@ struct EndedTimer {
     std::int64_t firing = 0;
     bool handled = false;
     std::shared_ptr<const FollowUps> follow_ups{};  ///< Null: none.
+    bool given_up = false;                          ///< It failed for good, and is to be DEAD.
 };
 
 /// Timers that wait for a slot, and those that ended. A slot is a timer that was begun and has not

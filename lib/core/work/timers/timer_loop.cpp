@@ -12,6 +12,7 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/perform.hpp"
+#include "routemaster/reject.hpp"
 
 namespace routemaster::detail {
 namespace {
@@ -31,17 +32,17 @@ std::string text_of_current() {
 }
 
 /// What becomes of a timer that was not handled.
-const char* fate_of(const Timer& timer) {
+const char* fate_of(const Timer& timer, bool for_good) {
     if (timer.confirm_by == never) return "it is gone";
-    return timer.last() ? "it becomes DEAD" : "it fires again";
+    return for_good || timer.last() ? "it becomes DEAD" : "it fires again";
 }
 
 }  // namespace
 
-void log_failure(const Log& log, const Timer& timer, std::string_view error) {
+void log_failure(const Log& log, const Timer& timer, std::string_view error, bool for_good) {
     if (!log) return;
     log(LogLevel::warning, "timer " + log_text(timer.id, logged_id_max) + " of " + timer.space +
-                               " failed, and " + fate_of(timer) + ": " +
+                               " failed, and " + fate_of(timer, for_good) + ": " +
                                log_text(error, logged_error_max));
 }
 
@@ -49,9 +50,10 @@ EndedTimer end_of(const Timer& timer, bool handled) {
     return {timer.id, timer.retries, timer.confirm_by, timer.firing, handled, nullptr};
 }
 
-EndedTimer ended_timer(TimerContext& timer, bool handled) {
+EndedTimer ended_timer(TimerContext& timer, bool handled, bool given_up) {
     auto all = timer.take_follow_ups();
     EndedTimer ended = end_of(timer, handled);
+    ended.given_up = given_up;
     if (handled && all) ended.follow_ups = std::make_shared<const FollowUps>(*std::move(all));
     return ended;
 }
@@ -196,6 +198,8 @@ std::optional<EndedTimer> TimerLoop::handle(FiredTimer fired) {
         remember(response);
         try {
             handler_.begin(TimerResponder{response});
+        } catch (const Reject& reject) {
+            response->fail(reject.what(), true);
         } catch (...) {
             response->fail(text_of_current());
         }
@@ -205,6 +209,9 @@ std::optional<EndedTimer> TimerLoop::handle(FiredTimer fired) {
     try {
         handler_.handle(context);
         return ended_timer(context, true);
+    } catch (const Reject& reject) {
+        log_failure(options_.log, context, reject.what(), true);
+        return ended_timer(context, false, true);
     } catch (...) {
         log_failure(options_.log, context, text_of_current());
         return ended_timer(context, false);
@@ -231,7 +238,7 @@ void TimerLoop::run_inside() {
 
 void TimerLoop::end(EndedTimer timer) {
     ++(timer.handled ? counts_.handled : counts_.failed);
-    if (!timer.handled || timer.confirm_by == never) return;
+    if (timer.confirm_by == never || (!timer.handled && !timer.given_up)) return;
     confirmations_.push_back({std::move(timer)});
     settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
 }
@@ -276,6 +283,8 @@ void TimerLoop::took(Outcome& outcome) {
 
 void TimerLoop::confirmed(Confirmation& confirmation, Outcome& outcome) {
     if (!outcome) return not_confirmed(confirmation, outcome.error());
+    // One that could not be given up any more fires again, and is refused again.
+    if (confirmation.timer.given_up) return;
     const auto* completed = std::get_if<CompletedTimer>(&*outcome);
     const auto what =
         completed != nullptr ? completed->confirmation : std::get<TimerConfirmed>(*outcome);
@@ -288,8 +297,12 @@ void TimerLoop::not_confirmed(Confirmation& confirmation, const Error& error) {
     if (code == Errc::invalid || code == Errc::forbidden || code == Errc::unauthenticated ||
         code == Errc::limit_exceeded) {
         ++counts_.failed;
-        return log(LogLevel::warning, "timer " + log_text(timer.id, logged_id_max) + " of " +
-                                          space_ + " failed: " + error.message());
+        const bool gives_up = handler_.gives_up_refused && !timer.given_up;
+        log(LogLevel::warning, "timer " + log_text(timer.id, logged_id_max) + " of " + space_ +
+                                   " failed" + (gives_up ? ", and it becomes DEAD: " : ": ") +
+                                   error.message());
+        if (gives_up) give_up(timer);
+        return;
     }
     if (confirmation.refusals == 0) {
         log(LogLevel::warning, "cannot confirm timers of " + space_ + ": " + error.message());
@@ -298,6 +311,12 @@ void TimerLoop::not_confirmed(Confirmation& confirmation, const Error& error) {
     confirmation.in_doubt = confirmation.in_doubt || code == Errc::timed_out;
     const auto at = now_ + refusal_backoff(confirmation.refusals++);
     retries_.emplace(at, std::move(confirmation));
+}
+
+void TimerLoop::give_up(EndedTimer timer) {
+    timer.follow_ups = nullptr;
+    timer.given_up = true;
+    confirmations_.push_back({std::move(timer)});
 }
 
 void TimerLoop::too_late(const EndedTimer& timer) {
@@ -337,6 +356,9 @@ std::optional<TakeTimers> TimerLoop::question() {
 }
 
 Step TimerLoop::confirmation(const EndedTimer& timer) const {
+    if (timer.given_up) {
+        return GiveUpTimer{space_, timer.id, timer.retries, timer.firing};
+    }
     if (timer.follow_ups == nullptr) {
         return ConfirmTimer{
             .space = space_, .id = timer.id, .retries = timer.retries, .firing = timer.firing};

@@ -40,6 +40,8 @@ class TimerResponse;
 struct AnyTimerHandler {
     TimerHandler handle{};
     AsyncTimerHandler begin{};
+    /// Whether a timer becomes DEAD at once when the store refuses for good what follows from it.
+    bool gives_up_refused = false;
 };
 
 /// A listener without a `Runner`.
@@ -111,13 +113,14 @@ private:
     void took(Outcome& outcome);
     /// The store said why it could not be confirmed.
     void not_confirmed(Confirmation& confirmation, const Error& error);
+    void give_up(EndedTimer timer);
     void too_late(const EndedTimer& timer);
 
     /// Runs the handler. What has not ended when it returns ends later.
     [[nodiscard]] std::optional<EndedTimer> handle(FiredTimer fired);
     /// Keeps in mind that a responder may outlive the listener.
     void remember(const std::shared_ptr<TimerResponse>& response);
-    /// The step that confirms a firing, with what follows from it.
+    /// The step that confirms a firing, with what follows from it, or gives the timer up.
     [[nodiscard]] Step confirmation(const EndedTimer& timer) const;
     void run_inside();
     void end(EndedTimer timer);

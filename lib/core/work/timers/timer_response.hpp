@@ -16,11 +16,11 @@
 
 namespace routemaster::detail {
 
-/// Logs that a timer was not handled, and what becomes of it.
-void log_failure(const Log& log, const Timer& timer, std::string_view error);
+/// Logs that a timer was not handled, maybe for good, and what becomes of it.
+void log_failure(const Log& log, const Timer& timer, std::string_view error, bool for_good = false);
 
 /// What the loop is to know of a firing that ended. What follows from one that failed is dropped.
-[[nodiscard]] EndedTimer ended_timer(TimerContext& timer, bool handled);
+[[nodiscard]] EndedTimer ended_timer(TimerContext& timer, bool handled, bool given_up = false);
 
 /// Reports the end of a firing once. Thread safe.
 class TimerResponse {
@@ -41,10 +41,10 @@ public:
         if (!reported_.exchange(true)) board_->end(ended_timer(timer_, true));
     }
 
-    void fail(std::string_view error) {
+    void fail(std::string_view error, bool for_good = false) {
         if (reported_.exchange(true)) return;
-        log_failure(log_, timer_, error);
-        board_->end(ended_timer(timer_, false));
+        log_failure(log_, timer_, error, for_good);
+        board_->end(ended_timer(timer_, false, for_good));
     }
 
     /// The listener ends: nothing more may follow.

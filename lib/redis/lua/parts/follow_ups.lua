@@ -31,13 +31,21 @@ local function refused_publication()
             redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
             return {-3, place - 1}
         end
-        local owner = owners[topic] or redis.call('HGET', P .. 'topic:' .. topic, 'publisher')
-        if owner and owner ~= publisher then return {-1, place - 1} end
-        if not owner and publisher ~= '' then
-            local claimed = claims[publisher] or
-                tonumber(redis.call('HGET', P .. 'routemaster:claims', publisher)) or 0
-            if claimed >= tonumber(publication[11]) then return {-2, place - 1} end
-            owners[topic], claims[publisher] = publisher, claimed + 1
+        local only = publication[14]
+        if only ~= '' then
+            if redis.call('HEXISTS', P .. 'subscriber:' .. only, 'uuid') == 0 then
+                return {-4, place - 1}
+            end
+        else
+            local owner = owners[topic] or
+                redis.call('HGET', P .. 'topic:' .. topic, 'publisher')
+            if owner and owner ~= publisher then return {-1, place - 1} end
+            if not owner and publisher ~= '' then
+                local claimed = claims[publisher] or
+                    tonumber(redis.call('HGET', P .. 'routemaster:claims', publisher)) or 0
+                if claimed >= tonumber(publication[11]) then return {-2, place - 1} end
+                owners[topic], claims[publisher] = publisher, claimed + 1
+            end
         end
     end
 end
@@ -64,7 +72,10 @@ end
 -- into a batch that has ended, or timers whose slot is being moved, if there are any.
 local function expect_follow_ups()
     for _, publication in ipairs(publications) do
-        if is_new('topic:' .. publication[4]) then
+        local only = publication[14]
+        if only ~= '' then
+            if is_new('subscriber:' .. only) then expect_subscriber(only) end
+        elseif is_new('topic:' .. publication[4]) then
             for _, token in ipairs(redis.call('SMEMBERS', P .. 'subscribers:' .. publication[4])) do
                 if is_new('subscriber:' .. token) then expect_subscriber(token) end
             end

@@ -1,0 +1,69 @@
+#include "routemaster/action_runner.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/work/timers/timer_loop.hpp"
+#include "routemaster/entropy.hpp"
+#include "routemaster/reject.hpp"
+#include "routemaster/timer_action.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster {
+namespace {
+
+/// Actions that are done together, in one trip to the store.
+constexpr std::uint32_t actions_max = 100;
+
+/// Does the action of a timer, as what follows from it.
+void do_action(TimerContext& timer) {
+    const auto action = timer_action(timer.payload);
+    if (!action) throw Reject{action.error().message()};
+    if (const auto done = timer.act(*action); !done) throw Reject{done.error().message()};
+}
+
+/// The handler needs no thread, as it only says what follows.
+TimerListenerOptions listener_options(ActionRunnerOptions options) {
+    return {.name = std::string{Uid{entropy(), entropy()}.text()},
+            .threads = 0,
+            .slots = actions_max,
+            .batch_max = actions_max,
+            .confirm_within = std::max(options.confirm_within, Duration{1}),
+            .poll_interval = std::max(options.poll_interval, Duration{1}),
+            .clock = options.clock,
+            .log = std::move(options.log)};
+}
+
+}  // namespace
+
+class ActionRunner::Impl {
+public:
+    Impl(Store& store, ActionRunnerOptions options)
+        : loop{store,
+               std::string{action_space},
+               {.handle = do_action, .gives_up_refused = true},
+               listener_options(std::move(options))} {}
+
+    detail::TimerLoop loop;
+};
+
+ActionRunner::ActionRunner(Store& store, ActionRunnerOptions options)
+    : impl_{std::make_unique<Impl>(store, std::move(options))} {}
+
+ActionRunner::~ActionRunner() = default;
+
+TimePoint ActionRunner::poll(TimePoint now) { return impl_->loop.poll(now); }
+
+void ActionRunner::wake_with(std::function<void()> wake) { impl_->loop.wake_with(std::move(wake)); }
+
+void ActionRunner::close(TimePoint deadline) { impl_->loop.close(deadline); }
+
+bool ActionRunner::closed() const { return impl_->loop.closed(); }
+
+TimerListenerStatus ActionRunner::status() const { return impl_->loop.status(); }
+
+std::optional<std::string> ActionRunner::trouble() const { return impl_->loop.trouble(); }
+
+}  // namespace routemaster

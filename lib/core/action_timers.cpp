@@ -1,0 +1,45 @@
+#include "routemaster/action_timers.hpp"
+
+#include <utility>
+
+#include "routemaster/follow_ups.hpp"
+#include "routemaster/timer.hpp"
+
+namespace routemaster {
+namespace {
+
+/// Each firing that is not completed is repeated: a timer without retries would be lost with its
+/// runner.
+TimerOptions options_of_action(std::string id) {
+    return {.id = std::move(id), .retries_max = timer_retries_max};
+}
+
+}  // namespace
+
+Result<PostedTimer> ActionTimers::post(const TimerAction& action, Duration delay, std::string id) {
+    if (auto checked = check(action); !checked) return checked.error();
+    return Delayer::post(to_value(action), delay, options_of_action(std::move(id)));
+}
+
+Result<PostedTimer> ActionTimers::post(const TimerAction& action, TimePoint at, std::string id) {
+    if (auto checked = check(action); !checked) return checked.error();
+    return Delayer::post(to_value(action), at, options_of_action(std::move(id)));
+}
+
+void ActionTimers::post(const TimerAction& action, Duration delay, std::string id,
+                        std::function<void(Result<PostedTimer>)> done) {
+    if (auto checked = check(action); !checked) return done(checked.error());
+    Delayer::post(to_value(action), delay, options_of_action(std::move(id)), std::move(done));
+}
+
+void ActionTimers::post(const TimerAction& action, TimePoint at, std::string id,
+                        std::function<void(Result<PostedTimer>)> done) {
+    if (auto checked = check(action); !checked) return done(checked.error());
+    Delayer::post(to_value(action), at, options_of_action(std::move(id)), std::move(done));
+}
+
+Result<void> ActionTimers::check(const TimerAction& action, const PublicationOptions& rules) {
+    return FollowUps{}.act(action, rules, TimePoint{});
+}
+
+}  // namespace routemaster

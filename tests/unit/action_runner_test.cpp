@@ -1,0 +1,342 @@
+/// @file
+/// Timers that do something by themselves, on a manual clock.
+
+#include "routemaster/action_runner.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "routemaster/action_timers.hpp"
+#include "routemaster/bus.hpp"
+#include "routemaster/codec/json.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/job_queue.hpp"
+#include "routemaster/perform.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/store/memory.hpp"
+#include "routemaster/testing/manual_clock.hpp"
+#include "routemaster/timer_listener.hpp"
+#include "support/disturbed_store.hpp"
+#include "support/hand_runner.hpp"
+#include "support/recorded_log.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+constexpr Duration a_minute{60'000};
+
+const std::string actions_space{action_space};
+
+TimerAction resizing(std::int64_t number = 42) {
+    return PushAction{.queue = "images", .job = {"resize", {number}}};
+}
+
+Event order_changed(const std::string& topic = "orders") {
+    return {.topic = topic, .type = EventType::update, .url = "https://shop.example/orders/1"};
+}
+
+/// A store with two subscribers, whose actions a runner does.
+struct ActionScene {
+    ActionScene() {
+        for (const char* token : {"billing", "audit"}) {
+            bus.subscriber(token)
+                .subscribe({"refunds"}, {.callback = "https://receiver.example/"})
+                .value();
+        }
+    }
+
+    /// Lets time pass, and the runner do what falls due meanwhile.
+    void run_for(Duration span) {
+        const auto end = clock.now() + span;
+        for (hand.run(clock.now()); hand.next() < end; hand.run(clock.now())) {
+            clock.set(hand.next());
+        }
+        clock.set(end);
+        hand.run(end);
+    }
+
+    [[nodiscard]] std::vector<JobStatus> pushed() {
+        return images.list(JobStatus::State::ready, 0, 100).value().jobs;
+    }
+    [[nodiscard]] std::size_t events_of(const std::string& token) {
+        return bus.subscriber(token).status().value()->events_queued;
+    }
+    [[nodiscard]] std::uint64_t timers() {
+        const auto counts = actions.counts().value();
+        return counts.pending + counts.fired + counts.dead;
+    }
+
+    testing::ManualClock clock;
+    MemoryStore memory;
+    DisturbedStore store{memory};
+    RecordedLog log;
+    ActionTimers actions{memory, clock};
+    JobQueue images{memory, "images", clock};
+    Bus bus{memory, {.clock = &clock}};
+    ActionRunner runner{store, {.clock = &clock, .log = log.sink()}};
+    HandRunner hand{runner};
+};
+
+/// What a payload of JSON is, as an action that is written again.
+std::string rewritten(const std::string& json) {
+    const auto action = timer_action(parse_json(json).value());
+    if (!action) return action.error().context();
+    std::string text;
+    append_json(text, to_value(*action));
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("a job is pushed when its timer fires, and not one millisecond sooner") {
+    ActionScene scene;
+    const auto posted = scene.actions.post(resizing(), a_minute, "later").value();
+    CHECK(posted == PostedTimer{"later", TimerPosted::posted});
+    scene.run_for(a_minute - Duration{1});
+    CHECK(scene.pushed().empty());
+    scene.run_for(Duration{1});
+    REQUIRE(scene.pushed().size() == 1);
+    CHECK(decode_job(scene.pushed().front().job).value() == Job{"resize", {42}});
+    CHECK(scene.timers() == 0);
+    CHECK(scene.runner.status().handled == 1);
+    CHECK(scene.runner.status().failed == 0);
+}
+
+TEST_CASE("many actions that are due at once are all done, each once") {
+    ActionScene scene;
+    for (std::int64_t i = 0; i < 250; ++i) scene.actions.post(resizing(i), Duration{5}).value();
+    scene.run_for(Duration{5});
+    CHECK(scene.images.status().value().ready == 250);
+    CHECK(scene.timers() == 0);
+}
+
+TEST_CASE("an action is cancelled, postponed, found and replaced as any timer") {
+    ActionScene scene;
+    scene.actions.post(resizing(1), a_minute, "a").value();
+    CHECK(scene.actions.post(resizing(2), a_minute, "a").value().outcome == TimerPosted::replaced);
+    const auto found = scene.actions.peek("a").value();
+    REQUIRE(found);
+    CHECK(found->payload == to_value(resizing(2)));
+    CHECK(scene.actions.postpone("a", 2 * a_minute).value());
+    scene.run_for(a_minute);
+    CHECK(scene.pushed().empty());
+    CHECK(scene.actions.cancel("a").value() == Removal::removed);
+    scene.run_for(2 * a_minute);
+    CHECK(scene.pushed().empty());
+}
+
+TEST_CASE("an event is published for all, or delivered to one subscriber alone") {
+    ActionScene scene;
+    scene.actions.post(PublishAction{.event = order_changed("refunds")}, Duration{10}).value();
+    scene.run_for(Duration{10});
+    CHECK(scene.events_of("billing") == 1);
+    CHECK(scene.events_of("audit") == 1);
+    scene.actions
+        .post(DeliverAction{"billing",
+                            {.topic = "timers",
+                             .type = EventType::noop,
+                             .data = Value{Value::Map{{"order", 42}}}}},
+              Duration{10})
+        .value();
+    scene.run_for(Duration{10});
+    CHECK(scene.events_of("billing") == 2);
+    CHECK(scene.events_of("audit") == 1);
+    CHECK(scene.timers() == 0);
+}
+
+TEST_CASE("an action for a subscriber that is gone is DEAD, and done when it is back") {
+    ActionScene scene;
+    scene.bus.subscriber("billing").remove().value();
+    scene.actions.post(DeliverAction{"billing", order_changed()}, Duration{10}, "call").value();
+    scene.run_for(a_minute);
+    REQUIRE(scene.actions.dead().value().size() == 1);
+    CHECK(scene.actions.dead().value().front().id == "call");
+    CHECK(scene.log.count(LogLevel::warning,
+                          "timer call of routemaster.actions failed, and it becomes DEAD: "
+                          "publications[0]: subscriber: does not exist") == 1);
+    scene.bus.subscriber("billing")
+        .subscribe({"refunds"}, {.callback = "https://receiver.example/"})
+        .value();
+    CHECK(scene.actions.repost_dead("call").value() == 1);
+    scene.run_for(Duration{10});
+    CHECK(scene.events_of("billing") == 1);
+    CHECK(scene.timers() == 0);
+}
+
+TEST_CASE("the publisher of an action must have the right to publish when it is done") {
+    ActionScene scene;
+    const auto post = [&](bool authenticate) {
+        scene.actions
+            .post(
+                PublishAction{
+                    .event = order_changed(), .publisher = "shop", .authenticate = authenticate},
+                Duration{0})
+            .value();
+        scene.run_for(Duration{10});
+    };
+    post(true);
+    CHECK(scene.actions.counts().value().dead == 1);
+    CHECK(scene.log.count(LogLevel::warning, "publisher: is not a valid token") == 1);
+    perform(scene.memory, PutToken{"shop", "shop"}, scene.clock.now()).value();
+    post(true);
+    CHECK(scene.actions.counts().value().dead == 1);
+    perform(scene.memory, RemoveToken{"shop"}, scene.clock.now()).value();
+    post(false);
+    CHECK(scene.actions.counts().value().dead == 1);
+    CHECK(scene.bus.topics().value().front().publisher == "shop");
+    // The topic belongs to somebody now.
+    scene.actions.post(PublishAction{.event = order_changed()}, Duration{0}).value();
+    scene.run_for(Duration{10});
+    CHECK(scene.actions.counts().value().dead == 2);
+}
+
+TEST_CASE("an action that the store cannot do now is done later, and once") {
+    ActionScene scene;
+    scene.store.refuse<CompleteTimer>(1'000'000);
+    scene.actions.post(resizing(), Duration{0}).value();
+    scene.run_for(5 * a_minute);
+    CHECK(scene.pushed().empty());
+    CHECK(scene.timers() == 1);
+    CHECK(scene.actions.counts().value().dead == 0);
+    scene.store.accept<CompleteTimer>();
+    scene.run_for(a_minute);
+    CHECK(scene.images.status().value().ready == 1);
+    CHECK(scene.timers() == 0);
+}
+
+TEST_CASE("an action whose reply is lost is done once") {
+    ActionScene scene;
+    scene.store.lose_replies<CompleteTimer>(1);
+    scene.store.lose_replies<TakeTimers>(1);
+    scene.actions
+        .post(
+            PushAction{
+                .queue = "images", .job = {"resize", {}}, .options = {.unique = Unique::off()}},
+            Duration{10})
+        .value();
+    scene.run_for(a_minute);
+    CHECK(scene.images.status().value().ready == 1);
+    CHECK(scene.timers() == 0);
+}
+
+TEST_CASE("an action whose runner dies before it is done is done by another, once") {
+    ActionScene scene;
+    scene.actions
+        .post(
+            PushAction{
+                .queue = "images", .job = {"resize", {}}, .options = {.unique = Unique::off()}},
+            Duration{0}, "a")
+        .value();
+    const auto taken =
+        perform(scene.memory,
+                TakeTimers{
+                    .space = actions_space, .listener = "gone", .confirm_within = Duration{5'000}},
+                scene.clock.now())
+            .value();
+    REQUIRE(taken.timers.size() == 1);
+    scene.run_for(Duration{4'999});
+    CHECK(scene.pushed().empty());
+    scene.run_for(a_minute);
+    CHECK(scene.images.status().value().ready == 1);
+    // It was only slow.
+    CompleteTimer late{actions_space, "a", taken.timers[0].retries};
+    late.firing = taken.timers[0].firing;
+    late.pushes.push_back({"images", encode_job({"resize", {}}), scene.clock.now()});
+    CHECK(perform(scene.memory, late, scene.clock.now()).value().confirmation ==
+          TimerConfirmed::unknown);
+    CHECK(scene.images.status().value().ready == 1);
+}
+
+TEST_CASE("an action that cannot be given up at once is given up once the store can") {
+    ActionScene scene;
+    scene.store.refuse<GiveUpTimer>(3);
+    scene.actions.post(DeliverAction{"nobody", order_changed()}, Duration{0}).value();
+    scene.run_for(a_minute);
+    CHECK(scene.actions.counts().value().dead == 1);
+}
+
+TEST_CASE("a runner that is closed leaves the actions to others") {
+    ActionScene scene;
+    scene.hand.run(scene.clock.now());
+    CHECK(scene.actions.counts().value().listeners == 1);
+    scene.runner.close(scene.clock.now());
+    scene.hand.wake();
+    scene.hand.run(scene.clock.now());
+    CHECK(scene.runner.closed());
+    CHECK(scene.actions.counts().value().listeners == 0);
+    CHECK(!scene.runner.trouble());
+}
+
+TEST_CASE("what can never be done is refused when it is posted") {
+    ActionScene scene;
+    const auto refused = [&](const TimerAction& action) {
+        const auto posted = scene.actions.post(action, a_minute);
+        return posted ? std::string{"posted"} : posted.error().context();
+    };
+    CHECK(refused(PushAction{.queue = "main", .job = {"x", {}}}).starts_with("queue:"));
+    CHECK(refused(PushAction{.queue = "no queue", .job = {"x", {}}}).starts_with("queue:"));
+    CHECK(refused(PushAction{.queue = "images", .job = {"x", {}}, .options = {.after = {1}}})
+              .starts_with("after:"));
+    CHECK(refused(PublishAction{.event = order_changed("No Topic")}).starts_with("topic:"));
+    CHECK(refused(DeliverAction{"No Token", order_changed()}).starts_with("subscriber:"));
+    CHECK(refused(PushAction{.queue = "images", .job = {"x", {std::string(70'000, 'x')}}})
+              .starts_with("payload:"));
+    CHECK(scene.timers() == 0);
+}
+
+TEST_CASE("nothing but actions is posted into their namespace, and nobody else listens to it") {
+    ActionScene scene;
+    Delayer plain{scene.memory, actions_space, scene.clock};
+    CHECK(plain.post("x", a_minute).error().context().starts_with("payload: action:"));
+    CHECK(plain.post(to_value(resizing()), a_minute).error().context().starts_with("retries_max:"));
+    CHECK(plain.post(to_value(resizing()), a_minute, {.retries_max = 1}));
+    CHECK_THROWS_AS(TimerListener(scene.memory, actions_space, TimerHandler{[](const Timer&) {}}),
+                    Failure);
+}
+
+TEST_CASE("an action is written as it is read, without what is as by default") {
+    for (const std::string json :
+         {R"({"push":{"queue":"q","name":"n"}})",
+          R"({"push":{"queue":"q","name":"n","arguments":[1,"a",null],"delay":5,"run_at":6,)"
+          R"("attempts_max":0,"priority":-7,"timeout":8,"expires":9,)"
+          R"("unique":{"key":"k","scope":"for_time","time":10,"on_duplicate":"keep"},)"
+          R"("metadata":{"a":"b"},"group":"g","concurrency":2,"batch":11}})",
+          R"({"push":{"queue":"q","name":"n","unique":false}})",
+          R"({"publish":{"topic":"t","type":"delete","url":"https://a.example/","timestamp":1,)"
+          R"("data":{"a":1},"publisher":"p","authenticate":true,"topics_max":3}})",
+          R"({"deliver":{"subscriber":"s","topic":"t","type":"create","data":{}}})"}) {
+        CHECK(rewritten(json) == json);
+    }
+    CHECK(rewritten(R"({"deliver":{"subscriber":"s"}})") ==
+          R"({"deliver":{"subscriber":"s","topic":"timers","type":"noop"}})");
+}
+
+TEST_CASE("what is wrong with an action is named") {
+    CHECK(rewritten("[]").starts_with("action:"));
+    CHECK(rewritten("{}").starts_with("action:"));
+    CHECK(rewritten(R"({"pull":{}})").starts_with("action:"));
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n"},"publish":{}})").starts_with("action:"));
+    CHECK(rewritten(R"({"push":7})") == "push: must be an object");
+    CHECK(rewritten(R"({"push":{"name":"n"}})") == "push: queue: is missing");
+    CHECK(rewritten(R"({"push":{"queue":1,"name":"n"}})") == "push: queue: must be a string");
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","arguments":{}}})") ==
+          "push: arguments: must be an array");
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","priority":101}})")
+              .starts_with("push: priority: must be a whole number from -100 to 100"));
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","unique":{"key":"k","scope":"ever"}}})")
+              .starts_with("push: unique: scope:"));
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","metadata":{"a":1}}})")
+              .starts_with("push: metadata:"));
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","after":[1]}})") ==
+          "push: after: is not known");
+    CHECK(rewritten(R"({"publish":{"topic":"t"}})").starts_with("publish: type: must be create"));
+    CHECK(rewritten(R"({"publish":{"topic":"t","type":"noop","authenticate":1}})") ==
+          "publish: authenticate: must be true or false");
+    CHECK(rewritten(R"({"deliver":{}})") == "deliver: subscriber: is missing");
+}
