@@ -156,6 +156,7 @@ void Engine::end_full_row() {
     auto& full = full_rows_.emplace_back();
     full.row = state_->writer.close_row(journal_bytes_);
     log_unread(full.row);
+    full.fence = state_->machine.jobs().fence();
     full.replies = std::exchange(waiting_, std::move(places));
     hurried_ = false;
 }
@@ -171,12 +172,14 @@ JournalWriter::Row Engine::close_row() {
         auto full = std::move(full_rows_.front());
         full_rows_.pop_front();
         in_flight_row_ = full.row.number;
+        in_flight_fence_ = full.fence;
         move_to(in_flight_, full.replies);
         return std::move(full.row);
     }
     auto row = state_->writer.close_row(journal_bytes_);
     log_unread(row);
     in_flight_row_ = row.number;
+    in_flight_fence_ = state_->machine.jobs().fence();
     in_flight_.swap(waiting_);
     hurried_ = false;
     return row;
@@ -188,6 +191,7 @@ void Engine::log_unread(const JournalWriter::Row& row) const {
 
 std::vector<PendingReply> Engine::committed(const JournalWriter::Row& row) {
     committed_row_ = row.number;
+    committed_fence_ = in_flight_fence_;
     state_->writer.evict(row.number);
     return std::exchange(in_flight_, {});
 }
@@ -258,8 +262,9 @@ std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
 }
 
 /// Leases a client may still consider valid: active ones, and releases not yet committed or
-/// acknowledged; but not acquisitions that were never acknowledged. `ended` are the leases that
-/// ended in the row that failed.
+/// acknowledged; but not acquisitions that were never acknowledged. A lease that a refused reply
+/// only reports once more may have been acknowledged before: it is older than the row that failed.
+/// `ended` are the leases that ended in that row.
 std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
                                         const std::vector<PendingReply>& refused) const {
     auto leases = state_->machine.jobs().leases();
@@ -275,7 +280,9 @@ std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
         for (const auto& outcome : reply.outcomes) {
             const auto* acquired = outcome ? std::get_if<Acquired>(&*outcome) : nullptr;
             if (acquired == nullptr) continue;
-            for (const auto& lease : acquired->leases) std::erase(leases, lease);
+            for (const auto& lease : acquired->leases) {
+                if (lease.fence > committed_fence_) std::erase(leases, lease);
+            }
         }
     }
     return leases;
@@ -300,6 +307,7 @@ void Engine::reload(std::vector<Lease> leases) {
     state_->machine.jobs().skip_fences(fence);
     for (const auto& lease : std::exchange(kept_leases_, {})) reinstate(lease);
     committed_row_ = journal_.last_row();
+    committed_fence_ = fence;
     in_flight_row_ = 0;
 }
 

@@ -120,6 +120,7 @@ private:
     struct FullRow {
         JournalWriter::Row row;
         std::vector<PendingReply> replies{};
+        std::uint64_t fence = 0;  ///< Of the newest lease as the row ended.
     };
 
     /// What a reply waits for.
@@ -154,6 +155,9 @@ private:
     std::vector<PendingReply> in_flight_;  // Depend on the row that is being written.
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
+    // Of the newest lease as these rows ended.
+    std::uint64_t in_flight_fence_ = 0;
+    std::uint64_t committed_fence_ = 0;
     std::uint64_t journal_bytes_ = 0;  // As of the last row that the driver took.
     std::optional<Error> failure_;
     bool hurried_ = false;      // One of those that wait for the open row is in a hurry.

@@ -69,9 +69,9 @@ struct TimerScene : RedisScene {
 };
 
 /// A listener of Node, as the server sees it, which does as it is told or does not.
-class Subscriber {
+class ChannelReader {
 public:
-    Subscriber(TimerScene& scene, const std::string& name)
+    ChannelReader(TimerScene& scene, const std::string& name)
         : client_{scene.server.address()}, channel_{"dt:ch:" + name}, scene_{scene} {
         client_.command({"SUBSCRIBE", channel_});
         join();
@@ -383,7 +383,7 @@ TEST_CASE("redis: more than 1,000 DEAD timers are forgotten, the first ones firs
 
 TEST_CASE("redis: a listener of Node is told a millisecond more, as it rounds down") {
     TimerScene s;
-    Subscriber node{s, "node"};
+    ChannelReader node{s, "node"};
     s.post("a", Duration{300});
     CHECK(node.message() == interval(301));
     CHECK(s.told() == s.text(Duration{300}));
@@ -395,7 +395,7 @@ TEST_CASE("redis: a listener of Node is told a millisecond more, as it rounds do
 
 TEST_CASE("redis: a timer that is a little sooner is told, too") {
     TimerScene s;
-    Subscriber node{s, "node"};
+    ChannelReader node{s, "node"};
     s.post("a", Duration{300});
     CHECK(node.message() == interval(301));
     s.post("b", Duration{299});
@@ -404,7 +404,7 @@ TEST_CASE("redis: a timer that is a little sooner is told, too") {
 
 TEST_CASE("redis: whoever has the turn is told again when the next timer is another one") {
     TimerScene s;
-    Subscriber node{s, "node"};
+    ChannelReader node{s, "node"};
     s.post("a", Duration{300});
     s.post("b", Duration{600});
     node.messages();
@@ -439,7 +439,7 @@ TEST_CASE("redis: the next listener is told when the one with the turn leaves") 
     TimerScene s;
     const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
     s.take();
-    Subscriber node{s, "node"};
+    ChannelReader node{s, "node"};
     s.post("a", Duration{300});
     CHECK(node.messages().empty());
     SUBCASE("by itself") { s.perform(LeaveTimers{"dt", "ours"}); }
@@ -449,7 +449,7 @@ TEST_CASE("redis: the next listener is told when the one with the turn leaves") 
 
 TEST_CASE("redis: a listener that took nothing, or did not ask, is told again") {
     TimerScene s;
-    Subscriber node{s, "node"};
+    ChannelReader node{s, "node"};
     s.post("a", Duration{300});
     s.post("b", Duration{900});
     node.messages();
@@ -468,7 +468,7 @@ TEST_CASE("redis: a listener that took nothing, or did not ask, is told again") 
 
 TEST_CASE("redis: beside a listener of Node, ours asks soon after the next timer is due") {
     TimerScene s;
-    Subscriber node{s, "node"};
+    ChannelReader node{s, "node"};
     CHECK(s.take().wake_at == s.now + Duration{2'000});
     s.post("a", Duration{300});
     CHECK(s.take().wake_at == s.now + Duration{305});
@@ -482,7 +482,7 @@ TEST_CASE("redis: beside a listener of Node, ours asks soon after the next timer
 
 TEST_CASE("redis: a listener of Node is told nothing beyond its next poll") {
     TimerScene s;
-    Subscriber node{s, "node"};
+    ChannelReader node{s, "node"};
     s.post("a", Duration{981});
     CHECK(node.messages().empty());
     CHECK(s.told().empty());
@@ -495,7 +495,7 @@ TEST_CASE("redis: a listener of Node is told nothing beyond its next poll") {
 
 TEST_CASE("redis: a silent listener of Node loses its turn after a second, and stays") {
     TimerScene s;
-    Subscriber node{s, "node"};
+    ChannelReader node{s, "node"};
     const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
     s.take();
     s.post("a", Duration{300});
@@ -516,7 +516,7 @@ TEST_CASE("redis: a silent listener of Node loses its turn after a second, and s
 TEST_CASE("redis: a listener whose connection is gone leaves when it is to be told") {
     TimerScene s;
     s.other({"RPUSH", "dt:ch", "dt:ch:gone", "dt:ch:gone too"});
-    Subscriber node{s, "node"};
+    ChannelReader node{s, "node"};
     s.post("a", Duration{300});
     CHECK(node.message() == interval(301));
     CHECK(s.counts().listeners == 1);

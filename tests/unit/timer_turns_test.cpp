@@ -22,7 +22,7 @@ namespace {
 constexpr Duration second{1'000};
 
 /// Timers of one namespace, in a state machine.
-struct TimerScene {
+struct TurnScene {
     template <class S>
     typename S::Reply must(S step) {
         Step any{std::move(step)};
@@ -61,7 +61,7 @@ TEST_CASE("what to watch names namespace and listener, and can be no queue") {
 }
 
 TEST_CASE("a timer that is due sooner wakes those alone who would ask too late") {
-    TimerScene scene;
+    TurnScene scene;
     scene.ask("one");
     scene.ask("two");
     scene.post("a", 10 * second);
@@ -81,7 +81,7 @@ TEST_CASE("a timer that is due sooner wakes those alone who would ask too late")
 }
 
 TEST_CASE("a listener that was told early enough is not woken when it gets its turn") {
-    TimerScene scene;
+    TurnScene scene;
     scene.ask("one");
     scene.ask("two");
     scene.post("a", second);
@@ -98,7 +98,7 @@ TEST_CASE("a listener that was told early enough is not woken when it gets its t
 }
 
 TEST_CASE("listeners that are gone leave the line when one in it asks, however many they are") {
-    TimerScene scene;
+    TurnScene scene;
     for (int i = 0; i < 100; ++i) scene.ask("gone" + std::to_string(i));
     scene.ask("ear");
     CHECK(scene.listeners() == 101);
@@ -115,7 +115,7 @@ TEST_CASE("listeners that are gone leave the line when one in it asks, however m
 }
 
 TEST_CASE("a store keeps a bounded number of listeners, and forgets those that asked longest ago") {
-    TimerScene scene;
+    TurnScene scene;
     for (std::size_t i = 0; i <= timer_listeners_max; ++i) {
         scene.must(TakeTimers{.space = "space" + std::to_string(i), .listener = "ear", .limit = 1});
         if (i + 1 == timer_listeners_max) {
@@ -128,7 +128,7 @@ TEST_CASE("a store keeps a bounded number of listeners, and forgets those that a
 }
 
 TEST_CASE("a namespace without timers and listeners takes no memory") {
-    TimerScene scene;
+    TurnScene scene;
     auto& timers = scene.machine.timers();
     scene.ask("ear", 0);
     CHECK(timers.spaces() == 0);
@@ -154,7 +154,7 @@ TEST_CASE("a namespace without timers and listeners takes no memory") {
 }
 
 TEST_CASE("a stampede is released in slices, and what comes back with it too") {
-    TimerScene scene;
+    TurnScene scene;
     constexpr int count = 20'000;
     for (int i = 0; i < count; ++i) scene.post(std::to_string(i), Duration{i % 3}, 1);
     scene.now += second;
@@ -178,7 +178,7 @@ TEST_CASE("a stampede is released in slices, and what comes back with it too") {
 }
 
 TEST_CASE("timers of whatever length keep their ids, payloads and retries apart") {
-    TimerScene scene;
+    TurnScene scene;
     for (std::size_t length = 1; length <= timer_id_length_max; ++length) {
         for (const std::uint32_t retries_max : {0U, 7U}) {
             const std::string id(length, retries_max == 0 ? 'a' : 'b');
