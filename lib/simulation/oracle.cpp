@@ -122,18 +122,11 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
 }
 
 /// Leases that a worker does not know of, as their reply was lost, need not outlive the refusal to
-/// report them again. Nor need those that it asks to have reported once more; but these it uses.
+/// report them again.
 void Oracle::forget_unreported(const AcquireJobs& step) {
     for (auto& [key, job] : jobs_) {
         if (!job.holder || job.holder->lease.worker != step.worker) continue;
-        const auto fence = job.holder->lease.fence;
-        if (key.first != step.queue || fence <= step.known) continue;
-        if (fence <= step.newest) {
-            job.holder->in_doubt = true;
-            forget_unwritten(job);
-        } else {
-            job.holder.reset();
-        }
+        if (key.first == step.queue && job.holder->lease.fence > step.known) job.holder.reset();
     }
 }
 
@@ -173,11 +166,8 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
     for (const auto& lease : acquired.leases) {
         auto& job = account_of(lease);
         context_.note(std::string{lease.worker.text()} + " acquired " + name_of(lease));
-        if (job.holder && job.holder->lease == lease) {
-            job.holder->in_doubt = false;
-            continue;
-        }
-        if (job.holder && !job.holder->in_doubt) {
+        if (job.holder && job.holder->lease == lease) continue;
+        if (job.holder) {
             context_.fail("two have leased " + name_of(lease) + ": " +
                           std::string{job.holder->lease.worker.text()} + " and " +
                           std::string{lease.worker.text()});
@@ -235,11 +225,6 @@ void Oracle::count_attempt(JobAccount& job, const Lease& lease) {
     job.attempts = lease.attempt;
 }
 
-/// The first attempt is written when it ends.
-void Oracle::forget_unwritten(JobAccount& job) {
-    if (job.attempts == 1 && !job.written) job.attempts = 0;
-}
-
 void Oracle::forget_attempt(const Lease& lease) {
     auto& job = account_of(lease);
     if (lease.attempt > 0) job.attempts = std::min(job.attempts, lease.attempt - 1);
@@ -255,10 +240,8 @@ void Oracle::used(const Lease& lease, bool valid) {
     auto& job = account_of(lease);
     const bool leased = job.holder && job.holder->lease == lease;
     if (valid && !leased) context_.fail("a lost lease was used: " + name_of(lease));
-    if (!valid && leased && !job.holder->in_doubt) {
-        context_.fail("a valid lease was refused: " + name_of(lease));
-    }
-    if (leased) job.holder.reset();
+    if (!valid && leased) context_.fail("a valid lease was refused: " + name_of(lease));
+    if (valid) job.holder.reset();
 }
 
 void Oracle::gone(const Lease& lease) {
@@ -468,7 +451,7 @@ void Oracle::crashed() {
         }
     }
     for (auto& [key, job] : jobs_) {
-        forget_unwritten(job);
+        if (job.attempts == 1 && !job.written) job.attempts = 0;
         job.holder.reset();
     }
     seen_.clear();
@@ -557,7 +540,7 @@ void Oracle::ran(const std::string& job) {
 
 void Oracle::killed(const Uid& worker) {
     for (const auto& [key, job] : jobs_) {
-        if (job.holder && !job.holder->in_doubt && job.holder->lease.worker == worker) {
+        if (job.holder && job.holder->lease.worker == worker) {
             orphans_[key] = context_.moment();
         }
     }

@@ -98,7 +98,6 @@ private:
     struct Holder {
         Lease lease;
         std::uint64_t since = 0;  // The number of the submission that acquired it.
-        bool in_doubt = false;  // The store refused to report it once more, and may have ended it.
     };
 
     enum class Existence { unknown, present, absent };
@@ -184,7 +183,6 @@ private:
     void gone(const Lease& lease);
     void nacked(const Lease& lease, TimePoint run_at);
     void count_attempt(JobAccount& job, const Lease& lease);
-    static void forget_unwritten(JobAccount& job);
     /// The attempt of a lease does not count, or may not.
     void forget_attempt(const Lease& lease);
     /// The same of all leases of a worker.
