@@ -66,10 +66,12 @@ TEST_CASE("redis: of limits that were taken away nothing is left but a number") 
     s.push("b", "g");
     CHECK(s.begin() == 1);
     CHECK(s.exists("routemaster:throttled:work"));
+    CHECK(s.exists("routemaster:throttled_since:work"));
     CHECK(s.exists("routemaster:opens:work"));
     s.limit({});
     CHECK(s.begin() == 1);
     CHECK(!s.exists("routemaster:throttled:work"));
+    CHECK(!s.exists("routemaster:throttled_since:work"));
     CHECK(!s.exists("routemaster:opens:work"));
     CHECK(!s.exists("routemaster:paused"));
     CHECK(s.other({"HLEN", "routemaster:limits"}).number == 1);
@@ -84,6 +86,7 @@ TEST_CASE("redis: a job that waits for a token and that another program took is 
     s.now += 3 * second;
     CHECK(s.begin() == 1);
     CHECK(!s.exists("routemaster:throttled:work"));
+    CHECK(!s.exists("routemaster:throttled_since:work"));
     CHECK(!s.exists("routemaster:opens:work"));
 }
 

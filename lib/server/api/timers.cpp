@@ -178,7 +178,7 @@ void answer_page(Exchange& exchange, const TimerQuery& query,
         ++listed;
     }
     // A page that the store ended early, at `timer_slice_bytes_max`, is longer than this one: its
-    // JSON has half as many bytes at least.
+    // JSON has a third as many bytes at least.
     HttpResponse response{200, std::move(json) + "]", "application/json", {}};
     if (last != nullptr && listed < timers.size()) {
         response.headers.emplace_back(
