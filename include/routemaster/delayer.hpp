@@ -71,7 +71,7 @@ public:
               std::function<void(Result<PostedTimer>)> done);
 
     /// Posts many timers, in order, in one trip to the store, and returns the result of each. On an
-    /// embedded store they share one commit: after a crash all of them are there, or none.
+    /// embedded store those up to `row_bytes_max` share one commit: all are there, or none.
     std::vector<Result<PostedTimer>> post_many(std::span<const TimerPost> posts);
     void post_many(std::span<const TimerPost> posts,
                    std::function<void(std::vector<Result<PostedTimer>>)> done);
