@@ -68,8 +68,8 @@ public:
     }
 
     /// Puts many jobs into the queue, in order, in one trip to the store, and returns the result of
-    /// each. On an embedded store those up to `row_bytes_max` share one commit: after a crash all of
-    /// them are there, or none. Jobs in doubt (`timed_out`) may be pushed again.
+    /// each. On an embedded store those up to `row_bytes_max` share one commit: after a crash all
+    /// of them are there, or none. Jobs in doubt (`timed_out`) may be pushed again.
     std::vector<Result<Pushed>> push_many(std::span<const Job> jobs, PushOptions options = {});
     void push_many(std::span<const Job> jobs, PushOptions options,
                    std::function<void(std::vector<Result<Pushed>>)> done);
