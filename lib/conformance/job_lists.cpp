@@ -91,6 +91,7 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(names(s.jobs(State::scheduled)), std::string{}, "SCHEDULED");
         for (const std::uint32_t limit : {0U, jobs_looked_at_max + 1}) {
             s.expect_refused(ListJobs{.queue = work_queue, .limit = limit}, "limit");
+            s.expect_refused(ListJobs{.queue = work_queue, .state = JobStatus::State{4}}, "state");
             s.expect_refused(KickJobs{.queue = work_queue, .limit = limit}, "limit");
         }
     });

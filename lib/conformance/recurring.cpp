@@ -327,6 +327,7 @@ void add_recurring_refusal_cases(StoreCases& add) {
         refuse("timeout", "a", [](auto& all) { all.timeout = Duration{-1}; });
         refuse("expires", "a", [](auto& all) { all.expires = Duration{-1}; });
         refuse("catch_up", "a", [](auto& all) { all.catch_up = CatchUp::all; });
+        refuse("catch_up", "a", [](auto& all) { all.catch_up = CatchUp{3}; });
         // Two entries are the ticks' own.
         refuse("metadata", "a", [](auto& all) {
             for (std::size_t i = 0; i + 1 < job_metadata_max; ++i) {

@@ -308,6 +308,7 @@ void add_refused_timer_cases(StoreCases& add) {
         s.expect_refused(RepostDeadTimers{timer_space, {}, never}, "due_at");
         s.expect_refused(ListTimers{.space = timer_space, .limit = 0}, "limit");
         s.expect_refused(ListTimers{.space = timer_space, .limit = 1'001}, "limit");
+        s.expect_refused(ListTimers{.space = timer_space, .state = TimerState{3}}, "state");
         s.expect_refused(
             TakeTimers{.space = timer_space, .listener = "ear", .limit = taken_timers_max + 1},
             "limit");

@@ -11,8 +11,10 @@
 
 namespace routemaster::service {
 
-/// Seconds as whole milliseconds.
+/// Seconds as whole milliseconds. Throws `CLI::ValidationError` for what is no number, which ranges
+/// let pass.
 [[nodiscard]] inline Duration from_seconds(double seconds) {
+    if (std::isnan(seconds)) throw CLI::ValidationError("seconds", "nan is no number of them");
     return Duration{std::llround(seconds * 1'000)};
 }
 

@@ -11,6 +11,7 @@
 #include "components/root_key.hpp"
 #include "components/seconds.hpp"
 #include "job_object.hpp"
+#include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/timer.hpp"
@@ -53,8 +54,7 @@ int post(const ActionSettings& settings, const char* kind, Value::Map object) {
     if (settings.delay) fields.emplace_back("delay", from_seconds(*settings.delay).count());
     if (settings.at) fields.emplace_back("at", *settings.at);
     add_text(fields, "id", settings.id);
-    std::string body;
-    append_json(body, Value{std::move(fields)});
+    const auto body = body_of(std::move(fields));
     const auto answer = BusClient{settings.bus}.demand("POST", "/v1/actions", body);
     if (settings.json) {
         std::cout << answer.body << '\n';
@@ -151,7 +151,8 @@ void declare_time(CLI::App& action, ActionSettings& settings) {
                     "When it is done: milliseconds since 1970, instead of that")
         ->check(CLI::Range(std::int64_t{0}, to_milliseconds(timer_at_max)))
         ->type_name("MS");
-    action.add_option("--id", settings.id, "Its id; a timer that has it is replaced [a fresh one]");
+    action.add_option("--id", settings.id, "Its id; a timer that has it is replaced [a fresh one]")
+        ->check([](const std::string& id) { return id.empty() ? "must not be empty" : ""; });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 #include "table.hpp"
 #include "watch.hpp"
@@ -101,8 +102,7 @@ int create(const JobBatchesSettings& settings) {
     if (!settings.name.empty()) fields.emplace_back("name", settings.name);
     add_callback(fields, "on-success", settings.on_success);
     add_callback(fields, "on-end", settings.on_end);
-    std::string body;
-    append_json(body, Value{std::move(fields)});
+    const auto body = body_of(std::move(fields));
     const auto answer = BusClient{settings.bus}.demand("POST", "/v1/job-batches", body).body;
     if (settings.json) {
         std::cout << answer << '\n';

@@ -12,6 +12,7 @@
 #include "command.hpp"
 #include "components/root_key.hpp"
 #include "job_object.hpp"
+#include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/names.hpp"
@@ -167,8 +168,7 @@ int push(const JobsSettings& settings) {
     if (settings.priority != 0) add("priority", std::int64_t{settings.priority});
     if (!settings.group.empty()) add("group", settings.group);
     if (settings.concurrency != 1) add("concurrency", std::int64_t{settings.concurrency});
-    std::string body;
-    append_json(body, Value{std::move(job)});
+    const auto body = body_of(std::move(job));
     const auto answer = BusClient{settings.bus}.demand("POST", path_of(settings) + "/jobs", body);
     if (settings.json) {
         std::cout << answer.body << '\n';

@@ -15,6 +15,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "publisher.hpp"
+#include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/names.hpp"
 
@@ -164,8 +165,7 @@ int publish_one(const PublishSettings& settings) {
         if (!data) throw CLI::ValidationError("--data", data.error().context());
         event.emplace_back("data", *std::move(data));
     }
-    std::string body;
-    append_json(body, Value{std::move(event)});
+    const auto body = body_of(std::move(event));
     BusClient{settings.bus}.demand("POST", "/topics/" + settings.topic, body);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "components/root_key.hpp"
 #include "rate.hpp"
+#include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/names.hpp"
 #include "table.hpp"
@@ -115,8 +116,7 @@ int limit(const QueuesSettings& settings) {
     if (!settings.group_rate.empty()) {
         limits.emplace_back("each_group", limit_of(settings.group_rate, settings.group_burst));
     }
-    std::string body;
-    append_json(body, Value{std::move(limits)});
+    const auto body = body_of(std::move(limits));
     BusClient{settings.bus}.demand("PUT", path_of(settings) + "/rate_limits", body);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "components/root_key.hpp"
 #include "components/seconds.hpp"
 #include "job_object.hpp"
+#include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/timer.hpp"
@@ -95,8 +96,7 @@ int put_with(const RecurringSettings& settings, Value::Map fields) {
     fields.emplace_back("time_zone", settings.time_zone);
     fields.emplace_back("catch_up", settings.catch_up);
     fields.emplace_back("overlap", settings.overlap);
-    std::string body;
-    append_json(body, Value{std::move(fields)});
+    const auto body = body_of(std::move(fields));
     BusClient{settings.bus}.demand("PUT", path_of(settings), body);
     return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "bus_client.hpp"
 #include "command.hpp"
-#include "routemaster/codec/json.hpp"
+#include "request_body.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -38,8 +38,7 @@ int subscribe(const SubscribeSettings& settings) {
     add("attempts_max", settings.attempts_max);
     add("age_max", settings.age_max);
     add("dead_max", settings.dead_max);
-    std::string body;
-    append_json(body, Value{std::move(wanted)});
+    const auto body = body_of(std::move(wanted));
     BusClient{settings.bus}.demand("POST", "/subscription", body);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "components/root_key.hpp"
 #include "components/seconds.hpp"
+#include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/timer.hpp"
 #include "table.hpp"
@@ -48,12 +49,6 @@ std::string path_of_timer(const BusClient& client, const TimersSettings& setting
 }
 
 std::int64_t milliseconds(double span) { return from_seconds(span).count(); }
-
-std::string body_of(Value::Map fields) {
-    std::string body;
-    append_json(body, Value{std::move(fields)});
-    return body;
-}
 
 /// Adds when a timer is to be due.
 void add_due(const TimersSettings& settings, Value::Map& fields) {
@@ -224,7 +219,8 @@ void declare_post(CLI::App& action, TimersSettings& settings) {
         ->required()
         ->type_name("JSON");
     declare_due(action, settings);
-    action.add_option("--id", settings.id, "Its id; a timer that has it is replaced [a fresh one]");
+    action.add_option("--id", settings.id, "Its id; a timer that has it is replaced [a fresh one]")
+        ->check([](const std::string& id) { return id.empty() ? "must not be empty" : ""; });
     action
         .add_option("--retries-max", settings.retries_max,
                     "How often it is fired again until it is confirmed; 0: it is handed out at "

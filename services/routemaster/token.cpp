@@ -8,6 +8,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 
 namespace routemaster::service {
@@ -30,8 +31,7 @@ std::string text_of(const Value& object, std::string_view key) {
 int add(const TokenSettings& settings) {
     Value::Map wanted{{"name", settings.name}};
     if (!settings.token.empty()) wanted.emplace_back("token", settings.token);
-    std::string body;
-    append_json(body, Value{std::move(wanted)});
+    const auto body = body_of(std::move(wanted));
     const auto answer = BusClient{settings.bus}.demand("POST", "/api_tokens", body);
     std::cout << text_of(parse_json(answer.body).value(), "token") << '\n';
     return 0;

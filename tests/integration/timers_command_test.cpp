@@ -25,6 +25,10 @@ TEST_CASE("timers are posted, shown, taken, confirmed and cancelled from the com
           "a/1 posted\n");
     CHECK(timers({"post", "calls", "[1]", "--at", "4102444800000", "--id", "a/1"}).output ==
           "a/1 replaced\n");
+    for (const auto& id : {std::string{}, std::string{"\xff"}}) {
+        CHECK(timers({"post", "calls", "1", "--id", id}).status == 2);
+    }
+    CHECK(timers({"post", "calls", "1", "--delay", "nan"}).status == 2);
     const auto shown = timers({"show", "calls", "a/1", "--json"}).output;
     CHECK(shown == R"({"id":"a/1","state":"pending","at":4102444800000,"retries":0,)"
                    R"("retries_max":0,"payload":[1]})"

@@ -447,6 +447,20 @@ TEST_CASE("redis: the next listener is told when the one with the turn leaves") 
     CHECK(node.message() == interval(301));
 }
 
+TEST_CASE("redis: the last listener leaves nothing behind") {
+    TimerScene s;
+    SUBCASE("of one") { s.take(); }
+    SUBCASE("of two") {
+        s.take("other");
+        s.take();
+        s.perform(LeaveTimers{"dt", "other"});
+    }
+    CHECK(s.other({"EXISTS", "dt:routemaster:turn"}).number == 1);
+    s.perform(LeaveTimers{"dt", "ours"});
+    CHECK(s.other({"EXISTS", "dt:routemaster:turn", "dt:routemaster:listeners", "dt:ch"}).number ==
+          0);
+}
+
 TEST_CASE("redis: a listener that took nothing, or did not ask, is told again") {
     TimerScene s;
     ChannelReader node{s, "node"};

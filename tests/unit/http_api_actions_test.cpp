@@ -148,6 +148,8 @@ TEST_CASE("http api: an action that can never be done is refused") {
     CHECK(refused(R"({"publish":{"topic":"orders","type":"noop","url":"http://shop.example/"}})")
               .starts_with("url:"));
     CHECK(refused(R"({"publish":{"topic":"orders","type":"noop","data":{}}})").starts_with("url:"));
+    CHECK(refused(R"({"deliver":{"subscriber":"billing","url":"http://shop.example/"}})")
+              .starts_with("url:"));
     CHECK(bus.actions.counts().value().pending == 0);
     CHECK(bus.ask("POST", "/v1/actions", "{}", shop).status == 401);
 }

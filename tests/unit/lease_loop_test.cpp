@@ -109,6 +109,35 @@ public:
     std::vector<AcquireJobs> all;
 };
 
+/// A store that may be away: what it is sent then, it does when it is back.
+class AwayStore final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        if (!away_) return next().submit(steps, now, std::move(done));
+        sent_.push_back({std::vector<Step>(steps.begin(), steps.end()), now, std::move(done)});
+    }
+
+    void leave() { away_ = true; }
+    void come_back() {
+        away_ = false;
+        for (auto& each : std::exchange(sent_, {})) {
+            next().submit(each.steps, each.now, std::move(each.done));
+        }
+    }
+
+private:
+    struct Sent {
+        std::vector<Step> steps;
+        TimePoint now;
+        Completion done;
+    };
+
+    bool away_ = false;
+    std::vector<Sent> sent_;
+};
+
 /// A store with a queue `images`, and a worker on it. Single threaded.
 struct LeaseScene {
     explicit LeaseScene(std::size_t slots = 10, LeaseLoopOptions options = {})
@@ -453,6 +482,57 @@ TEST_CASE("workers that stood still together do not take each other for dead") {
         other.run();
     }
     CHECK(other.notes.jobs() == Jobs{"resize"});
+}
+
+TEST_CASE("after a store was away, its workers do not take each other for dead") {
+    LeaseScene scene{1, {.finds_lost = true}};
+    AwayStore away{scene.store};
+    LoopWorker other{away, scene.now, scene.complete({.finds_lost = true}), 1};
+    scene.push("resize");
+    scene.run();
+    other.run();
+    REQUIRE(scene.worker.loop.leased() == 1);
+    away.leave();
+    // The store hears of neither.
+    scene.disturbed.refuse<Heartbeat>(1'000);
+    for (int i = 0; i < 20; ++i) {
+        scene.now += Duration{500};
+        scene.run();
+        other.run();
+    }
+    // What the other sent meanwhile comes first.
+    away.come_back();
+    other.run();
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+    for (int i = 0; i < 6; ++i) {
+        scene.now += Duration{500};
+        other.run();
+        CHECK(scene.queue() == QueueStatus{.pending = 1});
+    }
+    // Who is not heard of by then is dead.
+    scene.now += Duration{2'000};
+    other.run();
+    scene.now += Duration{2'000};
+    other.run();
+    CHECK(other.notes.jobs() == Jobs{"resize"});
+}
+
+TEST_CASE("a worker whose store was away asks what it lost, though it never stood still") {
+    LeaseScene scene;
+    AwayStore away{scene.store};
+    LoopWorker worker{away, scene.now, scene.complete({.finds_lost = true}), 1};
+    scene.push("resize");
+    worker.run();
+    REQUIRE(worker.loop.leased() == 1);
+    away.leave();
+    for (int i = 0; i < 4; ++i) {
+        scene.now += Duration{1'000};
+        worker.run();
+    }
+    perform(scene.store, ScrubWorkers{Duration{3'500}}, scene.now).value();
+    away.come_back();
+    worker.run();
+    CHECK(worker.notes.lost_ones.size() == 1);
 }
 
 TEST_CASE("a worker that stood still can settle nothing that was handed on") {

@@ -116,6 +116,9 @@ Result<void> FailJob::check() const {
 
 Result<void> ListJobs::check() const {
     if (auto checked = check_own_queue(queue); !checked) return checked;
+    if (state > JobStatus::State::buried) {
+        return Error{Errc::invalid, "state: is none of a job"};
+    }
     return check_page_limit(limit);
 }
 

@@ -81,6 +81,9 @@ Result<void> PutRecurringJob::check() const {
         return Error{Errc::invalid, "name: must be 1 to 64 of A-Z, a-z, 0-9, _, - and ."};
     }
     const auto& wanted = *settings;
+    if (wanted.catch_up > CatchUp::all) {
+        return Error{Errc::invalid, "catch_up: must be skip, once or all"};
+    }
     if (wanted.catch_up == CatchUp::all && !wanted.overlap) {
         return Error{Errc::invalid,
                      "catch_up: all needs overlap, as ticks would exclude each other"};

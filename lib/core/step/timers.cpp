@@ -134,6 +134,7 @@ Result<void> FindTimer::check() const { return check_space(space); }
 
 Result<void> ListTimers::check() const {
     if (auto checked = check_space(space); !checked) return checked;
+    if (state > TimerState::dead) return Error{Errc::invalid, "state: is none of a timer"};
     if (limit >= 1 && limit <= listed_timers_max) return {};
     return Error{Errc::invalid, "limit: must be from 1 to " + std::to_string(listed_timers_max)};
 }

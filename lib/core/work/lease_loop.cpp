@@ -167,12 +167,17 @@ void LeaseLoop::report_missed() {
 }
 
 void LeaseLoop::on(Heard& heard) {
-    // Nobody takes a worker for dead that was heard of in time.
-    if (heard_at_ != never && heard.at - heard_at_ >= options_.worker_silence) {
+    // Nobody takes a worker for dead that was heard of in time: this one was by now, at the latest.
+    if (options_.finds_lost && heard_at_ != never && now_ - heard_at_ >= options_.worker_silence) {
         asks_for_all_ = true;
         schedule_.ask_at(now_);
     }
+    // The others were not heard of, either.
+    if (std::exchange(store_was_away_, false) || now_ - heard.at >= away_after()) {
+        spares_until_ = now_ + options_.worker_silence;
+    }
     heard_at_ = heard.at;
+    if (!options_.finds_lost) return;
     for (const auto fence : heard.cancelled) {
         const auto found = std::find_if(leased_.begin(), leased_.end(), [fence](const auto& any) {
             return any.second.lease.fence == fence;
@@ -267,6 +272,8 @@ void LeaseLoop::retry_due() {
 
 void LeaseLoop::clock_set_back() {
     schedule_.clock_set_back(now_);
+    spares_until_ = std::min(spares_until_, now_ + options_.worker_silence);
+    heard_at_ = heard_at_ == never ? never : std::min(heard_at_, now_);
     const auto waiting = std::exchange(retries_, {});
     for (const auto& [at, id] : waiting) retries_.emplace(std::min(at, now_), id);
 }
@@ -292,10 +299,16 @@ void LeaseLoop::stay_alive() {
     const bool stood_still = last_heartbeat_ <= now_ && !spared_others_ &&
                              now_ - last_heartbeat_ >= 2 * options_.heartbeat_interval;
     spared_others_ = stood_still;
+    // What is sent to a store that is away is done when it is back, perhaps before it hears of the
+    // others: until then, and for as long as they have to be heard of, all are spared.
+    const bool away = heard_at_ != never && last_heartbeat_ <= now_ &&
+                      last_heartbeat_ - heard_at_ >= away_after();
+    store_was_away_ = store_was_away_ || away;
     last_heartbeat_ = now_;
     next_heartbeat_ = now_ + options_.heartbeat_interval;
     others_.emplace_back(Heartbeat{options_.worker});
-    if (!stood_still) others_.emplace_back(ScrubWorkers{options_.worker_silence});
+    if (stood_still || away || now_ < spares_until_) return;
+    others_.emplace_back(ScrubWorkers{options_.worker_silence});
 }
 
 void LeaseLoop::on(MoreToScrub&) {
@@ -367,14 +380,11 @@ void LeaseLoop::post_others() {
     released_.clear();
     if (others_.empty()) return;
     auto steps = std::exchange(others_, {});
-    // Where the heartbeat is, if its reply matters.
-    auto place = steps.size();
-    if (options_.finds_lost) {
-        const auto heartbeat = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
-            return std::holds_alternative<Heartbeat>(step);
-        });
-        place = static_cast<std::size_t>(heartbeat - steps.begin());
-    }
+    // Where the heartbeat is, if there is one.
+    const auto heartbeat = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
+        return std::holds_alternative<Heartbeat>(step);
+    });
+    const auto place = static_cast<std::size_t>(heartbeat - steps.begin());
     store_.submit(steps, now_,
                   [event_queue = events_.shared(), place, at = now_](std::span<Outcome> outcomes) {
                       if (place < outcomes.size() && outcomes[place]) {

@@ -278,6 +278,8 @@ private:
     void send_settlement(Id id);
 
     void stay_alive();
+    /// Without an answer for so long, the store is away.
+    [[nodiscard]] Duration away_after() const noexcept { return 2 * options_.heartbeat_interval; }
     /// Forgets the leases that are left, before the worker retires.
     void wind_up();
     /// Whether the end waits for a lease.
@@ -319,7 +321,9 @@ private:
     std::vector<Step> others_;  // Their replies matter little.
     std::vector<Released> released_;
     TimePoint last_heartbeat_ = never;
-    bool spared_others_ = false;  ///< It did not look for the dead with its last heartbeat.
+    bool spared_others_ = false;   ///< It did not look for the dead with its last heartbeat.
+    bool store_was_away_ = false;  ///< Since the last heartbeat that it replied to.
+    TimePoint spares_until_ = TimePoint::min();  ///< It does not look for the dead before.
     TimePoint next_heartbeat_{};
     std::optional<TimePoint> close_at_;
     TimePoint settle_by_{};  // How long settlements are awaited beyond the deadline.

@@ -34,14 +34,14 @@ Result<TimerAction> action_of(const Value& payload, const HttpApiOptions& option
     return action;
 }
 
-/// The rules for its event. One for a subscriber alone carries data rather than a URL; only Ruby
+/// The rules for its event. One for a subscriber alone may carry data and no URL; only Ruby
 /// processes, whose rule for topics is stricter too, cannot do without.
 PublicationOptions rules_for(const TimerAction& action, const HttpApiOptions& options) {
     PublicationOptions rules{.rules = options.event_rules,
                              .event_data_max = options.event_data_max};
-    if (std::holds_alternative<DeliverAction>(action) && rules.rules.topics == TopicRule::any) {
-        rules.rules.urls = UrlRule::any;
-    }
+    const auto* const deliver = std::get_if<DeliverAction>(&action);
+    const bool has_no_url = deliver != nullptr && deliver->event.url.empty();
+    if (has_no_url && rules.rules.topics == TopicRule::any) rules.rules.urls = UrlRule::any;
     return rules;
 }
 

@@ -13,6 +13,7 @@
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/recurring_jobs.hpp"
+#include "routemaster/timer_action.hpp"
 #include "routes.hpp"
 #include "timer_payload.hpp"
 
@@ -89,6 +90,9 @@ Result<void> read_timer(const Value& payload, const Value& timer, RecurringSetti
     auto space = optional_text(timer, "namespace");
     if (!space) return headed("timer", space.error());
     if (!*space) return bad("timer", "namespace: is missing");
+    if (**space == action_space) {
+        return bad("timer", "namespace: is that of actions, which do not recur");
+    }
     auto others = *fields;
     std::erase_if(others, [](const auto& field) { return field.first == "namespace"; });
     const auto post = timer_post(Value{std::move(others)});

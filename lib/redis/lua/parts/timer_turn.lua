@@ -43,6 +43,7 @@ local function leave(listener)
     local had_turn = redis.call('LINDEX', channels, -1) == listener
     redis.call('LREM', channels, 0, listener)
     redis.call('HDEL', listeners, listener)
+    if redis.call('EXISTS', listeners) == 0 then redis.call('HDEL', turn, 'latest') end
     if had_turn then forget_told() end
 end
 
@@ -160,7 +161,11 @@ local function wake_others(first, me, last)
             end
         end
     end
-    redis.call('HSET', turn, 'latest', string.format('%.0f', latest))
+    if latest > 0 then
+        redis.call('HSET', turn, 'latest', string.format('%.0f', latest))
+    else
+        redis.call('HDEL', turn, 'latest')
+    end
 end
 
 -- Tells the listener whose turn it is when the next timer is due, if it does not know. `me` asks
