@@ -25,9 +25,9 @@ namespace routemaster {
 /// Settings of an `ActionRunner`.
 struct ActionRunnerOptions {
     /// How long after its firing a timer fires again that was not completed, as its runner died for
-    /// example. At least 1 ms.
+    /// example. Less than 1 ms is 1 ms.
     Duration confirm_within{10'000};
-    /// A look at the timers even when nothing is due and nobody woke it. At least 1 ms.
+    /// A look at the timers even when nothing is due and nobody woke it; 1 ms at least.
     Duration poll_interval{1'000};
     const Clock* clock = nullptr;  ///< Null: the clock of the machine. Must outlive the runner.
     Log log{};
