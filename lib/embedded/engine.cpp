@@ -6,10 +6,10 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "core/store/payload_bytes.hpp"
 #include "replay.hpp"
 
 namespace routemaster::embedded {
@@ -54,18 +54,6 @@ void make_place(std::vector<PendingReply>& replies, std::size_t count) {
 /// The longest row: SQLite takes 10^9 bytes, and the compaction doubles it at most.
 constexpr std::uint64_t row_bytes_limit = 256U << 20U;
 
-std::uint64_t payload_bytes_of(const Step& step) {
-    return std::visit(
-        [](const auto& any) -> std::uint64_t {
-            if constexpr (BringsPayload<std::decay_t<decltype(any)>>) {
-                return any.payload_bytes();
-            } else {
-                return 0;
-            }
-        },
-        step);
-}
-
 /// There must be places for them.
 void move_to(std::vector<PendingReply>& to, std::vector<PendingReply>& replies) {
     std::move(replies.begin(), replies.end(), std::back_inserter(to));
@@ -106,7 +94,7 @@ Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now,
             outcomes.emplace_back(Error{Errc::unavailable, "the disk is full"});
             continue;
         }
-        const auto bytes = payload_bytes_of(step);
+        const auto bytes = detail::payload_bytes_of(step);
         const auto bytes_max = std::min(options_.row_bytes_max, row_bytes_limit);
         if (bytes > bytes_max) {
             outcomes.emplace_back(Error{Errc::invalid, "payload: a file takes at most " +

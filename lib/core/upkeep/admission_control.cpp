@@ -5,11 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "core/store/payload_bytes.hpp"
 #include "core/upkeep/rounds.hpp"
 #include "core/work/event_queue.hpp"
 #include "routemaster/perform.hpp"
@@ -27,7 +26,7 @@ public:
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) {
         if (!full()) {
-            for (const auto& step : steps) accepted_ += bytes_of(step);
+            for (const auto& step : steps) accepted_ += detail::payload_bytes_of(step);
             return store_.submit(steps, now, std::move(done));
         }
         std::vector<Step> passing;
@@ -77,18 +76,6 @@ private:
 
     static bool takes_capacity(const Step& step) {
         return CapacityNeed{traits_of(step).needs} == CapacityNeed::payload;
-    }
-
-    static std::uint64_t bytes_of(const Step& step) {
-        return std::visit(
-            [](const auto& any) -> std::uint64_t {
-                if constexpr (BringsPayload<std::decay_t<decltype(any)>>) {
-                    return any.payload_bytes();
-                } else {
-                    return 0;
-                }
-            },
-            step);
     }
 
     static Error refusal() {
