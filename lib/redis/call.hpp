@@ -60,12 +60,33 @@ public:
         count_ += list.count_ - skipped;
     }
 
+    /// What is added from here on is a call's own; what stands before it, calls that travel together
+    /// have in common.
+    Arguments& begin_own() {
+        own_at_ = encoded_.size();
+        own_count_ = count_;
+        return *this;
+    }
+    /// Whether both have the same in common.
+    [[nodiscard]] bool shares_with(const Arguments& other) const noexcept {
+        return own_count_ == other.own_count_ &&
+               std::string_view{encoded_}.substr(0, own_at_) ==
+                   std::string_view{other.encoded_}.substr(0, other.own_at_);
+    }
+    /// Adds what is the other's own.
+    void add_own_of(const Arguments& other) {
+        encoded_.append(other.encoded_, other.own_at_);
+        count_ += other.count_ - other.own_count_;
+    }
+
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
     [[nodiscard]] const std::string& encoded() const noexcept { return encoded_; }
 
 private:
     std::string encoded_;
     std::size_t count_ = 0;
+    std::size_t own_at_ = 0;     ///< Where in `encoded_` the call's own ones begin.
+    std::size_t own_count_ = 0;  ///< How many stand before them.
 };
 
 /// A script to run, and its arguments: the number of keys, the keys, the rest.
@@ -75,6 +96,10 @@ struct Call {
     /// Called once: from the link's thread, or inside `send` when the call is refused at once. Must
     /// not block.
     std::function<void(CallResult)> done;
+    /// Runs several such calls, one after the other, if they can travel together; see `join`. Must
+    /// outlive the call.
+    const Script* joint = nullptr;
+    std::size_t joined = 1;  ///< How many calls it stands for.
 };
 
 }  // namespace routemaster::redis

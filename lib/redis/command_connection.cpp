@@ -23,15 +23,16 @@ std::chrono::microseconds::rep number(const redisReply& reply, std::size_t eleme
 PendingCall no_call() { return {.call = {}, .deadline = no_instant}; }
 
 void append_call(std::string& out, const PendingCall& pending) {
-    const auto& [script, arguments, done] = pending.call;
+    const auto& script = *pending.call.script;
+    const auto& arguments = pending.call.arguments;
     char count[24];
     const auto end = std::to_chars(count, count + sizeof count, arguments.count() + 2).ptr;
     out.append("*", 1).append(count, end);
     if (pending.with_source) {
-        const auto size = std::to_string(script->source.size());
-        out.append("\r\n$4\r\nEVAL\r\n$").append(size).append("\r\n").append(script->source);
+        const auto size = std::to_string(script.source.size());
+        out.append("\r\n$4\r\nEVAL\r\n$").append(size).append("\r\n").append(script.source);
     } else {
-        out.append("\r\n$7\r\nEVALSHA\r\n$40\r\n").append(script->sha1);
+        out.append("\r\n$7\r\nEVALSHA\r\n$40\r\n").append(script.sha1);
     }
     out.append("\r\n", 2).append(arguments.encoded());
 }
@@ -124,7 +125,7 @@ void CommandConnection::got_time(const redisReply& reply, Instant now) {
 
 void CommandConnection::got_reply(PendingCall pending, ServerReply reply) {
     if (reply->type == REDIS_REPLY_ERROR) return got_error(std::move(pending), *reply);
-    output_.finished.push_back({std::move(pending.call.done), std::move(reply)});
+    output_.finished.emplace_back(std::move(pending.call), std::move(reply));
 }
 
 void CommandConnection::got_error(PendingCall pending, const redisReply& reply) {
@@ -158,7 +159,7 @@ void CommandConnection::got_error(PendingCall pending, const redisReply& reply) 
             }
             break;
     }
-    output_.finished.push_back({std::move(pending.call.done), std::move(error_reply.error)});
+    output_.finished.emplace_back(std::move(pending.call), std::move(error_reply.error));
 }
 
 /// Reports calls that timed out, and closes a connection on which nothing arrives.
@@ -168,8 +169,7 @@ void CommandConnection::expire(Instant now) {
         if (kind != Sent::Kind::call) continue;
         if (pending.deadline > now) break;
         // Includes calls not sent yet: bytes in the write buffer cannot be removed.
-        output_.finished.push_back(
-            {std::exchange(pending.call.done, nullptr), in_doubt("no reply in time")});
+        output_.finished.emplace_back(std::move(pending.call), in_doubt("no reply in time"));
     }
     if (is_owed() && now - silent_since_ >= context_.options.timeout) {
         connection_.lose({Errc::unavailable, "no reply"});
@@ -191,7 +191,7 @@ void CommandConnection::lose(Error reason) {
         if (end > connection_.sent()) {
             output_.retries.push_back(std::move(pending));
         } else {
-            output_.finished.push_back({std::move(pending.call.done), in_doubt(reason_.context())});
+            output_.finished.emplace_back(std::move(pending.call), in_doubt(reason_.context()));
         }
     }
     sent_.clear();

@@ -34,8 +34,14 @@ struct PendingCall {
 
 /// A call whose result is known and not yet reported.
 struct FinishedCall {
+    FinishedCall(Call&& call, CallResult outcome)
+        : done{std::exchange(call.done, nullptr)},
+          result{std::move(outcome)},
+          joined{call.joined} {}
+
     std::function<void(CallResult)> done;
     CallResult result;
+    std::size_t joined;  ///< How many calls it stands for.
 };
 
 /// Sends calls to one server and matches replies with them. It calls nobody back: it leaves results

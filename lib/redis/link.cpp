@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "joint_call.hpp"
 #include "routemaster/completion_thread.hpp"
 #include "routemaster/entropy.hpp"
 
@@ -138,17 +139,33 @@ bool Link::take_submitted(Instant now) {
 void Link::flush(Instant now) {
     for (auto* queue : {&retries_, &waiting_}) {
         while (!queue->empty() && queue->front().deadline <= now) {
-            finished_.push_back(
-                {std::move(queue->front().call.done), Error{Errc::unavailable, unsent_reason()}});
+            finished_.emplace_back(std::move(queue->front().call),
+                                   Error{Errc::unavailable, unsent_reason()});
             queue->pop_front();
         }
         while (!queue->empty() && connection_ && connection_->is_open() && now >= send_due_) {
-            connection_->send(std::move(queue->front()), now);
-            queue->pop_front();
+            connection_->send(take_next(*queue), now);
             if (slot_moving_) send_due_ = now + slot_pause;
         }
     }
     if (connection_) connection_->flush();
+}
+
+/// Takes the first call of a queue that has one, together with those behind it that can travel with
+/// it.
+PendingCall Link::take_next(std::deque<PendingCall>& queue) {
+    auto next = std::move(queue.front());
+    queue.pop_front();
+    std::vector<Call> joining;
+    auto bytes = next.call.arguments.encoded().size();
+    while (!queue.empty() && can_join(next.call, queue.front().call) && bytes < joined_bytes_max &&
+           joining.size() + 1 < joined_max) {
+        bytes += queue.front().call.arguments.encoded().size();
+        joining.push_back(std::move(queue.front().call));
+        queue.pop_front();
+    }
+    if (!joining.empty()) next.call = join(std::move(next.call), std::move(joining));
+    return next;
 }
 
 /// Why a call could not be sent.
@@ -258,10 +275,10 @@ void Link::report_results() {
     if (finished_.empty()) return;
     {
         const std::lock_guard lock{mutex_};
-        unanswered_ -= finished_.size();
+        for (const auto& call : finished_) unanswered_ -= call.joined;
     }
     reporting_.swap(finished_);
-    for (auto& [done, result] : reporting_) done(std::move(result));
+    for (auto& call : reporting_) call.done(std::move(call.result));
     reporting_.clear();
 }
 
@@ -300,7 +317,7 @@ void Link::end() {
     }
     for (auto* queue : {&retries_, &waiting_}) {
         for (auto& pending : *queue) {
-            finished_.push_back({std::move(pending.call.done), cancelled});
+            finished_.emplace_back(std::move(pending.call), cancelled);
         }
         queue->clear();
     }

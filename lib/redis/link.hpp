@@ -41,7 +41,8 @@ namespace routemaster::redis {
 ///     send ──► submitted_ ──► waiting_ ──► connection_ ──► finished_ ──► done
 ///                  any thread │ the link's thread from here on
 ///
-/// Calls are sent in the order of `send`, all that are waiting together. A call that was not yet
+/// Calls are sent in the order of `send`, all that are waiting together, some of them as one call;
+/// see `join`. A call that was not yet
 /// sent when the connection broke waits for the next connection until its timeout (`unavailable`);
 /// one that was sent is in doubt (`timed_out`). Beyond `waiting_max` calls, a call fails as
 /// `unavailable` at once.
@@ -90,6 +91,7 @@ private:
     void work_listener(Instant now);
     bool take_submitted(Instant now);
     void flush(Instant now);
+    [[nodiscard]] static PendingCall take_next(std::deque<PendingCall>& queue);
     void collect(CommandConnection::Output& output, Instant now);
     void connected(std::unique_ptr<CommandConnection> connection, Instant now);
     void lost(Instant now);

@@ -19,6 +19,7 @@ Arguments& Request::on(std::string_view key, std::string_view name) {
 Arguments& Request::on(const Lease& lease) {
     return on("jobs:index:", lease.queue)
         .add(lease.queue)
+        .begin_own()
         .add(lease.job)
         .add(lease.worker.text())
         .add(lease.fence);

@@ -301,6 +301,82 @@ TEST_CASE("link: it ends quickly and completes every call") {
     CHECK(answers == std::vector<std::string>(3, "cancelled: the store was closed"));
 }
 
+namespace {
+
+/// Returns the arguments behind the first as a list, of those that are `bad` an error, and of one
+/// that is `short` nothing.
+const redis::Script echo_all = make_script("echo_all", R"(
+    local all = {}
+    for i = 2, #ARGV do
+        if ARGV[i] == 'bad' then all[#all + 1] = redis.error_reply('INVALID bad')
+        elseif ARGV[i] ~= 'short' then all[#all + 1] = ARGV[i] end
+    end
+    redis.call('INCR', 'runs')
+    return all)");
+
+/// Calls that can travel together if they share the first argument.
+std::vector<redis::Call> joint_calls(const std::vector<std::string>& texts,
+                                     std::vector<std::string>& answers, std::promise<void>& last,
+                                     std::string_view shared = "shared") {
+    std::vector<redis::Call> calls;
+    for (const auto& text : texts) {
+        auto call = LinkScene::call(echo, {}, shared, [&](const redis::CallResult& answer) {
+            answers.push_back(dump(answer));
+            if (answers.size() == texts.size()) last.set_value();
+        });
+        call.arguments.begin_own().add(text);
+        call.joint = &echo_all;
+        calls.push_back(std::move(call));
+    }
+    return calls;
+}
+
+std::vector<std::string> ask_together(LinkScene& scene, const std::vector<std::string>& texts) {
+    std::vector<std::string> answers;
+    std::promise<void> last;
+    auto calls = joint_calls(texts, answers, last);
+    scene.link.send(calls);
+    last.get_future().wait();
+    return answers;
+}
+
+}  // namespace
+
+TEST_CASE("link: calls that wait together travel in one, and each gets its own reply") {
+    const RedisServer server;
+    LinkScene scene{server};
+    const std::vector<std::string> texts{"one", "bad", "three"};
+    const std::vector<std::string> replies{"one", "invalid: bad", "three"};
+    // The server does not know the script at first.
+    CHECK(ask_together(scene, texts) == replies);
+    CHECK(server.command({"GET", "runs"}).text == "1");
+    server.command({"SCRIPT", "FLUSH"});
+    CHECK(ask_together(scene, texts) == replies);
+    CHECK(server.command({"GET", "runs"}).text == "2");
+    // One alone runs its own script.
+    CHECK(ask_together(scene, {"bad"}) == std::vector<std::string>{"shared"});
+    CHECK(ask_together(scene, {"one", "short"}) ==
+          std::vector<std::string>(2, "corrupted: the server's reply is not one for each call"));
+    CHECK(ask_together(scene, std::vector<std::string>(1'000, "x")) ==
+          std::vector<std::string>(1'000, "x"));
+}
+
+TEST_CASE("link: calls that travel together are as many as before for the limit of those waiting") {
+    RedisServer server;
+    LinkScene scene{
+        RedisOptions{.addresses = {server.address()}, .timeout = Duration{300}, .waiting_max = 4}};
+    scene.await_connected();
+    const std::vector<std::string> texts{"1", "2", "3", "4", "5"};
+    for (int round = 0; round < 3; ++round) {
+        CHECK(ask_together(scene, texts) ==
+              std::vector<std::string>{"unavailable: too many steps wait", "1", "2", "3", "4"});
+    }
+    server.pause();
+    CHECK(ask_together(scene, texts).back() == "timed out: no reply in time");
+    server.resume();
+    CHECK(ask_together(scene, texts).back() == "4");
+}
+
 TEST_CASE("link: inconsistent options are refused") {
     const auto refused = [](RedisOptions options) {
         try {

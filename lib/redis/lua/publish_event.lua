@@ -1,20 +1,19 @@
 -- PublishEvent: appends one event to the queues of all subscribers of its topic; or to the queue of
 --               one subscriber, without regard for the topic.
 -- KEYS  1 topic:{topic}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 message, 7 timestamp,
---       8 the first 17 characters of fresh batch ids, 9 and 10 the fields of the counters
---       events.published and events.bytes, 11 topics that the publisher may have claimed,
---       12 "1" if the publisher must be a valid token, 13 bytes that fill a batch, 14 who alone
---       gets it, or ""
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 and 7 the fields of the counters
+--       events.published and events.bytes, 8 topics that the publisher may have claimed, 9 "1" if
+--       the publisher must be a valid token, 10 bytes that fill a batch, 11 who alone gets it, or
+--       "", 12 message, 13 timestamp, 14 the first 17 characters of fresh batch ids
 -- Parts: groups() returns those that are seldom needed.
 -- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
 --       delivery job; seals what is full; counts.
 -- Reply: 1, 0 when the topic belongs to another, -1 when the publisher may claim no more topics, -2
 --        when the publisher is not a valid token, or -3 when there is no such subscriber.
-local only = ARGV[14]
-local topic, publisher, message = ARGV[4], ARGV[5], ARGV[6]
-local bytes_max = tonumber(ARGV[13])
-if ARGV[12] == '1' and redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
+local only = ARGV[11]
+local topic, publisher, message = ARGV[4], ARGV[5], ARGV[12]
+local bytes_max = tonumber(ARGV[10])
+if ARGV[9] == '1' and redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
     return -2
 end
 local owner = redis.call('HGET', KEYS[1], 'publisher')
@@ -27,7 +26,7 @@ end
 local claims = not owner and publisher ~= ''
 if claims then
     local claimed = redis.call('HGET', P .. 'routemaster:claims', publisher)
-    if (tonumber(claimed) or 0) >= tonumber(ARGV[11]) then return -1 end
+    if (tonumber(claimed) or 0) >= tonumber(ARGV[8]) then return -1 end
 end
 if not owner then redis.call('SCARD', P .. 'topics') end
 
@@ -59,7 +58,7 @@ for _, token in ipairs(tokens) do
         local due = false
         -- Also for an existing batch: one whose job was lost gets it back.
         if not uid or redis.call('SISMEMBER', jobs, '\146\165batch\145\180' .. uid) == 0 then
-            due = math.min(tonumber(ARGV[7]), now) + (tonumber(wants[1]) or 500)
+            due = math.min(tonumber(ARGV[13]), now) + (tonumber(wants[1]) or 500)
             some_wait = true
             if due <= now then some_move = true end
         end
@@ -96,8 +95,8 @@ if #targets > 0 then redis.call('HLEN', gauge) end
 
 if only == '' then
     -- The first change: if it fails, nothing else was changed.
-    tally(ARGV[9], 1)
-    tally(ARGV[10], #message)
+    tally(ARGV[6], 1)
+    tally(ARGV[7], #message)
     if claims then
         add(P .. 'routemaster:claims', publisher, 1)
         redis.call('HSET', KEYS[1], 'publisher', publisher)

@@ -48,6 +48,19 @@ struct StepProtocol<PushJob> {
                        push_job);
     }
 
+    static Script joint_script() {
+        using namespace lua;
+        const auto checks = lazily("checks", {expect}, "expect_queue");
+        return compose("push_jobs", script_kind(PushJob::traits),
+                       {wake, all_ready, queue_names_part(), checks}, push_jobs);
+    }
+    static bool can_join(const PushJob& step) {
+        return !is_ruby_queue(step.queue) && has_defaults(step);
+    }
+    static bool has_defaults(const PushJob& step) {
+        return step.options == JobOptions{} && step.after.empty();
+    }
+
     /// Ruby workers end at a job they do not know.
     static Result<void> check_mixed_fleet(const PushJob& step, const RequestContext&) {
         if (step.queue != "main" && step.queue != "aux") return {};
@@ -58,9 +71,10 @@ struct StepProtocol<PushJob> {
     static void request(Request& request, const PushJob& step) {
         request.on("jobs:index:", step.queue)
             .add(step.queue)
+            .begin_own()
             .add(step.job)
             .add(request.wire(step.run_at));
-        if (step.options == JobOptions{} && step.after.empty()) return;
+        if (has_defaults(step)) return;
         request.arguments()
             .add(step.options.attempts_max)
             .add(step.options.timeout.count())
@@ -190,6 +204,17 @@ struct StepProtocol<AckJob> {
             {names, ruby_acks, groups, dependents, ends, batches, keyed_acks, checks, folds},
             ack_job);
     }
+    static Script joint_script() {
+        using namespace lua;
+        const auto checks = lazily("checks", {expect}, "expect, expect_queue");
+        const auto folds = lazily("throughput", {lua::throughput}, "fold_throughput");
+        return compose(
+            "ack_jobs", script_kind(AckJob::traits),
+            {lua::alone, queue_names_part(), checks, folds, as_function(script_of<AckJob>())},
+            ack_jobs);
+    }
+    static bool can_join(const AckJob& step) { return !is_ruby_queue(step.lease.queue); }
+
     static void request(Request& request, const AckJob& step) { request.on(step.lease); }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
 };

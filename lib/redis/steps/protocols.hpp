@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,6 +18,13 @@ namespace routemaster::redis {
 template <class S>
 const Script& script_of() {
     static const Script script = StepProtocol<S>::script();
+    return script;
+}
+
+/// The script that runs several such steps, where they can travel together.
+template <class S>
+const Script& joint_script_of() {
+    static const Script script = StepProtocol<S>::joint_script();
     return script;
 }
 
@@ -38,6 +46,9 @@ Result<StepCall> call_of(const S& step, const RequestContext& context) {
     Protocol::request(request, step);
     StepCall made{
         request.take_call(), {read_as<S>, request.take_asked_for(), context.clock_offset}, {}};
+    if constexpr (requires { Protocol::joint_script(); }) {
+        if (Protocol::can_join(step)) made.call.joint = &joint_script_of<S>();
+    }
     if constexpr (requires { Protocol::listed_names; }) made.listed_names = Protocol::listed_names;
     return made;
 }
@@ -60,7 +71,13 @@ Result<StepCall> Protocols<StepList<S...>>::call(const Step& step, const Request
 
 template <class... S>
 void Protocols<StepList<S...>>::add_scripts(std::vector<const Script*>& scripts) {
-    (scripts.push_back(&script_of<S>()), ...);
+    const auto add = [&]<class One>(std::type_identity<One>) {
+        scripts.push_back(&script_of<One>());
+        if constexpr (requires { StepProtocol<One>::joint_script(); }) {
+            scripts.push_back(&joint_script_of<One>());
+        }
+    };
+    (add(std::type_identity<S>{}), ...);
 }
 
 }  // namespace routemaster::redis

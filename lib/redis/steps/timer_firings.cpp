@@ -52,8 +52,15 @@ struct StepProtocol<ConfirmTimer> {
         return compose(ConfirmTimer::traits,
                        {expect, timers, event_retries, lazy_turns("tell_again")}, confirm_timer);
     }
+    static Script joint_script() {
+        return compose(
+            "confirm_timers", script_kind(ConfirmTimer::traits),
+            {lua::alone, lua::timers, lua::event_retries, as_function(script_of<ConfirmTimer>())},
+            lua::confirm_timers);
+    }
+    static bool can_join(const ConfirmTimer&) { return true; }
     static void request(Request& request, const ConfirmTimer& step) {
-        request.on(step.space, ":et").add(step.space).add(step.id);
+        request.on(step.space, ":et").add(step.space).begin_own().add(step.id);
         request.add_if(step.retries);
         request.add_if(step.firing);
     }

@@ -41,9 +41,16 @@ struct StepProtocol<PostTimer> {
         return compose(PostTimer::traits, {expect, timers, timer_confirm, lazy_turns("tell_of")},
                        post_timer);
     }
+    static Script joint_script() {
+        return compose("post_timers", script_kind(PostTimer::traits),
+                       {lua::alone, lua::timers, as_function(script_of<PostTimer>())},
+                       lua::post_timers);
+    }
+    static bool can_join(const PostTimer& step) { return !step.keep; }
     static void request(Request& request, const PostTimer& step) {
         request.on(step.space, ":ei")
             .add(step.space)
+            .begin_own()
             .add(step.id)
             .add(timer_event(step.id, step.payload, step.retries_max))
             .add(request.wire(step.due_at))

@@ -27,6 +27,14 @@ struct StepProtocol<PublishEvent> {
         return compose(PublishEvent::traits, {index, counter, groups}, publish_event);
     }
 
+    static Script joint_script() {
+        return compose(
+            "publish_events", script_kind(PublishEvent::traits),
+            {lua::alone, lua::index, lua::counter, as_function(script_of<PublishEvent>())},
+            lua::publish_events);
+    }
+    static bool can_join(const PublishEvent& step) { return !step.subscriber; }
+
     /// Ruby workers end at an event that their own rules forbid as well. They pass over what is no
     /// event.
     static Result<void> check_mixed_fleet(const PublishEvent& step, const RequestContext& context) {
@@ -57,15 +65,16 @@ struct StepProtocol<PublishEvent> {
         request.on("topic:", step.topic)
             .add(step.topic)
             .add(step.publisher.value_or(""))
-            .add(step.message)
-            .add(request.wire(step.timestamp))
-            .add(step.uid.text().substr(0, family_length))
             .add(encode_counter_key({"events.published", tags}))
             .add(encode_counter_key({"events.bytes", tags}))
             .add(step.topics_max)
             .add(step.authenticate ? "1" : "")
             .add(batch_bytes_max)
-            .add(step.subscriber.value_or(""));
+            .add(step.subscriber.value_or(""))
+            .begin_own()
+            .add(step.message)
+            .add(request.wire(step.timestamp))
+            .add(step.uid.text().substr(0, family_length));
     }
 
     static Done reply(const ScriptReply& reply) {

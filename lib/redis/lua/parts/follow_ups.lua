@@ -27,11 +27,11 @@ local function refused_publication()
     local owners, claims = {}, {}
     for place, publication in ipairs(publications) do
         local topic, publisher = publication[4], publication[5]
-        if publication[12] == '1' and
+        if publication[9] == '1' and
             redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
             return {-3, place - 1}
         end
-        local only = publication[14]
+        local only = publication[11]
         if only ~= '' then
             if redis.call('HEXISTS', P .. 'subscriber:' .. only, 'uuid') == 0 then
                 return {-4, place - 1}
@@ -43,7 +43,7 @@ local function refused_publication()
             if not owner and publisher ~= '' then
                 local claimed = claims[publisher] or
                     tonumber(redis.call('HGET', P .. 'routemaster:claims', publisher)) or 0
-                if claimed >= tonumber(publication[11]) then return {-2, place - 1} end
+                if claimed >= tonumber(publication[8]) then return {-2, place - 1} end
                 owners[topic], claims[publisher] = publisher, claimed + 1
             end
         end
@@ -72,7 +72,7 @@ end
 -- into a batch that has ended, or timers whose slot is being moved, if there are any.
 local function expect_follow_ups()
     for _, publication in ipairs(publications) do
-        local only = publication[14]
+        local only = publication[11]
         if only ~= '' then
             if is_new('subscriber:' .. only) then expect_subscriber(only) end
         elseif is_new('topic:' .. publication[4]) then

@@ -11,7 +11,7 @@ local function fresh_uid()
     local uid
     repeat
         sibling = sibling + 1
-        uid = ARGV[8] .. digit(4096) .. digit(64) .. digit(1)
+        uid = ARGV[14] .. digit(4096) .. digit(64) .. digit(1)
     until redis.call('EXISTS', P .. 'batches:' .. uid,
         P .. 'routemaster:dead_batch:' .. uid) == 0 and
         redis.call('SISMEMBER', P .. 'jobs:index:main', delivery_prefix .. uid) == 0

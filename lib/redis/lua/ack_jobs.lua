@@ -1,0 +1,107 @@
+-- AckJob, for several jobs, one after the other.
+-- KEYS  1 jobs:index:{q}
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, none of Ruby Routemaster's; then of each lease: job,
+--       worker, fence
+-- Parts: ack_job() is that script, as a function of KEYS and ARGV, queue_names() gives what only
+--        the last job of a queue needs, checks() what only a key of another type needs,
+--        throughput() what only the first job of a minute needs.
+-- Reply: a list of what ack_job.lua replies to each, which may be an error.
+local q = ARGV[4]
+local ids, records = P .. 'routemaster:ids:' .. q, P .. 'routemaster:job:' .. q
+local count = (#ARGV - 4) / 3
+
+-- The leases of each worker: their fences and jobs, and their places among all.
+local workers, leases_of = {}, {}
+for i = 1, count do
+    local job, worker, fence = ARGV[3 * i + 2], ARGV[3 * i + 3], ARGV[3 * i + 4]
+    local leases = leases_of[worker]
+    if not leases then
+        leases = {fences = {}, jobs = {}, places = {}}
+        leases_of[worker] = leases
+        workers[#workers + 1] = worker
+    end
+    local at = #leases.jobs + 1
+    leases.fences[at], leases.jobs[at], leases.places[at] = fence, job, i
+end
+
+-- A job that needs more than to be removed, or stands here twice, is left to ack_job(). What is
+-- changed below has the right type when it was read here.
+local replies, plain = {}, {}
+local function look()
+    local met = {}
+    for _, worker in ipairs(workers) do
+        local leases = leases_of[worker]
+        local pending = P .. 'jobs:pending:' .. q .. ':' .. worker
+        local leased = redis.call('HMGET', P .. 'routemaster:leases:' .. worker,
+            unpack(leases.fences))
+        local packed = redis.call('HMGET', records, unpack(leases.jobs))
+        local own = {worker = worker, pending = pending, fences = {}, jobs = {}, places = {}}
+        for i, job in ipairs(leases.jobs) do
+            local record = packed[i]
+            if not leased[i] then
+                replies[leases.places[i]] = 0
+            elseif leased[i] == q .. '\0' .. job and not met[job] and
+                not (record and (string.find(record, 'group', 1, true) or
+                string.find(record, '\165after', 1, true) or
+                string.find(record, '\165batch', 1, true))) then
+                met[job] = true
+                local at = #own.jobs + 1
+                own.fences[at], own.jobs[at] = leases.fences[i], job
+                own.places[at] = leases.places[i]
+            end
+        end
+        -- The oldest are at the tail: mostly these, and all at once is faster than one by one.
+        own.tail = redis.call('LRANGE', pending, -math.max(#own.jobs, 1), -1)
+        if #own.jobs > 0 then plain[#plain + 1] = own end
+    end
+    redis.call('SCARD', KEYS[1])
+    return redis.call('ZCARD', ids)
+end
+local done, size = pcall(look)
+if not done then
+    local expect, expect_queue = checks()
+    expect_queue(q)
+    for _, worker in ipairs(workers) do
+        expect('HLEN', 'routemaster:leases:' .. worker)
+        expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
+    end
+    error(size)
+end
+
+-- Whether the tail of a worker's PENDING jobs is all of those that are to be removed.
+local function is_tail(own)
+    if #own.tail ~= #own.jobs then return false end
+    local left = {}
+    for _, job in ipairs(own.jobs) do left[job] = true end
+    for _, job in ipairs(own.tail) do
+        if not left[job] then return false end
+        left[job] = nil
+    end
+    return true
+end
+
+local removed = {}
+for _, own in ipairs(plain) do
+    local at_tail = is_tail(own)
+    if at_tail then redis.call('LTRIM', own.pending, 0, -(#own.jobs + 1)) end
+    redis.call('HDEL', P .. 'routemaster:leases:' .. own.worker, unpack(own.fences))
+    for i, job in ipairs(own.jobs) do
+        local taken = at_tail or redis.call('LREM', own.pending, -1, job) == 1
+        replies[own.places[i]] = taken and 1 or 0
+        if taken then removed[#removed + 1] = job end
+    end
+end
+if #removed > 0 then
+    redis.call('SREM', KEYS[1], unpack(removed))
+    redis.call('HDEL', records, unpack(removed))
+    redis.call('ZREM', ids, unpack(removed))
+    if size == #removed then select(2, queue_names())(q) end
+    local minute, key = math.floor(now / 60000), P .. 'routemaster:throughput:' .. q
+    local noted = redis.pcall('HINCRBY', key, 'd' .. string.format('%.0f', minute), #removed)
+    if noted == #removed then throughput()(key, minute) end
+end
+
+for i = 1, count do
+    if not replies[i] then replies[i] = alone(ack_job, 4, 3, i) end
+end
+return replies

@@ -1,0 +1,47 @@
+-- PostTimer, for several timers of one namespace, none of which is to be kept, one after the other.
+-- KEYS  1 {space}:ei
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 space; then of each timer: id, event, due_at, how long it may
+--       take to be confirmed, or 0 when its listener says
+-- Parts: post_timer() is that script, as a function of KEYS and ARGV.
+-- Reply: a list of what post_timer.lua replies to each, which may be an error.
+local count = (#ARGV - 4) / 4
+local function id_of(i) return ARGV[1 + 4 * i] end
+
+-- The timers that are new, need no note of how long they may take, and are not the next one. What
+-- is changed then has the right type when it was read here.
+local function look()
+    local ids, plain, met = {}, {}, {}
+    for i = 1, count do ids[i] = id_of(i) end
+    local known = redis.call('HMGET', events, unpack(ids))
+    local died = redis.call('ZMSCORE', dead, unpack(ids))
+    local noted = redis.call('HMGET', confirm, unpack(ids))
+    local at = tonumber(redis.call('HGET', T .. 'gl', 'expiresAt') or nil)
+    if at and at <= now or not at and redis.call('LLEN', T .. 'ch') > 0 then return plain end
+    redis.call('ZCARD', pending)
+    for i, id in ipairs(ids) do
+        local is_new = not known[i] and not died[i] and not noted[i] and not met[id]
+        local is_next = at and tonumber(ARGV[3 + 4 * i]) < at
+        if is_new and not is_next and tonumber(ARGV[4 + 4 * i]) == 0 then
+            plain[#plain + 1] = i
+        end
+        met[id] = true
+    end
+    return plain
+end
+
+local replies = {}
+local looked, plain = pcall(look)
+if looked and #plain > 0 then
+    local places, texts = {}, {}
+    for _, i in ipairs(plain) do
+        places[#places + 1], places[#places + 2] = ARGV[3 + 4 * i], id_of(i)
+        texts[#texts + 1], texts[#texts + 2] = id_of(i), ARGV[2 + 4 * i]
+        replies[i] = 0
+    end
+    redis.call('ZADD', pending, unpack(places))
+    redis.call('HSET', events, unpack(texts))
+end
+for i = 1, count do
+    if not replies[i] then replies[i] = alone(post_timer, 4, 4, i) end
+end
+return replies

@@ -1,0 +1,79 @@
+-- PublishEvent, for several events of one topic, one after the other.
+-- KEYS  1 topic:{topic}
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 and 7 the fields of the counters
+--       events.published and events.bytes, 8 topics that the publisher may have claimed, 9 "1" if
+--       the publisher must be a valid token, 10 bytes that fill a batch, 11 ""; then of each event:
+--       message, timestamp, the first 17 characters of fresh batch ids
+-- Parts: publish_event() is that script, as a function of KEYS and ARGV.
+-- Reply: a list of what publish_event.lua replies to each, which may be an error.
+local topic, publisher, bytes_max = ARGV[4], ARGV[5], tonumber(ARGV[10])
+local count = (#ARGV - 11) / 3
+local gauge = P .. 'batches:gauges:event'
+
+local function message_of(i) return ARGV[9 + 3 * i] end
+
+local function is_large(message) return #message >= 1024 or #message >= bytes_max end
+
+-- How many of the events from the one at `first` on do no more than to be appended to batches that
+-- there are, as publish_event.lua would: they begin none and fill none. And the CURRENT batches of
+-- the subscribers. What is changed then has the right type when it was read here.
+local function look(first)
+    local run, batches = 0, {}
+    while first + run <= count and not is_large(message_of(first + run)) do run = run + 1 end
+    if run < 2 then return 0 end
+    if ARGV[9] == '1' and redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
+        return 0
+    end
+    local owner = redis.call('HGET', KEYS[1], 'publisher')
+    if (owner or '') ~= publisher then return 0 end
+    if not owner and redis.call('SISMEMBER', P .. 'topics', topic) == 0 then return 0 end
+    local tokens = redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
+    if #tokens > 1 then table.sort(tokens) end
+    for _, token in ipairs(tokens) do
+        local wants = redis.call('HMGET', P .. 'subscriber:' .. token, 'max_events', 'uuid')
+        if wants[2] then
+            local uid = redis.call('SRANDMEMBER', P .. 'batches:current:' .. token)
+            local length = uid and redis.call('LLEN', P .. 'batches:' .. uid) or 0
+            if length < 3 then return 0 end
+            local job = '\146\165batch\145\180' .. uid
+            if redis.call('SISMEMBER', P .. 'jobs:index:main', job) == 0 then return 0 end
+            -- The number of the first one in its batch. Every 64th looks how large that is.
+            local number = math.max(length - 2, 1)
+            if number % 64 == 0 then return 0 end
+            run = math.min(run, (tonumber(wants[1]) or 100) - number, 64 - number % 64)
+            batches[#batches + 1] = {token, uid}
+        end
+    end
+    redis.call('HLEN', gauge)
+    return run, batches
+end
+
+local function append(first, run, batches)
+    local messages, bytes = {}, 0
+    for i = first, first + run - 1 do
+        messages[#messages + 1] = message_of(i)
+        bytes = bytes + #message_of(i)
+    end
+    -- The first change: if it fails, nothing else was changed.
+    tally(ARGV[6], run)
+    tally(ARGV[7], bytes)
+    add(KEYS[1], 'counter', run)
+    for _, one in ipairs(batches) do
+        local token, uid = one[1], one[2]
+        redis.call('RPUSH', P .. 'batches:' .. uid, unpack(messages))
+        add(gauge, token, run)
+        tally('\146\172events.added\145\146\165queue' .. str(token), run)
+    end
+end
+
+local replies = {}
+while #replies < count do
+    local first = #replies + 1
+    local looked, run, batches = pcall(look, first)
+    if looked and run > 1 and pcall(append, first, run, batches) then
+        for i = first, first + run - 1 do replies[i] = 1 end
+    else
+        replies[first] = alone(publish_event, 11, 3, first)
+    end
+end
+return replies
