@@ -74,13 +74,23 @@ void Listener::follow_further(Instant now) {
     version_ = version;
     auto wanted = channel_.further->wanted();
     auto& out = connection_.write_buffer();
+    bool asks = false;
     for (const auto& channel : wanted) {
-        if (!further_.contains(channel)) append_command(out, {"SUBSCRIBE", channel});
+        if (further_.contains(channel)) {
+            // It may have been given up and asked for again.
+            channel_.further->begun(channel);
+            continue;
+        }
+        append_command(out, {"SUBSCRIBE", channel});
+        asks = true;
     }
     for (const auto& channel : further_) {
-        if (!wanted.contains(channel)) append_command(out, {"UNSUBSCRIBE", channel});
+        if (wanted.contains(channel)) continue;
+        append_command(out, {"UNSUBSCRIBE", channel});
+        asks = true;
     }
     further_ = std::move(wanted);
+    if (!asks) return;
     if (!owed_) asked_at_ = now;
     owed_ = true;
 }

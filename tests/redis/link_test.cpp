@@ -377,6 +377,15 @@ TEST_CASE("link: calls that travel together are as many as before for the limit 
     CHECK(ask_together(scene, texts).back() == "4");
 }
 
+TEST_CASE("link: a server that has nothing to say is listened to all the time") {
+    const RedisServer server;
+    LinkScene scene{server, Duration{200}};
+    scene.await_connected();
+    std::this_thread::sleep_for(Duration{1'000});
+    CHECK(scene.log.count(LogLevel::warning, "cannot listen") == 0);
+    CHECK(scene.heard.await(1).size() == 1);
+}
+
 TEST_CASE("link: inconsistent options are refused") {
     const auto refused = [](RedisOptions options) {
         try {
