@@ -107,7 +107,9 @@ PROGRAMS["recurring"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("recurring_scheduler", "job_schedule")
 ]
 PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
-PROGRAMS["job_leases"] = [["tests/unit/job_leases_test.cpp"]]
+PROGRAMS["job_leases"] = [
+    [f"tests/unit/{what}_test.cpp"] for what in ("job_leases", "job_lease_extensions")
+]
 PROGRAMS["listeners"] = [
     [f"tests/unit/{what}_test.cpp"]
     for what in ("timer_listener", "timer_listener_threads", "timer_requests", "delayer",
