@@ -211,9 +211,36 @@ std::size_t JobTable::end_unfit(JobState& job, TimePoint now) {
     }
     if (details.has_attempts_left()) return 0;
     if (!job.payload.resident()) changes_.load(job);
-    JobPlaces::withdraw(job);
+    JobPlaces::displace(job);
     details.add_error(unreported_error, now);
     return 1 + bury(job, now);
+}
+
+void JobTable::take_from_dead(JobState& job, TimePoint now) {
+    const bool last = job.counted && !job.cancelled() && !job.detailed().has_attempts_left();
+    if (!last) return release(job, now, now);
+    note(job.queue, &QueueCounts::failed, now);
+    leases_.end(job);
+    job.details->add_error(unreported_error, now);
+    bury(job, now);
+}
+
+void JobTable::bury_used_up(TimePoint now) {
+    for (auto left = released_max; left > 0 && !used_up_.empty(); --left) {
+        const auto [name, id] = std::move(used_up_.back());
+        used_up_.pop_back();
+        const auto* queue = find_queue(name);
+        auto* job = queue == nullptr ? nullptr : queue->by_id.find(id);
+        if (job == nullptr || job->waiting || job->run_at > now) continue;
+        const bool stands =
+            job->state == JobState::State::scheduled || job->state == JobState::State::ready;
+        if (!stands || job->details->has_attempts_left()) continue;
+        try {
+            end_unfit(*job, now);
+        } catch (const Failure&) {
+            // It cannot be read. Whoever acquires from its queue is told.
+        }
+    }
 }
 
 std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint now) {
@@ -499,7 +526,7 @@ std::uint64_t JobTable::scrub(Duration silence, TimePoint now) {
         if (saturating_add(state.seen, silence) > now) continue;
         count += release_all(state, released_max - count, [&](JobState& job) {
             counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
-            release(job, now, now);
+            take_from_dead(job, now);
         });
         if (!state.jobs.empty()) break;
         counters_.add({"workers.scrubbed", {}}, 1);
@@ -518,6 +545,7 @@ JobState& JobTable::restore(QueueState& queue, std::string_view job, std::uint32
     return state;
 }
 
+    bury_used_up(now);
 void JobTable::unrestore(JobState& job) {
     job.queue.ready.remove(job);
     end(job);
@@ -558,6 +586,11 @@ void JobTable::settle_restored() {
     for (auto* job : ordered) {
         job->queue.has_ids ? groups_.enter(*job) : OrderingGroups::join(*job);
     }
+        for (const auto* job : all) {
+            const bool used_up =
+                queue.has_ids && job->details != nullptr && !job->details->has_attempts_left();
+            if (used_up) used_up_.emplace_back(name, job->order);
+        }
     keys_.kept().settle_restored();
     batches_.settle_restored();
     settle_paused();

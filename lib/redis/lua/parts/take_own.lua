@@ -62,8 +62,7 @@ local function take_own(q, most, has_ranks, rates)
                     count('jobs.expired', q, 1)
                     ended = ended + bury_dependents(q, id or 0, 'has expired')
                 else
-                    add_error(record, 'the last attempt ended without a report')
-                    ended = ended + bury(q, job, record, in_hand)
+                    ended = ended + bury_unreported(q, job, record, in_hand)
                 end
                 ended = ended + 1
                 if is_grouped then
