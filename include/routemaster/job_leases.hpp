@@ -47,7 +47,7 @@ struct JobLeasesOptions {
     Log log{};  ///< Gets leases that ended because their worker was silent.
 };
 
-/// Jobs that one request gets at most.
+/// Jobs that one request gets at most, of `job_slice_bytes_max` together.
 inline constexpr std::uint32_t leases_per_request_max = 100;
 
 /// Bounds of what a request may ask for.

@@ -25,6 +25,7 @@ std::vector<StoreCase> store_conformance() {
     add_dependency_cases(add);
     add_job_batch_cases(add);
     add_job_list_cases(add);
+    add_job_slice_cases(add);
     add_explanation_cases(add);
     add_throughput_cases(add);
     add_queue_cases(add);

@@ -217,6 +217,17 @@ TEST_CASE("a request gets as many jobs as it wants, and there are") {
     CHECK((*three)->value().front().job == Job{"a"});
 }
 
+TEST_CASE("a request gets no more than a slice of large jobs, and the others stay READY") {
+    JobScene scene;
+    HandLeases hand{scene};
+    for (int i = 0; i < 6; ++i) {
+        CHECK(scene.jobs.push({"a", {i, std::string(1'000'000, 'x')}}));
+    }
+    CHECK(jobs_in(hand.lease({.limit = 100})) == 4);
+    CHECK(scene.queue() == QueueStatus{.ready = 2, .pending = 4});
+    CHECK(jobs_in(hand.lease({.limit = 100})) == 2);
+}
+
 TEST_CASE("a client that is gone gets no job, and keeps none from others") {
     JobScene scene;
     HandLeases hand{scene};
