@@ -133,7 +133,8 @@ void declare_list(CLI::App& action, JobBatchesSettings& settings) {
 }
 
 void declare_create(CLI::App& action, JobBatchesSettings& settings) {
-    action.add_option("name", settings.name, "Its name; a fresh one when it has none");
+    action.add_option("name", settings.name, "Its name; a fresh one when it has none")
+        ->check([](const std::string& name) { return name.empty() ? "must not be empty" : ""; });
     action
         .add_option("--on-success", settings.on_success,
                     "What to push when all have succeeded: {\"queue\":…,\"name\":…,…}")
