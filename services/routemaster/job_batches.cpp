@@ -154,7 +154,7 @@ Run declare_job_batches(CLI::App& app) {
     declare_root_key(app, settings->root_key);
     app.add_flag("--json", settings->json, "Print JSON, one batch in each line");
     declare_watch(app, settings->watch);
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);
     app.fallthrough();
     const auto declare = [&](const char* name, const char* summary,
                              int (*action)(const JobBatchesSettings&)) -> CLI::App& {
@@ -168,8 +168,10 @@ Run declare_job_batches(CLI::App& app) {
             ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{INT64_MAX}))
             ->type_name("ID");
     };
-    declare_list(declare("list", "List the batches, those that are running first", list),
-                 *settings);
+    declare_list(
+        declare("list", "List the batches, those that are running first; without a command as well",
+                list),
+        *settings);
     with_id(declare("show", "Show a batch", show));
     declare_create(declare("create", "Create a batch, and print its id", create), *settings);
     with_id(declare("close", "Let a batch end with its last job", close));
