@@ -106,7 +106,9 @@ PROGRAMS["faults"] = [
 PROGRAMS["recurring"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("recurring_scheduler", "job_schedule")
 ]
-PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
+PROGRAMS["lease_loop"] = [
+    [f"tests/unit/{what}_test.cpp"] for what in ("lease_loop", "lease_loop_alive")
+]
 PROGRAMS["job_leases"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("job_leases", "job_lease_extensions")
 ]
