@@ -86,6 +86,8 @@ void add_throughput_cases(StoreCases& add);
 void add_queue_cases(StoreCases& add);
 /// Adds the cases about rate limits.
 void add_rate_limit_cases(StoreCases& add);
+/// Adds the cases about rate limits of groups.
+void add_group_rate_limit_cases(StoreCases& add);
 /// Adds the cases about recurring jobs.
 void add_recurring_cases(StoreCases& add);
 /// Adds the cases about recurring jobs that post timers.

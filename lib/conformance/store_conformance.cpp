@@ -30,6 +30,7 @@ std::vector<StoreCase> store_conformance() {
     add_throughput_cases(add);
     add_queue_cases(add);
     add_rate_limit_cases(add);
+    add_group_rate_limit_cases(add);
     add_recurring_cases(add);
     add_recurring_timer_cases(add);
     add_timer_firing_cases(add);
