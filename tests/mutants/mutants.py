@@ -128,6 +128,7 @@ PROGRAMS["worker_pool"] = [
 PROGRAMS["redis_timers"] = [
     [
         "tests/redis/timers_test.cpp",
+        "tests/redis/timer_turns_test.cpp",
         *(f"tests/support/redis_{what}.cpp" for what in ("client", "server")),
         *sources_of("redis"),
     ]
