@@ -47,7 +47,7 @@ struct JobLeasesOptions {
     Log log{};  ///< Gets leases that ended because their worker was silent.
 };
 
-/// Jobs that one request gets at most.
+/// Jobs that one request gets at most, of `job_slice_bytes_max` together.
 inline constexpr std::uint32_t leases_per_request_max = 100;
 
 /// Bounds of what a request may ask for.
@@ -142,7 +142,10 @@ public:
     void lease(LeaseRequest request, std::function<void(Result<std::vector<LeasedJob>>)> done);
 
     /// Puts off the end of a lease: it ends so long from now, by default as long as it was leased
-    /// for. Nothing when the lease is lost, or was not given by this object.
+    /// for. Nothing when the lease is lost, or was not given by this object. While others may have
+    /// taken the lease over, as this process stood still or the store was away, the answer waits
+    /// for the store; `unavailable` when that has none within 5 s: the lease then ends so late, if
+    /// it is not lost.
     void extend(LeaseName name, std::optional<Duration> lease_time,
                 std::function<void(Result<std::optional<Extension>>)> done);
 

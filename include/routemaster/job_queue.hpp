@@ -124,8 +124,8 @@ public:
     Result<std::uint64_t> kick(JobId id);
     void kick(JobId id, std::function<void(Result<std::uint64_t>)> done);
 
-    /// The same for those that were buried first, at most `limit`, which is at most 1,000. Returns
-    /// how many there were.
+    /// The same for those that were buried first, at most `limit`, which is at most 1,000, and
+    /// fewer when they are large: `job_slice_bytes_max`. Returns how many: 0 once none is left.
     Result<std::uint64_t> kick_all(std::uint32_t limit = 1'000);
     void kick_all(std::uint32_t limit, std::function<void(Result<std::uint64_t>)> done);
 

@@ -49,10 +49,21 @@ enum class TopicRule : std::uint8_t {
            });
 }
 
-/// Whether `name` may name a queue of jobs: 1 to 64 of `A`–`Z`, `a`–`z`, `0`–`9`, `_`, `-` and `.`.
+/// Whether `name` is `.` or `..`. In the path of a URL these are steps through it (RFC 3986, 3.3),
+/// which clients take before they send it: so nothing is named so.
+[[nodiscard]] constexpr bool is_dot_segment(std::string_view name) noexcept {
+    return name == "." || name == "..";
+}
+
+/// The rule of `is_queue_name` in words.
+inline constexpr const char* queue_name_rule =
+    "1 to 64 of A-Z, a-z, 0-9, _, - and ., but not . or ..";
+
+/// Whether `name` may name a queue of jobs: 1 to 64 of `A`–`Z`, `a`–`z`, `0`–`9`, `_`, `-` and `.`,
+/// but not `.` or `..`.
 /// No colon: on Redis the name stands between colons in the keys of the queue.
 [[nodiscard]] constexpr bool is_queue_name(std::string_view name) noexcept {
-    return !name.empty() && name.size() <= name_length_max &&
+    return !name.empty() && name.size() <= name_length_max && !is_dot_segment(name) &&
            std::all_of(name.begin(), name.end(), [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       c == '_' || c == '-' || c == '.';

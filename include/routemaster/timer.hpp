@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "routemaster/names.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/value.hpp"
 
@@ -45,12 +46,14 @@ inline constexpr TimePoint timer_at_max = from_milliseconds((std::int64_t{1} << 
 inline constexpr Duration timer_confirm_max{31'622'400'000};
 
 /// Whether `name` may name a namespace of timers, or a listener: 1 to 64 of `A`–`Z`, `a`–`z`,
-/// `0`–`9`, `_`, `-`, `.`, `{` and `}`. The braces are those of a hash tag of Redis Cluster.
+/// `0`–`9`, `_`, `-`, `.`, `{` and `}`, but not `.` or `..`. The braces are those of a hash tag of
+/// Redis Cluster.
 [[nodiscard]] constexpr bool is_timer_name(std::string_view name) noexcept {
-    return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_' || c == '-' || c == '.' || c == '{' || c == '}';
-    });
+    return !name.empty() && name.size() <= name_length_max && !is_dot_segment(name) &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '-' || c == '.' || c == '{' || c == '}';
+           });
 }
 
 /// Where a timer is in its life.

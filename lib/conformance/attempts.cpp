@@ -73,9 +73,7 @@ void add_attempt_cases(StoreCases& add) {
         s.perform(NackJob{s.take_work(), s.now()});
         expect_equal(s.take_work(2).attempt, 3U, "attempt");
         s.advance(Duration{30'000});
-        s.perform(ScrubWorkers{Duration{30'000}});
-        expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
-        s.expect_idle_until(never, work_queue);
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs released");
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs, after three attempts");
         const auto job = s.job(id);
         expect_equal(job.state, State::buried, "state");
@@ -84,6 +82,32 @@ void add_attempt_cases(StoreCases& add) {
                      std::vector<JobError>{{.attempt = 3, .at = s.now(), .text = unreported_error}},
                      "errors");
     });
+
+    add("a job whose last attempt died with its worker is BURIED before anybody asks for it",
+        [](Scenario& s) {
+            const auto in_group = [](std::uint32_t attempts_max) {
+                JobOptions options{.attempts_max = attempts_max};
+                options.group = "g";
+                return options;
+            };
+            const auto last = s.push_with("last", in_group(1));
+            s.push_with("behind", in_group(1));
+            const auto more = s.push_with("more", {.attempts_max = 2});
+            const auto cancelled = s.push_with("cancelled", {.attempts_max = 1});
+            expect_equal(s.acquire({.queue = work_queue}).leases.size(), 3U, "jobs acquired");
+            s.perform(CancelJob{work_queue, cancelled});
+            s.advance(Duration{30'000});
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{3}, "jobs released");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .buried = 1}, "jobs");
+            expect_equal(s.job(last).state, State::buried, "state");
+            expect_equal(s.job(last).errors.at(0).text, std::string{unreported_error}, "why");
+            expect_equal(s.job(more).state, State::ready, "a job with an attempt left");
+            const auto leases = s.acquire({.queue = work_queue}).leases;
+            expect_equal(leases.size(), 2U, "jobs that run now, one of them the next of the group");
+            s.perform(RetireWorker{leases.at(0).worker});
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .buried = 1},
+                         "jobs whose last attempt was released");
+        });
 
     add("attempts that are released, by a step or by a worker that retires, do not count",
         [](Scenario& s) {

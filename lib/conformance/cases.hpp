@@ -76,6 +76,8 @@ void add_job_group_cases(StoreCases& add);
 void add_job_key_cases(StoreCases& add);
 /// Adds the cases about BURIED jobs, and about finding, listing and deleting jobs.
 void add_job_list_cases(StoreCases& add);
+/// Adds the cases about how many bytes of jobs one step leases, lists or kicks.
+void add_job_slice_cases(StoreCases& add);
 /// Adds the cases about why a job is not running.
 void add_explanation_cases(StoreCases& add);
 /// Adds the cases about what became of jobs over time.
@@ -84,6 +86,8 @@ void add_throughput_cases(StoreCases& add);
 void add_queue_cases(StoreCases& add);
 /// Adds the cases about rate limits.
 void add_rate_limit_cases(StoreCases& add);
+/// Adds the cases about rate limits of groups.
+void add_group_rate_limit_cases(StoreCases& add);
 /// Adds the cases about recurring jobs.
 void add_recurring_cases(StoreCases& add);
 /// Adds the cases about recurring jobs that post timers.

@@ -97,7 +97,7 @@ void add_push_cases(StoreCases& add) {
         auto lease = s.take_work();
         for (const std::string& name :
              {std::string{}, std::string(65, 'q'), std::string{"a:b"}, std::string{"a b"},
-              std::string{"\xc3\xa9"}, std::string{"a\0", 2}}) {
+              std::string{"\xc3\xa9"}, std::string{"a\0", 2}, std::string{".."}}) {
             lease.queue = name;
             s.expect_refused(PushJob{name, "a", s.now()}, "queue");
             s.expect_refused(AcquireJobs{.queue = name, .worker = Scenario::worker(1)}, "queue");

@@ -25,10 +25,12 @@ std::vector<StoreCase> store_conformance() {
     add_dependency_cases(add);
     add_job_batch_cases(add);
     add_job_list_cases(add);
+    add_job_slice_cases(add);
     add_explanation_cases(add);
     add_throughput_cases(add);
     add_queue_cases(add);
     add_rate_limit_cases(add);
+    add_group_rate_limit_cases(add);
     add_recurring_cases(add);
     add_recurring_timer_cases(add);
     add_timer_firing_cases(add);

@@ -254,7 +254,7 @@ void add_refused_timer_cases(StoreCases& add) {
             change(step);
             s.expect_refused(step, field, at);
         };
-        for (const char* name : {"", "a b", "a:b", "\xc3\xa9", "a/b"}) {
+        for (const char* name : {"", "a b", "a:b", "\xc3\xa9", "a/b", ".."}) {
             refused([&](PostTimer& step) { step.space = name; }, "space");
             s.expect_refused(CancelTimer{name, "a"}, "space");
             s.expect_refused(PostponeTimer{name, "a", s.now()}, "space");
@@ -271,6 +271,7 @@ void add_refused_timer_cases(StoreCases& add) {
         }
         refused([](PostTimer& step) { step.space = std::string(65, 'a'); }, "space");
         refused([](PostTimer& step) { step.id.clear(); }, "id");
+        refused([](PostTimer& step) { step.id = ".."; }, "id");
         refused([](PostTimer& step) { step.id = std::string(timer_id_length_max + 1, 'a'); }, "id");
         refused([](PostTimer& step) { step.id = std::string{"a\0b", 3}; }, "id");
         refused([](PostTimer& step) { step.id = "\xff"; }, "id");

@@ -22,7 +22,7 @@ using detail::LeasedQueue;
 using detail::LeaseWaiter;
 
 using LeaseDone = std::function<void(Result<std::vector<LeasedJob>>)>;
-using ExtendDone = std::function<void(Result<std::optional<Extension>>)>;
+using ExtendDone = detail::ExtensionDone;
 using SettleDone = std::function<void(Result<Settlement>)>;
 
 Error out_of(std::string_view field, std::string_view least, std::string_view most) {
@@ -195,8 +195,8 @@ private:
 
     void on(Extends& extends) {
         auto* const queue = find(extends.name.queue);
-        extends.done(queue == nullptr ? std::nullopt
-                                      : queue->extend(extends.name, extends.lease_time));
+        if (queue == nullptr) return extends.done(std::optional<Extension>{});
+        queue->extend(std::move(extends.name), extends.lease_time, std::move(extends.done));
     }
 
     void on(Settles& settles) {

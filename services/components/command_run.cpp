@@ -165,6 +165,9 @@ std::string CommandResult::text() const {
     auto text = words_of(end);
     const auto lines = last_lines(output, job_error_max - text.size() - 2);
     if (!lines.empty()) text.append(": ").append(lines);
+    // What throws it as an exception keeps no more than there is before a NUL. It is shown as the
+    // other bytes that are no text.
+    std::replace(text.begin(), text.end(), '\0', '?');
     return text;
 }
 

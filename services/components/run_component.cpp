@@ -31,7 +31,7 @@ void add_command(RunSettings& settings, const std::string& text) {
     if (mark == std::string::npos) throw refused("'" + text + "' is no QUEUE=COMMAND");
     const auto queue = text.substr(0, mark);
     if (!is_queue_name(queue)) {
-        throw refused("the queue '" + queue + "' must be 1 to 64 of A-Z, a-z, 0-9, _, - and .");
+        throw refused("the queue '" + queue + "' must be " + queue_name_rule);
     }
     if (is_ruby_queue(queue)) throw refused("'" + queue + "' is a queue of the bus itself");
     auto words = command_words(std::string_view{text}.substr(mark + 1));

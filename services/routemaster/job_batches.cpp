@@ -133,7 +133,8 @@ void declare_list(CLI::App& action, JobBatchesSettings& settings) {
 }
 
 void declare_create(CLI::App& action, JobBatchesSettings& settings) {
-    action.add_option("name", settings.name, "Its name; a fresh one when it has none");
+    action.add_option("name", settings.name, "Its name; a fresh one when it has none")
+        ->check([](const std::string& name) { return name.empty() ? "must not be empty" : ""; });
     action
         .add_option("--on-success", settings.on_success,
                     "What to push when all have succeeded: {\"queue\":…,\"name\":…,…}")
@@ -153,7 +154,7 @@ Run declare_job_batches(CLI::App& app) {
     declare_root_key(app, settings->root_key);
     app.add_flag("--json", settings->json, "Print JSON, one batch in each line");
     declare_watch(app, settings->watch);
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);
     app.fallthrough();
     const auto declare = [&](const char* name, const char* summary,
                              int (*action)(const JobBatchesSettings&)) -> CLI::App& {
@@ -167,8 +168,10 @@ Run declare_job_batches(CLI::App& app) {
             ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{INT64_MAX}))
             ->type_name("ID");
     };
-    declare_list(declare("list", "List the batches, those that are running first", list),
-                 *settings);
+    declare_list(
+        declare("list", "List the batches, those that are running first; without a command as well",
+                list),
+        *settings);
     with_id(declare("show", "Show a batch", show));
     declare_create(declare("create", "Create a batch, and print its id", create), *settings);
     with_id(declare("close", "Let a batch end with its last job", close));

@@ -216,6 +216,13 @@ int remove(const JobsSettings& settings) {
     return 0;
 }
 
+/// Without a command, where others list what there is.
+int which_queue() {
+    throw CLI::ParseError{
+        "say of which queue, as 'routemaster jobs list images'; 'routemaster queues' lists them",
+        usage_error};
+}
+
 // --- Declarations -------------------------------------------------------------------------------
 
 CLI::Option* declare_id(CLI::App& action, JobsSettings& settings) {
@@ -260,11 +267,11 @@ void declare_job(CLI::App& action, JobsSettings& settings) {
 
 Run declare_jobs(CLI::App& app) {
     const auto settings = std::make_shared<JobsSettings>();
-    const auto run = std::make_shared<Run>();
+    const auto run = std::make_shared<Run>(which_queue);
     declare_bus(app, settings->bus);
     declare_root_key(app, settings->root_key);
     app.add_flag("--json", settings->json, "Print JSON, one job in each line");
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);
     app.fallthrough();
     const auto declare = [&](const char* name, const char* summary,
                              int (*work)(const JobsSettings&)) -> CLI::App& {
@@ -272,7 +279,7 @@ Run declare_jobs(CLI::App& app) {
         action->add_option("queue", settings->queue, "The queue")
             ->required()
             ->check([](const std::string& queue) {
-                return is_queue_name(queue) ? "" : "must be 1 to 64 of A-Z, a-z, 0-9, _, - and .";
+                return is_queue_name(queue) ? "" : "must be " + std::string{queue_name_rule};
             });
         action->callback([settings, run, work] {
             *run = [settings, work] {

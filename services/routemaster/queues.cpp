@@ -145,7 +145,7 @@ void declare_queue(CLI::App& action, QueuesSettings& settings) {
     action.add_option("queue", settings.queue, "The queue")
         ->required()
         ->check([](const std::string& queue) {
-            return is_queue_name(queue) ? "" : "must be 1 to 64 of A-Z, a-z, 0-9, _, - and .";
+            return is_queue_name(queue) ? "" : "must be " + std::string{queue_name_rule};
         });
 }
 

@@ -60,6 +60,30 @@ TEST_CASE("a job that kills its process each time is BURIED after its attempts")
     CHECK(job.errors[0] == JobError{3, now, unreported_error});
 }
 
+TEST_CASE("a job whose last attempt died with its process is BURIED before anybody asks for it") {
+    FileScene scene;
+    const auto push = [&](const char* job, std::uint32_t attempts_max) {
+        return scene.must(PushJob{"work", job, scene.now, {.attempts_max = attempts_max}}).id;
+    };
+    const auto last = push("last", 1);
+    const auto more = push("more", 2);
+    const auto later = push("later", 1);
+    REQUIRE(scene.must(AcquireJobs{"work", scene.worker, 2}).leases.size() == 2);
+    scene.must(NackJob{take(scene), scene.now + Duration{60'000}});
+    scene.close();
+    scene.open();
+    CHECK(status(scene, last).state == State::ready);
+    CHECK(scene.must(ScrubWorkers{Duration{3'500}}).value == 0);
+    CHECK(status(scene, last).state == State::buried);
+    REQUIRE(status(scene, last).errors.size() == 1);
+    CHECK(status(scene, last).errors[0].text == unreported_error);
+    CHECK(status(scene, more).state == State::ready);
+    CHECK(status(scene, later).state == State::scheduled);
+    scene.close();
+    scene.open();
+    CHECK(scene.queue("work") == QueueStatus{.scheduled = 1, .ready = 1, .buried = 1});
+}
+
 TEST_CASE("a file keeps options, attempts, errors and burials") {
     FileOptions options;
     SUBCASE("in the rows where they changed") {}

@@ -30,6 +30,8 @@ TEST_CASE("batches of jobs are created, listed, closed and removed from the comm
     CHECK(shown.starts_with(R"({"id":1,"name":"import","total":1,"pending":1,"succeeded":0,)"));
     CHECK(batches({"list", "--json"}).output == shown);
     auto table = batches({"list"}).output;
+    CHECK(batches({}).output == table);
+    CHECK(batches({"--json"}).output == shown);
     CHECK(table.starts_with("ID  NAME    STATE  TOTAL  PENDING  SUCCEEDED  BURIED  GONE"));
     CHECK(batches({"close", "1"}).status == 0);
     CHECK(batches({"list"}).output.find("closed") != std::string::npos);
@@ -44,6 +46,7 @@ TEST_CASE("batches of jobs are created, listed, closed and removed from the comm
     CHECK(batches({"remove", "1"}).status == 1);
     CHECK(batches({"show", "1"}).errors.find("batch not found") != std::string::npos);
     CHECK(batches({"create", "x", "--on-end", "{"}).status == 2);
+    CHECK(batches({"create", ""}).errors.find("must not be empty") != std::string::npos);
     CHECK(batches({"close", "1", "--watch"}).status == 2);
     CHECK(batches({"list", "--state", "open"}).status == 2);
 }

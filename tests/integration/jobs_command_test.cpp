@@ -37,6 +37,11 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
         "2   scheduled  0         -      0/25      2100-01-01T00:00:00Z  later   []          -\n"
         "1   ready      0         -      0/25      -                     resize  [\"cat\",64]  -\n"
         "3   ready      -5        -      0/25      -                     third   []          -\n");
+    const auto alone = jobs({});
+    CHECK(alone.status == 2);
+    CHECK(alone.errors.find("say of which queue, as 'routemaster jobs list images'") !=
+          std::string::npos);
+    CHECK(jobs({"list", ".."}).errors.find("but not . or ..") != std::string::npos);
     const auto listed = jobs({"list", "images", "--state", "ready", "--limit", "1", "--json"});
     CHECK(listed.output.starts_with(R"({"id":1,"state":"ready","name":"resize")"));
     CHECK(listed.output.find("\n{") == std::string::npos);

@@ -128,6 +128,7 @@ TEST_CASE("the exit status of a command decides what becomes of its job") {
     CommandScene scene{R"(case $ROUTEMASTER_JOB_NAME in
 later) echo busy; exit 75;;
 bad) seq 2000; echo "no such picture" >&2; exit 3;;
+nul) printf 'before\000\377after\n'; exit 3;;
 killed) kill -9 $$;;
 esac
 )"};
@@ -140,6 +141,8 @@ esac
     const auto text = scene.job(bad);
     CHECK(text.find(R"("text":"exit status 3: 1)") != std::string::npos);
     CHECK(text.find(R"(\u000a2000\u000ano such picture"}])") != std::string::npos);
+    const auto nul = scene.push("nul", R"(,"attempts_max":1)");
+    CHECK(scene.await_job(nul, R"("text":"exit status 3: before??after"})"));
     const auto killed = scene.push("killed", R"(,"attempts_max":1)");
     CHECK(scene.await_job(killed, R"("text":"killed by SIGKILL"})"));
 }

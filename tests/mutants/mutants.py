@@ -106,8 +106,12 @@ PROGRAMS["faults"] = [
 PROGRAMS["recurring"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("recurring_scheduler", "job_schedule")
 ]
-PROGRAMS["lease_loop"] = [["tests/unit/lease_loop_test.cpp"]]
-PROGRAMS["job_leases"] = [["tests/unit/job_leases_test.cpp"]]
+PROGRAMS["lease_loop"] = [
+    [f"tests/unit/{what}_test.cpp"] for what in ("lease_loop", "lease_loop_alive")
+]
+PROGRAMS["job_leases"] = [
+    [f"tests/unit/{what}_test.cpp"] for what in ("job_leases", "job_lease_extensions")
+]
 PROGRAMS["listeners"] = [
     [f"tests/unit/{what}_test.cpp"]
     for what in ("timer_listener", "timer_listener_threads", "timer_requests", "delayer",
@@ -124,6 +128,7 @@ PROGRAMS["worker_pool"] = [
 PROGRAMS["redis_timers"] = [
     [
         "tests/redis/timers_test.cpp",
+        "tests/redis/timer_turns_test.cpp",
         *(f"tests/support/redis_{what}.cpp" for what in ("client", "server")),
         *sources_of("redis"),
     ]

@@ -1,4 +1,4 @@
-// Timers in the keys of dtimer: what stands there, whom it tells, and what others may leave there.
+// Timers in the keys of dtimer: what stands there, and what others may leave there.
 
 #include <doctest/doctest.h>
 
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "dtimer_scene.hpp"
 #include "redis/steps/timer_event.hpp"
-#include "redis_scene.hpp"
 #include "routemaster/action_runner.hpp"
 #include "routemaster/action_timers.hpp"
 #include "routemaster/bus.hpp"
@@ -23,96 +23,11 @@
 #include "support/seed.hpp"
 
 using namespace routemaster;
-using test::RedisScene;
-
-namespace {
-
-const Value hello{Value::Map{{"text", "hello"}}};
-
-/// A scene with timers in the namespace of dtimer.
-struct TimerScene : RedisScene {
-    TimerPosted post(const std::string& id, Duration delay, std::uint32_t retries_max = 0,
-                     const Value& payload = hello, Duration confirm_within = {}) {
-        return perform(PostTimer{.space = "dt",
-                                 .id = id,
-                                 .payload = encode(payload),
-                                 .due_at = now + delay,
-                                 .retries_max = retries_max,
-                                 .confirm_within = confirm_within});
-    }
-
-    TakenTimers take(const std::string& listener = "ours", std::uint32_t limit = 8) {
-        return perform(TakeTimers{.space = "dt", .listener = listener, .limit = limit});
-    }
-
-    TimerConfirmed confirm(const std::string& id, std::optional<std::uint32_t> retries = {}) {
-        return perform(ConfirmTimer{"dt", id, retries});
-    }
-
-    TimerCounts counts() { return perform(CountTimers{"dt"}); }
-
-    /// What another program leaves: an event that is due after a delay.
-    void leave(const std::string& id, const std::string& event, const std::string& due_at) {
-        other({"ZADD", "dt:ei", due_at, id});
-        other({"HSET", "dt:ed", id, event});
-    }
-    void leave(const std::string& id, const std::string& event, Duration delay = {}) {
-        leave(id, event, text(delay));
-    }
-    [[nodiscard]] std::string event(const std::string& id) {
-        return other({"HGET", "dt:ed", id}).text;
-    }
-    [[nodiscard]] std::string told() { return other({"HGET", "dt:gl", "expiresAt"}).text; }
-    [[nodiscard]] std::string text(Duration from_now) const {
-        return std::to_string(to_milliseconds(now + from_now));
-    }
-};
-
-/// A listener of Node, as the server sees it, which does as it is told or does not.
-class ChannelReader {
-public:
-    ChannelReader(TimerScene& scene, const std::string& name)
-        : client_{scene.server.address()}, channel_{"dt:ch:" + name}, scene_{scene} {
-        client_.command({"SUBSCRIBE", channel_});
-        join();
-    }
-    void join() {
-        scene_.other({"LREM", "dt:ch", "0", channel_});
-        scene_.other({"LPUSH", "dt:ch", channel_});
-    }
-
-    /// The messages since it was asked last.
-    std::vector<std::string> messages() {
-        // The reply comes behind them.
-        std::vector<std::string> all;
-        auto reply = client_.command({"PING"});
-        while (reply.list.at(0).text != "pong") {
-            all.push_back(reply.list.at(2).text);
-            reply = client_.more();
-        }
-        return all;
-    }
-    /// The one message since then.
-    std::string message() {
-        const auto all = messages();
-        REQUIRE(all.size() == 1);
-        return all.front();
-    }
-
-private:
-    test::RedisClient client_;
-    std::string channel_;
-    TimerScene& scene_;
-};
-
-std::string interval(std::int64_t milliseconds) {
-    return R"({"interval":)" + std::to_string(milliseconds) + "}";
-}
-
-}  // namespace
+using test::DtimerScene;
+using test::hello;
 
 TEST_CASE("redis: a timer leaves the keys of dtimer, in every state") {
-    TimerScene s;
+    DtimerScene s;
     CHECK(s.post("a", Duration{500}, 1) == TimerPosted::posted);
     CHECK(s.keys() == R"(dt:ed
     a = {"text":"hello","id":"a","maxRetries":1}
@@ -194,7 +109,7 @@ TEST_CASE("redis: every event that another program wrote has a payload") {
 }
 
 TEST_CASE("redis: an event that is none costs no other of its batch, and is handed out once") {
-    TimerScene s;
+    DtimerScene s;
     s.leave("a", R"({"n":1,"id":"a","maxRetries":0})");
     s.leave("b", "[1,2]");
     s.leave("c", "7");
@@ -224,7 +139,7 @@ TEST_CASE("redis: an event that is none costs no other of its batch, and is hand
 }
 
 TEST_CASE("redis: what comes back keeps its text, and only _numRetries is another") {
-    TimerScene s;
+    DtimerScene s;
     const std::vector<std::pair<std::string, std::string>> events{
         {R"({"n":1790000000000123,"a":[],"third":0.3333333333333333,"id":"a","maxRetries":2)", "}"},
         {R"({"id":"a","a":{"_numRetries":5},"s":"\"_numRetries\":1}","maxRetries":2)", "}"},
@@ -258,7 +173,7 @@ TEST_CASE("redis: what comes back keeps its text, and only _numRetries is anothe
 }
 
 TEST_CASE("redis: an event may have been due at any number") {
-    TimerScene s;
+    DtimerScene s;
     s.leave("long ago", R"({"id":"long ago","maxRetries":0})", "-5.5");
     s.leave("always", R"({"id":"always","maxRetries":0})", "-inf");
     s.leave("never", R"({"id":"never","maxRetries":0})", "inf");
@@ -281,7 +196,7 @@ TEST_CASE("redis: an event may have been due at any number") {
 }
 
 TEST_CASE("redis: pages of timers with one due time have each of them once") {
-    TimerScene s;
+    DtimerScene s;
     for (int i = 0; i < 250; ++i) s.post("t" + std::to_string(i), Duration{i % 3});
     std::vector<std::string> ids;
     ListTimers page{.space = "dt", .limit = 7};
@@ -298,7 +213,7 @@ TEST_CASE("redis: pages of timers with one due time have each of them once") {
 }
 
 TEST_CASE("redis: an id that is not there is not postponed, nor put there") {
-    TimerScene s;
+    DtimerScene s;
     CHECK(s.perform(PostponeTimer{"dt", "a", s.now}) == Count{0});
     CHECK(s.perform(CancelTimer{"dt", "a"}) == Removal::unknown);
     CHECK(s.keys().empty());
@@ -311,7 +226,7 @@ TEST_CASE("redis: an id that is not there is not postponed, nor put there") {
 }
 
 TEST_CASE("redis: a confirmation does not end the timer that was posted meanwhile") {
-    TimerScene s;
+    DtimerScene s;
     s.post("a", {}, 1);
     CHECK(s.take().timers.size() == 1);
     SUBCASE("by us") { CHECK(s.post("a", Duration{50}, 1) == TimerPosted::replaced); }
@@ -327,7 +242,7 @@ TEST_CASE("redis: a confirmation does not end the timer that was posted meanwhil
 }
 
 TEST_CASE("redis: a timer that Node posted again is not put back, nor given up") {
-    TimerScene s;
+    DtimerScene s;
     s.post("a", {}, 1);
     CHECK(s.take().timers.size() == 1);
     s.leave("a", R"({"text":"again","id":"a","maxRetries":1})", Duration{60'000});
@@ -349,7 +264,7 @@ TEST_CASE("redis: a timer that Node posted again is not put back, nor given up")
 }
 
 TEST_CASE("redis: what Node ended leaves little behind") {
-    TimerScene s;
+    DtimerScene s;
     for (int i = 0; i < 500; ++i) {
         const auto id = "t" + std::to_string(i);
         s.post(id, Duration{1'000}, 1, hello, Duration{500});
@@ -360,7 +275,7 @@ TEST_CASE("redis: what Node ended leaves little behind") {
 }
 
 TEST_CASE("redis: more than 1,000 DEAD timers are forgotten, the first ones first, and counted") {
-    TimerScene s;
+    DtimerScene s;
     const auto die = [&s](const std::string& kind, int how_many) {
         for (int i = 0; i < how_many; ++i) {
             s.other({"ZADD", "dt:et", s.text({}), kind + std::to_string(i)});
@@ -379,209 +294,6 @@ TEST_CASE("redis: more than 1,000 DEAD timers are forgotten, the first ones firs
     REQUIRE(counters.size() == 1);
     CHECK(counters[0].key == CounterKey{"timers.forgotten", {{"namespace", "dt"}}});
     CHECK(counters[0].value == 15);
-}
-
-TEST_CASE("redis: a listener of Node is told a millisecond more, as it rounds down") {
-    TimerScene s;
-    ChannelReader node{s, "node"};
-    s.post("a", Duration{300});
-    CHECK(node.message() == interval(301));
-    CHECK(s.told() == s.text(Duration{300}));
-    s.post("later", Duration{301});
-    CHECK(node.messages().empty());
-    s.post("now", Duration{0});
-    CHECK(node.message() == interval(0));
-}
-
-TEST_CASE("redis: a timer that is a little sooner is told, too") {
-    TimerScene s;
-    ChannelReader node{s, "node"};
-    s.post("a", Duration{300});
-    CHECK(node.message() == interval(301));
-    s.post("b", Duration{299});
-    CHECK(node.message() == interval(300));
-}
-
-TEST_CASE("redis: whoever has the turn is told again when the next timer is another one") {
-    TimerScene s;
-    ChannelReader node{s, "node"};
-    s.post("a", Duration{300});
-    s.post("b", Duration{600});
-    node.messages();
-    SUBCASE("it was cancelled") {
-        s.perform(CancelTimer{"dt", "a"});
-        CHECK(node.message() == interval(601));
-    }
-    SUBCASE("it was postponed") {
-        s.perform(PostponeTimer{"dt", "a", s.now + Duration{400}});
-        CHECK(node.message() == interval(401));
-    }
-    SUBCASE("it was posted for later") {
-        s.post("a", Duration{500});
-        CHECK(node.message() == interval(501));
-    }
-    SUBCASE("another listener took it") {
-        s.take();
-        s.now += Duration{300};
-        CHECK(s.take().timers.size() == 1);
-        CHECK(node.message() == interval(301));
-    }
-    SUBCASE("it came back, and was confirmed") {
-        s.leave("c", R"({"id":"c","maxRetries":1})");
-        s.perform(TakeTimers{.space = "dt", .listener = "ours", .confirm_within = Duration{100}});
-        CHECK(node.message() == interval(101));
-        CHECK(s.confirm("c") == TimerConfirmed::confirmed);
-        CHECK(node.message() == interval(301));
-    }
-}
-
-TEST_CASE("redis: the next listener is told when the one with the turn leaves") {
-    TimerScene s;
-    const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
-    s.take();
-    ChannelReader node{s, "node"};
-    s.post("a", Duration{300});
-    CHECK(node.messages().empty());
-    SUBCASE("by itself") { s.perform(LeaveTimers{"dt", "ours"}); }
-    SUBCASE("because it is busy") { s.take("ours", 0); }
-    CHECK(node.message() == interval(301));
-}
-
-TEST_CASE("redis: the last listener leaves nothing behind") {
-    TimerScene s;
-    SUBCASE("of one") { s.take(); }
-    SUBCASE("of two") {
-        s.take("other");
-        s.take();
-        s.perform(LeaveTimers{"dt", "other"});
-    }
-    CHECK(s.other({"EXISTS", "dt:routemaster:turn"}).number == 1);
-    s.perform(LeaveTimers{"dt", "ours"});
-    CHECK(s.other({"EXISTS", "dt:routemaster:turn", "dt:routemaster:listeners", "dt:ch"}).number ==
-          0);
-}
-
-TEST_CASE("redis: a listener that took nothing, or did not ask, is told again") {
-    TimerScene s;
-    ChannelReader node{s, "node"};
-    s.post("a", Duration{300});
-    s.post("b", Duration{900});
-    node.messages();
-    s.now += Duration{310};
-    s.post("c", Duration{5'000});
-    CHECK(node.messages().empty());  // It may be on its way.
-    s.now += Duration{10};
-    s.post("d", Duration{5'000});
-    CHECK(node.message() == interval(0));
-    s.post("e", Duration{5'000});
-    CHECK(node.messages().empty());
-    s.now += Duration{20};
-    s.post("f", Duration{5'000});
-    CHECK(node.message() == interval(0));
-}
-
-TEST_CASE("redis: beside a listener of Node, ours asks soon after the next timer is due") {
-    TimerScene s;
-    ChannelReader node{s, "node"};
-    CHECK(s.take().wake_at == s.now + Duration{2'000});
-    s.post("a", Duration{300});
-    CHECK(s.take().wake_at == s.now + Duration{305});
-    s.perform(PostponeTimer{"dt", "a", s.now + Duration{60'000}});
-    CHECK(s.take().wake_at == s.now + Duration{2'000});
-    s.other({"HSET", "dt:gl", "baseInterval", "300", "gracePeriod", "40"});
-    CHECK(s.take().wake_at == s.now + Duration{600});
-    s.perform(PostponeTimer{"dt", "a", s.now + Duration{100}});
-    CHECK(s.take().wake_at == s.now + Duration{110});
-}
-
-TEST_CASE("redis: a listener of Node is told nothing beyond its next poll") {
-    TimerScene s;
-    ChannelReader node{s, "node"};
-    s.post("a", Duration{981});
-    CHECK(node.messages().empty());
-    CHECK(s.told().empty());
-    s.post("b", Duration{979});
-    CHECK(node.message() == interval(980));
-    s.perform(CancelTimer{"dt", "b"});
-    CHECK(node.messages().empty());
-    CHECK(s.told().empty());
-}
-
-TEST_CASE("redis: a silent listener of Node loses its turn after a second, and stays") {
-    TimerScene s;
-    ChannelReader node{s, "node"};
-    const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
-    s.take();
-    s.post("a", Duration{300});
-    s.post("b", Duration{1'299});
-    s.post("c", Duration{1'900});
-    const auto first = [&] { return s.other({"LINDEX", "dt:ch", "-1"}).text; };
-    s.now += Duration{300};
-    CHECK(s.take().timers.size() == 1);
-    s.now += Duration{999};
-    CHECK(s.take().timers.size() == 1);
-    CHECK(first() == "dt:ch:node");
-    s.now += Duration{1};
-    CHECK(s.take().timers.empty());
-    CHECK(first() == "dt:ch:ours");
-    CHECK(s.counts().listeners == 2);
-}
-
-TEST_CASE("redis: a listener whose connection is gone leaves when it is to be told") {
-    TimerScene s;
-    s.other({"RPUSH", "dt:ch", "dt:ch:gone", "dt:ch:gone too"});
-    ChannelReader node{s, "node"};
-    s.post("a", Duration{300});
-    CHECK(node.message() == interval(301));
-    CHECK(s.counts().listeners == 1);
-}
-
-TEST_CASE("redis: whoever asks is among the listeners, and keeps its place") {
-    TimerScene s;
-    s.take("a");
-    s.take("b");
-    s.take("c");
-    const auto list = [&] { return s.other({"LRANGE", "dt:ch", "0", "-1"}).dump(); };
-    CHECK(list() == "[dt:ch:c, dt:ch:b, dt:ch:a]");
-    s.take("b");
-    CHECK(list() == "[dt:ch:c, dt:ch:b, dt:ch:a]");
-    s.other({"LREM", "dt:ch", "0", "dt:ch:b"});
-    s.take("b");
-    CHECK(list() == "[dt:ch:b, dt:ch:c, dt:ch:a]");
-}
-
-TEST_CASE(
-    "redis: a listener hears what is published, and joins again when its connection was lost") {
-    TimerScene s;
-    std::atomic<int> woken = 0;
-    const auto watch = s.store.watch(timer_watch("dt", "ours"), [&] { ++woken; });
-    CHECK(s.other({"PUBSUB", "NUMSUB", "dt:ch:ours"}).list.at(1).number == 1);
-    s.take();
-    auto before = woken.load();
-    s.post("a", Duration{300});
-    CHECK(test::await([&] { return woken > before; }));
-    before = woken;
-    s.other({"CLIENT", "KILL", "TYPE", "pubsub"});
-    CHECK(test::await([&] { return woken > before; }));
-    s.take();
-    before = woken;
-    s.other({"PUBLISH", "dt:ch:ours", "anything"});
-    CHECK(test::await([&] { return woken > before; }));
-}
-
-TEST_CASE("redis: a watch that ended is not subscribed to, while another goes on") {
-    TimerScene s;
-    const auto subscribers = [&](const std::string& channel) {
-        return s.other({"PUBSUB", "NUMSUB", channel}).list.at(1).number;
-    };
-    auto one = s.store.watch(timer_watch("dt", "ours"), [] {});
-    auto two = s.store.watch(timer_watch("dt", "ours"), [] {});
-    const auto other = s.store.watch(timer_watch("dt", "others"), [] {});
-    one = {};
-    CHECK(subscribers("dt:ch:ours") == 1);
-    two = {};
-    CHECK(test::await([&] { return subscribers("dt:ch:ours") == 0; }));
-    CHECK(subscribers("dt:ch:others") == 1);
 }
 
 TEST_CASE("redis: with a prefix, all of a timer stands behind it") {

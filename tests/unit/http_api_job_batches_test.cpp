@@ -70,7 +70,8 @@ TEST_CASE("http api: batches that have ended are listed apart, in pages") {
 
 TEST_CASE("http api: a bad batch of jobs is refused and changes nothing") {
     Scenario bus;
-    create_refused(bus, R"({"name":""})", "name: requires a string");
+    create_refused(bus, R"({"name":""})", "name: must not be empty; leave it out for a fresh one");
+    create_refused(bus, R"({"name":7})", "name: requires a string");
     create_refused(bus, R"({"on_end":7})", "on_end: job: must be an object");
     create_refused(bus, R"({"on_end":{"name":"a"}})", "on_end: queue: requires a string");
     create_refused(bus, R"({"on_success":{"queue":"a","name":"a","delay":1}})",

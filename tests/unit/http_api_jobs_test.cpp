@@ -332,7 +332,7 @@ TEST_CASE("http api: the bus's own queue is refused, and jobs of Ruby's have no 
     refused(bus, request("GET", "/v1/queues/aux/jobs/1", root), 400,
             "queue: aux is Ruby Routemaster's, whose jobs have no ids");
     refused(bus, request("POST", "/v1/queues/a:b/jobs", root, body), 400,
-            "queue: must be 1 to 64 of A-Z, a-z, 0-9, _, - and .");
+            "queue: must be 1 to 64 of A-Z, a-z, 0-9, _, - and ., but not . or ..");
 }
 
 TEST_CASE("http api: the routes of jobs take the root token alone") {

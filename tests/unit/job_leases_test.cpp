@@ -13,93 +13,12 @@
 #include "routemaster/job_leases.hpp"
 #include "routemaster/perform.hpp"
 #include "routemaster/step.hpp"
-#include "support/pool_scene.hpp"
+#include "support/hand_leases.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
 
 namespace {
-
-/// What became of a request; nothing while it waits.
-template <class T>
-using Answer = std::shared_ptr<std::optional<Result<T>>>;
-
-template <class T>
-auto answer_into(const Answer<T>& answer) {
-    return [answer](Result<T> result) {
-        CHECK_MESSAGE(!answer->has_value(), "answered twice");
-        answer->emplace(std::move(result));
-    };
-}
-
-using Leased = Answer<std::vector<LeasedJob>>;
-
-std::size_t jobs_in(const Leased& answer) {
-    REQUIRE(answer->has_value());
-    return (*answer)->value().size();
-}
-
-LeasedJob only_job(const Leased& answer) {
-    REQUIRE(jobs_in(answer) == 1);
-    return (*answer)->value().front();
-}
-
-LeaseName name_of(const LeasedJob& job) {
-    return {job.lease.queue, job.lease.id, job.lease.worker, job.lease.fence};
-}
-
-/// Leases of a scene, polled by hand.
-struct HandLeases {
-    explicit HandLeases(JobScene& in, JobLeasesOptions options = {})
-        : scene{in}, leases{in.store, complete(std::move(options))} {}
-
-    [[nodiscard]] JobLeasesOptions complete(JobLeasesOptions options) const {
-        options.seed = ++scene.pools;
-        options.log = scene.log.sink();
-        return options;
-    }
-
-    void run() { runner.run(scene.clock.now()); }
-
-    void run_for(Duration span) {
-        const auto end = scene.clock.now() + span;
-        for (run(); runner.next() < end; run()) scene.clock.set(runner.next());
-        scene.clock.set(end);
-        run();
-    }
-
-    Leased lease(LeaseRequest request = {}) {
-        if (request.queue.empty()) request.queue = "work";
-        const auto answer = std::make_shared<std::optional<Result<std::vector<LeasedJob>>>>();
-        leases.lease(std::move(request), answer_into(answer));
-        run();
-        return answer;
-    }
-
-    std::optional<Extension> extend(const LeasedJob& job, std::optional<Duration> span = {}) {
-        const auto answer = std::make_shared<std::optional<Result<std::optional<Extension>>>>();
-        leases.extend(name_of(job), span, answer_into(answer));
-        run();
-        return answer->value().value();
-    }
-
-    Result<Settlement> settle(const LeasedJob& job, AttemptEnd end = {}) {
-        const auto answer = std::make_shared<std::optional<Result<Settlement>>>();
-        leases.settle(name_of(job), std::move(end), answer_into(answer));
-        run();
-        return answer->value();
-    }
-
-    void close() {
-        leases.close(scene.clock.now());
-        runner.wake();
-        run();
-    }
-
-    JobScene& scene;
-    JobLeases leases;
-    HandRunner runner{leases};
-};
 
 constexpr auto failed = AttemptEnd::Kind::failed;
 constexpr auto released = AttemptEnd::Kind::released;
@@ -296,6 +215,17 @@ TEST_CASE("a request gets as many jobs as it wants, and there are") {
     CHECK(jobs_in(three) == 3);
     CHECK(jobs_in(hand.lease({.limit = 100})) == 2);
     CHECK((*three)->value().front().job == Job{"a"});
+}
+
+TEST_CASE("a request gets no more than a slice of large jobs, and the others stay READY") {
+    JobScene scene;
+    HandLeases hand{scene};
+    for (int i = 0; i < 6; ++i) {
+        CHECK(scene.jobs.push({"a", {i, std::string(1'000'000, 'x')}}));
+    }
+    CHECK(jobs_in(hand.lease({.limit = 100})) == 4);
+    CHECK(scene.queue() == QueueStatus{.ready = 2, .pending = 4});
+    CHECK(jobs_in(hand.lease({.limit = 100})) == 2);
 }
 
 TEST_CASE("a client that is gone gets no job, and keeps none from others") {

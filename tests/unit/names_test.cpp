@@ -1,5 +1,7 @@
 #include "routemaster/names.hpp"
 
+#include "routemaster/timer.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -46,11 +48,22 @@ TEST_CASE("user names are made of lower-case letters, digits, colons, underscore
 
 TEST_CASE("queue names are made of letters, digits, underscores, hyphens and dots") {
     CHECK(accepted_by(is_queue_name) ==
-          "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz");
+          "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz");
+    for (const char* name : {"a.b", ".a", "a.", "...", "-."})
+        CHECK_MESSAGE(is_queue_name(name), name);
     CHECK(is_queue_name(std::string(64, 'Q')));
     CHECK_FALSE(is_queue_name(std::string(65, 'Q')));
     CHECK_FALSE(is_queue_name(""));
     CHECK_FALSE(is_queue_name("main:callbacks"));
+}
+
+TEST_CASE("no queue or namespace of timers is named as a step through the path of a URL") {
+    for (const char* name : {".", ".."}) {
+        CHECK_FALSE_MESSAGE(is_queue_name(name), name);
+        CHECK_FALSE_MESSAGE(is_timer_name(name), name);
+    }
+    CHECK(is_timer_name("..."));
+    CHECK(is_timer_name("{a}.b"));
 }
 
 TEST_CASE("names have 1 to 64 characters, all of them good") {

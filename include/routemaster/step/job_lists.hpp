@@ -65,8 +65,9 @@ struct ExplainJob {
 /// Replies the jobs of a queue in a state, in the order of their ids, and so of their pushes.
 ///
 /// A page costs what it looks at: at most `limit` BURIED jobs, or `jobs_looked_at_max` jobs in
-/// the other states, or when a name or a group is asked for. So of those a page may be short, even
-/// empty, though more follow: it is the last one only when its `next` is 0.
+/// the other states, or when a name or a group is asked for, and `job_slice_bytes_max` of them. So
+/// a page may be short, even empty, though more follow: it is the last one only when its `next` is
+/// 0.
 struct ListJobs {
     using Reply = JobPage;
     static constexpr StepTraits traits{.name = "list_jobs",
@@ -84,9 +85,9 @@ struct ListJobs {
 };
 
 /// Makes BURIED jobs READY, behind those that are: the one with that id, or those that were buried
-/// first. Their attempts begin anew, and they no longer expire; their errors stay. Replies how
-/// many. Repeating it with an id answers 0 unless the job was buried again; without, it kicks
-/// further ones.
+/// first, `job_slice_bytes_max` of them at most. Their attempts begin anew, and they no longer
+/// expire; their errors stay. Replies how many: 0 once none is left. Repeating it with an id
+/// answers 0 unless the job was buried again; without, it kicks further ones.
 struct KickJobs {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "kick_jobs",

@@ -70,7 +70,8 @@ struct PushJob {
 struct Acquired {
     std::vector<Lease> leases;
     /// When the next scheduled job of the queue falls due, `never` when none waits. A job that is
-    /// READY now and was left because of `limit` makes it `now`. Of a paused queue it is `never`.
+    /// READY now and was left because of `limit` or its size makes it `now`. Of a paused queue it
+    /// is `never`.
     TimePoint next_due = never;
     /// Why the first of the new leases' jobs was not under way before, if `explain` asked for that;
     /// else empty. Its queue is counted as it was before any job of it was leased.
@@ -93,6 +94,7 @@ inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 /// counted.
 /// Instead of being leased, a job whose attempts are used up is BURIED, with `unreported_error`,
 /// and one that has expired before its first attempt is dropped, counted in `jobs.expired`.
+/// New leases are of `job_slice_bytes_max` together at most.
 /// Of delivery jobs a worker gets those whose `destinations` it names, and those of subscribers
 /// that are gone. Where more of them are READY than `limit`, each gets its share, and what is left
 /// over the first.

@@ -37,9 +37,9 @@ struct PostTimer {
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::payload};
     /// `invalid` for a namespace that is none by `is_timer_name`; so in all steps. Here also for an
-    /// id that is empty, too long, no UTF-8 or has a NUL; for a payload that is no MessagePack,
-    /// that JSON cannot carry, or beyond `timer_bytes_max`; and for numbers out of range. In
-    /// `action_space` also for a payload that is no action, and without retries.
+    /// id that is empty, too long, `.`, `..`, no UTF-8 or has a NUL; for a payload that is no
+    /// MessagePack, that JSON cannot carry, or beyond `timer_bytes_max`; and for numbers out of
+    /// range. In `action_space` also for a payload that is no action, and without retries.
     [[nodiscard]] Result<void> check() const;
     [[nodiscard]] std::size_t payload_bytes() const noexcept { return payload.size() + id.size(); }
 

@@ -54,7 +54,9 @@ struct RetireWorker {
 };
 
 /// Takes every worker for dead that has not been heard of for `silence` or longer, releases what
-/// it had leased in any queue, as READY, and forgets it. The attempts that died with it count.
+/// it had leased in any queue, as READY, and forgets it. The attempts that died with it count: a
+/// job whose last one it was is BURIED, with `unreported_error`. So is a job of a file whose last
+/// attempt died with the process that had the file.
 /// Replies the number of jobs released, each counted in `jobs.scrubbed`, and each worker that was
 /// forgotten in `workers.scrubbed`. When that is `released_max`, there may be more to do. Repeating
 /// it is harmless.

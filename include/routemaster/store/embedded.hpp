@@ -57,7 +57,8 @@ struct EmbeddedBackup {
 };
 
 /// Keeps everything in memory, and a journal of all changes in a file, whose format is described in
-/// docs/file-format.md.
+/// docs/file-format.md. SQLite keeps the pages that it wrote last in memory, up to 2 MB: so much a
+/// process grows by its first changes, however few things there are.
 ///
 /// Steps of all threads that wait at the same time share one commit (group commit). In `strict`, an
 /// outcome is reported when everything it depends on is on disk. After a full disk or an I/O error,

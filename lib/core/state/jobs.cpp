@@ -211,13 +211,41 @@ std::size_t JobTable::end_unfit(JobState& job, TimePoint now) {
     }
     if (details.has_attempts_left()) return 0;
     if (!job.payload.resident()) changes_.load(job);
-    JobPlaces::withdraw(job);
+    JobPlaces::displace(job);
     details.add_error(unreported_error, now);
     return 1 + bury(job, now);
 }
 
+void JobTable::take_from_dead(JobState& job, TimePoint now) {
+    const bool last = job.counted && !job.cancelled() && !job.detailed().has_attempts_left();
+    if (!last) return release(job, now, now);
+    note(job.queue, &QueueCounts::failed, now);
+    leases_.end(job);
+    job.details->add_error(unreported_error, now);
+    bury(job, now);
+}
+
+void JobTable::bury_used_up(TimePoint now) {
+    for (auto left = released_max; left > 0 && !used_up_.empty(); --left) {
+        const auto [name, id] = std::move(used_up_.back());
+        used_up_.pop_back();
+        const auto* queue = find_queue(name);
+        auto* job = queue == nullptr ? nullptr : queue->by_id.find(id);
+        if (job == nullptr || job->waiting || job->run_at > now) continue;
+        const bool stands =
+            job->state == JobState::State::scheduled || job->state == JobState::State::ready;
+        if (!stands || job->details->has_attempts_left()) continue;
+        try {
+            end_unfit(*job, now);
+        } catch (const Failure&) {
+            // It cannot be read. Whoever acquires from its queue is told.
+        }
+    }
+}
+
 std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint now) {
     std::uint64_t kicked = 0;
+    std::size_t bytes = 0;
     const auto kick = [&](JobState& job) {
         queue.buried.remove(job);
         batches_.exhume(job.batch());
@@ -235,6 +263,9 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
         return step.id ? queue.buried.by_id().find(*step.id) : queue.buried.first();
     };
     for (auto* job = next(); job != nullptr && kicked < step.limit; job = next()) {
+        bytes += job->payload.size();
+        // Each is written anew, as one change of a journal.
+        if (kicked > 0 && bytes > job_slice_bytes_max) break;
         try {
             if (!job->payload.resident()) changes_.load(*job);
         } catch (const Failure&) {
@@ -297,15 +328,20 @@ JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint 
     const auto& index = step.state == JobStatus::State::buried ? queue.buried.by_id() : queue.by_id;
     JobPage page;
     std::uint32_t looked_at = 0;
+    std::size_t bytes = 0;
     JobId last = step.after;
     index.after(step.after, [&](const JobState& job) {
-        if (page.jobs.size() == step.limit || looked_at == jobs_looked_at_max) {
+        // Others are passed over without being read.
+        const auto more = is_wanted(job) ? job.payload.size() : 0;
+        const bool full = bytes > 0 && bytes + more > job_slice_bytes_max;
+        if (page.jobs.size() == step.limit || looked_at == jobs_looked_at_max || full) {
             page.next = last;
             return false;
         }
         ++looked_at;
         last = job.order;
-        if (is_wanted(job) && matches(job)) page.jobs.push_back(status(job, now));
+        bytes += more;
+        if (more > 0 && matches(job)) page.jobs.push_back(status(job, now));
         return true;
     });
     return page;
@@ -369,8 +405,10 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     auto& holder = leases_.worker(step.worker);
     holder.seen = now;
     Acquired acquired;
+    std::size_t bytes = 0;
     const auto report = [&](const JobState& job) {
         acquired.leases.push_back(LeaseTable::lease_of(job));
+        bytes += job.payload.size();
         reveal(job);
     };
     for (auto* lost = LeaseTable::first_beyond(holder, step.known); lost != nullptr;
@@ -423,6 +461,8 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
                     ended += unfit;
                     continue;
                 }
+                const bool fits = bytes + job.payload.size() <= job_slice_bytes_max;
+                if (!fits && !acquired.leases.empty()) return;
                 if (!job.payload.resident()) changes_.load(job);
             } catch (const Failure&) {
                 if (acquired.leases.empty() && ended == 0) throw;
@@ -499,12 +539,13 @@ std::uint64_t JobTable::scrub(Duration silence, TimePoint now) {
         if (saturating_add(state.seen, silence) > now) continue;
         count += release_all(state, released_max - count, [&](JobState& job) {
             counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
-            release(job, now, now);
+            take_from_dead(job, now);
         });
         if (!state.jobs.empty()) break;
         counters_.add({"workers.scrubbed", {}}, 1);
         workers.erase(dead);
     }
+    bury_used_up(now);
     return count;
 }
 
@@ -545,6 +586,11 @@ void JobTable::settle_restored() {
             if (job->waiting) ++job->queue.waiting;
             return bool{job->waiting};
         });
+        for (const auto* job : all) {
+            const bool used_up =
+                queue.has_ids && job->details != nullptr && !job->details->has_attempts_left();
+            if (used_up) used_up_.emplace_back(name, job->order);
+        }
         queue.scheduled.restore(std::move(all));
         std::sort(buried.begin(), buried.end(), [](const JobState* a, const JobState* b) {
             return std::pair{*a->details->buried_at, a->order} <

@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/containers/slab.hpp"
@@ -286,6 +287,11 @@ private:
     /// Ends a READY job that must not be acquired, if it is one; 0 when it may be, else 1 and how
     /// many others are BURIED for that.
     std::size_t end_unfit(JobState& job, TimePoint now);
+    /// Ends the lease of a job whose worker is dead. It runs again at once, or is BURIED if that
+    /// was its last attempt.
+    void take_from_dead(JobState& job, TimePoint now);
+    /// Ends restored jobs that are due, and whose last attempt ended with its process.
+    void bury_used_up(TimePoint now);
     /// Ends a job that was cancelled, whatever its state.
     void drop_cancelled(JobState& job, TimePoint now);
     /// Makes a job that is nowhere BURIED. Returns how many others are so, too, for want of space
@@ -359,6 +365,9 @@ private:
     Slab<JobState> states_;
     Slab<GroupedJob> grouped_;
     std::uint64_t order_ = 0;
+    /// Jobs that were restored when their attempts were used up, by queue and id, until the next
+    /// looks for dead workers.
+    std::vector<std::pair<std::string, JobId>> used_up_;
 };
 
 }  // namespace routemaster::detail

@@ -21,7 +21,7 @@ Result<void> check_topic(std::string_view name) {
 
 Result<void> check_queue(std::string_view name) {
     if (is_queue_name(name)) return {};
-    return Error{Errc::invalid, "queue: must be 1 to 64 of A-Z, a-z, 0-9, _, - and ."};
+    return Error{Errc::invalid, "queue: must be " + std::string{queue_name_rule}};
 }
 
 Result<void> check_own_queue(std::string_view name) {

@@ -78,7 +78,7 @@ PostTimer post_of(const std::string& name, const RecurringSettings& settings, Ti
 
 Result<void> PutRecurringJob::check() const {
     if (!is_queue_name(name)) {
-        return Error{Errc::invalid, "name: must be 1 to 64 of A-Z, a-z, 0-9, _, - and ."};
+        return Error{Errc::invalid, "name: must be " + std::string{queue_name_rule}};
     }
     const auto& wanted = *settings;
     if (wanted.catch_up > CatchUp::all) {

@@ -46,14 +46,17 @@ private:
     std::size_t depth_ = 0;
 };
 
+constexpr const char* timer_name_rule =
+    "1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }, but not . or ..";
+
 Result<void> check_space(std::string_view space) {
     if (is_timer_name(space)) return {};
-    return Error{Errc::invalid, "space: must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }"};
+    return Error{Errc::invalid, "space: must be " + std::string{timer_name_rule}};
 }
 
 Result<void> check_listener(std::string_view listener) {
     if (is_timer_name(listener)) return {};
-    return Error{Errc::invalid, "listener: must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }"};
+    return Error{Errc::invalid, "listener: must be " + std::string{timer_name_rule}};
 }
 
 /// The DEAD timer that is meant, or all.
@@ -99,6 +102,7 @@ Result<void> check_id(std::string_view id) {
         return Error{Errc::invalid,
                      "id: must have 1 to " + std::to_string(timer_id_length_max) + " bytes"};
     }
+    if (is_dot_segment(id)) return Error{Errc::invalid, "id: must not be . or .."};
     if (detail::is_utf8(id) && id.find('\0') == std::string_view::npos) return {};
     return Error{Errc::invalid, "id: must be UTF-8 without NUL"};
 }

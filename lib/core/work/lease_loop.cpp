@@ -145,7 +145,10 @@ void LeaseLoop::on(GotJobs& got) {
     auto& leases = got.acquired->leases;
     schedule_.answered(now_, !leases.empty(), got.acquired->next_due);
     if (asks_for_all_) schedule_.ask_at(now_);
-    if (got.all) find_lost(got);
+    if (got.all) {
+        find_lost(got);
+        may_have_lost_ = asks_for_all_;
+    }
     if (got.unannounced && !leases.empty()) suspect(got.acquired->explained, leases.size());
     for (auto& lease : leases) take(std::move(lease));
 }
@@ -168,8 +171,9 @@ void LeaseLoop::report_missed() {
 
 void LeaseLoop::on(Heard& heard) {
     // Nobody takes a worker for dead that was heard of in time: this one was by now, at the latest.
-    if (options_.finds_lost && heard_at_ != never && now_ - heard_at_ >= options_.worker_silence) {
-        asks_for_all_ = true;
+    const auto heard_before = heard_at_ != never ? heard_at_ : first_heartbeat_;
+    if (options_.finds_lost && now_ - heard_before >= options_.worker_silence) {
+        asks_for_all_ = may_have_lost_ = true;
         schedule_.ask_at(now_);
     }
     // The others were not heard of, either.
@@ -184,6 +188,11 @@ void LeaseLoop::on(Heard& heard) {
         });
         if (found != leased_.end() && !found->second.settlement) owner_.cancelled(found->first);
     }
+}
+
+bool LeaseLoop::knows_leases() const noexcept {
+    return !may_have_lost_ && heard_at_ != never &&
+           now_ - heard_at_ < std::min(away_after(), options_.worker_silence);
 }
 
 void LeaseLoop::find_lost(GotJobs& got) {
@@ -274,6 +283,7 @@ void LeaseLoop::clock_set_back() {
     schedule_.clock_set_back(now_);
     spares_until_ = std::min(spares_until_, now_ + options_.worker_silence);
     heard_at_ = heard_at_ == never ? never : std::min(heard_at_, now_);
+    first_heartbeat_ = first_heartbeat_ == never ? never : std::min(first_heartbeat_, now_);
     const auto waiting = std::exchange(retries_, {});
     for (const auto& [at, id] : waiting) retries_.emplace(std::min(at, now_), id);
 }
@@ -305,6 +315,7 @@ void LeaseLoop::stay_alive() {
                       last_heartbeat_ - heard_at_ >= away_after();
     store_was_away_ = store_was_away_ || away;
     last_heartbeat_ = now_;
+    if (first_heartbeat_ == never) first_heartbeat_ = now_;
     next_heartbeat_ = now_ + options_.heartbeat_interval;
     others_.emplace_back(Heartbeat{options_.worker});
     if (stood_still || away || now_ < spares_until_) return;

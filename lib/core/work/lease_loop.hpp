@@ -169,6 +169,10 @@ public:
     /// not settled since.
     [[nodiscard]] std::size_t refused() const noexcept { return refused_; }
 
+    /// Whether it has all the leases that it knows, as nobody can have taken it for dead that has
+    /// not been asked since what was lost. Only where the owner wants `Owner::lost`.
+    [[nodiscard]] bool knows_leases() const noexcept;
+
     /// How many leases it has.
     [[nodiscard]] std::size_t leased() const noexcept { return leased_.size(); }
 
@@ -311,6 +315,7 @@ private:
     std::size_t asked_ = 0;
     TimePoint heard_at_ = never;  // When the last heartbeat was sent that the store replied to.
     bool asks_for_all_ = false;   // The next question is for all leases of this worker.
+    bool may_have_lost_ = false;  // Until the answer to that.
     std::unordered_map<Id, Leased> leased_;
     std::size_t refused_ = 0;  // Of these.
     Id last_id_ = 0;
@@ -320,6 +325,7 @@ private:
     Outgoing settlements_;
     std::vector<Step> others_;  // Their replies matter little.
     std::vector<Released> released_;
+    TimePoint first_heartbeat_ = never;
     TimePoint last_heartbeat_ = never;
     bool spared_others_ = false;   ///< It did not look for the dead with its last heartbeat.
     bool store_was_away_ = false;  ///< Since the last heartbeat that it replied to.

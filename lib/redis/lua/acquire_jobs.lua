@@ -10,7 +10,7 @@
 --         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are.
 --         Of jobs with ids it counts the attempt, and ends those that have expired, or whose
 --         attempts are used up. Nothing is promoted or given while the queue is paused, and no more
---         is given than there are tokens.
+--         is given than there are tokens, nor more than 4 MiB, but for the first one.
 -- Reply: when the next job falls due or nil, or, when it explains a job, a list of that,
 --        job_status() and queue_status() of before; then for each lease its fence and its job, and,
 --        where jobs have ids, its id, attempts, and timeout or [timeout, metadata]: first those
@@ -93,7 +93,7 @@ if not paused and (not more or not in_turns) then
     end
 end
 
-local reply = {false}
+local reply, slice = {false}, new_slice()
 -- Adds id, attempt and timeout to the lease of a job that has them.
 local function add_attempt(id, record)
     local at = #reply
@@ -111,6 +111,7 @@ if known < newest then
         if queue == q or (q == 'main' and queue == to_callbacks) then
             reply[#reply + 1] = fence
             reply[#reply + 1] = own and pushed_as(q, job) or job
+            slice.add(#reply[#reply])
             if own then add_attempt(id_of(q, job), record_of(q, job)) end
         end
     end
@@ -147,11 +148,23 @@ end
 -- not among the first of its group any more is blocked, and what is for somebody else goes there.
 local function take(name, most)
     local list = name and callback_key(name) or KEYS[1]
-    local got = 0
-    for _ = 1, 10 do
-        local jobs = got < most and redis.pcall('RPOP', list, math.min(most - got, 1000))
+    local got, popped = 0, 0
+    while got < most and popped < 10000 and not slice.full do
+        local jobs = redis.pcall('RPOP', list, slice.next(most - got))
         if not jobs or jobs.err then break end
-        if name then redis.call('SREM', P .. 'routemaster:callbacks', unpack(jobs)) end
+        local last = #jobs
+        for i, job in ipairs(jobs) do
+            if not slice.fits(#job) then
+                last = i - 1
+                break
+            end
+            slice.add(#job)
+        end
+        for i = #jobs, last + 1, -1 do redis.call('RPUSH', list, table.remove(jobs)) end
+        popped = popped + last
+        if name and last > 0 then
+            redis.call('SREM', P .. 'routemaster:callbacks', unpack(jobs))
+        end
         local given = {}
         for _, job in ipairs(jobs) do
             local uid = batch_of(q, job)
@@ -202,7 +215,7 @@ for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
             if rates then room = rates.room(room) end
             for _ = 1, room > 0 and 10 or 0 do
                 -- `unpack` takes no more at once.
-                local taken = take_own(q, math.min(room, 1000), has_ranks, rates)
+                local taken = take_own(q, math.min(room, 1000), has_ranks, rates, slice)
                 if explains and not explained and #taken > 0 then
                     local job, id, record = unpack(taken[1])
                     explained = select(2, explanations())(q, job, id, record, 1)

@@ -1,7 +1,7 @@
 -- KickJobs: makes BURIED jobs READY.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id, or "" for those that were buried first, 6 limit
--- Effect: their attempts begin anew, and they no longer expire.
+-- Effect: their attempts begin anew, and they no longer expire. Those are 4 MiB at most, or one.
 -- Reply: how many.
 local q = ARGV[4]
 expect_queue(q)
@@ -14,11 +14,13 @@ else
         ids[i] = tonumber(burial)
     end
 end
-local kicked = 0
+local kicked, bytes = 0, 0
 for _, id in ipairs(ids) do
     local job = job_of(q, id)
     local record = job and record_of(q, job)
     if job and record[6] >= 0 then
+        bytes = bytes + size_of(q, job)
+        if kicked > 0 and bytes > 4194304 then break end
         exhume(q, job, id)
         local batch = batch_in(record)
         if batch then count_in(batch, 'buried', -1) end

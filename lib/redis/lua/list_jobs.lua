@@ -2,7 +2,7 @@
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 state, as of job_status(), 6 after, 7 limit,
 --       8 what the jobs begin with, or "", 9 group or ""
--- Effect: looks at 1,000 jobs at most.
+-- Effect: looks at 1,000 jobs at most, and at 4 MiB of them, or one.
 -- Reply: `after` of the next page, or 0 when nothing follows, then job_status() of each.
 local q, wanted, limit = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[7])
 local index = P .. 'routemaster:' .. (wanted == 3 and 'buried:' or 'ids:') .. q
@@ -14,20 +14,25 @@ local function matches(job, record)
     return string.sub(keyed and keyed[1] or job, 1, #ARGV[8]) == ARGV[8]
 end
 
-local found = redis.call('ZRANGE', index, '(' .. ARGV[6], '+inf', 'BYSCORE', 'LIMIT', 0, 1001,
-    'WITHSCORES')
-local reply, last = {0}, tonumber(ARGV[6])
-for i = 1, #found, 2 do
-    if #reply > limit or i > 2 * 1000 then
-        reply[1] = last
-        break
+local reply, last, looked, bytes = {0}, tonumber(ARGV[6]), 0, 0
+local after = ARGV[6]
+repeat
+    local found = redis.call('ZRANGE', index, '(' .. after, '+inf', 'BYSCORE', 'LIMIT', 0, 16,
+        'WITHSCORES')
+    for i = 1, #found, 2 do
+        local job, id = found[i], tonumber(found[i + 1])
+        local record = record_of(q, job)
+        local state, run_at = state_of(q, job, record)
+        local size = state == wanted and size_of(q, job) or #job
+        if #reply > limit or looked == 1000 or (looked > 0 and bytes + size > 4194304) then
+            reply[1] = last
+            return reply
+        end
+        looked, bytes, last = looked + 1, bytes + size, id
+        if state == wanted and matches(job, record) then
+            reply[#reply + 1] = job_status(q, job, id, record, state, run_at)
+        end
     end
-    local job, id = found[i], tonumber(found[i + 1])
-    local record = record_of(q, job)
-    local state, run_at = state_of(q, job, record)
-    last = id
-    if state == wanted and matches(job, record) then
-        reply[#reply + 1] = job_status(q, job, id, record, state, run_at)
-    end
-end
+    after = found[#found]
+until #found < 2 * 16
 return reply

@@ -1,9 +1,9 @@
 -- ScrubWorkers: takes silent workers for dead and releases their jobs.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 silence
--- Effect: releases at most 1,000 jobs, so that the server is not blocked for long. In a mixed fleet
---         also unblocks jobs; else checks a few blocked jobs whose group another program may have
---         changed.
+-- Effect: releases at most 1,000 jobs, so that the server is not blocked for long; those whose last
+--         attempt it was are BURIED. In a mixed fleet also unblocks jobs; else checks a few blocked
+--         jobs whose group another program may have changed.
 -- Reply: the number of jobs released.
 expect('HLEN', 'counters')
 local silence = tonumber(ARGV[4])

@@ -1,5 +1,6 @@
 /// @file
-/// What the scripts need that put jobs back, for those of them that were cancelled.
+/// What the scripts need that put jobs back, for those of them that were cancelled, or whose last
+/// attempt it was.
 
 #pragma once
 
@@ -11,15 +12,16 @@
 
 namespace routemaster::redis {
 
-/// A part of a script: `cancellations()` returns `drop_cancelled` of cancelled.lua, and
-/// `settle_batches` of job_batch.lua. Needs the parts `record` and `ranks`, and `batch_ends_part`.
+/// A part of a script: `cancellations()` returns `drop_cancelled` of cancelled.lua,
+/// `settle_batches` of job_batch.lua, and `bury_unreported` of burial.lua. Needs the parts `record`
+/// and `ranks`, and `batch_ends_part`.
 inline std::string cancellations_part() {
     using namespace lua;
     const auto names = queue_names_part();
     return lazily("cancellations",
                   {index, counter, keyed, unrank, waiting, forget, throughput, job_batch, burial,
                    names, cancelled},
-                  "drop_cancelled, settle_batches");
+                  "drop_cancelled, settle_batches, bury_unreported");
 }
 
 }  // namespace routemaster::redis

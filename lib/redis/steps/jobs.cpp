@@ -129,7 +129,7 @@ struct StepProtocol<AcquireJobs> {
             "queue_status, job_status");
         return compose(AcquireJobs::traits,
                        {expect, index, wake, job, callback, ordering_group, ready, place, turns,
-                        groups, ends, own_jobs, limits, explanations},
+                        groups, ends, own_jobs, limits, explanations, job_slice},
                        acquire_jobs);
     }
     static void request(Request& request, const AcquireJobs& step) {

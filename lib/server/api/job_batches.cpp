@@ -75,7 +75,8 @@ Result<JobBatchSettings> settings_of(std::string_view body) {
     JobBatchSettings settings;
     if (const auto* name = given(*payload, "name")) {
         const auto* text = name->get_if<std::string>();
-        if (text == nullptr || text->empty()) return bad("name", "requires a string");
+        if (text == nullptr) return bad("name", "requires a string");
+        if (text->empty()) return bad("name", "must not be empty; leave it out for a fresh one");
         settings.name = *text;
     }
     if (auto read = read_callback(*payload, "on_success", settings.on_success); !read) {

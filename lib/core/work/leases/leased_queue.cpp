@@ -57,6 +57,7 @@ void LeasedQueue::receive(TimePoint now) {
     if (asking_ && loop_.asked() == 0) note_reply();
     if (now_ >= look_at_) look_through();
     end_overdue();
+    answer_extensions();
     if (closing_ && loop_.over(now_)) forget_left();
 }
 
@@ -72,12 +73,13 @@ TimePoint LeasedQueue::send() {
         }
     }
     next = std::min(next, look_at_);
+    if (!extending_.empty()) next = std::min(next, extending_.front().until);
     return ends_.empty() ? next : std::min(next, ends_.begin()->first);
 }
 
 bool LeasedQueue::idle(TimePoint now) const noexcept {
-    return waiters_.empty() && leases_.empty() && loop_.leased() == 0 && loop_.asked() == 0 &&
-           now - used_at_ >= options_.idle_max;
+    return waiters_.empty() && leases_.empty() && extending_.empty() && loop_.leased() == 0 &&
+           loop_.asked() == 0 && now - used_at_ >= options_.idle_max;
 }
 
 /// What waits for an instant must not wait for it twice.
@@ -87,6 +89,7 @@ void LeasedQueue::clock_set_back(Duration passed) {
     for (auto& waiter : waiters_) {
         waiter.until = std::min(waiter.until, now_ + waiter.request.wait);
     }
+    for (auto& each : extending_) each.until = std::min(each.until, now_ + store_patience);
     for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
         auto& given = lease->second;
         if (given.times_out != never) given.times_out += passed;
@@ -229,15 +232,38 @@ void LeasedQueue::end_at(Leases::iterator lease, TimePoint until) {
     given.ends = ends_.emplace(given.until, lease->first);
 }
 
-std::optional<Extension> LeasedQueue::extend(const LeaseName& name,
-                                             std::optional<Duration> lease_time) {
+void LeasedQueue::extend(LeaseName name, std::optional<Duration> lease_time, ExtensionDone done) {
     const auto found = find(name);
-    if (found == leases_.end() || found->second.settling(ends_)) return std::nullopt;
+    if (found == leases_.end() || found->second.settling(ends_)) {
+        return done(std::optional<Extension>{});
+    }
+    if (extending_.size() >= options_.waiting_max) {
+        return done(Error{Errc::unavailable, "too many extensions wait for the store"});
+    }
     auto& given = found->second;
     used_at_ = now_;
     given.lease_time = lease_time.value_or(given.lease_time);
     end_at(found, now_ + given.lease_time);
-    return Extension{given.until, given.cancelled};
+    if (loop_.knows_leases()) return done(std::optional{Extension{given.until, given.cancelled}});
+    extending_.push_back({std::move(name), std::move(done), now_ + store_patience});
+}
+
+/// While this process stood still, or the store was away, others may have taken a lease over. Its
+/// worker must not hear that it lasts before the store was asked.
+void LeasedQueue::answer_extensions() {
+    for (auto& each : std::exchange(extending_, {})) {
+        const auto found = find(each.name);
+        if (found == leases_.end() || found->second.settling(ends_)) {
+            each.done(std::optional<Extension>{});
+        } else if (loop_.knows_leases()) {
+            const auto& given = found->second;
+            each.done(std::optional{Extension{given.until, given.cancelled}});
+        } else if (now_ >= each.until) {
+            each.done(Error{Errc::unavailable, "the store does not say whether the lease lasts"});
+        } else {
+            extending_.push_back(std::move(each));
+        }
+    }
 }
 
 const Lease* LeasedQueue::begin_settling(const LeaseName& name) {
@@ -341,6 +367,7 @@ void LeasedQueue::close(TimePoint deadline) {
             lease = leases_.erase(lease);
         }
     }
+    answer_extensions();
     loop_.close(deadline);
 }
 

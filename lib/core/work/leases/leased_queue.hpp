@@ -41,6 +41,9 @@ struct LeaseWaiter {
     [[nodiscard]] bool gone() const noexcept { return request.gone && request.gone->load(); }
 };
 
+/// Gets the answer to an extension: nothing when the lease is lost.
+using ExtensionDone = std::function<void(Result<std::optional<Extension>>)>;
+
 /// A `LeaseLoop` whose slots are the requests that wait. Thread safety: none.
 class LeasedQueue final : public LeaseLoop::Owner {
 public:
@@ -58,9 +61,8 @@ public:
     /// that follows.
     void wait(LeaseWaiter waiter);
 
-    /// Puts off the end of a lease; nothing when it is none of these.
-    [[nodiscard]] std::optional<Extension> extend(const LeaseName& name,
-                                                  std::optional<Duration> lease_time);
+    /// Puts off the end of a lease. The answer comes once it is certain that the lease is not lost.
+    void extend(LeaseName name, std::optional<Duration> lease_time, ExtensionDone done);
 
     /// The lease of that name, and keeps it from ending by itself; null when it is none of these,
     /// or is being settled.
@@ -105,6 +107,12 @@ private:
         bool cancelled = false;
         [[nodiscard]] bool settling(const Ends& all) const noexcept { return ends == all.end(); }
     };
+    /// An extension whose answer waits for the store.
+    struct Extending {
+        LeaseName name;
+        ExtensionDone done;
+        TimePoint until;  ///< When it is answered in any case.
+    };
     /// By their fences.
     using Leases = std::unordered_map<std::uint64_t, Given>;
 
@@ -120,6 +128,7 @@ private:
 
     [[nodiscard]] Leases::iterator find(const LeaseName& name);
     void end_at(Leases::iterator lease, TimePoint until);
+    void answer_extensions();
     void end_overdue();
     void forget_left();
     void drop(std::uint64_t fence);
@@ -142,6 +151,7 @@ private:
     std::optional<Error> trouble_;
     Leases leases_;
     Ends ends_;
+    std::vector<Extending> extending_;           // In the order in which they came.
     std::unordered_map<Id, std::string> ended_;  // What to log of those that ended by themselves.
     bool closing_ = false;
 };

@@ -19,8 +19,6 @@ local function add_error(record, text)
     end
 end
 
-local function used_up(record) return record[3] > 0 and record[1] >= record[3] end
-
 -- Puts a job that is nowhere among the BURIED. `in_hand`: see job_group.lua.
 local function lay(q, job, id, record, in_hand)
     select(2, job_groups())(q, id, record, in_hand)
@@ -68,4 +66,10 @@ local function bury(q, job, record, in_hand)
         end
     end
     return others
+end
+
+-- The same of one whose last attempt ended without a report.
+local function bury_unreported(q, job, record, in_hand)
+    add_error(record, 'the last attempt ended without a report')
+    return bury(q, job, record, in_hand)
 end

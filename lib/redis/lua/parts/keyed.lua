@@ -14,6 +14,11 @@ local function keyed_of(q, name)
     if read and type(keyed) == 'table' and #keyed == 4 then return keyed end
 end
 
+-- About how large a job is. One that is gone has no size.
+local function size_of(q, name)
+    return is_keyed(name) and redis.call('HSTRLEN', P .. 'routemaster:keyed:' .. q, name) or #name
+end
+
 -- Whether a job has its key still.
 local function has_key(q, name, key)
     local owner = redis.call('HGET', P .. 'routemaster:keys:' .. q, key)

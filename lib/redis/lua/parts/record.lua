@@ -15,6 +15,8 @@ local never = 9007199254740991
 
 local function has_ids(q) return q ~= 'main' and q ~= 'aux' and q ~= 'main:callbacks' end
 
+local function used_up(record) return record[3] > 0 and record[1] >= record[3] end
+
 -- The record in a value of the hash. One that cannot be read counts as absent.
 local function record_in(packed)
     if packed then

@@ -11,19 +11,21 @@ end
 -- Pops up to `most` READY jobs that may be begun, with their ids and records. Those that have
 -- expired are dropped, those whose attempts are used up BURIED, and those that were deleted passed
 -- over: some 1,000 in all. What is left begins with a job that was not deleted. `has_ranks` says
--- whether some may have a priority, and `rates`, of throttled.lua, which have to wait for a token.
-local function take_own(q, most, has_ranks, rates)
+-- whether some may have a priority, `rates`, of throttled.lua, which have to wait for a token, and
+-- `slice`, of job_slice.lua, when they are too large.
+local function take_own(q, most, has_ranks, rates, slice)
     local deleted = deleted_in(q)
     local taken, ended, in_hand = {}, 0, {}
-    while #taken < most and ended < 1000 do
+    while #taken < most and ended < 1000 and not slice.full do
         local jobs, has_rank, places = nil, {}, nil
-        local wanted = math.min(most - #taken, 1000)
+        local wanted = slice.next(math.min(most - #taken, 1000))
         if has_ranks then
             local popped = pop_deleted(q, deleted)
             deleted, ended = deleted - popped, ended + popped
             local opened, member, rank
             if rates then opened, member, rank = rates.opened() end
             if opened and rank < next_rank(q) then
+                if not slice.fits(size_of(q, opened)) then break end
                 rates.take_out(member)
                 jobs, has_rank = {opened}, {true}
             else
@@ -41,6 +43,10 @@ local function take_own(q, most, has_ranks, rates)
             redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
         local ids = #jobs > 0 and redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))
         for i, job in ipairs(jobs) do
+            if not slice.fits(size_of(q, job)) then
+                return_next(q, jobs, has_rank, places, i)
+                break
+            end
             local id, record = tonumber(ids[i]), record_in(packed[i])
             if deleted > 0 and not has_rank[i] and was_deleted(q, job) then
                 deleted = deleted - 1
@@ -62,8 +68,7 @@ local function take_own(q, most, has_ranks, rates)
                     count('jobs.expired', q, 1)
                     ended = ended + bury_dependents(q, id or 0, 'has expired')
                 else
-                    add_error(record, 'the last attempt ended without a report')
-                    ended = ended + bury(q, job, record, in_hand)
+                    ended = ended + bury_unreported(q, job, record, in_hand)
                 end
                 ended = ended + 1
                 if is_grouped then
@@ -76,6 +81,7 @@ local function take_own(q, most, has_ranks, rates)
                 if not has_rank[i] then unrank(q, id, record) end
                 if rates then rates.take_of_group(record) end
                 taken[#taken + 1] = {job, id, record}
+                slice.add(size_of(q, job))
                 in_hand[job] = true
             end
         end

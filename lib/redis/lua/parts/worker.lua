@@ -20,9 +20,9 @@ local function expect_workers(queues, workers)
 end
 
 -- Makes the jobs that a worker leased from these queues READY, or ends those that were cancelled,
--- oldest first, at most `limit`, and
--- forgets the worker once those were all. Their attempts count or not. Calls `each(queue, count)`
--- for a queue that got jobs back. Returns the number of jobs, and whether the worker was forgotten.
+-- oldest first, at most `limit`, and forgets the worker once those were all. Their attempts count
+-- or not; a job whose last one counts is BURIED. Calls `each(queue, count)` for a queue that got
+-- jobs back. Returns the number of jobs, and whether the worker was forgotten.
 local function retire(worker, queues, limit, counts, each)
     local total = 0
     for _, q in ipairs(queues) do
@@ -36,7 +36,11 @@ local function retire(worker, queues, limit, counts, each)
                 cancellations()(q, job)
             elseif record then
                 if counts then note_throughput(q, 'f') end
-                place_by(q, job, now, record)
+                if counts and used_up(record) then
+                    select(3, cancellations())(q, job, record)
+                else
+                    place_by(q, job, now, record)
+                end
             else
                 make_ready(q, job, now)
             end

@@ -1,0 +1,215 @@
+// Many deliveries at once: which of them wait, and what they take.
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "routemaster/transport/http.hpp"
+#include "support/deliveries.hpp"
+#include "support/delivery_reports.hpp"
+#include "support/local_delivery.hpp"
+#include "support/scripted_receiver.hpp"
+
+using namespace routemaster;
+using namespace std::chrono_literals;
+using test::deliver;
+using test::delivery;
+using test::DeliveryReports;
+using test::local;
+using test::local_within;
+using test::ReceivedRequest;
+using test::ScriptedReceiver;
+using test::silence;
+using test::status;
+
+namespace {
+
+std::chrono::microseconds processor_time() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return std::chrono::seconds{usage.ru_utime.tv_sec + usage.ru_stime.tv_sec} +
+           std::chrono::microseconds{usage.ru_utime.tv_usec + usage.ru_stime.tv_usec};
+}
+
+/// The threads of this process, with their niceness.
+std::map<id_t, int> threads() {
+    std::map<id_t, int> all;
+    for (const auto& task : std::filesystem::directory_iterator{"/proc/self/task"}) {
+        const auto thread = static_cast<id_t>(std::stoul(task.path().filename().string()));
+        all.emplace(thread, getpriority(PRIO_PROCESS, thread));
+    }
+    return all;
+}
+
+/// Raises the limit of descriptors of this process to its maximum.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+TEST_CASE("the thread of the unhealthy alone has the lowest priority") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    const int own = getpriority(PRIO_PROCESS, 0);
+    const auto before = threads();
+    HttpTransport transport{local};
+    for (const bool unhealthy : {true, false}) {
+        Delivery one = delivery(receiver.url());
+        one.unhealthy = unhealthy;
+        CHECK(deliver(transport, std::move(one)).outcome);
+    }
+    std::vector<int> added;
+    for (const auto& [thread, niceness] : threads()) {
+        if (!before.contains(thread) && niceness != own) added.push_back(niceness);
+    }
+    // None is added to a process that has the lowest priority itself.
+    CHECK(added == (own == 19 ? std::vector<int>{} : std::vector<int>{19}));
+}
+
+TEST_CASE("deliveries beyond the bound on those under way wait for their turn, untimed") {
+    ScriptedReceiver receiver{[](const ReceivedRequest& request) {
+        return request.number == 0 ? silence() : status(204);
+    }};
+    HttpTransportOptions options = local_within(300ms);
+    options.in_flight_max = 1;
+    HttpTransport transport{options};
+    DeliveryReports reports;
+    for (int i = 0; i < 4; ++i) transport.deliver(delivery(receiver.url()), reports.keep());
+    const auto all = reports.wait_for(4);
+    CHECK_FALSE(all[0].outcome);
+    CHECK(all[1].outcome);
+    CHECK(all[2].outcome);
+    CHECK(all[3].outcome);
+}
+
+TEST_CASE("deliveries to unhealthy subscribers take no turn from others") {
+    ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
+    ScriptedReceiver prompt{[](const ReceivedRequest&) { return status(204); }};
+    DeliveryReports cancelled;
+    {
+        HttpTransportOptions options = local_within(120s);
+        options.in_flight_max = 1;
+        HttpTransport transport{options};
+        for (int i = 0; i < 2; ++i) {
+            auto unhealthy = delivery(silent.url());
+            unhealthy.unhealthy = true;
+            transport.deliver(std::move(unhealthy), cancelled.keep());
+        }
+        silent.wait_for_requests(1);
+        for (int i = 0; i < 3; ++i) CHECK(deliver(transport, delivery(prompt.url())).outcome);
+        CHECK(cancelled.all().empty());
+        CHECK(silent.connections() == 1);
+    }
+    CHECK(cancelled.all().size() == 2);
+}
+
+TEST_CASE("deliveries under way and kept connections are bounded apart from each other") {
+    ScriptedReceiver one{[](const ReceivedRequest&) { return status(204); }};
+    ScriptedReceiver other{[](const ReceivedRequest&) { return status(204); }};
+    const auto connections_to_one = [&](std::size_t kept) {
+        const auto before = one.connections();
+        HttpTransportOptions options = local;
+        options.in_flight_max = 1;
+        options.connections_kept_max = kept;
+        HttpTransport transport{options};
+        for (const auto* receiver : {&one, &other, &one}) {
+            CHECK(deliver(transport, delivery(receiver->url())).outcome);
+            std::this_thread::sleep_for(5ms);  // libcurl compares milliseconds.
+        }
+        return one.connections() - before;
+    };
+    CHECK(connections_to_one(2) == 1);
+    CHECK(connections_to_one(1) == 2);
+
+    ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
+    DeliveryReports cancelled;
+    HttpTransportOptions options = local;
+    options.in_flight_max = 20;
+    options.connections_kept_max = 1;
+    HttpTransport transport{options};
+    for (int i = 0; i < 20; ++i) transport.deliver(delivery(silent.url()), cancelled.keep());
+    silent.wait_for_requests(20);
+    CHECK(cancelled.all().empty());
+}
+
+TEST_CASE("two thousand deliveries to a silent receiver do not slow down another") {
+    raise_descriptor_limit();
+    ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
+    ScriptedReceiver prompt{[](const ReceivedRequest&) { return status(204); }};
+    DeliveryReports cancelled;
+    {
+        HttpTransportOptions options = local_within(120s);
+        options.in_flight_max = 2'100;
+        options.connections_kept_max = 2'100;
+        HttpTransport transport{options};
+        for (int i = 0; i < 2'000; ++i) transport.deliver(delivery(silent.url()), cancelled.keep());
+        silent.wait_for_requests(2'000);
+        std::vector<std::chrono::steady_clock::duration> times;
+        for (int i = 0; i < 50; ++i) {
+            const auto begin = std::chrono::steady_clock::now();
+            REQUIRE(deliver(transport, delivery(prompt.url())).outcome);
+            times.push_back(std::chrono::steady_clock::now() - begin);
+        }
+        std::sort(times.begin(), times.end());
+        CHECK(times[25] < 50ms);
+        CHECK(prompt.connections() == 1);
+        CHECK(cancelled.all().empty());
+    }
+    CHECK(cancelled.all().size() == 2'000);
+}
+
+TEST_CASE("many threads deliver at once, and every delivery ends once") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    DeliveryReports reports;
+    HttpTransport transport{local};
+    {
+        std::vector<std::jthread> threads;
+        for (int t = 0; t < 4; ++t) {
+            threads.emplace_back([&] {
+                for (int i = 0; i < 250; ++i) {
+                    transport.deliver(delivery(receiver.url()), reports.keep());
+                }
+            });
+        }
+    }
+    const auto all = reports.wait_for(1'000);
+    CHECK(all.size() == 1'000);
+    CHECK(std::all_of(all.begin(), all.end(), [](const auto& r) { return r.outcome.has_value(); }));
+    CHECK(receiver.requests().size() == 1'000);
+}
+
+TEST_CASE("a delivery may be begun by the end of another") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    DeliveryReports reports;
+    HttpTransport transport{local};
+    transport.deliver(delivery(receiver.url()), [&](DeliveryReport) {
+        transport.deliver(delivery(receiver.url()), reports.keep());
+    });
+    CHECK(reports.wait_for(1).front().outcome);
+    CHECK(receiver.requests().size() == 2);
+}
+
+TEST_CASE("a transport with nothing to do takes no processor time") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransport transport{local};
+    DeliveryReports reports;
+    for (int i = 0; i < 20; ++i) transport.deliver(delivery(receiver.url()), reports.keep());
+    std::ignore = reports.wait_for(20);
+    // Connections closed by the peer would stay readable for ever.
+    receiver.close_connections();
+    const auto before = processor_time();
+    std::this_thread::sleep_for(500ms);
+    CHECK(processor_time() - before < 50ms);
+}

@@ -1,0 +1,263 @@
+// Whose turn it is among listeners of timers, of which some are dtimer's for Node, and who is told.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dtimer_scene.hpp"
+#include "support/await.hpp"
+
+using namespace routemaster;
+using test::DtimerScene;
+using test::hello;
+using test::RedisClient;
+
+namespace {
+
+/// A listener of Node, as the server sees it, which does as it is told or does not.
+class ChannelReader {
+public:
+    ChannelReader(DtimerScene& scene, const std::string& name)
+        : client_{scene.server.address()}, channel_{"dt:ch:" + name}, scene_{scene} {
+        client_.command({"SUBSCRIBE", channel_});
+        join();
+    }
+    void join() {
+        scene_.other({"LREM", "dt:ch", "0", channel_});
+        scene_.other({"LPUSH", "dt:ch", channel_});
+    }
+
+    /// The messages since it was asked last.
+    std::vector<std::string> messages() {
+        // The reply comes behind them.
+        std::vector<std::string> all;
+        auto reply = client_.command({"PING"});
+        while (reply.list.at(0).text != "pong") {
+            all.push_back(reply.list.at(2).text);
+            reply = client_.more();
+        }
+        return all;
+    }
+    /// The one message since then.
+    std::string message() {
+        const auto all = messages();
+        REQUIRE(all.size() == 1);
+        return all.front();
+    }
+
+private:
+    RedisClient client_;
+    std::string channel_;
+    DtimerScene& scene_;
+};
+
+std::string interval(std::int64_t milliseconds) {
+    return R"({"interval":)" + std::to_string(milliseconds) + "}";
+}
+
+}  // namespace
+
+TEST_CASE("redis: a listener of Node is told a millisecond more, as it rounds down") {
+    DtimerScene s;
+    ChannelReader node{s, "node"};
+    s.post("a", Duration{300});
+    CHECK(node.message() == interval(301));
+    CHECK(s.told() == s.text(Duration{300}));
+    s.post("later", Duration{301});
+    CHECK(node.messages().empty());
+    s.post("now", Duration{0});
+    CHECK(node.message() == interval(0));
+}
+
+TEST_CASE("redis: a timer that is a little sooner is told, too") {
+    DtimerScene s;
+    ChannelReader node{s, "node"};
+    s.post("a", Duration{300});
+    CHECK(node.message() == interval(301));
+    s.post("b", Duration{299});
+    CHECK(node.message() == interval(300));
+}
+
+TEST_CASE("redis: whoever has the turn is told again when the next timer is another one") {
+    DtimerScene s;
+    ChannelReader node{s, "node"};
+    s.post("a", Duration{300});
+    s.post("b", Duration{600});
+    node.messages();
+    SUBCASE("it was cancelled") {
+        s.perform(CancelTimer{"dt", "a"});
+        CHECK(node.message() == interval(601));
+    }
+    SUBCASE("it was postponed") {
+        s.perform(PostponeTimer{"dt", "a", s.now + Duration{400}});
+        CHECK(node.message() == interval(401));
+    }
+    SUBCASE("it was posted for later") {
+        s.post("a", Duration{500});
+        CHECK(node.message() == interval(501));
+    }
+    SUBCASE("another listener took it") {
+        s.take();
+        s.now += Duration{300};
+        CHECK(s.take().timers.size() == 1);
+        CHECK(node.message() == interval(301));
+    }
+    SUBCASE("it came back, and was confirmed") {
+        s.leave("c", R"({"id":"c","maxRetries":1})");
+        s.perform(TakeTimers{.space = "dt", .listener = "ours", .confirm_within = Duration{100}});
+        CHECK(node.message() == interval(101));
+        CHECK(s.confirm("c") == TimerConfirmed::confirmed);
+        CHECK(node.message() == interval(301));
+    }
+}
+
+TEST_CASE("redis: the next listener is told when the one with the turn leaves") {
+    DtimerScene s;
+    const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
+    s.take();
+    ChannelReader node{s, "node"};
+    s.post("a", Duration{300});
+    CHECK(node.messages().empty());
+    SUBCASE("by itself") { s.perform(LeaveTimers{"dt", "ours"}); }
+    SUBCASE("because it is busy") { s.take("ours", 0); }
+    CHECK(node.message() == interval(301));
+}
+
+TEST_CASE("redis: the last listener leaves nothing behind") {
+    DtimerScene s;
+    SUBCASE("of one") { s.take(); }
+    SUBCASE("of two") {
+        s.take("other");
+        s.take();
+        s.perform(LeaveTimers{"dt", "other"});
+    }
+    CHECK(s.other({"EXISTS", "dt:routemaster:turn"}).number == 1);
+    s.perform(LeaveTimers{"dt", "ours"});
+    CHECK(s.other({"EXISTS", "dt:routemaster:turn", "dt:routemaster:listeners", "dt:ch"}).number ==
+          0);
+}
+
+TEST_CASE("redis: a listener that took nothing, or did not ask, is told again") {
+    DtimerScene s;
+    ChannelReader node{s, "node"};
+    s.post("a", Duration{300});
+    s.post("b", Duration{900});
+    node.messages();
+    s.now += Duration{310};
+    s.post("c", Duration{5'000});
+    CHECK(node.messages().empty());  // It may be on its way.
+    s.now += Duration{10};
+    s.post("d", Duration{5'000});
+    CHECK(node.message() == interval(0));
+    s.post("e", Duration{5'000});
+    CHECK(node.messages().empty());
+    s.now += Duration{20};
+    s.post("f", Duration{5'000});
+    CHECK(node.message() == interval(0));
+}
+
+TEST_CASE("redis: beside a listener of Node, ours asks soon after the next timer is due") {
+    DtimerScene s;
+    ChannelReader node{s, "node"};
+    CHECK(s.take().wake_at == s.now + Duration{2'000});
+    s.post("a", Duration{300});
+    CHECK(s.take().wake_at == s.now + Duration{305});
+    s.perform(PostponeTimer{"dt", "a", s.now + Duration{60'000}});
+    CHECK(s.take().wake_at == s.now + Duration{2'000});
+    s.other({"HSET", "dt:gl", "baseInterval", "300", "gracePeriod", "40"});
+    CHECK(s.take().wake_at == s.now + Duration{600});
+    s.perform(PostponeTimer{"dt", "a", s.now + Duration{100}});
+    CHECK(s.take().wake_at == s.now + Duration{110});
+}
+
+TEST_CASE("redis: a listener of Node is told nothing beyond its next poll") {
+    DtimerScene s;
+    ChannelReader node{s, "node"};
+    s.post("a", Duration{981});
+    CHECK(node.messages().empty());
+    CHECK(s.told().empty());
+    s.post("b", Duration{979});
+    CHECK(node.message() == interval(980));
+    s.perform(CancelTimer{"dt", "b"});
+    CHECK(node.messages().empty());
+    CHECK(s.told().empty());
+}
+
+TEST_CASE("redis: a silent listener of Node loses its turn after a second, and stays") {
+    DtimerScene s;
+    ChannelReader node{s, "node"};
+    const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
+    s.take();
+    s.post("a", Duration{300});
+    s.post("b", Duration{1'299});
+    s.post("c", Duration{1'900});
+    const auto first = [&] { return s.other({"LINDEX", "dt:ch", "-1"}).text; };
+    s.now += Duration{300};
+    CHECK(s.take().timers.size() == 1);
+    s.now += Duration{999};
+    CHECK(s.take().timers.size() == 1);
+    CHECK(first() == "dt:ch:node");
+    s.now += Duration{1};
+    CHECK(s.take().timers.empty());
+    CHECK(first() == "dt:ch:ours");
+    CHECK(s.counts().listeners == 2);
+}
+
+TEST_CASE("redis: a listener whose connection is gone leaves when it is to be told") {
+    DtimerScene s;
+    s.other({"RPUSH", "dt:ch", "dt:ch:gone", "dt:ch:gone too"});
+    ChannelReader node{s, "node"};
+    s.post("a", Duration{300});
+    CHECK(node.message() == interval(301));
+    CHECK(s.counts().listeners == 1);
+}
+
+TEST_CASE("redis: whoever asks is among the listeners, and keeps its place") {
+    DtimerScene s;
+    s.take("a");
+    s.take("b");
+    s.take("c");
+    const auto list = [&] { return s.other({"LRANGE", "dt:ch", "0", "-1"}).dump(); };
+    CHECK(list() == "[dt:ch:c, dt:ch:b, dt:ch:a]");
+    s.take("b");
+    CHECK(list() == "[dt:ch:c, dt:ch:b, dt:ch:a]");
+    s.other({"LREM", "dt:ch", "0", "dt:ch:b"});
+    s.take("b");
+    CHECK(list() == "[dt:ch:b, dt:ch:c, dt:ch:a]");
+}
+
+TEST_CASE(
+    "redis: a listener hears what is published, and joins again when its connection was lost") {
+    DtimerScene s;
+    std::atomic<int> woken = 0;
+    const auto watch = s.store.watch(timer_watch("dt", "ours"), [&] { ++woken; });
+    CHECK(s.other({"PUBSUB", "NUMSUB", "dt:ch:ours"}).list.at(1).number == 1);
+    s.take();
+    auto before = woken.load();
+    s.post("a", Duration{300});
+    CHECK(test::await([&] { return woken > before; }));
+    before = woken;
+    s.other({"CLIENT", "KILL", "TYPE", "pubsub"});
+    CHECK(test::await([&] { return woken > before; }));
+    s.take();
+    before = woken;
+    s.other({"PUBLISH", "dt:ch:ours", "anything"});
+    CHECK(test::await([&] { return woken > before; }));
+}
+
+TEST_CASE("redis: a watch that ended is not subscribed to, while another goes on") {
+    DtimerScene s;
+    const auto subscribers = [&](const std::string& channel) {
+        return s.other({"PUBSUB", "NUMSUB", channel}).list.at(1).number;
+    };
+    auto one = s.store.watch(timer_watch("dt", "ours"), [] {});
+    auto two = s.store.watch(timer_watch("dt", "ours"), [] {});
+    const auto other = s.store.watch(timer_watch("dt", "others"), [] {});
+    one = {};
+    CHECK(subscribers("dt:ch:ours") == 1);
+    two = {};
+    CHECK(test::await([&] { return subscribers("dt:ch:ours") == 0; }));
+    CHECK(subscribers("dt:ch:others") == 1);
+}

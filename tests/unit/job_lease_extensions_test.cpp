@@ -1,0 +1,94 @@
+/// @file
+/// What a worker elsewhere hears that extends its lease while nobody knows whether it is lost.
+
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "routemaster/job_leases.hpp"
+#include "routemaster/perform.hpp"
+#include "routemaster/step.hpp"
+#include "support/hand_leases.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// A process that stood still with a job, which another took over meanwhile, or nobody.
+struct StoodStill {
+    explicit StoodStill(bool is_lost) {
+        scene.push("a");
+        job = only_job(hand.lease({.lease_time = Duration{60'000}}));
+        scene.clock.advance(Duration{10'000});
+        if (!is_lost) return;
+        CHECK(perform(scene.memory, ScrubWorkers{Duration{3'500}}, scene.clock.now())->value == 1);
+    }
+
+    JobScene scene;
+    HandLeases hand{scene};
+    LeasedJob job{};
+};
+
+}  // namespace
+
+TEST_CASE("a lease that was lost while its process stood still is never extended") {
+    StoodStill process{true};
+    process.scene.store.delay<AcquireJobs>();
+    SUBCASE("the heartbeat is answered sooner than what was lost") {}
+    SUBCASE("neither is answered") { process.scene.store.delay<Heartbeat>(); }
+    const auto answer = process.hand.ask_to_extend(process.job);
+    process.hand.run_for(Duration{900});
+    CHECK(!answer->has_value());
+    process.scene.store.release();
+    process.hand.run();
+    REQUIRE(answer->has_value());
+    CHECK(!answer->value().value());
+    CHECK(process.scene.log.count(LogLevel::warning, "lost the lease of job") == 1);
+}
+
+TEST_CASE("a lease that nobody took over is extended once the store has said so") {
+    StoodStill process{false};
+    process.scene.store.delay<AcquireJobs>();
+    const auto answer = process.hand.ask_to_extend(process.job, Duration{30'000});
+    CHECK(!answer->has_value());
+    const auto until = process.scene.clock.now() + Duration{30'000};
+    process.hand.run_for(Duration{500});
+    process.scene.store.release();
+    process.hand.run();
+    REQUIRE(answer->has_value());
+    REQUIRE(answer->value().value());
+    CHECK(answer->value().value()->until == until);
+}
+
+TEST_CASE("an extension does not wait for ever for a store that is away, and takes effect") {
+    JobScene scene;
+    HandLeases hand{scene};
+    scene.push("a");
+    const auto job = only_job(hand.lease({.lease_time = Duration{10'000}}));
+    scene.store.refuse<Heartbeat>(1'000);
+    hand.run_for(Duration{1'900});
+    CHECK(hand.extend(job));
+    hand.run_for(Duration{1'100});
+    const auto answer = hand.ask_to_extend(job);
+    hand.run_for(Duration{4'999});
+    CHECK(!answer->has_value());
+    hand.run_for(Duration{1});
+    REQUIRE(answer->has_value());
+    CHECK(answer->value().error().code() == Errc::unavailable);
+    scene.store.accept<Heartbeat>();
+    hand.run_for(Duration{1'500});
+    CHECK(hand.extend(job));
+}
+
+TEST_CASE("who extends a lease hears at the end of its process that it is over") {
+    StoodStill process{false};
+    process.scene.store.delay<AcquireJobs>();
+    const auto answer = process.hand.ask_to_extend(process.job);
+    CHECK(!answer->has_value());
+    process.hand.close();
+    REQUIRE(answer->has_value());
+    CHECK(!answer->value().value());
+    process.scene.store.release();
+    process.hand.run();
+}

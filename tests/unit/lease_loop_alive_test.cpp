@@ -1,0 +1,263 @@
+/// @file
+/// How workers say that they are alive, take each other for dead, and find what they lost.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/perform.hpp"
+#include "support/lease_scene.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// Notes what workers ask for.
+class Acquisitions final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        for (const auto& step : steps) {
+            if (const auto* asked = std::get_if<AcquireJobs>(&step)) all.push_back(*asked);
+        }
+        next().submit(steps, now, std::move(done));
+    }
+
+    std::vector<AcquireJobs> all;
+};
+
+/// A store that may be away: what it is sent then, it does when it is back.
+class AwayStore final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        if (!away_) return next().submit(steps, now, std::move(done));
+        sent_.push_back({std::vector<Step>(steps.begin(), steps.end()), now, std::move(done)});
+    }
+
+    void leave() { away_ = true; }
+    void come_back() {
+        away_ = false;
+        for (auto& each : std::exchange(sent_, {})) {
+            next().submit(each.steps, each.now, std::move(each.done));
+        }
+    }
+
+private:
+    struct Sent {
+        std::vector<Step> steps;
+        TimePoint now;
+        Completion done;
+    };
+
+    bool away_ = false;
+    std::vector<Sent> sent_;
+};
+
+using Jobs = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a worker says each interval that it is alive, and looks for the dead") {
+    LeaseScene scene{1, {.heartbeat_interval = Duration{700}}};
+    scene.run_for(Duration{2'100});
+    const std::vector<std::int64_t> expected{700, 700, 700};
+    CHECK(scene.waits<Heartbeat>() == expected);
+    CHECK(scene.waits<ScrubWorkers>() == expected);
+}
+
+TEST_CASE("a worker that has all it can do is not taken for dead") {
+    LeaseScene scene{1};
+    scene.push("resize");
+    scene.run();
+    for (int i = 0; i < 10; ++i) {
+        scene.run_for(Duration{1'000});
+        perform(scene.store, ScrubWorkers{Duration{3'500}}, scene.now).value();
+    }
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+}
+
+TEST_CASE("what a dead worker had leased is done by another") {
+    LeaseScene scene{2'000};
+    LoopWorker dead{scene.store, scene.now, scene.complete({}), 2'000};
+    scene.push_many(1'500);
+    for (int i = 0; i < 10; ++i) dead.poll();
+    REQUIRE(dead.loop.leased() == 1'500);
+    scene.run_for(Duration{3'000});
+    CHECK(scene.jobs().empty());
+    // More than one step releases: the rest follows at once.
+    scene.run_for(Duration{1'500});
+    CHECK(scene.jobs().size() == 1'500);
+}
+
+TEST_CASE("a worker says which fence it got last, also when it asks for all of its leases") {
+    LeaseScene scene{10, {.finds_lost = true}};
+    Acquisitions recorded{scene.store};
+    LoopWorker worker{recorded, scene.now, scene.complete({.finds_lost = true}), 10};
+    scene.push("resize");
+    worker.run();
+    REQUIRE(worker.loop.leased() == 1);
+    const auto fence = worker.loop.lease(1).fence;
+    scene.now += Duration{60'000};
+    worker.run();
+    CHECK(recorded.all.front().newest == 0);
+    REQUIRE(recorded.all.back().known == 0);
+    CHECK(recorded.all.back().newest == fence);
+}
+
+TEST_CASE("workers that stood still together do not take each other for dead") {
+    LeaseScene scene{1};
+    LoopWorker other{scene.store, scene.now, scene.complete({}), 1};
+    scene.push("resize");
+    scene.run();
+    other.run();
+    REQUIRE(scene.worker.loop.leased() == 1);
+    scene.now += Duration{60'000};
+    // Whoever looks first has not heard of the rest.
+    other.run();
+    scene.run();
+    for (int i = 0; i < 5; ++i) {
+        scene.now += Duration{1'000};
+        other.run();
+        scene.run();
+    }
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+    // One that does not wake up again is dead, though all others are late each time.
+    for (int i = 0; i < 5; ++i) {
+        scene.now += Duration{3'000};
+        other.run();
+    }
+    CHECK(other.notes.jobs() == Jobs{"resize"});
+}
+
+TEST_CASE("after a store was away, its workers do not take each other for dead") {
+    LeaseScene scene{1, {.finds_lost = true}};
+    AwayStore away{scene.store};
+    LoopWorker other{away, scene.now, scene.complete({.finds_lost = true}), 1};
+    scene.push("resize");
+    scene.run();
+    other.run();
+    REQUIRE(scene.worker.loop.leased() == 1);
+    away.leave();
+    // The store hears of neither.
+    scene.disturbed.refuse<Heartbeat>(1'000);
+    for (int i = 0; i < 20; ++i) {
+        scene.now += Duration{500};
+        scene.run();
+        other.run();
+    }
+    // What the other sent meanwhile comes first.
+    away.come_back();
+    other.run();
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+    for (int i = 0; i < 6; ++i) {
+        scene.now += Duration{500};
+        other.run();
+        CHECK(scene.queue() == QueueStatus{.pending = 1});
+    }
+    // Who is not heard of by then is dead.
+    scene.now += Duration{2'000};
+    other.run();
+    scene.now += Duration{2'000};
+    other.run();
+    CHECK(other.notes.jobs() == Jobs{"resize"});
+}
+
+TEST_CASE("a worker whose store was away asks what it lost, though it never stood still") {
+    LeaseScene scene;
+    AwayStore away{scene.store};
+    LoopWorker worker{away, scene.now, scene.complete({.finds_lost = true}), 1};
+    scene.push("resize");
+    worker.run();
+    REQUIRE(worker.loop.leased() == 1);
+    away.leave();
+    for (int i = 0; i < 4; ++i) {
+        scene.now += Duration{1'000};
+        worker.run();
+    }
+    perform(scene.store, ScrubWorkers{Duration{3'500}}, scene.now).value();
+    away.come_back();
+    worker.run();
+    CHECK(worker.notes.lost_ones.size() == 1);
+}
+
+TEST_CASE("a worker that stood still can settle nothing that was handed on") {
+    LeaseScene scene;
+    scene.push("resize");
+    scene.run();
+    scene.now += Duration{60'000};
+    LoopWorker other{scene.store, scene.now, scene.complete({}), 1};
+    for (int i = 0; i < 3; ++i) other.poll();
+    REQUIRE(other.notes.jobs() == Jobs{"resize"});
+    scene.ack(1);
+    scene.run();
+    CHECK(scene.worker.notes.settlements.at(1) == Settlement::lease_lost);
+    CHECK(scene.queue() == QueueStatus{.pending = 1});
+}
+
+TEST_CASE("a worker that stood still finds which leases it has lost, if it wants to know") {
+    bool wants = false;
+    SUBCASE("it does not") {}
+    SUBCASE("it does") { wants = true; }
+    LeaseScene scene{10, {.finds_lost = wants}};
+    scene.push_many(3);
+    scene.run();
+    scene.now += Duration{60'000};
+    // Another took two of them, and the third was released to nobody.
+    LoopWorker other{scene.store, scene.now, scene.complete({}), 2};
+    for (int i = 0; i < 3; ++i) other.poll();
+    REQUIRE(other.notes.jobs().size() == 2);
+    scene.run_for(Duration{100});
+    if (wants) {
+        CHECK(scene.worker.notes.lost_ones.size() == 3);
+        CHECK(scene.jobs() == Jobs{"job-1", "job-2", "job-3", "job-3"});
+        CHECK(scene.worker.loop.leased() == 1);
+    } else {
+        CHECK(scene.worker.notes.lost_ones.empty());
+        CHECK(scene.worker.loop.leased() == 4);
+    }
+}
+
+TEST_CASE("a worker whose heartbeats got lost, but whom nobody took for dead, loses nothing") {
+    LeaseScene scene{10, {.finds_lost = true}};
+    scene.push_many(3);
+    scene.run();
+    scene.disturbed.refuse<Heartbeat>(10);
+    scene.run_for(Duration{20'000});
+    CHECK(scene.worker.notes.lost_ones.empty());
+    CHECK(scene.worker.loop.leased() == 3);
+    CHECK(scene.jobs().size() == 3);
+}
+
+TEST_CASE("what is being settled is not reported as lost besides") {
+    LeaseScene scene{10, {.finds_lost = true}};
+    scene.push("resize");
+    scene.run();
+    scene.now += Duration{60'000};
+    LoopWorker other{scene.store, scene.now, scene.complete({}), 2};
+    for (int i = 0; i < 3; ++i) other.poll();
+    scene.disturbed.refuse<AckJob>(1);
+    scene.ack(1);
+    scene.run_for(Duration{1'000});
+    CHECK(scene.worker.notes.lost_ones.empty());
+    CHECK(scene.worker.notes.settlements.at(1) == Settlement::lease_lost);
+}
+
+TEST_CASE("where attempts are counted, one that is released does not count") {
+    LeaseScene scene;
+    scene.push("resize");
+    scene.run();
+    scene.worker.loop.release(1);
+    scene.worker.wake();
+    scene.run();
+    CHECK(scene.worker.loop.lease(2).attempt == 1);
+    CHECK(scene.disturbed.times_of<NackJob>().empty());
+}
