@@ -46,7 +46,7 @@ struct PostTimer;
 /// `ActionTimers` is reserved for them: see `action_space`.
 ///
 /// Due times are those of the wall clock. Negative delays mean now, and those that lead beyond
-/// `timer_at_max` mean that. An instant that a call names is from 1970 to there, else `invalid`.
+/// `due_at_max` mean that. An instant that a call names is from 1970 to there, else `invalid`.
 ///
 /// Every call exists in two forms, one of them with `done`: as in `Bus`.
 ///

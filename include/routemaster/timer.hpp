@@ -38,9 +38,6 @@ inline constexpr std::uint32_t dead_timers_max = 1'000;
 /// Retries of a timer at most.
 inline constexpr std::uint32_t timer_retries_max = 1'000'000;
 
-/// The last instant at which a timer may be due: Redis counts in doubles.
-inline constexpr TimePoint timer_at_max = from_milliseconds((std::int64_t{1} << 53) - 1);
-
 /// How long a listener may be given at most to confirm a timer: a year.
 inline constexpr Duration timer_confirm_max{31'622'400'000};
 

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,12 +14,6 @@
 #include "routemaster/value.hpp"
 
 namespace routemaster {
-
-/// When a timer is due that is posted with a delay: a negative one means now, and one that leads
-/// beyond `timer_at_max` means that.
-[[nodiscard]] constexpr TimePoint timer_due_after(Duration delay, TimePoint now) noexcept {
-    return std::min(saturating_add(now, std::max(delay, Duration{0})), timer_at_max);
-}
 
 /// Settings of one timer.
 struct TimerOptions {

@@ -299,7 +299,7 @@ void add_refused_timer_cases(StoreCases& add) {
             },
             "payload");
         refused([](PostTimer& step) { step.due_at = TimePoint{Duration{-1}}; }, "due_at");
-        refused([](PostTimer& step) { step.due_at = timer_at_max + Duration{1}; }, "due_at");
+        refused([](PostTimer& step) { step.due_at = due_at_max + Duration{1}; }, "due_at");
         refused([](PostTimer& step) { step.retries_max = timer_retries_max + 1; }, "retries_max");
         refused([](PostTimer& step) { step.confirm_within = Duration{-1}; }, "confirm_within");
         refused([](PostTimer& step) { step.confirm_within = timer_confirm_max + Duration{1}; },
@@ -326,11 +326,11 @@ void add_refused_timer_cases(StoreCases& add) {
     add("the longest ids and the last times are taken", [](Scenario& s) {
         const std::string id(timer_id_length_max, 'x');
         auto step = post_of(s, id, Duration{0}, timer_retries_max);
-        step.due_at = timer_at_max;
+        step.due_at = due_at_max;
         step.confirm_within = timer_confirm_max;
         s.perform(step);
-        expect_equal(found(s, id).at, timer_at_max, "when it is due");
-        expect_equal(take(s).wake_at, timer_at_max, "when to ask");
+        expect_equal(found(s, id).at, due_at_max, "when it is due");
+        expect_equal(take(s).wake_at, due_at_max, "when to ask");
         step.due_at = TimePoint{};
         expect_equal(s.perform(step), TimerPosted::replaced, "posting it again");
         const auto fired = take(s).timers.at(0);

@@ -149,7 +149,7 @@ void declare_time(CLI::App& action, ActionSettings& settings) {
     action
         .add_option("--at", settings.at,
                     "When it is done: milliseconds since 1970, instead of that")
-        ->check(CLI::Range(std::int64_t{0}, to_milliseconds(timer_at_max)))
+        ->check(CLI::Range(std::int64_t{0}, to_milliseconds(due_at_max)))
         ->type_name("MS");
     action.add_option("--id", settings.id, "Its id; a timer that has it is replaced [a fresh one]")
         ->check([](const std::string& id) { return id.empty() ? "must not be empty" : ""; });

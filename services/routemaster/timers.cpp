@@ -210,7 +210,7 @@ void declare_due(CLI::App& action, TimersSettings& settings) {
         ->type_name("SECONDS");
     action
         .add_option("--at", settings.at, "When it is due: milliseconds since 1970, instead of that")
-        ->check(CLI::Range(std::int64_t{0}, to_milliseconds(timer_at_max)))
+        ->check(CLI::Range(std::int64_t{0}, to_milliseconds(due_at_max)))
         ->type_name("MS");
 }
 

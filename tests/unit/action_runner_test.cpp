@@ -324,18 +324,26 @@ TEST_CASE("what is wrong with an action is named") {
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n"},"publish":{}})").starts_with("action:"));
     CHECK(rewritten(R"({"push":7})") == "push: must be an object");
     CHECK(rewritten(R"({"push":{"name":"n"}})") == "push: queue: is missing");
-    CHECK(rewritten(R"({"push":{"queue":1,"name":"n"}})") == "push: queue: must be a string");
+    CHECK(rewritten(R"({"push":{"queue":1,"name":"n"}})") == "push: queue: requires a string");
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","arguments":{}}})") ==
           "push: arguments: must be an array");
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","priority":101}})")
-              .starts_with("push: priority: must be a whole number from -100 to 100"));
+              .starts_with("push: priority: must be an integer from -100 to 100"));
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","unique":{"key":"k","scope":"ever"}}})")
               .starts_with("push: unique: scope:"));
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","metadata":{"a":1}}})")
               .starts_with("push: metadata:"));
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","after":[1]}})") ==
-          "push: after: is not known");
-    CHECK(rewritten(R"({"publish":{"topic":"t"}})").starts_with("publish: type: must be create"));
+          "push: after: is not for an action");
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","often":1}})") ==
+          R"(push: bad data in payload: unknown field "often")");
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","run_at":9007199254740992}})") ==
+          "push: run_at: must be an integer from 0 to 9007199254740991");
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","delay":31536000000001}})") ==
+          "push: delay: must be an integer from 0 to 31536000000000");
+    CHECK(rewritten(R"({"publish":{"topic":"t"}})") == "publish: type: is missing");
+    CHECK(rewritten(R"({"publish":{"topic":"t","type":"new"}})")
+              .starts_with("publish: type: must be create"));
     CHECK(rewritten(R"({"publish":{"topic":"t","type":"noop","authenticate":1}})") ==
           "publish: authenticate: must be true or false");
     CHECK(rewritten(R"({"deliver":{}})") == "deliver: subscriber: is missing");

@@ -46,7 +46,7 @@ struct PostTimer {
     std::string space;  ///< The namespace.
     std::string id;
     std::string payload;            ///< A value as `encode` encodes it.
-    TimePoint due_at;               ///< From 1970 to `timer_at_max`; so in all steps.
+    TimePoint due_at;               ///< From 1970 to `due_at_max`; so in all steps.
     std::uint32_t retries_max = 0;  ///< At most `timer_retries_max`.
     /// How long a listener may take to confirm it, at most `timer_confirm_max`. 0: as long as the
     /// listener says.

@@ -63,7 +63,7 @@ Result<void> check_which(const std::optional<std::string>& id) {
 }
 
 Result<void> check_due(TimePoint due_at) {
-    if (due_at >= TimePoint{} && due_at <= timer_at_max) return {};
+    if (is_due_time(due_at)) return {};
     return Error{Errc::invalid, "due_at: must be from 1970 on, and before 2^53 ms"};
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "job_payload.hpp"
+#include "core/codec/job_push.hpp"
 #include "job_text.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
@@ -57,7 +57,7 @@ Result<void> read_catch_up(const Value& payload, CatchUp& catch_up) {
 Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     const auto* job = given(payload, "job");
     if (job == nullptr) return bad("job", "is missing");
-    auto push = job_push(*job);
+    auto push = detail::job_push(*job);
     if (!push) return headed("job", push.error());
     for (const std::string_view field :
          {"delay", "run_at", "unique", "after", "group", "concurrency", "batch"}) {

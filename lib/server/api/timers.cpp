@@ -155,7 +155,7 @@ Result<TimerQuery> timer_query(std::string_view query) {
     if (!from) return from.error();
     if (*from) {
         const auto at = number_of(**from);
-        if (!at || *at > static_cast<std::uint64_t>(to_milliseconds(timer_at_max))) {
+        if (!at || *at > static_cast<std::uint64_t>(to_milliseconds(due_at_max))) {
             return bad("from", "must be an instant in milliseconds");
         }
         asked.page.from = from_milliseconds(static_cast<std::int64_t>(*at));
@@ -317,7 +317,7 @@ void confirm_timer(Exchange& exchange) {
     if (!retries) return exchange.refuse(retries.error());
     std::optional<std::uint32_t> came_back;
     if (*retries) came_back = static_cast<std::uint32_t>(**retries);
-    const auto firing = integer_of(*payload, "firing", 0, to_milliseconds(timer_at_max));
+    const auto firing = integer_of(*payload, "firing", 0, to_milliseconds(due_at_max));
     if (!firing) return exchange.refuse(firing.error());
     auto following = follow_ups(*payload, exchange.options(), exchange.now());
     if (!following) return exchange.refuse(following.error());
