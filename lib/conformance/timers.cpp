@@ -117,7 +117,7 @@ void add_change_cases(StoreCases& add) {
         expect_equal(take_ids(s), Ids{}, "taken");
         s.perform(RepostDeadTimers{timer_space, "a", s.now()});
         expect_equal(take_ids(s), Ids{"a"}, "taken when it was reposted");
-        s.expect_refused(GiveUpTimer{"no space", "a"}, "space");
+        s.expect_refused(GiveUpTimer{"no space", "a"}, "namespace");
     });
 
     add("only a PENDING timer can be postponed", [](Scenario& s) {
@@ -255,25 +255,30 @@ void add_refused_timer_cases(StoreCases& add) {
             s.expect_refused(step, field, at);
         };
         for (const char* name : {"", "a b", "a:b", "\xc3\xa9", "a/b"}) {
-            refused([&](PostTimer& step) { step.space = name; }, "space");
-            s.expect_refused(CancelTimer{name, "a"}, "space");
-            s.expect_refused(PostponeTimer{name, "a", s.now()}, "space");
-            s.expect_refused(FindTimer{name, "a"}, "space");
-            s.expect_refused(ListTimers{.space = name}, "space");
-            s.expect_refused(CountTimers{name}, "space");
-            s.expect_refused(ConfirmTimer{name, "a"}, "space");
-            s.expect_refused(TakeTimers{.space = name, .listener = "ear"}, "space");
-            s.expect_refused(LeaveTimers{name, "ear"}, "space");
-            s.expect_refused(RepostDeadTimers{name, {}, s.now()}, "space");
-            s.expect_refused(DropDeadTimers{name}, "space");
+            refused([&](PostTimer& step) { step.space = name; }, "namespace");
+            s.expect_refused(CancelTimer{name, "a"}, "namespace");
+            s.expect_refused(PostponeTimer{name, "a", s.now()}, "namespace");
+            s.expect_refused(FindTimer{name, "a"}, "namespace");
+            s.expect_refused(ListTimers{.space = name}, "namespace");
+            s.expect_refused(CountTimers{name}, "namespace");
+            s.expect_refused(ConfirmTimer{name, "a"}, "namespace");
+            s.expect_refused(TakeTimers{.space = name, .listener = "ear"}, "namespace");
+            s.expect_refused(LeaveTimers{name, "ear"}, "namespace");
+            s.expect_refused(RepostDeadTimers{name, {}, s.now()}, "namespace");
+            s.expect_refused(DropDeadTimers{name}, "namespace");
             s.expect_refused(TakeTimers{.space = timer_space, .listener = name}, "listener");
             s.expect_refused(LeaveTimers{timer_space, name}, "listener");
         }
-        refused([](PostTimer& step) { step.space = std::string(65, 'a'); }, "space");
-        refused([](PostTimer& step) { step.id.clear(); }, "id");
-        refused([](PostTimer& step) { step.id = std::string(timer_id_length_max + 1, 'a'); }, "id");
-        refused([](PostTimer& step) { step.id = std::string{"a\0b", 3}; }, "id");
-        refused([](PostTimer& step) { step.id = "\xff"; }, "id");
+        refused([](PostTimer& step) { step.space = std::string(65, 'a'); }, "namespace");
+        for (const auto& id : {std::string{}, std::string(timer_id_length_max + 1, 'a'),
+                               std::string{"a\0b", 3}, std::string{"\xff"}}) {
+            refused([&](PostTimer& step) { step.id = id; }, "id");
+            s.expect_refused(CancelTimer{timer_space, id}, "id");
+            s.expect_refused(PostponeTimer{timer_space, id, s.now()}, "id");
+            s.expect_refused(FindTimer{timer_space, id}, "id");
+            s.expect_refused(RepostDeadTimers{timer_space, id, s.now()}, "id");
+            s.expect_refused(DropDeadTimers{timer_space, id}, "id");
+        }
         refused([](PostTimer& step) { step.payload.clear(); }, "payload");
         refused([](PostTimer& step) { step.payload = "\xc1"; }, "payload");
         refused([](PostTimer& step) { step.payload = encode(Value{"\xff"}); }, "payload");

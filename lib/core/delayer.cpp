@@ -224,25 +224,29 @@ void Delayer::postpone(std::string id, TimePoint at, std::function<void(Result<b
 
 Result<TimerConfirmed> Delayer::confirm(std::string id, std::optional<std::uint32_t> retries,
                                         std::optional<std::int64_t> firing) {
+    if (auto checked = check_timer_id(id); !checked) return checked.error();
     return perform(store_, ConfirmTimer{space_, std::move(id), retries, firing}, clock_.now());
 }
 
 void Delayer::confirm(std::string id, std::optional<std::uint32_t> retries,
-                      std::function<void(Result<TimerConfirmed>)> done,
-                      std::optional<std::int64_t> firing) {
+                      std::optional<std::int64_t> firing,
+                      std::function<void(Result<TimerConfirmed>)> done) {
+    if (auto checked = check_timer_id(id); !checked) return done(checked.error());
     submit(store_, ConfirmTimer{space_, std::move(id), retries, firing}, clock_.now(),
            std::move(done));
 }
 
 Result<TimerConfirmed> Delayer::complete(std::string id, std::uint32_t retries,
                                          FollowUps follow_ups, std::optional<std::int64_t> firing) {
+    if (auto checked = check_timer_id(id); !checked) return checked.error();
     return confirmation(perform(
         store_, std::move(follow_ups).step(space_, std::move(id), retries, firing), clock_.now()));
 }
 
 void Delayer::complete(std::string id, std::uint32_t retries, FollowUps follow_ups,
-                       std::function<void(Result<TimerConfirmed>)> done,
-                       std::optional<std::int64_t> firing) {
+                       std::optional<std::int64_t> firing,
+                       std::function<void(Result<TimerConfirmed>)> done) {
+    if (auto checked = check_timer_id(id); !checked) return done(checked.error());
     submit(store_, std::move(follow_ups).step(space_, std::move(id), retries, firing), clock_.now(),
            [done = std::move(done)](const Result<CompletedTimer>& completed) {
                done(confirmation(completed));

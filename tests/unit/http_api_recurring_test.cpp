@@ -138,7 +138,7 @@ TEST_CASE("http api: what is no recurring timer is refused, and the answer names
     put_refused(bus, with("{}"), "timer: namespace: is missing");
     put_refused(bus, with(R"({"namespace":7,"payload":1})"), "timer: namespace: requires a string");
     put_refused(bus, with(R"({"namespace":"calls"})"), "timer: payload: is missing");
-    put_refused(bus, with(R"({"namespace":"a b","payload":1})"), "space: must be");
+    put_refused(bus, with(R"({"namespace":"a b","payload":1})"), "namespace: must be");
     put_refused(bus, with(R"({"namespace":"routemaster.actions","payload":{"push":{}}})"),
                 "timer: namespace: is that of actions");
     for (const std::string field : {"delay", "at", "id"}) {

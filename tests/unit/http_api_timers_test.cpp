@@ -237,6 +237,8 @@ TEST_CASE("http api: bad requests about timers are refused, and change nothing")
     refused("/postpone", R"({"id":"a"})", "delay: is missing");
     refused("/postpone", R"({"delay":1})", "id: is missing");
     refused("/confirm", "{}", "id: is missing");
+    refused("/confirm", R"({"id":""})", "id: must have 1 to 256 bytes");
+    refused("/postpone", R"({"id":"","delay":1})", "id: must have 1 to 256 bytes");
     refused("/take", R"({"limit":101})", "limit: must be an integer from 1 to 100");
     refused("/take", R"({"wait":30001})", "wait: must be an integer from 0 to 30000");
     refused("/take", R"({"confirm_within":0})",

@@ -328,9 +328,9 @@ void confirm_timer(Exchange& exchange) {
             : self->answer_text(409, "no such firing waits to be confirmed");
     };
     auto delayer = exchange.delayer();
-    if (following->empty()) return delayer.confirm(*id, came_back, std::move(done), *firing);
+    if (following->empty()) return delayer.confirm(*id, came_back, *firing, std::move(done));
     if (!came_back) return exchange.refuse(bad("retries", "is missing"));
-    delayer.complete(*id, *came_back, *std::move(following), std::move(done), *firing);
+    delayer.complete(*id, *came_back, *std::move(following), *firing, std::move(done));
 }
 
 void take_timers(Exchange& exchange) {
