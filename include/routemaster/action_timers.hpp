@@ -9,6 +9,8 @@
 ///                      "billing", {.topic = "timers", .type = routemaster::EventType::noop,
 ///                                  .data = routemaster::Value::Map{{"order", 42}}}},
 ///                  std::chrono::minutes{30}, "overdue/42");
+///     actions.cron("digest", "0 7 * * MON-FRI",
+///                  routemaster::PushAction{.queue = "mail", .job = {"digest", {}}});
 
 #pragma once
 
@@ -52,6 +54,21 @@ public:
               std::function<void(Result<PostedTimer>)> done);
     void post(const TimerAction& action, TimePoint at, std::string id,
               std::function<void(Result<PostedTimer>)> done);
+
+    /// Adds a recurring action to the store, or changes the recurring job of that name: at each tick
+    /// a `RecurringScheduler` posts a timer that does it, due at the tick, as `Delayer::cron` says.
+    /// So a tick that the store cannot do now is done when it can, and meanwhile keeps the next ones
+    /// from being posted, unless they `overlap`. `invalid` as `post`, and as `RecurringJobs::put`.
+    Result<void> cron(std::string name, std::string expression, const TimerAction& action,
+                      RecurringActionOptions options = {});
+    void cron(std::string name, std::string expression, const TimerAction& action,
+              RecurringActionOptions options, std::function<void(Result<void>)> done);
+
+    /// The same with an interval, as `Delayer::every` has it.
+    Result<void> every(std::string name, Duration interval, const TimerAction& action,
+                       RecurringActionOptions options = {});
+    void every(std::string name, Duration interval, const TimerAction& action,
+               RecurringActionOptions options, std::function<void(Result<void>)> done);
 
     /// Why an action would be refused whatever is in the store: as the push or the publication that
     /// it stands for, by `rules`.

@@ -36,6 +36,13 @@ struct RecurringTimerOptions {
     Duration confirm_within{0};     ///< As in `TimerOptions`.
 };
 
+/// Settings of a recurring action beside its schedule and what it does. See `RecurringSettings`.
+struct RecurringActionOptions {
+    std::string time_zone = "UTC";  ///< Of the machine's database, as `Europe/Berlin`.
+    CatchUp catch_up = CatchUp::once;
+    bool overlap = false;
+};
+
 /// A timer to be posted.
 struct TimerPost {
     Value payload{};
