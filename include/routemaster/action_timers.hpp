@@ -55,10 +55,11 @@ public:
     void post(const TimerAction& action, TimePoint at, std::string id,
               std::function<void(Result<PostedTimer>)> done);
 
-    /// Adds a recurring action to the store, or changes the recurring job of that name: at each tick
-    /// a `RecurringScheduler` posts a timer that does it, due at the tick, as `Delayer::cron` says.
-    /// So a tick that the store cannot do now is done when it can, and meanwhile keeps the next ones
-    /// from being posted, unless they `overlap`. `invalid` as `post`, and as `RecurringJobs::put`.
+    /// Adds a recurring action to the store, or changes the recurring job of that name: at each
+    /// tick a `RecurringScheduler` posts a timer that does it, due at the tick, as `Delayer::cron`
+    /// says. So a tick that the store cannot do now is done when it can, and meanwhile keeps the
+    /// next ones from being posted, unless they `overlap`. `invalid` as `post`, and as
+    /// `RecurringJobs::put`.
     Result<void> cron(std::string name, std::string expression, const TimerAction& action,
                       RecurringActionOptions options = {});
     void cron(std::string name, std::string expression, const TimerAction& action,
