@@ -17,6 +17,7 @@ std::int64_t firing_of(TimePoint back_at) { return to_milliseconds(back_at); }
 }  // namespace
 
 TimePoint TimerSpace::next_at() const noexcept {
+    if (holders_gone && !in(TimerState::fired).empty()) return TimePoint{};
     auto next = never;
     for (const auto state : {TimerState::pending, TimerState::fired}) {
         const auto& timers = in(state);
@@ -138,7 +139,7 @@ TakenTimers TimerTable::take(const TakeTimers& step, TimePoint now) {
     } else {
         auto& listener = space.turns.ask(step.listener, now);
         if (by_age_.size() > timer_listeners_max) forget(*by_age_.front());
-        taken.timers = fire(space, step, now);
+        if (!space.holders_gone) taken.timers = fire(space, step, now);
         if (!taken.timers.empty()) space.turns.took(listener);
         taken.wake_at = space.turns.tell(listener, space.next_at(), now);
     }
@@ -151,14 +152,15 @@ void TimerTable::put_back(TimerSpace& space, TimePoint now) {
     const auto& fired = space.in(TimerState::fired);
     for (std::uint32_t left = taken_timers_max; left > 0 && !fired.empty(); --left) {
         auto& timer = *fired.first().timer;
-        if (timer.at > now) return;
+        if (timer.at > now && !space.holders_gone) return;
         if (timer.retries() == timer.retries_max()) {
             die(timer, now);
             continue;
         }
         timer.set_retries(timer.retries() + 1);
-        change(timer, TimerState::pending, timer.at);
+        change(timer, TimerState::pending, std::min(timer.at, now));
     }
+    if (fired.empty()) space.holders_gone = false;
 }
 
 void TimerTable::die(StoredTimer& timer, TimePoint now) {

@@ -60,6 +60,8 @@ struct TimerSpace {
     HashIndex<StoredTimer> by_id;
     std::array<InOrder, 3> by_state;
     TimerTurns turns;
+    /// What is FIRED was handed out by a process that has ended.
+    bool holders_gone = false;
 };
 
 /// All timers, and their listeners.
@@ -106,6 +108,11 @@ public:
     void unrestore(StoredTimer& timer);
     /// All timers were restored.
     void settle_restored();
+    /// The process that handed out what is FIRED has ended: all of it comes back with the next
+    /// `take` of its namespace, before that hands out anything.
+    void end_firings() noexcept {
+        for (auto& [name, space] : spaces_) space.holders_gone = true;
+    }
 
     /// Calls `visit` with each timer, namespace by namespace.
     template <class Visit>
