@@ -34,7 +34,7 @@ namespace routemaster {
 ///
 /// What a store cannot do now, for want of space for example, is done when it can. What it refuses
 /// for good, because the topic belongs to another publisher, or the subscriber is gone, makes the
-/// timer DEAD, which is logged with the reason: `dead` lists it, and `repost_dead` tries it again.
+/// timer DEAD, with the reason: `dead` lists it, and `repost_dead` tries it again.
 ///
 /// In all other respects they are timers: each call is that of `Delayer`, and the payload of a
 /// timer that is found or listed is its action (`timer_action`).

@@ -98,7 +98,7 @@ void add_change_cases(StoreCases& add) {
     add("a FIRED timer that is given up is DEAD, whatever retries are left", [](Scenario& s) {
         const auto give_up = [&](std::optional<std::uint32_t> retries = {},
                                  std::optional<std::int64_t> firing = {}) {
-            return s.perform(GiveUpTimer{timer_space, "a", retries, firing}).value;
+            return s.perform(GiveUpTimer{timer_space, "a", retries, firing, "no such order"}).value;
         };
         expect_equal(give_up(), std::uint64_t{0}, "giving up what is not there");
         post(s, "a", Duration{0}, 5);
@@ -112,13 +112,35 @@ void add_change_cases(StoreCases& add) {
         const auto dead = found(s, "a");
         expect_equal(dead.state, TimerState::dead, "its state then");
         expect_equal(dead.at, s.now(), "when it died");
+        expect_equal(dead.reason, std::string{"no such order"}, "why");
+        expect_equal(listed(s, TimerState::dead).at(0), dead, "the DEAD timer, listed");
         expect_equal(confirm(s, "a"), TimerConfirmed::unknown, "confirming it");
         s.advance(Duration{100'000});
         expect_equal(take_ids(s), Ids{}, "taken");
         s.perform(RepostDeadTimers{timer_space, "a", s.now()});
+        expect_equal(found(s, "a").reason, std::string{}, "why, of one that is not DEAD");
         expect_equal(take_ids(s), Ids{"a"}, "taken when it was reposted");
         s.expect_refused(GiveUpTimer{"no space", "a"}, "namespace");
     });
+
+    add("of a timer that is given up the beginning of a long reason is kept, while it is DEAD",
+        [](Scenario& s) {
+            const auto give_up = [&](const std::string& id, const std::string& reason) {
+                s.perform(post_of(s, id, Duration{0}, 5));
+                take(s);
+                s.perform(GiveUpTimer{.space = timer_space, .id = id, .reason = reason});
+                return found(s, id).reason;
+            };
+            // The last character would be cut in two.
+            const std::string most(timer_reason_max - 1, 'x');
+            expect_equal(give_up("a", most + "\xc3\xa9"), most, "a long reason");
+            expect_equal(give_up("b", "no"), std::string{"no"}, "another one");
+            expect_equal(give_up("b", ""), std::string{}, "that of the timer in its place");
+            expect_equal(give_up("c", "never"), std::string{"never"}, "a third one");
+            s.perform(DropDeadTimers{timer_space, "c"});
+            expect_equal(give_up("c", ""), std::string{}, "when the former one was dropped");
+            expect_equal(listed(s, TimerState::dead).size(), std::size_t{3}, "DEAD timers");
+        });
 
     add("only a PENDING timer can be postponed", [](Scenario& s) {
         const auto postpone = [&](Duration delay) {

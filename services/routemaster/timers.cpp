@@ -53,7 +53,7 @@ std::string path_of_timer(const BusClient& client, const TimersSettings& setting
 int list(const TimersSettings& settings) {
     BusClient client{settings.bus};
     auto left = settings.limit;
-    Rows rows{{"ID", "STATE", "AT", "IN", "RETRIES", "PAYLOAD"}};
+    Rows rows{{"ID", "STATE", "AT", "IN", "RETRIES", "PAYLOAD", "REASON"}};
     for (const auto& state : states) {
         if (!settings.state.empty() && settings.state != state) continue;
         if (left == 0) break;
@@ -64,11 +64,13 @@ int list(const TimersSettings& settings) {
                 return left > 0;
             }
             const auto& at = field(timer, "at");
+            const auto* reason = timer.find("reason");
             rows.push_back(
                 {cell(printed(field(timer, "id"))), state, printed_time(at),
                  state == "dead" ? "-" : printed_wait(at),
                  printed(field(timer, "retries")) + "/" + printed(field(timer, "retries_max")),
-                 cell(printed(field(timer, "payload")))});
+                 cell(printed(field(timer, "payload"))),
+                 reason == nullptr ? "-" : cell(printed(*reason))});
             return left > 0;
         });
     }

@@ -136,6 +136,29 @@ TEST_CASE("what a process had when it ended fires again at once, and that counts
     CHECK(scene.must(CountTimers{reminders}).dead == 1);
 }
 
+TEST_CASE("a file keeps why timers were given up, while they are DEAD") {
+    const auto [options, rows_behind] = changed_or_moved_rows();
+    FileScene scene{options};
+    for (const char* id : {"kept", "reposted", "silent"}) {
+        scene.must(timer(scene, id, Duration{0}, 5));
+    }
+    scene.must(take());
+    for (const char* id : {"kept", "reposted"}) {
+        scene.must(GiveUpTimer{.space = reminders, .id = id, .reason = "no such order"});
+    }
+    scene.must(GiveUpTimer{.space = reminders, .id = "silent"});
+    scene.must(RepostDeadTimers{reminders, "reposted", scene.now + Duration{5'000}});
+    for (int i = 0; i < rows_behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    const auto before = all_timers(scene);
+    CHECK(before.size() == 3);
+    scene.close();
+    scene.open(options);
+    CHECK(all_timers(scene) == before);
+    CHECK(scene.must(FindTimer{reminders, "kept"})->reason == "no such order");
+    CHECK(scene.must(FindTimer{reminders, "reposted"})->reason.empty());
+    CHECK(scene.must(FindTimer{reminders, "silent"})->reason.empty());
+}
+
 TEST_CASE("of thousands that a process had when it ended each fires again, in slices") {
     FileScene scene{{.durability = Durability::relaxed}};
     constexpr std::size_t all = 2'500;

@@ -188,6 +188,8 @@ TEST_CASE("an action for a subscriber that is gone is DEAD, and done when it is 
     scene.run_for(a_minute);
     REQUIRE(scene.actions.dead().value().size() == 1);
     CHECK(scene.actions.dead().value().front().id == "call");
+    CHECK(scene.actions.dead().value().front().reason.find("subscriber: does not exist") !=
+          std::string::npos);
     CHECK(scene.log.count(LogLevel::warning,
                           "timer call of routemaster.actions failed, and it becomes DEAD: "
                           "publications[0]: subscriber: does not exist") == 1);

@@ -140,6 +140,7 @@ struct GiveUpTimer {
     std::string id;
     std::optional<std::uint32_t> retries{};  ///< As in `ConfirmTimer`; so is the next.
     std::optional<std::int64_t> firing{};
+    std::string reason{};  ///< The first `timer_reason_max` bytes of it are kept.
 };
 
 /// The steps about the firing of timers.

@@ -123,6 +123,10 @@ void append_timer(std::string& json, const TimerStatus& timer) {
     json.append(R"(","at":)").append(std::to_string(to_milliseconds(timer.at)));
     json.append(R"(,"retries":)").append(std::to_string(timer.retries));
     json.append(R"(,"retries_max":)").append(std::to_string(timer.retries_max));
+    if (!timer.reason.empty()) {
+        json.append(R"(,"reason":)");
+        append_json_text(json, timer.reason);
+    }
     json.append(R"(,"payload":)");
     append_json(json, timer.payload);
     json.push_back('}');
