@@ -9,6 +9,8 @@
 ///                      "billing", {.topic = "timers", .type = routemaster::EventType::noop,
 ///                                  .data = routemaster::Value::Map{{"order", 42}}}},
 ///                  std::chrono::minutes{30}, "overdue/42");
+///     actions.cron("digest", "0 7 * * MON-FRI",
+///                  routemaster::PushAction{.queue = "mail", .job = {"digest", {}}});
 
 #pragma once
 
@@ -32,7 +34,7 @@ namespace routemaster {
 ///
 /// What a store cannot do now, for want of space for example, is done when it can. What it refuses
 /// for good, because the topic belongs to another publisher, or the subscriber is gone, makes the
-/// timer DEAD, which is logged with the reason: `dead` lists it, and `repost_dead` tries it again.
+/// timer DEAD, with the reason: `dead` lists it, and `repost_dead` tries it again.
 ///
 /// In all other respects they are timers: each call is that of `Delayer`, and the payload of a
 /// timer that is found or listed is its action (`timer_action`).
@@ -52,6 +54,22 @@ public:
               std::function<void(Result<PostedTimer>)> done);
     void post(const TimerAction& action, TimePoint at, std::string id,
               std::function<void(Result<PostedTimer>)> done);
+
+    /// Adds a recurring action to the store, or changes the recurring job of that name: at each
+    /// tick a `RecurringScheduler` posts a timer that does it, due at the tick, as `Delayer::cron`
+    /// says. So a tick that the store cannot do now is done when it can, and meanwhile keeps the
+    /// next ones from being posted, unless they `overlap`. `invalid` as `post`, and as
+    /// `RecurringJobs::put`.
+    Result<void> cron(std::string name, std::string expression, const TimerAction& action,
+                      RecurringActionOptions options = {});
+    void cron(std::string name, std::string expression, const TimerAction& action,
+              RecurringActionOptions options, std::function<void(Result<void>)> done);
+
+    /// The same with an interval, as `Delayer::every` has it.
+    Result<void> every(std::string name, Duration interval, const TimerAction& action,
+                       RecurringActionOptions options = {});
+    void every(std::string name, Duration interval, const TimerAction& action,
+               RecurringActionOptions options, std::function<void(Result<void>)> done);
 
     /// Why an action would be refused whatever is in the store: as the push or the publication that
     /// it stands for, by `rules`.

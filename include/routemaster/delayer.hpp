@@ -42,11 +42,12 @@ struct PostTimer;
 /// DEAD, and is kept: see `dead`.
 ///
 /// The payload is any value that JSON can carry, of at most `timer_bytes_max`; else `invalid`.
-/// `invalid` is also what every call answers if the namespace is none by `is_timer_name`. That of
-/// `ActionTimers` is reserved for them: see `action_space`.
+/// `invalid` is also what every call answers if the namespace is none by `is_timer_name`, or an id
+/// none by `check_timer_id`. The namespace of `ActionTimers` is reserved for them: see
+/// `action_space`.
 ///
 /// Due times are those of the wall clock. Negative delays mean now, and those that lead beyond
-/// `timer_at_max` mean that. An instant that a call names is from 1970 to there, else `invalid`.
+/// `due_at_max` mean that. An instant that a call names is from 1970 to there, else `invalid`.
 ///
 /// Every call exists in two forms, one of them with `done`: as in `Bus`.
 ///
@@ -120,8 +121,8 @@ public:
     Result<TimerConfirmed> confirm(std::string id, std::optional<std::uint32_t> retries = {},
                                    std::optional<std::int64_t> firing = {});
     void confirm(std::string id, std::optional<std::uint32_t> retries,
-                 std::function<void(Result<TimerConfirmed>)> done,
-                 std::optional<std::int64_t> firing = {});
+                 std::optional<std::int64_t> firing,
+                 std::function<void(Result<TimerConfirmed>)> done);
 
     /// Confirms a firing, and lets jobs, events and timers follow, in one step: all of it or
     /// nothing. `unknown` when no such firing waits for it. With the errors of `CompleteTimer`.
@@ -129,8 +130,8 @@ public:
     Result<TimerConfirmed> complete(std::string id, std::uint32_t retries, FollowUps follow_ups,
                                     std::optional<std::int64_t> firing = {});
     void complete(std::string id, std::uint32_t retries, FollowUps follow_ups,
-                  std::function<void(Result<TimerConfirmed>)> done,
-                  std::optional<std::int64_t> firing = {});
+                  std::optional<std::int64_t> firing,
+                  std::function<void(Result<TimerConfirmed>)> done);
 
     // --- Looking --------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,10 @@ public:
     }
 
 private:
+    /// Adds a publication, for one subscriber alone if there is one.
+    Result<void> add(const Event& event, const PublicationOptions& options,
+                     std::optional<std::string> subscriber, TimePoint now);
+
     /// Notes one more of so many bytes, if it fits.
     Result<void> count(std::size_t bytes);
 

@@ -33,9 +33,6 @@ struct PublicationOptions {
     std::size_t event_data_max = event_data_max_default;  ///< Bytes of MessagePack.
     std::uint32_t topics_max = UINT32_MAX;                ///< Topics that the publisher may own.
     bool authenticate = false;                            ///< See `PublisherOptions::authenticate`.
-    /// Who alone gets the events, whatever topics it has; then without a `publisher`. Absent: all
-    /// subscribers of their topics. Read by `FollowUps` alone; see `PublishEvent::subscriber`.
-    std::optional<std::string> subscriber{};
 };
 
 /// Checks and encodes an event. `invalid`, naming the field, when something is wrong with it.

@@ -28,8 +28,8 @@ inline constexpr std::size_t job_bytes_limit = std::size_t{1} << 26U;
 /// A queue that Ruby processes share (`main`, `aux` on Redis) has place for `delay` and `run_at`
 /// alone; there any other setting is `invalid`.
 struct PushOptions {
-    Duration delay{0};                  ///< How long from now the job falls due.
-    std::optional<TimePoint> run_at{};  ///< When it falls due; overrides `delay`.
+    Duration delay{0};                  ///< How long from now the job falls due; see `due_after`.
+    std::optional<TimePoint> run_at{};  ///< Instead of `delay`; `is_due_time`, else `invalid`.
 
     /// After so many attempts that ended without success the job is BURIED; one during which its
     /// worker died is such an attempt. 0: it never is.
@@ -89,7 +89,8 @@ struct PushOptions {
     /// (`FollowUps`) waits for none: else `invalid`.
     std::vector<JobId> after{};
 
-    /// Bytes that the encoded job may take, at most `job_bytes_limit`; a larger one is `invalid`.
+    /// Bytes that the encoded job may take; a larger one is `invalid`. At most `job_bytes_limit`,
+    /// else every push is.
     /// Of what follows from a job (`FollowUps`) all pushes and events together have a limit as
     /// well.
     std::size_t bytes_max = job_bytes_max;

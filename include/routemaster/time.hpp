@@ -34,6 +34,24 @@ inline constexpr TimePoint never = TimePoint::max();
     return at + span;
 }
 
+/// The last instant at which a job or a timer may be due: Redis counts in doubles.
+inline constexpr TimePoint due_at_max = from_milliseconds((std::int64_t{1} << 53) - 1);
+
+/// Whether a job or a timer may be due then: from 1970 to `due_at_max`.
+[[nodiscard]] constexpr bool is_due_time(TimePoint at) noexcept {
+    return at >= TimePoint{} && at <= due_at_max;
+}
+
+/// When what is to be due after a delay is due: a negative one means now, and one that leads beyond
+/// `due_at_max` means that.
+[[nodiscard]] constexpr TimePoint due_after(Duration delay, TimePoint now) noexcept {
+    const TimePoint at = delay > Duration{0} ? saturating_add(now, delay) : now;
+    return at < due_at_max ? at : due_at_max;
+}
+
+/// The longest span that a request over HTTP, or the action of a timer, may name: a thousand years.
+inline constexpr Duration span_max{31'536'000'000'000};
+
 /// Returns the current time. Only façades and runners have one; everything below takes `now` as an
 /// argument.
 ///

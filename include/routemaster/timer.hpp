@@ -36,14 +36,18 @@ inline constexpr std::size_t timer_id_length_max = 256;
 /// counted in `timers.forgotten`.
 inline constexpr std::uint32_t dead_timers_max = 1'000;
 
+/// Bytes that a DEAD timer keeps of why it was given up.
+inline constexpr std::size_t timer_reason_max = 1'024;
+
 /// Retries of a timer at most.
 inline constexpr std::uint32_t timer_retries_max = 1'000'000;
 
-/// The last instant at which a timer may be due: Redis counts in doubles.
-inline constexpr TimePoint timer_at_max = from_milliseconds((std::int64_t{1} << 53) - 1);
-
 /// How long a listener may be given at most to confirm a timer: a year.
 inline constexpr Duration timer_confirm_max{31'622'400'000};
+
+/// The rule of `is_timer_name` in words.
+inline constexpr const char* timer_name_rule =
+    "1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }, but not . or ..";
 
 /// Whether `name` may name a namespace of timers, or a listener: 1 to 64 of `A`–`Z`, `a`–`z`,
 /// `0`–`9`, `_`, `-`, `.`, `{` and `}`, but not `.` or `..`. The braces are those of a hash tag of
@@ -60,7 +64,7 @@ inline constexpr Duration timer_confirm_max{31'622'400'000};
 enum class TimerState : std::uint8_t {
     pending,  ///< It waits for its time.
     fired,    ///< A listener has it, and has not confirmed it yet.
-    dead,     ///< It was given up, because nobody confirmed the last firing that it was allowed.
+    dead,     ///< It was given up, or nobody confirmed the last firing that it was allowed.
 };
 
 /// A timer as a store has it.
@@ -73,6 +77,8 @@ struct TimerStatus {
     TimePoint at{};
     std::uint32_t retries = 0;      ///< How often it came back, because nobody confirmed it.
     std::uint32_t retries_max = 0;  ///< How often it may.
+    /// DEAD: why it was given up (`GiveUpTimer`). Empty when nobody confirmed it in time.
+    std::string reason{};
 
     friend bool operator==(const TimerStatus&, const TimerStatus&) = default;
 };

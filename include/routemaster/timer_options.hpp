@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,12 +14,6 @@
 #include "routemaster/value.hpp"
 
 namespace routemaster {
-
-/// When a timer is due that is posted with a delay: a negative one means now, and one that leads
-/// beyond `timer_at_max` means that.
-[[nodiscard]] constexpr TimePoint timer_due_after(Duration delay, TimePoint now) noexcept {
-    return std::min(saturating_add(now, std::max(delay, Duration{0})), timer_at_max);
-}
 
 /// Settings of one timer.
 struct TimerOptions {
@@ -41,6 +34,13 @@ struct RecurringTimerOptions {
     bool overlap = false;
     std::uint32_t retries_max = 0;  ///< As in `TimerOptions`.
     Duration confirm_within{0};     ///< As in `TimerOptions`.
+};
+
+/// Settings of a recurring action beside its schedule and what it does. See `RecurringSettings`.
+struct RecurringActionOptions {
+    std::string time_zone = "UTC";  ///< Of the machine's database, as `Europe/Berlin`.
+    CatchUp catch_up = CatchUp::once;
+    bool overlap = false;
 };
 
 /// A timer to be posted.

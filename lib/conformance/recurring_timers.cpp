@@ -244,8 +244,8 @@ void add_bad_recurring_timer_cases(StoreCases& add) {
         };
         refuse("schedule", [](auto& all) { all.schedule = "61 * * * *"; });
         refuse("catch_up", [](auto& all) { all.catch_up = CatchUp::all; });
-        refuse("space", [](auto& all) { all.timer->space.clear(); });
-        refuse("space", [](auto& all) { all.timer->space = "a b"; });
+        refuse("namespace", [](auto& all) { all.timer->space.clear(); });
+        refuse("namespace", [](auto& all) { all.timer->space = "a b"; });
         refuse("payload", [](auto& all) { all.timer->payload.clear(); });
         refuse("payload", [](auto& all) { all.timer->payload = encode(Value{"\xff"}); });
         refuse("payload",
@@ -271,7 +271,7 @@ void add_bad_recurring_timer_cases(StoreCases& add) {
             step.post = std::make_shared<const PostTimer>(std::move(post));
             return step;
         };
-        s.expect_refused(with([](auto& post) { post.space = "a b"; }), "space");
+        s.expect_refused(with([](auto& post) { post.space = "a b"; }), "namespace");
         s.expect_refused(with([](auto& post) { post.due_at += Duration{1}; }), "due_at");
         auto both = tick_step(s, s.now());
         both.push = std::make_shared<const PushJob>(PushJob{work_queue, "tick", s.now()});

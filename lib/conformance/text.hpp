@@ -188,8 +188,8 @@ public:
     static std::string of(const TimerStatus& t) {
         std::string payload;
         append_json(payload, t.payload);
-        return record(
-            {of(t.id), payload, of(t.state), of(t.at), of(t.retries), "of " + of(t.retries_max)});
+        return record({of(t.id), payload, of(t.state), of(t.at), of(t.retries),
+                       "of " + of(t.retries_max), of(t.reason)});
     }
     static std::string of(const FiredTimer& t) {
         return record({of(t.id), of(t.payload), "due " + of(t.due_at), of(t.retries),

@@ -209,7 +209,7 @@ void add_timer_cases_together(StoreCases& add) {
         s.expect_refused(completion(timer, {}, {}, {follow_up(s, "")}), "timers[0]");
         auto nowhere = completion(timer);
         nowhere.space = "no space";
-        s.expect_refused(nowhere, "space");
+        s.expect_refused(nowhere, "namespace");
         expect_equal(s.perform(completion(timer)).confirmation, TimerConfirmed::confirmed,
                      "the confirmation");
     });

@@ -98,7 +98,7 @@ void add_change_cases(StoreCases& add) {
     add("a FIRED timer that is given up is DEAD, whatever retries are left", [](Scenario& s) {
         const auto give_up = [&](std::optional<std::uint32_t> retries = {},
                                  std::optional<std::int64_t> firing = {}) {
-            return s.perform(GiveUpTimer{timer_space, "a", retries, firing}).value;
+            return s.perform(GiveUpTimer{timer_space, "a", retries, firing, "no such order"}).value;
         };
         expect_equal(give_up(), std::uint64_t{0}, "giving up what is not there");
         post(s, "a", Duration{0}, 5);
@@ -112,13 +112,35 @@ void add_change_cases(StoreCases& add) {
         const auto dead = found(s, "a");
         expect_equal(dead.state, TimerState::dead, "its state then");
         expect_equal(dead.at, s.now(), "when it died");
+        expect_equal(dead.reason, std::string{"no such order"}, "why");
+        expect_equal(listed(s, TimerState::dead).at(0), dead, "the DEAD timer, listed");
         expect_equal(confirm(s, "a"), TimerConfirmed::unknown, "confirming it");
         s.advance(Duration{100'000});
         expect_equal(take_ids(s), Ids{}, "taken");
         s.perform(RepostDeadTimers{timer_space, "a", s.now()});
+        expect_equal(found(s, "a").reason, std::string{}, "why, of one that is not DEAD");
         expect_equal(take_ids(s), Ids{"a"}, "taken when it was reposted");
-        s.expect_refused(GiveUpTimer{"no space", "a"}, "space");
+        s.expect_refused(GiveUpTimer{"no space", "a"}, "namespace");
     });
+
+    add("of a timer that is given up the beginning of a long reason is kept, while it is DEAD",
+        [](Scenario& s) {
+            const auto give_up = [&](const std::string& id, const std::string& reason) {
+                s.perform(post_of(s, id, Duration{0}, 5));
+                take(s);
+                s.perform(GiveUpTimer{.space = timer_space, .id = id, .reason = reason});
+                return found(s, id).reason;
+            };
+            // The last character would be cut in two.
+            const std::string most(timer_reason_max - 1, 'x');
+            expect_equal(give_up("a", most + "\xc3\xa9"), most, "a long reason");
+            expect_equal(give_up("b", "no"), std::string{"no"}, "another one");
+            expect_equal(give_up("b", ""), std::string{}, "that of the timer in its place");
+            expect_equal(give_up("c", "never"), std::string{"never"}, "a third one");
+            s.perform(DropDeadTimers{timer_space, "c"});
+            expect_equal(give_up("c", ""), std::string{}, "when the former one was dropped");
+            expect_equal(listed(s, TimerState::dead).size(), std::size_t{3}, "DEAD timers");
+        });
 
     add("only a PENDING timer can be postponed", [](Scenario& s) {
         const auto postpone = [&](Duration delay) {
@@ -255,26 +277,31 @@ void add_refused_timer_cases(StoreCases& add) {
             s.expect_refused(step, field, at);
         };
         for (const char* name : {"", "a b", "a:b", "\xc3\xa9", "a/b", ".."}) {
-            refused([&](PostTimer& step) { step.space = name; }, "space");
-            s.expect_refused(CancelTimer{name, "a"}, "space");
-            s.expect_refused(PostponeTimer{name, "a", s.now()}, "space");
-            s.expect_refused(FindTimer{name, "a"}, "space");
-            s.expect_refused(ListTimers{.space = name}, "space");
-            s.expect_refused(CountTimers{name}, "space");
-            s.expect_refused(ConfirmTimer{name, "a"}, "space");
-            s.expect_refused(TakeTimers{.space = name, .listener = "ear"}, "space");
-            s.expect_refused(LeaveTimers{name, "ear"}, "space");
-            s.expect_refused(RepostDeadTimers{name, {}, s.now()}, "space");
-            s.expect_refused(DropDeadTimers{name}, "space");
+            refused([&](PostTimer& step) { step.space = name; }, "namespace");
+            s.expect_refused(CancelTimer{name, "a"}, "namespace");
+            s.expect_refused(PostponeTimer{name, "a", s.now()}, "namespace");
+            s.expect_refused(FindTimer{name, "a"}, "namespace");
+            s.expect_refused(ListTimers{.space = name}, "namespace");
+            s.expect_refused(CountTimers{name}, "namespace");
+            s.expect_refused(ConfirmTimer{name, "a"}, "namespace");
+            s.expect_refused(TakeTimers{.space = name, .listener = "ear"}, "namespace");
+            s.expect_refused(LeaveTimers{name, "ear"}, "namespace");
+            s.expect_refused(RepostDeadTimers{name, {}, s.now()}, "namespace");
+            s.expect_refused(DropDeadTimers{name}, "namespace");
             s.expect_refused(TakeTimers{.space = timer_space, .listener = name}, "listener");
             s.expect_refused(LeaveTimers{timer_space, name}, "listener");
         }
-        refused([](PostTimer& step) { step.space = std::string(65, 'a'); }, "space");
-        refused([](PostTimer& step) { step.id.clear(); }, "id");
+        refused([](PostTimer& step) { step.space = std::string(65, 'a'); }, "namespace");
         refused([](PostTimer& step) { step.id = ".."; }, "id");
-        refused([](PostTimer& step) { step.id = std::string(timer_id_length_max + 1, 'a'); }, "id");
-        refused([](PostTimer& step) { step.id = std::string{"a\0b", 3}; }, "id");
-        refused([](PostTimer& step) { step.id = "\xff"; }, "id");
+        for (const auto& id : {std::string{}, std::string(timer_id_length_max + 1, 'a'),
+                               std::string{"a\0b", 3}, std::string{"\xff"}}) {
+            refused([&](PostTimer& step) { step.id = id; }, "id");
+            s.expect_refused(CancelTimer{timer_space, id}, "id");
+            s.expect_refused(PostponeTimer{timer_space, id, s.now()}, "id");
+            s.expect_refused(FindTimer{timer_space, id}, "id");
+            s.expect_refused(RepostDeadTimers{timer_space, id, s.now()}, "id");
+            s.expect_refused(DropDeadTimers{timer_space, id}, "id");
+        }
         refused([](PostTimer& step) { step.payload.clear(); }, "payload");
         refused([](PostTimer& step) { step.payload = "\xc1"; }, "payload");
         refused([](PostTimer& step) { step.payload = encode(Value{"\xff"}); }, "payload");
@@ -300,7 +327,7 @@ void add_refused_timer_cases(StoreCases& add) {
             },
             "payload");
         refused([](PostTimer& step) { step.due_at = TimePoint{Duration{-1}}; }, "due_at");
-        refused([](PostTimer& step) { step.due_at = timer_at_max + Duration{1}; }, "due_at");
+        refused([](PostTimer& step) { step.due_at = due_at_max + Duration{1}; }, "due_at");
         refused([](PostTimer& step) { step.retries_max = timer_retries_max + 1; }, "retries_max");
         refused([](PostTimer& step) { step.confirm_within = Duration{-1}; }, "confirm_within");
         refused([](PostTimer& step) { step.confirm_within = timer_confirm_max + Duration{1}; },
@@ -327,11 +354,11 @@ void add_refused_timer_cases(StoreCases& add) {
     add("the longest ids and the last times are taken", [](Scenario& s) {
         const std::string id(timer_id_length_max, 'x');
         auto step = post_of(s, id, Duration{0}, timer_retries_max);
-        step.due_at = timer_at_max;
+        step.due_at = due_at_max;
         step.confirm_within = timer_confirm_max;
         s.perform(step);
-        expect_equal(found(s, id).at, timer_at_max, "when it is due");
-        expect_equal(take(s).wake_at, timer_at_max, "when to ask");
+        expect_equal(found(s, id).at, due_at_max, "when it is due");
+        expect_equal(take(s).wake_at, due_at_max, "when to ask");
         step.due_at = TimePoint{};
         expect_equal(s.perform(step), TimerPosted::replaced, "posting it again");
         const auto fired = take(s).timers.at(0);

@@ -105,7 +105,7 @@ Result<void> Delayer::check(const TimerPost& post) const {
     return PostTimer{.space = space_,
                      .id = post.options.id.empty() ? "fresh" : post.options.id,
                      .payload = encode(post.payload),
-                     .due_at = post.at.value_or(timer_due_after(post.delay, now)),
+                     .due_at = post.at.value_or(due_after(post.delay, now)),
                      .retries_max = post.options.retries_max,
                      .confirm_within = post.options.confirm_within}
         .check();
@@ -116,13 +116,13 @@ std::vector<PostTimer> Delayer::steps(std::span<const TimerPost> posts, TimePoin
     all.reserve(posts.size());
     for (const auto& post : posts) {
         all.push_back(
-            step(post.payload, post.at.value_or(timer_due_after(post.delay, now)), post.options));
+            step(post.payload, post.at.value_or(due_after(post.delay, now)), post.options));
     }
     return all;
 }
 
 Result<PostedTimer> Delayer::post(const Value& payload, Duration delay, TimerOptions options) {
-    return post(payload, timer_due_after(delay, clock_.now()), std::move(options));
+    return post(payload, due_after(delay, clock_.now()), std::move(options));
 }
 
 Result<PostedTimer> Delayer::post(const Value& payload, TimePoint at, TimerOptions options) {
@@ -133,7 +133,7 @@ Result<PostedTimer> Delayer::post(const Value& payload, TimePoint at, TimerOptio
 
 void Delayer::post(const Value& payload, Duration delay, TimerOptions options,
                    std::function<void(Result<PostedTimer>)> done) {
-    post(payload, timer_due_after(delay, clock_.now()), std::move(options), std::move(done));
+    post(payload, due_after(delay, clock_.now()), std::move(options), std::move(done));
 }
 
 void Delayer::post(const Value& payload, TimePoint at, TimerOptions options,
@@ -206,7 +206,7 @@ void Delayer::cancel(std::string id, std::function<void(Result<Removal>)> done) 
 }
 
 Result<bool> Delayer::postpone(std::string id, Duration delay) {
-    return postpone(std::move(id), timer_due_after(delay, clock_.now()));
+    return postpone(std::move(id), due_after(delay, clock_.now()));
 }
 
 Result<bool> Delayer::postpone(std::string id, TimePoint at) {
@@ -214,7 +214,7 @@ Result<bool> Delayer::postpone(std::string id, TimePoint at) {
 }
 
 void Delayer::postpone(std::string id, Duration delay, std::function<void(Result<bool>)> done) {
-    postpone(std::move(id), timer_due_after(delay, clock_.now()), std::move(done));
+    postpone(std::move(id), due_after(delay, clock_.now()), std::move(done));
 }
 
 void Delayer::postpone(std::string id, TimePoint at, std::function<void(Result<bool>)> done) {
@@ -224,25 +224,29 @@ void Delayer::postpone(std::string id, TimePoint at, std::function<void(Result<b
 
 Result<TimerConfirmed> Delayer::confirm(std::string id, std::optional<std::uint32_t> retries,
                                         std::optional<std::int64_t> firing) {
+    if (auto checked = check_timer_id(id); !checked) return checked.error();
     return perform(store_, ConfirmTimer{space_, std::move(id), retries, firing}, clock_.now());
 }
 
 void Delayer::confirm(std::string id, std::optional<std::uint32_t> retries,
-                      std::function<void(Result<TimerConfirmed>)> done,
-                      std::optional<std::int64_t> firing) {
+                      std::optional<std::int64_t> firing,
+                      std::function<void(Result<TimerConfirmed>)> done) {
+    if (auto checked = check_timer_id(id); !checked) return done(checked.error());
     submit(store_, ConfirmTimer{space_, std::move(id), retries, firing}, clock_.now(),
            std::move(done));
 }
 
 Result<TimerConfirmed> Delayer::complete(std::string id, std::uint32_t retries,
                                          FollowUps follow_ups, std::optional<std::int64_t> firing) {
+    if (auto checked = check_timer_id(id); !checked) return checked.error();
     return confirmation(perform(
         store_, std::move(follow_ups).step(space_, std::move(id), retries, firing), clock_.now()));
 }
 
 void Delayer::complete(std::string id, std::uint32_t retries, FollowUps follow_ups,
-                       std::function<void(Result<TimerConfirmed>)> done,
-                       std::optional<std::int64_t> firing) {
+                       std::optional<std::int64_t> firing,
+                       std::function<void(Result<TimerConfirmed>)> done) {
+    if (auto checked = check_timer_id(id); !checked) return done(checked.error());
     submit(store_, std::move(follow_ups).step(space_, std::move(id), retries, firing), clock_.now(),
            [done = std::move(done)](const Result<CompletedTimer>& completed) {
                done(confirmation(completed));
@@ -302,13 +306,13 @@ void Delayer::dead(TimerPage page,
 Result<std::uint64_t> Delayer::repost_dead(std::optional<std::string> id, Duration delay) {
     const auto now = clock_.now();
     return number(
-        perform(store_, RepostDeadTimers{space_, std::move(id), timer_due_after(delay, now)}, now));
+        perform(store_, RepostDeadTimers{space_, std::move(id), due_after(delay, now)}, now));
 }
 
 void Delayer::repost_dead(std::optional<std::string> id, Duration delay,
                           std::function<void(Result<std::uint64_t>)> done) {
     const auto now = clock_.now();
-    submit(store_, RepostDeadTimers{space_, std::move(id), timer_due_after(delay, now)}, now,
+    submit(store_, RepostDeadTimers{space_, std::move(id), due_after(delay, now)}, now,
            [done = std::move(done)](const Result<Count>& count) { done(number(count)); });
 }
 

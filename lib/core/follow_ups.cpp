@@ -28,12 +28,17 @@ Result<void> FollowUps::push(const std::string& queue, const Job& job, const Pus
 
 Result<void> FollowUps::publish(const Event& event, const PublicationOptions& options,
                                 TimePoint now) {
+    return add(event, options, std::nullopt, now);
+}
+
+Result<void> FollowUps::add(const Event& event, const PublicationOptions& options,
+                            std::optional<std::string> subscriber, TimePoint now) {
     auto made = publication(event, options.rules, options.publisher, options.event_data_max,
                             Uid{entropy(), entropy()}, now);
     if (!made) return made.error();
     made->topics_max = options.topics_max;
     made->authenticate = options.authenticate;
-    made->subscriber = options.subscriber;
+    made->subscriber = std::move(subscriber);
     if (auto checked = made->check(); !checked) return checked;
     if (auto counted = count(made->payload_bytes()); !counted) return counted;
     publications_.push_back(*std::move(made));
@@ -65,14 +70,12 @@ Result<void> FollowUps::act(const TimerAction& action, const PublicationOptions&
         options.publisher = publishing->publisher;
         options.authenticate = publishing->authenticate;
         options.topics_max = publishing->topics_max;
-        options.subscriber = std::nullopt;
         return publish(publishing->event, options, now);
     }
     const auto& delivering = std::get<DeliverAction>(action);
     options.publisher = std::nullopt;
     options.authenticate = false;
-    options.subscriber = delivering.subscriber;
-    return publish(delivering.event, options, now);
+    return add(delivering.event, options, delivering.subscriber, now);
 }
 
 Result<void> FollowUps::count(std::size_t bytes) {

@@ -30,7 +30,7 @@ Result<void> JobContext::publish(const Event& event) {
 Result<std::string> JobContext::post(const std::string& space, const Value& payload, Duration delay,
                                      TimerOptions options) {
     return follow([&](FollowUps& all) {
-        return all.post(space, payload, timer_due_after(delay, clock_.now()), std::move(options));
+        return all.post(space, payload, due_after(delay, clock_.now()), std::move(options));
     });
 }
 

@@ -256,6 +256,17 @@ Result<void> check_unique(const Unique& unique) {
     return {};
 }
 
+Result<void> check_limits(const PushOptions& options) {
+    if (options.expires < Duration{0}) {
+        return Error{Errc::invalid, "expires: must not be negative"};
+    }
+    if (options.run_at && !is_due_time(*options.run_at)) {
+        return Error{Errc::invalid, "run_at: must be from 1970 on, and before 2^53 ms"};
+    }
+    if (options.bytes_max <= job_bytes_limit) return {};
+    return Error{Errc::invalid, "bytes_max: must be at most " + std::to_string(job_bytes_limit)};
+}
+
 JobKey key_of(const Unique& unique, TimePoint now) {
     JobKey key{.text = unique.key, .scope = unique.scope};
     if (unique.scope == KeyScope::for_time) key.until = saturating_add(now, unique.time);
@@ -274,11 +285,9 @@ Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
                                     const PushOptions& options, TimePoint now) {
     if (auto checked = check_not_deliveries(queue); !checked) return checked.error();
     if (auto checked = detail::check_job(job); !checked) return checked.error();
-    if (options.expires < Duration{0}) {
-        return Error{Errc::invalid, "expires: must not be negative"};
-    }
     if (auto checked = check_unique(options.unique); !checked) return checked.error();
-    const auto due = options.run_at.value_or(saturating_add(now, options.delay));
+    if (auto checked = check_limits(options); !checked) return checked.error();
+    const auto due = options.run_at.value_or(due_after(options.delay, now));
     JobOptions lasting{.attempts_max = options.attempts_max,
                        .priority = options.priority,
                        .timeout = options.timeout};
@@ -289,10 +298,9 @@ Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
     if (options.expires != Duration{0}) lasting.expires_at = saturating_add(due, options.expires);
     PushJob push{queue, encode_job(job), due, std::move(lasting)};
     push.after = options.after;
-    const auto bytes_max = std::min(options.bytes_max, job_bytes_limit);
-    if (push.job.size() > bytes_max) {
+    if (push.job.size() > options.bytes_max) {
         return Error{Errc::invalid,
-                     "job: must have at most " + std::to_string(bytes_max) + " bytes"};
+                     "job: must have at most " + std::to_string(options.bytes_max) + " bytes"};
     }
     switch (options.unique.by) {
         case Unique::By::job: break;

@@ -1,12 +1,12 @@
 #include "routemaster/timer_action.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <utility>
-#include <vector>
 
+#include "core/codec/event_fields.hpp"
+#include "core/codec/job_push.hpp"
+#include "core/codec/object_fields.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster {
@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> scope_words{"until_done", "until_started", "for_time"};
 constexpr std::array<std::string_view, 3> duplicate_words{"keep", "replace", "debounce"};
-
-constexpr std::int64_t number_max = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t count_max = std::numeric_limits<std::uint32_t>::max();
 
 // --- Writing ------------------------------------------------------------------------------------
 
@@ -93,201 +90,59 @@ Value::Map fields_of(const DeliverAction& action) {
 
 // --- Reading ------------------------------------------------------------------------------------
 
-/// Reads the fields of an object, and notes the first that is wrong.
-class ActionFields {
-public:
-    explicit ActionFields(const Value& object) : object_{object} {
-        if (object.get_if<Value::Map>() == nullptr) error_ = "must be an object";
-    }
+constexpr std::array<std::string_view, 8> publish_fields{
+    "topic", "type", "url", "timestamp", "data", "publisher", "authenticate", "topics_max"};
+constexpr std::array<std::string_view, 6> deliver_fields{"subscriber", "topic",     "type",
+                                                         "url",        "timestamp", "data"};
 
-    /// The value of a field; null when it is absent, or null.
-    const Value* find(std::string_view field) {
-        known_.push_back(field);
-        const auto* value = object_.find(field);
-        return value == nullptr || value->is_null() ? nullptr : value;
-    }
-
-    void refuse(std::string_view field, std::string_view problem) {
-        if (error_.empty()) error_ = std::string{field} + ": " + std::string{problem};
-    }
-
-    void require(std::string_view field, std::string& into) {
-        if (find(field) == nullptr) return refuse(field, "is missing");
-        text(field, into);
-    }
-
-    void text(std::string_view field, std::string& into) { read(field, into, "must be a string"); }
-
-    void truth(std::string_view field, bool& into) { read(field, into, "must be true or false"); }
-
-    /// A number, if it is there.
-    template <class Number>
-    void number(std::string_view field, std::int64_t least, std::int64_t most, Number& into) {
-        const auto* value = find(field);
-        if (value == nullptr) return;
-        const auto* whole = value->get_if<std::int64_t>();
-        if (whole == nullptr || *whole < least || *whole > most) {
-            return refuse(field, "must be a whole number from " + std::to_string(least) + " to " +
-                                     std::to_string(most));
-        }
-        into = static_cast<Number>(*whole);
-    }
-
-    void span(std::string_view field, Duration& into) {
-        auto milliseconds = into.count();
-        number(field, 0, number_max, milliseconds);
-        into = Duration{milliseconds};
-    }
-
-    void instant(std::string_view field, std::optional<TimePoint>& into) {
-        std::optional<std::int64_t> milliseconds;
-        number(field, std::numeric_limits<std::int64_t>::min(), number_max, milliseconds);
-        if (milliseconds) into = from_milliseconds(*milliseconds);
-    }
-
-    /// One of some words, which stand for the values 0, 1, 2 of an enumeration.
-    template <class Choice>
-    void choice(std::string_view field, const std::array<std::string_view, 3>& words,
-                Choice& into) {
-        std::string word;
-        text(field, word);
-        if (word.empty()) return;
-        const auto found = std::find(words.begin(), words.end(), word);
-        if (found == words.end()) return refuse(field, "is none of its words");
-        into = static_cast<Choice>(found - words.begin());
-    }
-
-    /// Takes over what is wrong with an object in a field.
-    void nested(std::string_view field, ActionFields& inner) {
-        if (const auto wrong = inner.end(); !wrong.empty()) refuse(field, wrong);
-    }
-
-    /// What is wrong, if anything is: a field that was not asked for, too.
-    std::string end() {
-        const auto* map = object_.get_if<Value::Map>();
-        if (map == nullptr) return error_;
-        for (const auto& [name, value] : *map) {
-            if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
-                refuse(name, "is not known");
-            }
-        }
-        return error_;
-    }
-
-private:
-    template <class T>
-    void read(std::string_view field, T& into, const char* problem) {
-        const auto* value = find(field);
-        if (value == nullptr) return;
-        const auto* content = value->get_if<T>();
-        if (content == nullptr) return refuse(field, problem);
-        into = *content;
-    }
-
-    const Value& object_;
-    std::vector<std::string_view> known_;
-    std::string error_;  // Empty: none.
-};
-
-void read_unique(ActionFields& fields, Unique& unique) {
-    const auto* wanted = fields.find("unique");
-    if (wanted == nullptr) return;
-    if (const auto* truth = wanted->get_if<bool>()) {
-        if (!*truth) unique = Unique::off();
-        return;
-    }
-    ActionFields inner{*wanted};
-    unique.by = Unique::By::key;
-    inner.require("key", unique.key);
-    inner.choice("scope", scope_words, unique.scope);
-    inner.span("time", unique.time);
-    inner.choice("on_duplicate", duplicate_words, unique.on_duplicate);
-    fields.nested("unique", inner);
+Result<TimerAction> read_push(const Value& object) {
+    auto pushed = detail::queued_push(object);
+    if (!pushed) return pushed.error();
+    auto& push = pushed->push;
+    if (!push.options.after.empty()) return detail::bad("after", "is not for an action");
+    return TimerAction{PushAction{.queue = std::move(pushed->queue),
+                                  .job = std::move(push.job),
+                                  .options = std::move(push.options)}};
 }
 
-void read_metadata(ActionFields& fields, JobMetadata& metadata) {
-    const auto* wanted = fields.find("metadata");
-    if (wanted == nullptr) return;
-    const auto* entries = wanted->get_if<Value::Map>();
-    if (entries == nullptr) return fields.refuse("metadata", "must be an object of strings");
-    for (const auto& [name, value] : *entries) {
-        const auto* text = value.get_if<std::string>();
-        if (text == nullptr) return fields.refuse("metadata", "must be an object of strings");
-        metadata.insert_or_assign(name, *text);
-    }
+Result<TimerAction> read_publish(const Value& object) {
+    if (auto known = detail::check_fields(object, publish_fields); !known) return known.error();
+    auto topic = detail::required_text(object, "topic");
+    if (!topic) return topic.error();
+    auto event = detail::read_event(*std::move(topic), object);
+    if (!event) return event.error();
+    auto publisher = detail::optional_text(object, "publisher");
+    if (!publisher) return publisher.error();
+    const auto authenticate = detail::truth_of(object, "authenticate", false);
+    if (!authenticate) return authenticate.error();
+    const auto topics = detail::integer_of(object, "topics_max", 0, UINT32_MAX);
+    if (!topics) return topics.error();
+    return TimerAction{
+        PublishAction{.event = *std::move(event),
+                      .publisher = *std::move(publisher),
+                      .authenticate = *authenticate,
+                      .topics_max = static_cast<std::uint32_t>(topics->value_or(UINT32_MAX))}};
 }
 
-PushAction read_push(ActionFields& fields) {
-    PushAction action;
-    fields.require("queue", action.queue);
-    fields.require("name", action.job.name);
-    if (const auto* arguments = fields.find("arguments")) {
-        const auto* list = arguments->get_if<Value::Array>();
-        if (list == nullptr) fields.refuse("arguments", "must be an array");
-        if (list != nullptr) action.job.arguments = *list;
-    }
-    auto& options = action.options;
-    fields.span("delay", options.delay);
-    fields.instant("run_at", options.run_at);
-    fields.number("attempts_max", 0, count_max, options.attempts_max);
-    fields.number("priority", -priority_max, priority_max, options.priority);
-    fields.span("timeout", options.timeout);
-    fields.span("expires", options.expires);
-    read_unique(fields, options.unique);
-    read_metadata(fields, options.metadata);
-    fields.text("group", options.group);
-    fields.number("concurrency", 1, group_concurrency_max, options.concurrency);
-    fields.number("batch", 0, number_max, options.batch);
-    return action;
-}
-
-EventType read_type(ActionFields& fields, std::optional<EventType> otherwise) {
-    std::string word;
-    fields.text("type", word);
-    const auto known = word.empty() ? otherwise : event_type(word);
-    if (!known) fields.refuse("type", "must be create, update, delete or noop");
-    return known.value_or(EventType::noop);
-}
-
-/// An event whose type has a default or, if it has none, must be there.
-Event read_event(ActionFields& fields, std::string topic, std::optional<EventType> type) {
-    Event event{.topic = std::move(topic), .type = read_type(fields, type)};
-    fields.text("url", event.url);
-    fields.instant("timestamp", event.timestamp);
-    if (const auto* data = fields.find("data")) event.data = *data;
-    return event;
-}
-
-PublishAction read_publish(ActionFields& fields) {
-    std::string topic;
-    fields.require("topic", topic);
-    PublishAction action{.event = read_event(fields, std::move(topic), std::nullopt)};
-    std::string publisher;
-    fields.text("publisher", publisher);
-    if (!publisher.empty()) action.publisher = std::move(publisher);
-    fields.truth("authenticate", action.authenticate);
-    fields.number("topics_max", 0, count_max, action.topics_max);
-    return action;
-}
-
-DeliverAction read_deliver(ActionFields& fields) {
-    std::string subscriber;
-    fields.require("subscriber", subscriber);
-    std::string topic{action_topic};
-    fields.text("topic", topic);
-    return {.subscriber = std::move(subscriber),
-            .event = read_event(fields, std::move(topic), EventType::noop)};
+Result<TimerAction> read_deliver(const Value& object) {
+    if (auto known = detail::check_fields(object, deliver_fields); !known) return known.error();
+    auto subscriber = detail::required_text(object, "subscriber");
+    if (!subscriber) return subscriber.error();
+    const auto topic = detail::optional_text(object, "topic");
+    if (!topic) return topic.error();
+    auto event =
+        detail::read_event(topic->value_or(std::string{action_topic}), object, EventType::noop);
+    if (!event) return event.error();
+    return TimerAction{
+        DeliverAction{.subscriber = *std::move(subscriber), .event = *std::move(event)}};
 }
 
 /// What `read` makes of an object, or what is wrong with that.
 template <class Read>
 Result<TimerAction> read_action(const std::string& kind, const Value& object, Read read) {
-    ActionFields fields{object};
-    TimerAction action{read(fields)};
-    if (const auto wrong = fields.end(); !wrong.empty()) {
-        return Error{Errc::invalid, kind + ": " + wrong};
-    }
-    return action;
+    if (object.get_if<Value::Map>() == nullptr) return detail::bad(kind, "must be an object");
+    auto action = read(object);
+    return action ? std::move(action) : detail::headed(kind, action.error());
 }
 
 }  // namespace

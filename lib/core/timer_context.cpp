@@ -45,7 +45,7 @@ Result<void> TimerContext::act(const TimerAction& action) {
 Result<std::string> TimerContext::post(const std::string& timers, const Value& value,
                                        Duration delay, TimerOptions options) {
     return follow<Result<std::string>>([&](FollowUps& all) {
-        return all.post(timers, value, timer_due_after(delay, clock_.now()), std::move(options));
+        return all.post(timers, value, due_after(delay, clock_.now()), std::move(options));
     });
 }
 

@@ -34,8 +34,8 @@ TimerListenerOptions checked(TimerListenerOptions options) {
 }
 
 std::string checked_space(std::string space) {
-    if (!is_timer_name(space)) throw refused("space: is none of a namespace of timers");
-    if (space == action_space) throw refused("space: is that of actions; use an ActionRunner");
+    if (!is_timer_name(space)) throw refused("namespace: is none of timers");
+    if (space == action_space) throw refused("namespace: is that of actions; use an ActionRunner");
     return space;
 }
 

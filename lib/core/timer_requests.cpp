@@ -29,7 +29,7 @@ Result<void> check(const TimerRequest& request) {
         return out_of("wait", "0", std::to_string(timer_wait_max.count()) + " ms");
     }
     if (request.space == action_space) {
-        return Error{Errc::invalid, "space: is that of actions, which nobody else may take"};
+        return Error{Errc::invalid, "namespace: is that of actions, which nobody else may take"};
     }
     return TakeTimers{.space = request.space,
                       .listener = "-",

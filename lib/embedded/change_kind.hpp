@@ -25,7 +25,7 @@ enum class ChangeKind : std::uint8_t {
     job_attempts = 17,       ///< [queue, hash, order, attempts], and of a group its position in it
     job_waits = 29,    ///< [queue, hash, order, run_at, [id…], buried_at and error, if it is]
     timer = 30,        ///< [namespace, id, payload, at, and if it has retries: those of it, …]
-    timer_moved = 31,  ///< [namespace, id, state, at, retries]
+    timer_moved = 31,  ///< [namespace, id, state, at, retries, and why it is DEAD]
     timer_gone = 32,   ///< [namespace, id]
 };
 

@@ -229,13 +229,15 @@ private:
     static Value::Map of(const detail::StoredTimer& timer) {
         constexpr std::array states{"PENDING", "FIRED", "DEAD"};
         auto status = detail::TimerTable::status_of(timer);
-        return {{"namespace", timer.space.name},
-                {"id", std::move(status.id)},
-                {"payload", std::move(status.payload)},
-                {"state", states.at(static_cast<std::size_t>(status.state))},
-                {"at", to_milliseconds(status.at)},
-                {"retries", status.retries},
-                {"retries_max", status.retries_max}};
+        Value::Map entry{{"namespace", timer.space.name},
+                         {"id", std::move(status.id)},
+                         {"payload", std::move(status.payload)},
+                         {"state", states.at(static_cast<std::size_t>(status.state))},
+                         {"at", to_milliseconds(status.at)},
+                         {"retries", status.retries},
+                         {"retries_max", status.retries_max}};
+        if (!status.reason.empty()) entry.emplace_back("reason", std::move(status.reason));
+        return entry;
     }
 
     static Value::Map of(const Counter& counter) {

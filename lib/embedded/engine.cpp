@@ -39,6 +39,8 @@ Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
     : journal_{journal}, options_{std::move(options)}, state_{load().value()} {
     committed_row_ = journal_.last_row();
     journal_bytes_ = journal_.bytes();
+    // As leases do, they end with the process. A state that is read again keeps them.
+    state_->machine.timers().end_firings();
 }
 
 // --- Submitting ---------------------------------------------------------------------------------

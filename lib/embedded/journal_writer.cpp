@@ -268,12 +268,14 @@ void JournalWriter::changed(StoredTimer& timer) { note(timer); }
 void JournalWriter::moved(StoredTimer& timer) {
     if (timer.bytes > timer_records_max * record_bytes(timer)) return note(timer);
     const auto begun = buffer_.size();
-    begin(ChangeKind::timer_moved, 5);
+    const auto reason = timer.space.reason_of(timer);
+    begin(ChangeKind::timer_moved, reason.empty() ? 5 : 6);
     out_.text(timer.space.name);
     out_.text(timer.id());
     out_.integer(static_cast<std::int64_t>(timer.state));
     out_.integer(to_milliseconds(timer.at));
     out_.natural(timer.retries());
+    if (!reason.empty()) out_.text(reason);
     restored(timer, open_row_, buffer_.size() - begun, false);
 }
 
@@ -505,7 +507,8 @@ void JournalWriter::encode(const CounterState& counter) {
 /// One without retries is PENDING.
 void JournalWriter::encode(const StoredTimer& timer) {
     const bool has_retries = timer.retries_max() > 0;
-    begin(ChangeKind::timer, has_retries ? 8 : 4);
+    const auto reason = timer.space.reason_of(timer);
+    begin(ChangeKind::timer, !has_retries ? 4 : reason.empty() ? 8 : 9);
     out_.text(timer.space.name);
     out_.text(timer.id());
     out_.text(timer.payload());
@@ -515,6 +518,7 @@ void JournalWriter::encode(const StoredTimer& timer) {
     out_.natural(timer.retries());
     out_.natural(timer.retries_max());
     out_.integer(timer.confirm_within().count());
+    if (!reason.empty()) out_.text(reason);
 }
 
 }  // namespace routemaster::embedded

@@ -413,6 +413,7 @@ private:
         state.at = time(fields[3]);
         state.state = has_retries ? timer_state(fields[4]) : TimerState::pending;
         if (content.retries_max > 0) state.set_retries(fields[5].as<std::uint32_t>());
+        machine_.timers().keep_reason(state, fields.size() > 8 ? text(fields[8]) : "");
         note_full_record(state);
     }
 
@@ -422,6 +423,7 @@ private:
         state->state = timer_state(fields[2]);
         state->at = time(fields[3]);
         if (state->retries_max() > 0) state->set_retries(fields[4].as<std::uint32_t>());
+        machine_.timers().keep_reason(*state, fields.size() > 5 ? text(fields[5]) : "");
         writer_.restored(*state, row_, bytes_, false);
     }
 

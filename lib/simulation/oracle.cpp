@@ -450,6 +450,7 @@ void Oracle::crashed() {
             timers_.doubt(step, {number, submission.now, submission.moment});
         }
     }
+    timers_.crashed();
     for (auto& [key, job] : jobs_) {
         if (job.attempts == 1 && !job.written) job.attempts = 0;
         job.holder.reset();

@@ -137,6 +137,7 @@ Duration TimerAccounts::within(const Account& timer, const TakeTimers& step) {
 // --- Firing -------------------------------------------------------------------------------------
 
 void TimerAccounts::took(const TakeTimers& step, const TakenTimers& taken, const Submitted& when) {
+    may_have_come_back(when);
     auto before = TimePoint::min();
     for (const auto& firing : taken.timers) {
         if (firing.due_at < before) {
@@ -188,6 +189,7 @@ void TimerAccounts::fired(const TakeTimers& step, const FiredTimer& firing, cons
     timer.firing = firing.firing;
     timer.doubts = 0;
     timer.may_restart = false;
+    timer.holder_gone = false;
 }
 
 void TimerAccounts::must_be_in_time(const std::string& what, TimePoint due_at,
@@ -225,6 +227,22 @@ void TimerAccounts::doubt(const Step& step, const Submitted& when) {
     }
 }
 
+void TimerAccounts::crashed() {
+    for (auto& [id, all] : timers_) {
+        for (auto& [number, timer] : all) {
+            if (timer.last >= 0 || timer.doubts > 0) timer.holder_gone = true;
+        }
+    }
+}
+
+void TimerAccounts::may_have_come_back(const Submitted& when) {
+    for (auto& [id, all] : timers_) {
+        for (auto& [number, timer] : all) {
+            if (timer.holder_gone && timer.asked < when.number) timer.dues.insert(when.now);
+        }
+    }
+}
+
 void TimerAccounts::unsettle(const std::string& id, std::uint64_t before) {
     for (auto& [number, timer] : timers_[id]) {
         if (timer.asked < before) timer.certain = false;
@@ -233,6 +251,7 @@ void TimerAccounts::unsettle(const std::string& id, std::uint64_t before) {
 
 /// Its reply is lost: so are timers without retries, and the others come back.
 void TimerAccounts::may_have_taken(const TakeTimers& step, const Submitted& when) {
+    may_have_come_back(when);
     if (step.limit == 0) return;
     for (auto& [id, all] : timers_) {
         for (auto& [number, timer] : all) {

@@ -47,6 +47,9 @@ public:
 
     /// A listener begins to handle a timer.
     void began(const Timer& timer);
+    /// The process of the store has ended, and all that it handed out comes back once another one
+    /// is asked for timers.
+    void crashed();
     /// One of the listeners has been there, and free to take timers, since that moment.
     void listened_since(TimePoint moment) noexcept { listened_since_ = moment; }
 
@@ -65,6 +68,7 @@ private:
         std::int64_t firing = 0;     // `FiredTimer::firing` of that one.
         std::int64_t doubts = 0;     // Firings since then that may have happened.
         bool may_restart = false;    // It may have been DEAD and reposted since then.
+        bool holder_gone = false;    // It may be FIRED since before a crash.
     };
 
     void posted(const PostTimer& step, TimerPosted outcome, const Submitted& when);
@@ -74,6 +78,8 @@ private:
     void took(const TakeTimers& step, const TakenTimers& taken, const Submitted& when);
     void fired(const TakeTimers& step, const FiredTimer& firing, const Submitted& when);
     void may_have_taken(const TakeTimers& step, const Submitted& when);
+    /// What was FIRED before a crash is back by that question, or was before.
+    void may_have_come_back(const Submitted& when);
     void must_be_in_time(const std::string& what, TimePoint due_at, const Submitted& when) const;
 
     /// The timer of that id is gone, as the store says. `how`: for the message.

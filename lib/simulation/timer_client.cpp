@@ -20,7 +20,7 @@ void TimerClient::act() {
             return delayer_.cancel(id, [](const Result<Removal>&) {});
         case 1:
             context_.note("confirm " + id);
-            return delayer_.confirm(id, std::nullopt, [](const Result<TimerConfirmed>&) {});
+            return delayer_.confirm(id, {}, {}, [](const Result<TimerConfirmed>&) {});
         case 2:
         case 3:
             context_.note("postpone " + id);

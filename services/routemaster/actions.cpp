@@ -1,22 +1,15 @@
-#include <cstdint>
-#include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "answers.hpp"
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
-#include "components/seconds.hpp"
 #include "job_object.hpp"
+#include "name_checks.hpp"
 #include "request_body.hpp"
-#include "routemaster/codec/json.hpp"
-#include "routemaster/names.hpp"
-#include "routemaster/timer.hpp"
 #include "routemaster/timer_action.hpp"
-#include "table.hpp"
+#include "timer_settings.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -25,8 +18,7 @@ struct ActionSettings {
     BusSettings bus{};
     RootKeySettings root_key{};
     bool json = false;
-    std::optional<double> delay;
-    std::optional<std::int64_t> at;
+    TimerDue due{};
     std::string id;
 
     std::string queue;
@@ -48,21 +40,12 @@ void add_text(Value::Map& fields, const char* name, const std::string& text) {
 
 /// Posts a timer that does what an object describes, and prints its id.
 int post(const ActionSettings& settings, const char* kind, Value::Map object) {
-    if (settings.delay && settings.at) throw CLI::ValidationError("--at", "is instead of --delay");
     Value::Map fields;
     fields.emplace_back(kind, std::move(object));
-    if (settings.delay) fields.emplace_back("delay", from_seconds(*settings.delay).count());
-    if (settings.at) fields.emplace_back("at", *settings.at);
+    add_due(settings.due, fields);
     add_text(fields, "id", settings.id);
     const auto body = body_of(std::move(fields));
-    const auto answer = BusClient{settings.bus}.demand("POST", "/v1/actions", body);
-    if (settings.json) {
-        std::cout << answer.body << '\n';
-        return 0;
-    }
-    const auto posted = parse_json(answer.body).value();
-    std::cout << in_line(printed(field(posted, "id"))) << ' ' << printed(field(posted, "outcome"))
-              << '\n';
+    print_posted(BusClient{settings.bus}.demand("POST", "/v1/actions", body).body, settings.json);
     return 0;
 }
 
@@ -76,10 +59,7 @@ void add_event(const ActionSettings& settings, Value::Map& event) {
     add_text(event, "topic", settings.topic);
     add_text(event, "type", settings.type);
     add_text(event, "url", settings.url);
-    if (settings.data.empty()) return;
-    auto data = parse_json(settings.data);
-    if (!data) throw CLI::ValidationError("--data", data.error().context());
-    event.emplace_back("data", *std::move(data));
+    if (!settings.data.empty()) event.emplace_back("data", json_of("--data", settings.data));
 }
 
 int publish(const ActionSettings& settings) {
@@ -98,10 +78,6 @@ int deliver(const ActionSettings& settings) {
 
 // --- Declarations -------------------------------------------------------------------------------
 
-std::string check_topic_name(const std::string& name) {
-    return is_topic_name(name) ? "" : "must be " + std::string{to_string(TopicRule::any)};
-}
-
 void declare_event(CLI::App& action, ActionSettings& settings) {
     action.add_option("--type", settings.type, "What happened")
         ->check(CLI::IsMember{{"create", "update", "delete", "noop"}});
@@ -112,9 +88,7 @@ void declare_event(CLI::App& action, ActionSettings& settings) {
 void declare_push(CLI::App& action, ActionSettings& settings) {
     action.add_option("queue", settings.queue, "The queue of the job")
         ->required()
-        ->check([](const std::string& name) {
-            return is_queue_name(name) ? "" : "must be 1 to 64 of A-Z, a-z, 0-9, _, - and .";
-        });
+        ->check(check_queue_name);
     action.add_option("name", settings.name, "The name of the job")->required();
     action.add_option("arguments", settings.arguments, "Its arguments: an array [[]]")
         ->type_name("JSON");
@@ -142,19 +116,6 @@ void declare_deliver(CLI::App& action, ActionSettings& settings) {
     declare_event(action, settings);
 }
 
-void declare_time(CLI::App& action, ActionSettings& settings) {
-    action.add_option("--delay", settings.delay, "Seconds from now until it is done")
-        ->check(CLI::Range(0.0, 1e12))
-        ->type_name("SECONDS");
-    action
-        .add_option("--at", settings.at,
-                    "When it is done: milliseconds since 1970, instead of that")
-        ->check(CLI::Range(std::int64_t{0}, to_milliseconds(timer_at_max)))
-        ->type_name("MS");
-    action.add_option("--id", settings.id, "Its id; a timer that has it is replaced [a fresh one]")
-        ->check([](const std::string& id) { return id.empty() ? "must not be empty" : ""; });
-}
-
 }  // namespace
 
 Run declare_actions(CLI::App& app) {
@@ -170,7 +131,8 @@ Run declare_actions(CLI::App& app) {
                std::string{action_space} + ".");
     const auto declare = [&](const char* name, const char* summary, Work action) -> CLI::App& {
         auto* const declared = app.add_subcommand(name, summary);
-        declare_time(*declared, *settings);
+        declare_due(*declared, settings->due, "it is done");
+        declare_new_id(*declared, settings->id);
         declared->callback([work, action] { *work = action; });
         return *declared;
     };

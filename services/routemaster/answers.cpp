@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <iostream>
 #include <stdexcept>
 #include <utility>
 
 #include "routemaster/clock.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/time.hpp"
+#include "table.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -75,6 +77,20 @@ std::string printed_wait(const Value& value) {
     const auto* at = value.get_if<std::int64_t>();
     if (at == nullptr) return "-";
     return printed_span(std::max<std::int64_t>(*at - to_milliseconds(system_clock().now()), 0));
+}
+
+void print_fields(const std::string& object, bool json) {
+    if (json) {
+        std::cout << object << '\n';
+        return;
+    }
+    const auto value = parse_json(object).value();
+    Rows rows;
+    for (const auto& [key, part] : checked(value.get_if<Value::Map>())) {
+        const bool is_instant = key == "at" || key.ends_with("_at");
+        rows.push_back({key, is_instant ? printed_time(part) : in_line(printed(part))});
+    }
+    print_table(rows);
 }
 
 void for_each_item(BusClient& client, std::string path,

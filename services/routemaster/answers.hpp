@@ -34,6 +34,10 @@ namespace routemaster::service {
 /// How long until such an instant; "-" when there is none.
 [[nodiscard]] std::string printed_wait(const Value& value);
 
+/// Prints an object, a field in each line; `json`: as it was answered. What is called `at`, or ends
+/// in `_at`, is an instant.
+void print_fields(const std::string& object, bool json);
+
 /// Passes the items of a list to `take`, page by page, until it returns false.
 void for_each_item(BusClient& client, std::string path,
                    const std::function<bool(const Value&)>& take);

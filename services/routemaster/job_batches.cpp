@@ -74,27 +74,14 @@ int list(const JobBatchesSettings& settings) {
 
 int show(const JobBatchesSettings& settings) {
     const auto body = BusClient{settings.bus}.demand("GET", path_of(settings)).body;
-    if (settings.json) {
-        std::cout << body << '\n';
-        return 0;
-    }
-    const auto found = parse_json(body).value();
-    Rows rows;
-    for (const auto& [key, value] : *found.get_if<Value::Map>()) {
-        rows.push_back({key, key.ends_with("_at") ? printed_time(value) : in_line(printed(value))});
-    }
-    print_table(rows);
+    print_fields(body, settings.json);
     return 0;
 }
 
 /// Adds a callback to what is sent, if there is one.
 void add_callback(Value::Map& body, const std::string& field, const std::string& text) {
     if (text.empty()) return;
-    auto callback = parse_json(text);
-    if (!callback) {
-        throw CLI::ValidationError("--" + field, callback.error().context());
-    }
-    body.emplace_back(field == "on-end" ? "on_end" : "on_success", *std::move(callback));
+    body.emplace_back(field == "on-end" ? "on_end" : "on_success", json_of("--" + field, text));
 }
 
 int create(const JobBatchesSettings& settings) {

@@ -4,25 +4,16 @@
 
 #include <CLI/CLI.hpp>
 
-#include "routemaster/codec/json.hpp"
+#include "request_body.hpp"
 
 namespace routemaster::service {
-namespace {
-
-Value parsed(const std::string& flag, const std::string& text) {
-    auto value = parse_json(text);
-    if (!value) throw CLI::ValidationError(flag, value.error().context());
-    return *std::move(value);
-}
-
-}  // namespace
 
 Value::Map job_object(const std::string& name, const std::string& arguments,
                       const std::string& options) {
     Value::Map job{{"name", name}};
-    if (!arguments.empty()) job.emplace_back("arguments", parsed("arguments", arguments));
+    if (!arguments.empty()) job.emplace_back("arguments", json_of("arguments", arguments));
     if (!options.empty()) {
-        const auto fields = parsed("--options", options);
+        const auto fields = json_of("--options", options);
         const auto* given = fields.get_if<Value::Map>();
         if (given == nullptr) throw CLI::ValidationError("--options", "must be an object");
         for (const auto& [field, value] : *given) {

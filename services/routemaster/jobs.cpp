@@ -12,10 +12,10 @@
 #include "command.hpp"
 #include "components/root_key.hpp"
 #include "job_object.hpp"
+#include "name_checks.hpp"
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/job.hpp"
-#include "routemaster/names.hpp"
 #include "table.hpp"
 
 namespace routemaster::service {
@@ -278,9 +278,7 @@ Run declare_jobs(CLI::App& app) {
         auto* const action = app.add_subcommand(name, summary);
         action->add_option("queue", settings->queue, "The queue")
             ->required()
-            ->check([](const std::string& queue) {
-                return is_queue_name(queue) ? "" : "must be " + std::string{queue_name_rule};
-            });
+            ->check(check_queue_name);
         action->callback([settings, run, work] {
             *run = [settings, work] {
                 settings->bus.token = require_root_key(settings->root_key);

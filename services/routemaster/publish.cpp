@@ -14,6 +14,7 @@
 
 #include "bus_client.hpp"
 #include "command.hpp"
+#include "name_checks.hpp"
 #include "publisher.hpp"
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
@@ -160,11 +161,7 @@ int publish_one(const PublishSettings& settings) {
     Value::Map event{{"type", settings.type}};
     if (!settings.url.empty()) event.emplace_back("url", settings.url);
     if (settings.timestamp) event.emplace_back("timestamp", Value{*settings.timestamp});
-    if (!settings.data.empty()) {
-        auto data = parse_json(settings.data);
-        if (!data) throw CLI::ValidationError("--data", data.error().context());
-        event.emplace_back("data", *std::move(data));
-    }
+    if (!settings.data.empty()) event.emplace_back("data", json_of("--data", settings.data));
     const auto body = body_of(std::move(event));
     BusClient{settings.bus}.demand("POST", "/topics/" + settings.topic, body);
     return 0;
@@ -187,9 +184,7 @@ Run declare_publish(CLI::App& app) {
     auto* const topic = app.add_option("topic", settings->topic,
                                        "The topic of one event; without it, lines of JSON are read "
                                        "from standard input: {\"topic\":…,\"type\":…,\"url\":…}");
-    topic->check([](const std::string& name) {
-        return is_topic_name(name) ? "" : "must be " + std::string{to_string(TopicRule::any)};
-    });
+    topic->check(check_topic_name);
     app.add_option("--type", settings->type, "What happened")
         ->check(CLI::IsMember{{"create", "update", "delete", "noop"}})
         ->needs(topic);

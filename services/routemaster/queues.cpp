@@ -9,10 +9,10 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "name_checks.hpp"
 #include "rate.hpp"
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
-#include "routemaster/names.hpp"
 #include "table.hpp"
 #include "watch.hpp"
 
@@ -142,11 +142,7 @@ void declare_limit(CLI::App& action, QueuesSettings& settings) {
 }
 
 void declare_queue(CLI::App& action, QueuesSettings& settings) {
-    action.add_option("queue", settings.queue, "The queue")
-        ->required()
-        ->check([](const std::string& queue) {
-            return is_queue_name(queue) ? "" : "must be " + std::string{queue_name_rule};
-        });
+    action.add_option("queue", settings.queue, "The queue")->required()->check(check_queue_name);
 }
 
 }  // namespace

@@ -9,13 +9,12 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
-#include "components/seconds.hpp"
 #include "job_object.hpp"
+#include "name_checks.hpp"
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
-#include "routemaster/names.hpp"
-#include "routemaster/timer.hpp"
 #include "table.hpp"
+#include "timer_settings.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -35,21 +34,24 @@ struct RecurringSettings {
     bool overlap = false;
     std::string space;
     std::string payload;
+    std::string action;
     std::uint32_t retries_max = 0;
     std::optional<double> confirm_within;
 };
 
 std::string path_of(const RecurringSettings& settings) { return "/v1/recurring/" + settings.name; }
 
-/// Where its ticks go: a queue, or, as its path, a namespace of timers.
+/// Where its ticks go: a queue, or, as its path, a namespace of timers, or the actions.
 std::string target_of(const Value& one) {
+    if (one.find("action") != nullptr) return "actions";
     const auto* timer = one.find("timer");
     return timer == nullptr ? printed(field(one, "queue"))
                             : "timers/" + printed(field(*timer, "namespace"));
 }
 
-/// What its ticks bring: the name of a job, or the payload of a timer.
+/// What its ticks bring: the name of a job, the payload of a timer, or an action.
 std::string content_of(const Value& one) {
+    if (const auto* action = one.find("action")) return printed(*action);
     const auto* timer = one.find("timer");
     return timer == nullptr ? printed(field(field(one, "job"), "name"))
                             : printed(field(*timer, "payload"));
@@ -76,17 +78,7 @@ int list(const RecurringSettings& settings) {
 }
 
 int show(const RecurringSettings& settings) {
-    const auto body = BusClient{settings.bus}.demand("GET", path_of(settings)).body;
-    if (settings.json) {
-        std::cout << body << '\n';
-        return 0;
-    }
-    const auto found = parse_json(body).value();
-    Rows rows;
-    for (const auto& [key, value] : *found.get_if<Value::Map>()) {
-        rows.push_back({key, key.ends_with("_at") ? printed_time(value) : in_line(printed(value))});
-    }
-    print_table(rows);
+    print_fields(BusClient{settings.bus}.demand("GET", path_of(settings)).body, settings.json);
     return 0;
 }
 
@@ -107,15 +99,15 @@ int put(const RecurringSettings& settings) {
 }
 
 int put_timer(const RecurringSettings& settings) {
-    auto payload = parse_json(settings.payload);
-    if (!payload) throw CLI::ValidationError("payload", payload.error().context());
     Value::Map timer{{"namespace", settings.space},
-                     {"payload", *std::move(payload)},
+                     {"payload", json_of("payload", settings.payload)},
                      {"retries_max", std::int64_t{settings.retries_max}}};
-    if (settings.confirm_within) {
-        timer.emplace_back("confirm_within", from_seconds(*settings.confirm_within).count());
-    }
+    add_confirm_within(settings.confirm_within, timer);
     return put_with(settings, {{"timer", std::move(timer)}});
+}
+
+int put_action(const RecurringSettings& settings) {
+    return put_with(settings, {{"action", json_of("action", settings.action)}});
 }
 
 int pause(const RecurringSettings& settings) {
@@ -179,25 +171,26 @@ void declare_put_timer(CLI::App& action, RecurringSettings& settings) {
     declare_schedule(action, settings);
     action.add_option("namespace", settings.space, "The namespace of its timers")
         ->required()
-        ->check([](const std::string& space) {
-            return is_timer_name(space) ? "" : "must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }";
-        });
+        ->check(check_timer_space);
     action.add_option("payload", settings.payload, "What they carry")
         ->required()
         ->type_name("JSON");
     action.add_flag("--overlap", settings.overlap,
                     "Post at each tick, though the timer of a former one is there");
+    declare_retries_max(action, settings.retries_max);
+    declare_confirm_within(action, settings.confirm_within);
+}
+
+void declare_put_action(CLI::App& action, RecurringSettings& settings) {
+    declare_schedule(action, settings);
     action
-        .add_option("--retries-max", settings.retries_max,
-                    "How often one is fired again until it is confirmed; 0: it is handed out at "
-                    "most once")
-        ->check(CLI::Range(std::uint32_t{0}, timer_retries_max))
-        ->capture_default_str();
-    action
-        .add_option("--confirm-within", settings.confirm_within,
-                    "Seconds that a listener has to confirm one [10]")
-        ->check(CLI::Range(0.001, 31'622'400.0))
-        ->type_name("SECONDS");
+        .add_option("action", settings.action,
+                    "What each tick does: {\"push\":{…}}, {\"publish\":{…}} or {\"deliver\":{…}}, "
+                    "as of 'routemaster actions'")
+        ->required()
+        ->type_name("JSON");
+    action.add_flag("--overlap", settings.overlap,
+                    "Do it at each tick, though that of a former one could not be done yet");
 }
 
 }  // namespace
@@ -224,9 +217,7 @@ Run declare_recurring(CLI::App& app) {
     const auto with_name = [&](CLI::App& action) -> CLI::App& {
         action.add_option("name", settings->name, "The name of the recurring job")
             ->required()
-            ->check([](const std::string& name) {
-                return is_queue_name(name) ? "" : "must be 1 to 64 of A-Z, a-z, 0-9, _, - and .";
-            });
+            ->check(check_queue_name);
         return action;
     };
     declare("list", "List the recurring jobs", list);
@@ -234,6 +225,9 @@ Run declare_recurring(CLI::App& app) {
     declare_put(with_name(declare("put", "Add a recurring job, or change one", put)), *settings);
     declare_put_timer(
         with_name(declare("put-timer", "Add a recurring timer, or change one", put_timer)),
+        *settings);
+    declare_put_action(
+        with_name(declare("put-action", "Add a recurring action, or change one", put_action)),
         *settings);
     with_name(declare("pause", "Let none of its ticks run", pause));
     with_name(declare("resume", "Let its ticks run from now on", resume));

@@ -8,6 +8,12 @@
 
 namespace routemaster::service {
 
+Value json_of(const std::string& setting, const std::string& text) {
+    auto value = parse_json(text);
+    if (!value) throw CLI::ValidationError(setting, value.error().context());
+    return *std::move(value);
+}
+
 std::string body_of(Value::Map fields) {
     const Value object{std::move(fields)};
     std::string body;

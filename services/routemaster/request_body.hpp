@@ -1,5 +1,5 @@
 /// @file
-/// What commands send to the bus.
+/// What commands send to the bus, and how they read the JSON of their settings.
 
 #pragma once
 
@@ -8,6 +8,9 @@
 #include "routemaster/value.hpp"
 
 namespace routemaster::service {
+
+/// The JSON of a setting of that name. Throws `CLI::ValidationError` when it is none.
+[[nodiscard]] Value json_of(const std::string& setting, const std::string& text);
 
 /// A JSON object with these fields. Throws `CLI::ValidationError` when a text in it is no UTF-8:
 /// JSON would carry another text then.

@@ -11,10 +11,11 @@
 #include "command.hpp"
 #include "components/root_key.hpp"
 #include "components/seconds.hpp"
+#include "name_checks.hpp"
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
-#include "routemaster/timer.hpp"
 #include "table.hpp"
+#include "timer_settings.hpp"
 #include "watch.hpp"
 
 namespace routemaster::service {
@@ -31,8 +32,7 @@ struct TimersSettings {
     std::string state;
     std::uint64_t limit = 100;
     std::string payload;
-    std::optional<double> delay;
-    std::optional<std::int64_t> at;
+    TimerDue due{};
     std::uint32_t retries_max = 0;
     std::optional<double> confirm_within;
     std::optional<std::uint32_t> retries;
@@ -48,21 +48,12 @@ std::string path_of_timer(const BusClient& client, const TimersSettings& setting
     return path_of(settings) + "/" + client.encoded(settings.id);
 }
 
-std::int64_t milliseconds(double span) { return from_seconds(span).count(); }
-
-/// Adds when a timer is to be due.
-void add_due(const TimersSettings& settings, Value::Map& fields) {
-    if (settings.delay && settings.at) throw CLI::ValidationError("--at", "is instead of --delay");
-    if (settings.delay) fields.emplace_back("delay", milliseconds(*settings.delay));
-    if (settings.at) fields.emplace_back("at", *settings.at);
-}
-
 // --- Looking ------------------------------------------------------------------------------------
 
 int list(const TimersSettings& settings) {
     BusClient client{settings.bus};
     auto left = settings.limit;
-    Rows rows{{"ID", "STATE", "AT", "IN", "RETRIES", "PAYLOAD"}};
+    Rows rows{{"ID", "STATE", "AT", "IN", "RETRIES", "PAYLOAD", "REASON"}};
     for (const auto& state : states) {
         if (!settings.state.empty() && settings.state != state) continue;
         if (left == 0) break;
@@ -73,11 +64,13 @@ int list(const TimersSettings& settings) {
                 return left > 0;
             }
             const auto& at = field(timer, "at");
+            const auto* reason = timer.find("reason");
             rows.push_back(
                 {cell(printed(field(timer, "id"))), state, printed_time(at),
                  state == "dead" ? "-" : printed_wait(at),
                  printed(field(timer, "retries")) + "/" + printed(field(timer, "retries_max")),
-                 cell(printed(field(timer, "payload")))});
+                 cell(printed(field(timer, "payload"))),
+                 reason == nullptr ? "-" : cell(printed(*reason))});
             return left > 0;
         });
     }
@@ -87,17 +80,7 @@ int list(const TimersSettings& settings) {
 
 int show(const TimersSettings& settings) {
     BusClient client{settings.bus};
-    const auto body = client.demand("GET", path_of_timer(client, settings)).body;
-    if (settings.json) {
-        std::cout << body << '\n';
-        return 0;
-    }
-    const auto timer = parse_json(body).value();
-    Rows rows;
-    for (const auto& [key, value] : *timer.get_if<Value::Map>()) {
-        rows.push_back({key, key == "at" ? printed_time(value) : in_line(printed(value))});
-    }
-    print_table(rows);
+    print_fields(client.demand("GET", path_of_timer(client, settings)).body, settings.json);
     return 0;
 }
 
@@ -121,24 +104,14 @@ int stats(const TimersSettings& settings) {
 // --- Acting -------------------------------------------------------------------------------------
 
 int post(const TimersSettings& settings) {
-    auto payload = parse_json(settings.payload);
-    if (!payload) throw CLI::ValidationError("payload", payload.error().context());
-    Value::Map fields{{"payload", *std::move(payload)},
+    Value::Map fields{{"payload", json_of("payload", settings.payload)},
                       {"retries_max", std::int64_t{settings.retries_max}}};
-    add_due(settings, fields);
+    add_due(settings.due, fields);
     if (!settings.id.empty()) fields.emplace_back("id", settings.id);
-    if (settings.confirm_within) {
-        fields.emplace_back("confirm_within", milliseconds(*settings.confirm_within));
-    }
-    const auto answer =
-        BusClient{settings.bus}.demand("POST", path_of(settings), body_of(std::move(fields)));
-    if (settings.json) {
-        std::cout << answer.body << '\n';
-        return 0;
-    }
-    const auto posted = parse_json(answer.body).value();
-    std::cout << in_line(printed(field(posted, "id"))) << ' ' << printed(field(posted, "outcome"))
-              << '\n';
+    add_confirm_within(settings.confirm_within, fields);
+    const auto body = body_of(std::move(fields));
+    print_posted(BusClient{settings.bus}.demand("POST", path_of(settings), body).body,
+                 settings.json);
     return 0;
 }
 
@@ -150,7 +123,7 @@ int cancel(const TimersSettings& settings) {
 
 int postpone(const TimersSettings& settings) {
     Value::Map fields{{"id", settings.id}};
-    add_due(settings, fields);
+    add_due(settings.due, fields);
     BusClient{settings.bus}.demand("POST", path_of(settings) + "/postpone",
                                    body_of(std::move(fields)));
     return 0;
@@ -158,10 +131,8 @@ int postpone(const TimersSettings& settings) {
 
 int take(const TimersSettings& settings) {
     Value::Map fields{{"limit", std::int64_t{settings.take}},
-                      {"wait", milliseconds(settings.wait)}};
-    if (settings.confirm_within) {
-        fields.emplace_back("confirm_within", milliseconds(*settings.confirm_within));
-    }
+                      {"wait", from_seconds(settings.wait).count()}};
+    add_confirm_within(settings.confirm_within, fields);
     const auto answer = BusClient{settings.bus}.demand("POST", path_of(settings) + "/take",
                                                        body_of(std::move(fields)));
     const auto taken = parse_json(answer.body).value();
@@ -204,37 +175,14 @@ CLI::Option* declare_id(CLI::App& action, TimersSettings& settings) {
     return action.add_option("id", settings.id, "The id of a timer");
 }
 
-void declare_due(CLI::App& action, TimersSettings& settings) {
-    action.add_option("--delay", settings.delay, "Seconds from now until it is due")
-        ->check(CLI::Range(0.0, 1e12))
-        ->type_name("SECONDS");
-    action
-        .add_option("--at", settings.at, "When it is due: milliseconds since 1970, instead of that")
-        ->check(CLI::Range(std::int64_t{0}, to_milliseconds(timer_at_max)))
-        ->type_name("MS");
-}
-
 void declare_post(CLI::App& action, TimersSettings& settings) {
     action.add_option("payload", settings.payload, "What it carries")
         ->required()
         ->type_name("JSON");
-    declare_due(action, settings);
-    action.add_option("--id", settings.id, "Its id; a timer that has it is replaced [a fresh one]")
-        ->check([](const std::string& id) { return id.empty() ? "must not be empty" : ""; });
-    action
-        .add_option("--retries-max", settings.retries_max,
-                    "How often it is fired again until it is confirmed; 0: it is handed out at "
-                    "most once")
-        ->check(CLI::Range(std::uint32_t{0}, timer_retries_max))
-        ->capture_default_str();
-}
-
-void declare_confirm_within(CLI::App& action, TimersSettings& settings) {
-    action
-        .add_option("--confirm-within", settings.confirm_within,
-                    "Seconds that a listener has to confirm it [10]")
-        ->check(CLI::Range(0.001, 31'622'400.0))
-        ->type_name("SECONDS");
+    declare_due(action, settings.due, "it is due");
+    declare_new_id(action, settings.id);
+    declare_retries_max(action, settings.retries_max);
+    declare_confirm_within(action, settings.confirm_within);
 }
 
 }  // namespace
@@ -253,16 +201,11 @@ Run declare_timers(CLI::App& app) {
         auto* const declared = app.add_subcommand(name, summary);
         declared->add_option("namespace", settings->space, "The namespace of the timers")
             ->required()
-            ->check([](const std::string& space) {
-                return is_timer_name(space) ? ""
-                                            : "must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }";
-            });
+            ->check(check_timer_space);
         declared->callback([work, action] { *work = action; });
         return *declared;
     };
-    auto& posting = declare("post", "Post a timer, and print its id", post);
-    declare_post(posting, *settings);
-    declare_confirm_within(posting, *settings);
+    declare_post(declare("post", "Post a timer, and print its id", post), *settings);
     auto& listing = declare("list", "List timers, the next one first", list);
     listing.add_option("--state", settings->state, "Only timers in this state")
         ->check(CLI::IsMember{states});
@@ -275,7 +218,7 @@ Run declare_timers(CLI::App& app) {
         ->required();
     auto& postponing = declare("postpone", "Give a timer another due time", postpone);
     declare_id(postponing, *settings)->required();
-    declare_due(postponing, *settings);
+    declare_due(postponing, settings->due, "it is due");
     auto& taking = declare("take", "Take timers that are due, and print them as JSON", take);
     taking.add_option("--limit", settings->take, "Timers to take at most")
         ->check(CLI::Range(1, 100))
@@ -283,7 +226,7 @@ Run declare_timers(CLI::App& app) {
     taking.add_option("--wait", settings->wait, "Seconds to wait for one")
         ->check(CLI::Range(0.0, 30.0))
         ->capture_default_str();
-    declare_confirm_within(taking, *settings);
+    declare_confirm_within(taking, settings->confirm_within);
     auto& confirming = declare("confirm", "Confirm a timer that fired", confirm);
     declare_id(confirming, *settings)->required();
     confirming.add_option("--retries", settings->retries,

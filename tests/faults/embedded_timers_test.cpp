@@ -105,10 +105,81 @@ TEST_CASE("a file keeps timers of all states, and what each waits for") {
     CHECK(scene.must(RepostDeadTimers{reminders, {}, scene.now}) == Count{1});
     scene.close();
     scene.open(options);
+    // Beside what its former listener had, and may still have.
     const auto reposted = scene.must(take());
-    CHECK(ids_of(reposted) == "dead");
+    CHECK(ids_of(reposted) == "dead ruled");
     CHECK(reposted.timers.at(0).retries == 0);
     CHECK(reposted.timers.at(0).retries_max == 1);
+}
+
+TEST_CASE("what a process had when it ended fires again at once, and that counts") {
+    FileScene scene;
+    scene.must(timer(scene, "often", Duration{0}, 5, Duration{60'000}));
+    scene.must(timer(scene, "once", Duration{0}, 1));
+    CHECK(ids_of(scene.must(take())) == "often once");
+    // Who has them may confirm them while the process lives, however often the file is read.
+    scene.now += Duration{1};
+    CHECK(scene.must(take()).timers.empty());
+    scene.close();
+    scene.open();
+    scene.now += Duration{1};
+    const auto again = scene.must(take());
+    CHECK(ids_of(again) == "often once");
+    CHECK(again.timers.at(0).retries == 1);
+    CHECK(again.timers.at(0).due_at == scene.now);
+    CHECK(scene.must(ConfirmTimer{reminders, "often", 0}) == TimerConfirmed::unknown);
+    CHECK(scene.must(ConfirmTimer{reminders, "often", 1}) == TimerConfirmed::confirmed);
+    // The other one has no retry left.
+    scene.close();
+    scene.open();
+    CHECK(scene.must(take()).timers.empty());
+    CHECK(scene.must(CountTimers{reminders}).dead == 1);
+}
+
+TEST_CASE("a file keeps why timers were given up, while they are DEAD") {
+    const auto [options, rows_behind] = changed_or_moved_rows();
+    FileScene scene{options};
+    for (const char* id : {"kept", "reposted", "silent"}) {
+        scene.must(timer(scene, id, Duration{0}, 5));
+    }
+    scene.must(take());
+    for (const char* id : {"kept", "reposted"}) {
+        scene.must(GiveUpTimer{.space = reminders, .id = id, .reason = "no such order"});
+    }
+    scene.must(GiveUpTimer{.space = reminders, .id = "silent"});
+    scene.must(RepostDeadTimers{reminders, "reposted", scene.now + Duration{5'000}});
+    for (int i = 0; i < rows_behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    const auto before = all_timers(scene);
+    CHECK(before.size() == 3);
+    scene.close();
+    scene.open(options);
+    CHECK(all_timers(scene) == before);
+    CHECK(scene.must(FindTimer{reminders, "kept"})->reason == "no such order");
+    CHECK(scene.must(FindTimer{reminders, "reposted"})->reason.empty());
+    CHECK(scene.must(FindTimer{reminders, "silent"})->reason.empty());
+}
+
+TEST_CASE("of thousands that a process had when it ended each fires again, in slices") {
+    FileScene scene{{.durability = Durability::relaxed}};
+    constexpr std::size_t all = 2'500;
+    for (std::size_t i = 0; i < all; ++i) {
+        scene.must(timer(scene, std::to_string(i), Duration{0}, 1));
+    }
+    const auto take_all = [&scene] {
+        std::size_t taken = 0;
+        for (auto wake_at = scene.now; wake_at <= scene.now;) {
+            const auto some = scene.must(take());
+            taken += some.timers.size();
+            wake_at = some.wake_at;
+        }
+        return taken;
+    };
+    CHECK(take_all() == all);
+    scene.close();
+    scene.open();
+    CHECK(scene.must(take()).wake_at == scene.now);
+    CHECK(take_all() == all);
+    CHECK(scene.must(CountTimers{reminders}).fired == all);
 }
 
 TEST_CASE("a timer that is moved often takes little of the file") {

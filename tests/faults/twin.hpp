@@ -54,9 +54,9 @@ public:
     /// The store under test has read its state again.
     void restored() { memory_.restored(); }
 
-    /// The store under test was reopened: no lease is valid any more.
+    /// The store under test was reopened: no lease is valid any more, and no firing.
     void reopened() {
-        restored();
+        memory_.reopened();
         leases_.clear();
     }
 

@@ -74,6 +74,18 @@ TEST_CASE("a job is pushed and an event published at a later time from the comma
     }
     CHECK(jobs.find(R"("name":"resize")") != std::string::npos);
 
+    // Why an action was given up can be read.
+    CHECK(
+        actions({"deliver", "nobody", "--url", "https://shop.example/2", "--id", "lost"}).status ==
+        0);
+    std::string lost;
+    for (int i = 0; i < 100 && lost.find("reason") == std::string::npos; ++i) {
+        lost = run({"timers", "show", "routemaster.actions", "lost"}, root).output;
+    }
+    CHECK(lost.find("subscriber: does not exist") != std::string::npos);
+    CHECK(run({"timers", "list", "routemaster.actions", "--state", "dead"}, root)
+              .output.find("REASON") != std::string::npos);
+
     CHECK(actions({"push", "images", "resize", "--json", "--at", "4102444800000", "--id", "b"})
               .output == R"({"id":"b","outcome":"posted"})"
                          "\n");

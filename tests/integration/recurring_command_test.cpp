@@ -64,6 +64,19 @@ TEST_CASE("recurring jobs are put, shown, run and removed from the command line"
     CHECK(recurring({"put-timer", "call", "@daily", "cal ls", "1"}).status == 2);
     CHECK(recurring({"put-timer", "call", "@daily", "calls", "{"}).status == 2);
 
+    // And does actions.
+    const std::string action = R"({"push":{"queue":"digests","name":"digest"}})";
+    CHECK(recurring({"put-action", "digest", "@every 1s", action, "--overlap"}).status == 0);
+    CHECK(recurring({"show", "digest", "--json"}).output.find(R"("action":)" + action) !=
+          std::string::npos);
+    CHECK(recurring({"list"}).output.find("actions") != std::string::npos);
+    CHECK(test::await(
+        [&] { return jobs("digests").find(R"("name":"digest")") != std::string::npos; }));
+    CHECK(recurring({"remove", "digest"}).status == 0);
+    CHECK(recurring({"put-action", "digest", "@daily", "{"}).status == 2);
+    CHECK(recurring({"put-action", "digest", "@daily", R"({"push":{"name":"a"}})"})
+              .errors.find("push: queue: is missing") != std::string::npos);
+
     CHECK(recurring({"remove", "ping"}).status == 0);
     CHECK(recurring({"remove", "ping"}).status == 1);
     CHECK(recurring({"show", "ping"}).errors.find("recurring job not found") != std::string::npos);

@@ -183,7 +183,7 @@ TEST_CASE("redis: an event may have been due at any number") {
     CHECK(all[0].id == "always");
     CHECK(all[1].at == from_milliseconds(-5));
     CHECK(all[2].at == s.now + Duration{1});
-    CHECK(all[3].at == timer_at_max);
+    CHECK(all[3].at == due_at_max);
     auto taken = s.take();
     CHECK(taken.timers.size() == 2);
     CHECK(taken.wake_at == s.now + Duration{1});

@@ -99,6 +99,9 @@ private:
             }
             const bool dead = timer.state == TimerState::dead;
             keys_.hash(begin + (dead ? "routemaster:dead_events" : "ed"), id, event + "}");
+            if (const auto why = timer.space.reason_of(timer); !why.empty()) {
+                keys_.hash(begin + "routemaster:dead_events", '\0' + id, std::string{why});
+            }
             const auto* place = dead                               ? "routemaster:dead"
                                 : timer.state == TimerState::fired ? "et"
                                                                    : "ei";

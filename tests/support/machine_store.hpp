@@ -26,6 +26,11 @@ public:
 
     /// From now on its batches are as if they came from a journal.
     void restored() { machine_.mark_restored(); }
+    /// The same, and by another process.
+    void reopened() {
+        restored();
+        machine_.timers().end_firings();
+    }
 
 private:
     detail::NoChangeLog changes_;

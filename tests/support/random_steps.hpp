@@ -298,7 +298,11 @@ private:
             case 13: return FindTimer{space, timer()};
             case 14: return CountTimers{space};
             case 15: return LeaveTimers{space, "ear"};
-            case 19: return GiveUpTimer{space, timer(), retries};
+            case 19:
+                return GiveUpTimer{.space = space,
+                                   .id = timer(),
+                                   .retries = retries,
+                                   .reason = random_.below(2) == 0 ? "" : "refused"};
             case 16:
                 return ListTimers{.space = space,
                                   .state = static_cast<TimerState>(random_.below(3)),

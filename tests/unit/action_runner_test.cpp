@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/perform.hpp"
+#include "routemaster/recurring_jobs.hpp"
+#include "routemaster/recurring_scheduler.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
@@ -82,6 +85,34 @@ struct ActionScene {
     ActionRunner runner{store, {.clock = &clock, .log = log.sink()}};
     HandRunner hand{runner};
 };
+
+/// The schedulers of two processes, which post what recurs.
+struct RecurringTicks {
+    explicit RecurringTicks(ActionScene& with) : scene{with} {}
+
+    /// Lets time pass, with a look at what recurs in each second.
+    void run_for_seconds(int seconds) {
+        for (int i = 0; i < seconds; ++i) {
+            scene.run_for(Duration{1'000});
+            first_hand.run(scene.clock.now());
+            second_hand.run(scene.clock.now());
+        }
+        scene.run_for(Duration{0});
+    }
+
+    ActionScene& scene;
+    RecurringJobs recurring{scene.memory, scene.clock};
+    RecurringScheduler first{scene.memory};
+    RecurringScheduler second{scene.memory};
+    HandRunner first_hand{first};
+    HandRunner second_hand{second};
+};
+
+/// Pushes a job that no other excludes.
+TimerAction resizing_again() {
+    return PushAction{
+        .queue = "images", .job = {"resize", {}}, .options = {.unique = Unique::off()}};
+}
 
 /// What a payload of JSON is, as an action that is written again.
 std::string rewritten(const std::string& json) {
@@ -157,6 +188,8 @@ TEST_CASE("an action for a subscriber that is gone is DEAD, and done when it is 
     scene.run_for(a_minute);
     REQUIRE(scene.actions.dead().value().size() == 1);
     CHECK(scene.actions.dead().value().front().id == "call");
+    CHECK(scene.actions.dead().value().front().reason.find("subscriber: does not exist") !=
+          std::string::npos);
     CHECK(scene.log.count(LogLevel::warning,
                           "timer call of routemaster.actions failed, and it becomes DEAD: "
                           "publications[0]: subscriber: does not exist") == 1);
@@ -261,6 +294,69 @@ TEST_CASE("an action that cannot be given up at once is given up once the store 
     CHECK(scene.actions.counts().value().dead == 1);
 }
 
+TEST_CASE("a recurring action is done at each tick, once, though two schedulers run") {
+    ActionScene scene;
+    RecurringTicks ticks{scene};
+    scene.actions.every("resize", Duration{10'000}, resizing_again()).value();
+    ticks.run_for_seconds(35);
+    CHECK(scene.images.status().value().ready == 3);
+    CHECK(scene.timers() == 0);
+    CHECK(ticks.recurring.find("resize").value()->runs == 3);
+}
+
+TEST_CASE("a tick whose action cannot be done yet keeps the next ones, unless they overlap") {
+    ActionScene scene;
+    RecurringTicks ticks{scene};
+    scene.store.refuse<CompleteTimer>(1'000'000);
+    scene.actions.cron("one", "@every 10s", resizing_again()).value();
+    scene.actions.every("each", Duration{10'000}, resizing_again(), {.overlap = true}).value();
+    ticks.run_for_seconds(35);
+    CHECK(scene.pushed().empty());
+    CHECK(ticks.recurring.find("one").value()->kept == 2);
+    CHECK(ticks.recurring.find("each").value()->runs == 3);
+    scene.store.accept<CompleteTimer>();
+    scene.run_for(a_minute);
+    CHECK(scene.images.status().value().ready == 4);
+    CHECK(scene.timers() == 0);
+}
+
+TEST_CASE("a recurring action is triggered, and changed by the next put") {
+    ActionScene scene;
+    RecurringJobs recurring{scene.memory, scene.clock};
+    scene.actions.cron("resize", "@daily", resizing(1)).value();
+    std::optional<Result<void>> later;
+    scene.actions.cron("resize", "@daily", resizing(2), {},
+                       [&](const Result<void>& put) { later = put; });
+    REQUIRE(later);
+    CHECK(*later);
+    CHECK(recurring.trigger("resize").value().value() == PushOutcome::pushed);
+    scene.run_for(Duration{0});
+    REQUIRE(scene.pushed().size() == 1);
+    CHECK(decode_job(scene.pushed().front().job).value() == Job{"resize", {2}});
+}
+
+TEST_CASE("a recurring action that can never be done is refused when it is put") {
+    ActionScene scene;
+    RecurringJobs recurring{scene.memory, scene.clock};
+    const auto refused = [](const Result<void>& put) {
+        return put ? std::string{"put"} : put.error().context();
+    };
+    const TimerAction bad = PushAction{.queue = "main", .job = {"x", {}}};
+    CHECK(refused(scene.actions.cron("a", "@daily", bad)).starts_with("queue:"));
+    CHECK(refused(scene.actions.every("a", a_minute, bad)).starts_with("queue:"));
+    std::string later;
+    scene.actions.every("a", a_minute, bad, {},
+                        [&](const Result<void>& put) { later = refused(put); });
+    CHECK(later.starts_with("queue:"));
+    CHECK(refused(scene.actions.cron("a", "61 * * * *", resizing())).starts_with("schedule:"));
+    CHECK(refused(scene.actions.cron("a", "@daily", resizing(), {.catch_up = CatchUp::all}))
+              .starts_with("catch_up:"));
+    Delayer plain{scene.memory, actions_space, scene.clock};
+    CHECK(refused(plain.cron("a", "@daily", "x", {.retries_max = 1}))
+              .starts_with("payload: action:"));
+    CHECK(recurring.list().value().empty());
+}
+
 TEST_CASE("a runner that is closed leaves the actions to others") {
     ActionScene scene;
     scene.hand.run(scene.clock.now());
@@ -324,18 +420,26 @@ TEST_CASE("what is wrong with an action is named") {
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n"},"publish":{}})").starts_with("action:"));
     CHECK(rewritten(R"({"push":7})") == "push: must be an object");
     CHECK(rewritten(R"({"push":{"name":"n"}})") == "push: queue: is missing");
-    CHECK(rewritten(R"({"push":{"queue":1,"name":"n"}})") == "push: queue: must be a string");
+    CHECK(rewritten(R"({"push":{"queue":1,"name":"n"}})") == "push: queue: requires a string");
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","arguments":{}}})") ==
           "push: arguments: must be an array");
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","priority":101}})")
-              .starts_with("push: priority: must be a whole number from -100 to 100"));
+              .starts_with("push: priority: must be an integer from -100 to 100"));
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","unique":{"key":"k","scope":"ever"}}})")
               .starts_with("push: unique: scope:"));
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","metadata":{"a":1}}})")
               .starts_with("push: metadata:"));
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","after":[1]}})") ==
-          "push: after: is not known");
-    CHECK(rewritten(R"({"publish":{"topic":"t"}})").starts_with("publish: type: must be create"));
+          "push: after: is not for an action");
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","often":1}})") ==
+          R"(push: bad data in payload: unknown field "often")");
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","run_at":9007199254740992}})") ==
+          "push: run_at: must be an integer from 0 to 9007199254740991");
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","delay":31536000000001}})") ==
+          "push: delay: must be an integer from 0 to 31536000000000");
+    CHECK(rewritten(R"({"publish":{"topic":"t"}})") == "publish: type: is missing");
+    CHECK(rewritten(R"({"publish":{"topic":"t","type":"new"}})")
+              .starts_with("publish: type: must be create"));
     CHECK(rewritten(R"({"publish":{"topic":"t","type":"noop","authenticate":1}})") ==
           "publish: authenticate: must be true or false");
     CHECK(rewritten(R"({"deliver":{}})") == "deliver: subscriber: is missing");

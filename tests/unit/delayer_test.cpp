@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/follow_ups.hpp"
 #include "routemaster/testing/faulty_store.hpp"
 #include "support/timer_scene.hpp"
 
@@ -74,9 +75,9 @@ TEST_CASE("a negative delay means now, and one without end the last instant ther
     scene.post("never", Duration{std::numeric_limits<std::int64_t>::max()}, {.id = "max"});
     CHECK(scene.calls.peek("now").value()->at == scene.clock.now());
     CHECK(scene.calls.peek("min").value()->at == scene.clock.now());
-    CHECK(scene.calls.peek("max").value()->at == timer_at_max);
+    CHECK(scene.calls.peek("max").value()->at == due_at_max);
     CHECK(scene.calls.postpone("now", Duration{std::numeric_limits<std::int64_t>::max()}).value());
-    CHECK(scene.calls.peek("now").value()->at == timer_at_max);
+    CHECK(scene.calls.peek("now").value()->at == due_at_max);
 }
 
 TEST_CASE("a bad post is refused with the field, and changes nothing") {
@@ -102,6 +103,32 @@ TEST_CASE("a bad post is refused with the field, and changes nothing") {
     CHECK(bad.counts().error().code() == Errc::invalid);
     CHECK_THROWS_AS((TimerListener{scene.memory, "no space", TimerHandler{[](const Timer&) {}}}),
                     Failure);
+}
+
+TEST_CASE("what cannot be an id is refused by every call that names a timer") {
+    TimerScene scene;
+    for (const auto& id : {std::string{}, std::string(timer_id_length_max + 1, 'a'),
+                           std::string{"a\0b", 3}, std::string{"\xff"}}) {
+        const auto refused = [](const auto& reply) {
+            return !reply && reply.error().code() == Errc::invalid &&
+                   reply.error().context().starts_with("id:");
+        };
+        CHECK(refused(scene.calls.cancel(id)));
+        CHECK(refused(scene.calls.postpone(id, Duration{5})));
+        CHECK(refused(scene.calls.peek(id)));
+        CHECK(refused(scene.calls.confirm(id)));
+        CHECK(refused(scene.calls.confirm(id, {}, {})));
+        CHECK(refused(scene.calls.complete(id, 0, {}, {})));
+        CHECK(refused(scene.calls.repost_dead(id)));
+        CHECK(refused(scene.calls.drop_dead(id)));
+        int calls = 0;
+        const auto count = [&](const Result<TimerConfirmed>& reply) {
+            calls += refused(reply) ? 1 : 0;
+        };
+        scene.calls.confirm(id, {}, {}, count);
+        scene.calls.complete(id, 0, {}, {}, count);
+        CHECK(calls == 2);
+    }
 }
 
 TEST_CASE("many timers are posted in one trip, and each has a result of its own") {
@@ -252,7 +279,7 @@ TEST_CASE("each call about timers has a form with a completion, which gets the s
         CHECK(reply.value().pending == 2);
         ++calls;
     });
-    scene.calls.confirm("a", 0, [&](const Result<TimerConfirmed>& reply) {
+    scene.calls.confirm("a", 0, {}, [&](const Result<TimerConfirmed>& reply) {
         CHECK(reply.value() == TimerConfirmed::unknown);
         ++calls;
     });

@@ -186,6 +186,7 @@ TEST_CASE("http api: invalid options are refused") {
     CHECK(refuses({.root_key = ""}, "root_key"));
     CHECK(refuses({.root_key = "a:b"}, "root_key"));
     CHECK(refuses({.root_key = "a", .topics_max = 0}, "topics_max"));
+    CHECK(refuses({.root_key = "a", .job_bytes_max = rm::job_bytes_limit + 1}, "job_bytes_max"));
     CHECK(refuses({.root_key = "a", .scaling_deadline = rm::Duration{-1}}, "scaling_deadline"));
 }
 

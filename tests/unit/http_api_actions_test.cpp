@@ -120,6 +120,9 @@ TEST_CASE("http api: who publishes at a later time must be a client then, whatev
     };
     publish("orders");
     CHECK(bus.actions.counts().value().dead == 1);
+    CHECK(
+        bus.ask("GET", actions_path + "?state=dead").body.find("publisher: is not a valid token") !=
+        std::string::npos);
     rm::perform(bus.store, rm::PutToken{"shop", "shop"}, bus.clock.now()).value();
     publish("orders");
     CHECK(bus.actions.counts().value().dead == 1);

@@ -73,7 +73,7 @@ TEST_CASE("http api: a bad batch of jobs is refused and changes nothing") {
     create_refused(bus, R"({"name":""})", "name: must not be empty; leave it out for a fresh one");
     create_refused(bus, R"({"name":7})", "name: requires a string");
     create_refused(bus, R"({"on_end":7})", "on_end: job: must be an object");
-    create_refused(bus, R"({"on_end":{"name":"a"}})", "on_end: queue: requires a string");
+    create_refused(bus, R"({"on_end":{"name":"a"}})", "on_end: queue: is missing");
     create_refused(bus, R"({"on_success":{"queue":"a","name":"a","delay":1}})",
                    "on_success: delay: is not for the end of a batch");
     CHECK(bus.post(batches_path, root, R"({"jobs":[]})").status == 400);

@@ -138,7 +138,7 @@ TEST_CASE("http api: what is no recurring timer is refused, and the answer names
     put_refused(bus, with("{}"), "timer: namespace: is missing");
     put_refused(bus, with(R"({"namespace":7,"payload":1})"), "timer: namespace: requires a string");
     put_refused(bus, with(R"({"namespace":"calls"})"), "timer: payload: is missing");
-    put_refused(bus, with(R"({"namespace":"a b","payload":1})"), "space: must be");
+    put_refused(bus, with(R"({"namespace":"a b","payload":1})"), "namespace: must be");
     put_refused(bus, with(R"({"namespace":"routemaster.actions","payload":{"push":{}}})"),
                 "timer: namespace: is that of actions");
     for (const std::string field : {"delay", "at", "id"}) {
@@ -150,6 +150,48 @@ TEST_CASE("http api: what is no recurring timer is refused, and the answer names
     put_refused(bus, with(timer, R"(,"queue":"images")"), "queue: is not for a recurring timer");
     put_refused(bus, with(timer, R"(,"job":{"name":"a"})"), "job: is not for a recurring timer");
     put_refused(bus, with(timer, R"(,"catch_up":"all")"), "catch_up: all needs");
+}
+
+TEST_CASE("http api: a recurring action is put, shown and run now") {
+    Scenario bus;
+    const std::string action = R"({"deliver":{"subscriber":"billing","topic":"timers",)"
+                               R"("type":"noop","data":{"order":42}}})";
+    CHECK(put(bus, report_path, R"({"schedule":"@hourly","overlap":true,"action":)" + action + "}")
+              .status == 204);
+    CHECK(bus.get(report_path, root).body ==
+          R"({"name":"report","schedule":"@hourly","time_zone":"UTC","action":)" + action +
+              R"(,"catch_up":"once","overlap":true,"paused":false,"next_at":1795226400000,)"
+              R"("last_at":null,"runs":0,"kept":0})");
+    CHECK(put(bus, report_path, R"({"schedule":"@hourly","action":)" + action + "}").status == 204);
+    CHECK(bus.post(report_path + "/run", root, "").body == R"({"id":null,"outcome":"pushed"})");
+    const auto timer =
+        done(bus.store, rm::FindTimer{"routemaster.actions", "recurring:report"}).value();
+    CHECK(timer.at == noon);
+    CHECK(timer.retries_max == rm::timer_retries_max);
+    // Who publishes at a tick must be a client then, whatever was asked.
+    CHECK(put(bus, report_path,
+              R"({"schedule":"@hourly","action":{"publish":{"topic":"orders","type":"noop",)"
+              R"("url":"https://a.example/","publisher":"shop","authenticate":false}}})")
+              .status == 204);
+    CHECK(bus.get(report_path, root).body.find(R"("authenticate":true)") != std::string::npos);
+}
+
+TEST_CASE("http api: what can never be done at a tick is refused, and the answer says why") {
+    Scenario bus;
+    const auto with = [](const std::string& action, const std::string& fields = {}) {
+        return R"({"schedule":"@daily","action":)" + action + fields + "}";
+    };
+    const std::string action = R"({"push":{"queue":"images","name":"a"}})";
+    put_refused(bus, with("7"), "action: must be an object with push, publish or deliver alone");
+    put_refused(bus, with("{}"), "action: must be an object");
+    put_refused(bus, with(R"({"push":{"name":"a"}})"), "push: queue: is missing");
+    put_refused(bus, with(R"({"push":{"queue":"main","name":"a"}})"), "queue: ");
+    put_refused(bus, with(R"({"deliver":{"subscriber":"billing","url":"http://a.example/"}})"),
+                "url: ");
+    put_refused(bus, with(action, R"(,"queue":"images")"), "queue: is not for a recurring action");
+    put_refused(bus, with(action, R"(,"timer":{"namespace":"calls","payload":1})"),
+                "action: is not for a recurring timer");
+    put_refused(bus, with(action, R"(,"catch_up":"all")"), "catch_up: all needs");
 }
 
 TEST_CASE("http api: recurring jobs are for root alone") {

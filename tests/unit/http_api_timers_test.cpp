@@ -226,7 +226,7 @@ TEST_CASE("http api: bad requests about timers are refused, and change nothing")
     refused("", "7", "JSON: must be an object");
     refused("", "{}", "payload: is missing");
     refused("", R"({"payload":1,"delay":"1"})",
-            "delay: must be an integer from -9223372036854775808 to 9223372036854775807");
+            "delay: must be an integer from 0 to 31536000000000");
     refused("", R"({"payload":1,"delay":1,"at":1})", "at: is instead of delay");
     refused("", R"({"payload":1,"at":-1})", "at: must be an integer from 0 to 9007199254740991");
     refused("", R"({"payload":1,"id":7})", "id: requires a string");
@@ -237,6 +237,8 @@ TEST_CASE("http api: bad requests about timers are refused, and change nothing")
     refused("/postpone", R"({"id":"a"})", "delay: is missing");
     refused("/postpone", R"({"delay":1})", "id: is missing");
     refused("/confirm", "{}", "id: is missing");
+    refused("/confirm", R"({"id":""})", "id: must have 1 to 256 bytes");
+    refused("/postpone", R"({"id":"","delay":1})", "id: must have 1 to 256 bytes");
     refused("/take", R"({"limit":101})", "limit: must be an integer from 1 to 100");
     refused("/take", R"({"wait":30001})", "wait: must be an integer from 0 to 30000");
     refused("/take", R"({"confirm_within":0})",

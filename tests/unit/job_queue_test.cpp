@@ -164,9 +164,32 @@ TEST_CASE("a job that JSON or its own bytes could not carry is refused") {
     const auto large = Job{"b", {std::string(job_bytes_max, 'x')}};
     CHECK(queue.jobs.check(large, {.bytes_max = 2 * job_bytes_max}));
     const auto huge = Job{"b", {std::string(job_bytes_limit, 'x')}};
-    CHECK(!queue.jobs.check(huge, {.bytes_max = 2 * job_bytes_limit}));
+    CHECK(!queue.jobs.check(huge, {.bytes_max = job_bytes_limit}));
     CHECK(queue.jobs.push(Job{"\u00fc \"\n", {"\u00fc", Value{}, 1.5, Value::Map{{"k", true}}}}));
     CHECK(queue.acquire().size() == 2);
+}
+
+TEST_CASE("a push with settings that no job can have is refused") {
+    Queue queue;
+    const auto refused = [&](const PushOptions& options) {
+        const auto checked = queue.jobs.check(resize, options);
+        REQUIRE(!checked);
+        CHECK(queue.jobs.push(resize, options).error() == checked.error());
+        return checked.error().context();
+    };
+    CHECK(refused({.expires = Duration{-1}}) == "expires: must not be negative");
+    CHECK(refused({.run_at = due_at_max + Duration{1}}) ==
+          "run_at: must be from 1970 on, and before 2^53 ms");
+    CHECK(refused({.run_at = TimePoint{} - Duration{1}}).starts_with("run_at: "));
+    CHECK(refused({.bytes_max = job_bytes_limit + 1}) == "bytes_max: must be at most 67108864");
+    CHECK(queue.jobs.status().value() == QueueStatus{});
+    CHECK(queue.jobs.push(resize, {.run_at = due_at_max, .bytes_max = job_bytes_limit}));
+}
+
+TEST_CASE("a job whose delay has no end is due at the last instant there is") {
+    Queue queue;
+    const auto pushed = queue.jobs.push(resize, {.delay = Duration::max()}).value();
+    CHECK(queue.jobs.find(pushed.id).value()->run_at == due_at_max);
 }
 
 TEST_CASE("a job is nested as deep as it can be decoded, and no deeper") {

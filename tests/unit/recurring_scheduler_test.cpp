@@ -465,7 +465,7 @@ TEST_CASE("recurring timers are listed with the recurring jobs, and refused with
     refused(calls.cron("a b", "@daily", "Ada"), "name:");
     refused(calls.cron("a", "@daily", "\xff"), "payload:");
     refused(calls.cron("a", "@daily", "Ada", {.catch_up = CatchUp::all}), "catch_up:");
-    refused(Delayer{s.store, "a b", s.clock}.cron("a", "@daily", "Ada"), "space:");
+    refused(Delayer{s.store, "a b", s.clock}.cron("a", "@daily", "Ada"), "namespace:");
     std::optional<Result<void>> later;
     calls.every("b", second, "Ada", {}, [&](Result<void> outcome) { later = outcome; });
     REQUIRE(later);

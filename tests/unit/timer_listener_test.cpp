@@ -114,6 +114,7 @@ TEST_CASE("a timer that its handler rejects is DEAD at once, whatever retries ar
     CHECK(scene.counts().pending + scene.counts().fired == 0);
     CHECK(scene.log.count(LogLevel::warning,
                           "timer a of calls failed, and it becomes DEAD: no such order") == 1);
+    CHECK(scene.calls.peek("a").value()->reason == "no such order");
     CHECK(scene.log.count(LogLevel::warning,
                           "timer b of calls failed, and it is gone: no such order") == 1);
     CHECK(listener.listener.status() == TimerListenerStatus{.taken = 2, .failed = 2});
@@ -131,6 +132,8 @@ TEST_CASE("a responder rejects a timer, and so does what begins it") {
     for (const char* id : {"a", "b"}) scene.post(id, Duration{0}, {.id = id, .retries_max = 5});
     runner.run(scene.clock.now());
     CHECK(scene.counts().dead == 2);
+    CHECK(scene.calls.peek("a").value()->reason == "no");
+    CHECK(scene.calls.peek("b").value()->reason == "never");
     CHECK(scene.log.count(LogLevel::warning, "it becomes DEAD: no") == 1);
     CHECK(scene.log.count(LogLevel::warning, "it becomes DEAD: never") == 1);
 }

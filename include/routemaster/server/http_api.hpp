@@ -32,7 +32,8 @@ struct HttpApiOptions {
     EventRules event_rules{.urls = UrlRule::https};
     /// Topics that one client may subscribe to, and topics that it may own; at least 1.
     std::uint32_t topics_max = 1'000;
-    std::size_t job_bytes_max = routemaster::job_bytes_max;  ///< See `PushOptions::bytes_max`.
+    /// See `PushOptions::bytes_max`; at most `job_bytes_limit`.
+    std::size_t job_bytes_max = routemaster::job_bytes_max;
     Duration scaling_deadline{1'000};       ///< How far ahead `/pulse/scaling` looks; not negative.
     std::uint64_t scaling_threshold = 100;  ///< Due jobs from which it reports a busy bus.
     const Clock* clock = nullptr;           ///< Null: the machine's clock.

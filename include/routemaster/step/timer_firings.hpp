@@ -64,7 +64,8 @@ struct TakenTimers {
 
 /// Takes timers that are due, at most `limit`, and `timer_slice_bytes_max` of payload: whoever asks
 /// at `wake_at` gets the rest. First those are put back, due when their time to confirm was over,
-/// that nobody confirmed in time, or become DEAD if no retries are left. Then each timer taken is
+/// that nobody confirmed in time, or become DEAD if no retries are left; so do, now, all that were
+/// handed out by an earlier process that had the file of this store. Then each timer taken is
 /// FIRED, or gone if it has no retries, durably before the reply: at most once.
 /// The listener joins those of the namespace if it is not among them. If it was its turn and it
 /// took something, the next one has its turn. A listener whose turn it is, and who has not asked
@@ -139,6 +140,7 @@ struct GiveUpTimer {
     std::string id;
     std::optional<std::uint32_t> retries{};  ///< As in `ConfirmTimer`; so is the next.
     std::optional<std::int64_t> firing{};
+    std::string reason{};  ///< The first `timer_reason_max` bytes of it are kept.
 };
 
 /// The steps about the firing of timers.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "routemaster/result.hpp"
@@ -18,6 +19,11 @@
 #include "routemaster/timer.hpp"
 
 namespace routemaster {
+
+/// `invalid` for what is no id of a timer: empty, longer than `timer_id_length_max`, not UTF-8, or
+/// with a NUL. So in all steps that name a timer, but for those about a firing: a listener must be
+/// able to confirm what another program posted.
+[[nodiscard]] Result<void> check_timer_id(std::string_view id);
 
 /// What became of a post.
 enum class TimerPosted : std::uint8_t {
@@ -37,16 +43,16 @@ struct PostTimer {
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::payload};
     /// `invalid` for a namespace that is none by `is_timer_name`; so in all steps. Here also for an
-    /// id that is empty, too long, `.`, `..`, no UTF-8 or has a NUL; for a payload that is no
-    /// MessagePack, that JSON cannot carry, or beyond `timer_bytes_max`; and for numbers out of
-    /// range. In `action_space` also for a payload that is no action, and without retries.
+    /// id by `check_timer_id`, or one that is `.` or `..`; for a payload that is no MessagePack,
+    /// that JSON cannot carry, or beyond `timer_bytes_max`; and for numbers out of range. In
+    /// `action_space` also for a payload that is no action, and without retries.
     [[nodiscard]] Result<void> check() const;
     [[nodiscard]] std::size_t payload_bytes() const noexcept { return payload.size() + id.size(); }
 
     std::string space;  ///< The namespace.
     std::string id;
     std::string payload;            ///< A value as `encode` encodes it.
-    TimePoint due_at;               ///< From 1970 to `timer_at_max`; so in all steps.
+    TimePoint due_at;               ///< From 1970 to `due_at_max`; so in all steps.
     std::uint32_t retries_max = 0;  ///< At most `timer_retries_max`.
     /// How long a listener may take to confirm it, at most `timer_confirm_max`. 0: as long as the
     /// listener says.

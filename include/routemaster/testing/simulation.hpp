@@ -111,8 +111,7 @@ using JobHandler = std::function<void(const Job&)>;
 /// A machine with an embedded store and several worker processes, and clients that publish events
 /// to topics `orders`, `refunds` and `stock`, push jobs, and post timers. The engine of the store,
 /// the dispatchers, the pools, and the listeners for timers are the real ones; the journal is
-/// simulated.
-/// Everything happens in the calling thread, in an order that only the seed decides.
+/// simulated. Everything happens in the calling thread, in an order that only the seed decides.
 ///
 /// While it runs it checks the guarantees of docs/guarantees.md. In the end all faults end: what
 /// was acknowledged must then arrive, nothing may remain, and gauges must equal a recount.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/codec/cut_text.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 
@@ -17,12 +18,18 @@ std::int64_t firing_of(TimePoint back_at) { return to_milliseconds(back_at); }
 }  // namespace
 
 TimePoint TimerSpace::next_at() const noexcept {
+    if (holders_gone && !in(TimerState::fired).empty()) return TimePoint{};
     auto next = never;
     for (const auto state : {TimerState::pending, TimerState::fired}) {
         const auto& timers = in(state);
         if (!timers.empty()) next = std::min(next, timers.first().at);
     }
     return next;
+}
+
+std::string_view TimerSpace::reason_of(const StoredTimer& timer) const {
+    const auto found = reasons.find(&timer);
+    return found == reasons.end() ? std::string_view{} : found->second;
 }
 
 TimerTable::TimerTable(ChangeLog& changes, CounterTable& counters, WakeUps& wake_ups)
@@ -53,6 +60,7 @@ TimerPosted TimerTable::post(const PostTimer& step, TimePoint now) {
     if (present != nullptr) {
         if (step.keep && present->state != TimerState::dead) return TimerPosted::kept;
         space.in(present->state).remove({present->at, present});
+        space.reasons.erase(present);
         present->replace(content, texts_);
     }
     auto& timer = present != nullptr ? *present : make(space, step.id, hashed, content);
@@ -121,7 +129,8 @@ TimerStatus TimerTable::status_of(const StoredTimer& timer) {
             .state = timer.state,
             .at = timer.at,
             .retries = timer.retries(),
-            .retries_max = timer.retries_max()};
+            .retries_max = timer.retries_max(),
+            .reason = std::string{timer.space.reason_of(timer)}};
 }
 
 // --- Firing -------------------------------------------------------------------------------------
@@ -138,7 +147,7 @@ TakenTimers TimerTable::take(const TakeTimers& step, TimePoint now) {
     } else {
         auto& listener = space.turns.ask(step.listener, now);
         if (by_age_.size() > timer_listeners_max) forget(*by_age_.front());
-        taken.timers = fire(space, step, now);
+        if (!space.holders_gone) taken.timers = fire(space, step, now);
         if (!taken.timers.empty()) space.turns.took(listener);
         taken.wake_at = space.turns.tell(listener, space.next_at(), now);
     }
@@ -151,14 +160,15 @@ void TimerTable::put_back(TimerSpace& space, TimePoint now) {
     const auto& fired = space.in(TimerState::fired);
     for (std::uint32_t left = taken_timers_max; left > 0 && !fired.empty(); --left) {
         auto& timer = *fired.first().timer;
-        if (timer.at > now) return;
+        if (timer.at > now && !space.holders_gone) return;
         if (timer.retries() == timer.retries_max()) {
             die(timer, now);
             continue;
         }
         timer.set_retries(timer.retries() + 1);
-        change(timer, TimerState::pending, timer.at);
+        change(timer, TimerState::pending, std::min(timer.at, now));
     }
+    if (fired.empty()) space.holders_gone = false;
 }
 
 void TimerTable::die(StoredTimer& timer, TimePoint now) {
@@ -214,6 +224,7 @@ TimerConfirmed TimerTable::confirm(const ConfirmTimer& step) {
 Count TimerTable::give_up(const GiveUpTimer& step, TimePoint now) {
     auto* timer = meant({step.space, step.id, step.retries, step.firing});
     if (timer == nullptr) return Count{0};
+    keep_reason(*timer, cut_text(step.reason, timer_reason_max));
     die(*timer, now);
     return Count{1};
 }
@@ -281,8 +292,18 @@ StoredTimer& TimerTable::restore(const std::string& name, std::string_view id,
     return *present;
 }
 
+void TimerTable::keep_reason(StoredTimer& timer, std::string_view reason) {
+    auto& reasons = timer.space.reasons;
+    if (reason.empty()) {
+        reasons.erase(&timer);
+    } else {
+        reasons.insert_or_assign(&timer, std::string{reason});
+    }
+}
+
 void TimerTable::unrestore(StoredTimer& timer) {
     auto& space = timer.space;
+    space.reasons.erase(&timer);
     space.by_id.remove(hash(timer.id()), timer);
     destroy(timer);
     close_if_empty(space);
@@ -334,6 +355,7 @@ StoredTimer& TimerTable::make(TimerSpace& space, std::string_view id, std::uint3
 void TimerTable::change(StoredTimer& timer, TimerState state, TimePoint at) {
     auto& space = timer.space;
     space.in(timer.state).remove({timer.at, &timer});
+    if (timer.state == TimerState::dead) space.reasons.erase(&timer);
     timer.state = state;
     timer.at = at;
     space.in(state).insert({at, &timer});
@@ -349,6 +371,7 @@ void TimerTable::remove(StoredTimer& timer) {
 void TimerTable::erase(StoredTimer& timer) {
     auto& space = timer.space;
     space.in(timer.state).remove({timer.at, &timer});
+    if (timer.state == TimerState::dead) space.reasons.erase(&timer);
     space.by_id.remove(hash(timer.id()), timer);
     changes_.gone(timer);
     destroy(timer);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,8 @@ struct TimerSpace {
     [[nodiscard]] const InOrder& in(TimerState state) const noexcept {
         return by_state[static_cast<std::size_t>(state)];
     }
+    /// Why a timer is DEAD; empty: nobody said so.
+    [[nodiscard]] std::string_view reason_of(const StoredTimer& timer) const;
     /// When the next timer fires, comes back or dies.
     [[nodiscard]] TimePoint next_at() const noexcept;
 
@@ -60,6 +63,10 @@ struct TimerSpace {
     HashIndex<StoredTimer> by_id;
     std::array<InOrder, 3> by_state;
     TimerTurns turns;
+    /// Why DEAD timers were given up, if somebody said so.
+    std::unordered_map<const StoredTimer*, std::string> reasons;
+    /// What is FIRED was handed out by a process that has ended.
+    bool holders_gone = false;
 };
 
 /// All timers, and their listeners.
@@ -103,9 +110,16 @@ public:
     /// the order of its state until `settle_restored`.
     StoredTimer& restore(const std::string& space, std::string_view id,
                          const TimerContent& content);
+    /// Notes why it is DEAD; empty: nobody said so.
+    static void keep_reason(StoredTimer& timer, std::string_view reason);
     void unrestore(StoredTimer& timer);
     /// All timers were restored.
     void settle_restored();
+    /// The process that handed out what is FIRED has ended: all of it comes back with the next
+    /// `take` of its namespace, before that hands out anything.
+    void end_firings() noexcept {
+        for (auto& [name, space] : spaces_) space.holders_gone = true;
+    }
 
     /// Calls `visit` with each timer, namespace by namespace.
     template <class Visit>

@@ -38,7 +38,7 @@ Result<void> check_tick_post(const std::string& name, const RecurringSettings& w
     if (wanted.timeout != usual.timeout) return is_not_for_it("timeout");
     if (wanted.expires != usual.expires) return is_not_for_it("expires");
     if (!wanted.metadata.empty()) return is_not_for_it("metadata");
-    return post_of(name, wanted, timer_at_max).check();
+    return post_of(name, wanted, due_at_max).check();
 }
 
 }  // namespace

@@ -46,12 +46,9 @@ private:
     std::size_t depth_ = 0;
 };
 
-constexpr const char* timer_name_rule =
-    "1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }, but not . or ..";
-
 Result<void> check_space(std::string_view space) {
     if (is_timer_name(space)) return {};
-    return Error{Errc::invalid, "space: must be " + std::string{timer_name_rule}};
+    return Error{Errc::invalid, "namespace: must be " + std::string{timer_name_rule}};
 }
 
 Result<void> check_listener(std::string_view listener) {
@@ -59,14 +56,19 @@ Result<void> check_listener(std::string_view listener) {
     return Error{Errc::invalid, "listener: must be " + std::string{timer_name_rule}};
 }
 
+/// The timer of a namespace that is meant.
+Result<void> check_timer(std::string_view space, std::string_view id) {
+    if (auto checked = check_space(space); !checked) return checked;
+    return check_timer_id(id);
+}
+
 /// The DEAD timer that is meant, or all.
-Result<void> check_which(const std::optional<std::string>& id) {
-    if (!id || !id->empty()) return {};
-    return Error{Errc::invalid, "id: must not be empty"};
+Result<void> check_dead(std::string_view space, const std::optional<std::string>& id) {
+    return id ? check_timer(space, *id) : check_space(space);
 }
 
 Result<void> check_due(TimePoint due_at) {
-    if (due_at >= TimePoint{} && due_at <= timer_at_max) return {};
+    if (is_due_time(due_at)) return {};
     return Error{Errc::invalid, "due_at: must be from 1970 on, and before 2^53 ms"};
 }
 
@@ -97,17 +99,16 @@ Result<void> check_action(const PostTimer& step) {
     return Error{Errc::invalid, "retries_max: must be at least 1 for a timer with an action"};
 }
 
-Result<void> check_id(std::string_view id) {
+}  // namespace
+
+Result<void> check_timer_id(std::string_view id) {
     if (id.empty() || id.size() > timer_id_length_max) {
         return Error{Errc::invalid,
                      "id: must have 1 to " + std::to_string(timer_id_length_max) + " bytes"};
     }
-    if (is_dot_segment(id)) return Error{Errc::invalid, "id: must not be . or .."};
     if (detail::is_utf8(id) && id.find('\0') == std::string_view::npos) return {};
     return Error{Errc::invalid, "id: must be UTF-8 without NUL"};
 }
-
-}  // namespace
 
 std::string timer_watch(const std::string& space, const std::string& listener) {
     // No name has a colon, and no queue begins with one.
@@ -115,8 +116,8 @@ std::string timer_watch(const std::string& space, const std::string& listener) {
 }
 
 Result<void> PostTimer::check() const {
-    if (auto checked = check_space(space); !checked) return checked;
-    if (auto checked = check_id(id); !checked) return checked;
+    if (auto checked = check_timer(space, id); !checked) return checked;
+    if (is_dot_segment(id)) return Error{Errc::invalid, "id: must not be . or .."};
     if (auto checked = check_payload(payload); !checked) return checked;
     if (auto checked = check_due(due_at); !checked) return checked;
     if (retries_max > timer_retries_max) {
@@ -127,14 +128,14 @@ Result<void> PostTimer::check() const {
     return space == action_space ? check_action(*this) : Result<void>{};
 }
 
-Result<void> CancelTimer::check() const { return check_space(space); }
+Result<void> CancelTimer::check() const { return check_timer(space, id); }
 
 Result<void> PostponeTimer::check() const {
-    if (auto checked = check_space(space); !checked) return checked;
+    if (auto checked = check_timer(space, id); !checked) return checked;
     return check_due(due_at);
 }
 
-Result<void> FindTimer::check() const { return check_space(space); }
+Result<void> FindTimer::check() const { return check_timer(space, id); }
 
 Result<void> ListTimers::check() const {
     if (auto checked = check_space(space); !checked) return checked;
@@ -164,14 +165,10 @@ Result<void> LeaveTimers::check() const {
 }
 
 Result<void> RepostDeadTimers::check() const {
-    if (auto checked = check_space(space); !checked) return checked;
-    if (auto checked = check_which(id); !checked) return checked;
+    if (auto checked = check_dead(space, id); !checked) return checked;
     return check_due(due_at);
 }
 
-Result<void> DropDeadTimers::check() const {
-    if (auto checked = check_space(space); !checked) return checked;
-    return check_which(id);
-}
+Result<void> DropDeadTimers::check() const { return check_dead(space, id); }
 
 }  // namespace routemaster

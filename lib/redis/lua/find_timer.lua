@@ -11,5 +11,7 @@ if event then
     end
 end
 local at, last = redis.call('ZSCORE', dead, id), redis.call('HGET', dead_events, id)
-if at and last then return timer_reply(2, id, at, last) end
+if at and last then
+    return timer_reply(2, id, at, last, redis.call('HGET', dead_events, '\0' .. id))
+end
 return false

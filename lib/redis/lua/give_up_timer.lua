@@ -1,7 +1,7 @@
 -- GiveUpTimer: makes a FIRED timer DEAD.
 -- KEYS  1 {space}:et
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 how often it came back, or "" for any firing,
---       7 its entry in `et`, or "" for any
+--       7 its entry in `et`, or "" for any, 8 why, or ""
 -- Reply: 1, or 0 when no such firing waits for it.
 local id = ARGV[5]
 expect_timers()
@@ -12,7 +12,7 @@ if ARGV[7] ~= '' and tonumber(back) ~= tonumber(ARGV[7]) then return 0 end
 local event = redis.call('HGET', events, id)
 if not event or ARGV[6] ~= '' and retries_in(event) ~= tonumber(ARGV[6]) then return 0 end
 redis.call('ZREM', fired, id)
-bury(id, event)
+bury(id, event, ARGV[8])
 forget_oldest_dead()
 tell_again()
 return 1

@@ -56,15 +56,16 @@ end
 -- Adds timers to the reply, until it would have more than 4 MiB. Whether it has room for more.
 local reply, bytes = {}, 0
 local function add(found)
-    local ids = {}
-    for i, one in ipairs(found) do ids[i] = one[1] end
-    local texts = #ids > 0 and
-        redis.call('HMGET', state == 2 and dead_events or events, unpack(ids)) or {}
+    if #found == 0 then return true end
+    local ids, noted = {}, {}
+    for i, one in ipairs(found) do ids[i], noted[i] = one[1], '\0' .. one[1] end
+    local texts = redis.call('HMGET', state == 2 and dead_events or events, unpack(ids))
+    local reasons = state == 2 and redis.call('HMGET', dead_events, unpack(noted)) or {}
     for i, one in ipairs(found) do
         if texts[i] then
             if #reply > 0 and bytes + #texts[i] > 4194304 then return false end
             bytes = bytes + #texts[i]
-            reply[#reply + 1] = timer_reply(state, one[1], one[2], texts[i])
+            reply[#reply + 1] = timer_reply(state, one[1], one[2], texts[i], reasons[i])
         end
     end
     return true

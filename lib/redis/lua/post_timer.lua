@@ -26,7 +26,7 @@ redis.call('HSET', events, id, ARGV[6])
 local was_fired = known and redis.call('ZREM', fired, id) == 1
 if was_dead then
     redis.call('ZREM', dead, id)
-    redis.call('HDEL', dead_events, id)
+    redis.call('HDEL', dead_events, id, '\0' .. id)
 end
 if within > 0 then
     note_confirm(id, within)

@@ -1,6 +1,7 @@
 #include <string>
 #include <utility>
 
+#include "core/codec/cut_text.hpp"
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/timer_event.hpp"
 #include "redis/steps/timer_scripts.hpp"
@@ -81,6 +82,7 @@ struct StepProtocol<GiveUpTimer> {
         request.on(step.space, ":et").add(step.space).add(step.id);
         request.add_if(step.retries);
         request.add_if(step.firing);
+        request.arguments().add(detail::cut_text(step.reason, timer_reason_max));
     }
     static Count reply(const ScriptReply& reply) { return count(reply.value); }
 };

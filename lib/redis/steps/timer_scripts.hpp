@@ -22,7 +22,7 @@ inline std::string lazy_turns(std::string_view function) {
 
 /// An instant at which a timer is due, comes back or died. Other programs may have written any.
 inline TimePoint timer_instant(const ScriptReply& reply, const redisReply& part) {
-    return std::min(reply.time(part), timer_at_max);
+    return std::min(reply.time(part), due_at_max);
 }
 
 /// What became of a post, as post_timer.lua replies it.

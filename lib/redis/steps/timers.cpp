@@ -12,7 +12,7 @@ namespace {
 
 /// As timer_reply() of lua/parts/timer_reply.lua has it.
 TimerStatus timer_status(const ScriptReply& reply, const redisReply& timer) {
-    const auto parts = items(timer, 6);
+    const auto parts = items(timer, 7);
     const auto state = number(*parts[0]);
     if (state < 0 || state > 2) throw Unexpected{};
     return {.id = std::string{text(*parts[1])},
@@ -20,7 +20,8 @@ TimerStatus timer_status(const ScriptReply& reply, const redisReply& timer) {
             .state = static_cast<TimerState>(state),
             .at = timer_instant(reply, *parts[2]),
             .retries = timer_retries(*parts[4]),
-            .retries_max = timer_retries(*parts[5])};
+            .retries_max = timer_retries(*parts[5]),
+            .reason = std::string{text(*parts[6])}};
 }
 
 std::string_view key_of(TimerState state) {

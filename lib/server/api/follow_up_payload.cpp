@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "event_payload.hpp"
-#include "job_payload.hpp"
+#include "core/codec/event_fields.hpp"
+#include "core/codec/job_push.hpp"
 #include "payload.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/timer_action.hpp"
@@ -18,27 +18,13 @@
 namespace routemaster::api {
 namespace {
 
-/// The text of a field that must be there.
-Result<std::string> text_of(const Value& payload, std::string_view field) {
-    const auto* value = given(payload, field);
-    if (value == nullptr) return bad(field, "is missing");
-    const auto* text = value->get_if<std::string>();
-    if (text == nullptr) return bad(field, "requires a string");
-    return *text;
-}
-
 Result<void> add_push(FollowUps& all, const Value& payload, const HttpApiOptions& options,
                       TimePoint now) {
-    const auto* fields = payload.get_if<Value::Map>();
-    if (fields == nullptr) return bad("job", "must be an object");
-    const auto queue = text_of(payload, "queue");
-    if (!queue) return queue.error();
-    auto others = *fields;
-    std::erase_if(others, [](const auto& field) { return field.first == "queue"; });
-    auto push = job_push(Value{std::move(others)});
-    if (!push) return push.error();
-    push->options.bytes_max = options.job_bytes_max;
-    return all.push(*queue, push->job, push->options, now);
+    auto pushed = detail::queued_push(payload);
+    if (!pushed) return pushed.error();
+    auto& push = pushed->push;
+    push.options.bytes_max = options.job_bytes_max;
+    return all.push(pushed->queue, push.job, push.options, now);
 }
 
 Result<void> add_publication(FollowUps& all, const Value& payload, const HttpApiOptions& options,
@@ -47,26 +33,24 @@ Result<void> add_publication(FollowUps& all, const Value& payload, const HttpApi
                                                     "timestamp", "data", "publisher"};
     if (payload.get_if<Value::Map>() == nullptr) return bad("event", "must be an object");
     if (auto checked = check_fields(payload, known); !checked) return checked;
-    auto topic = text_of(payload, "topic");
+    auto topic = required_text(payload, "topic");
     if (!topic) return topic.error();
-    auto event = read_event(*std::move(topic), payload);
+    auto event = detail::read_event(*std::move(topic), payload);
     if (!event) return event.error();
     PublicationOptions publication{.rules = options.event_rules,
                                    .event_data_max = options.event_data_max,
                                    .topics_max = options.topics_max};
-    if (given(payload, "publisher") != nullptr) {
-        auto publisher = text_of(payload, "publisher");
-        if (!publisher) return publisher.error();
-        publication.publisher = *std::move(publisher);
-        publication.authenticate = true;
-    }
+    auto publisher = optional_text(payload, "publisher");
+    if (!publisher) return publisher.error();
+    publication.publisher = *std::move(publisher);
+    publication.authenticate = publication.publisher.has_value();
     return all.publish(*event, publication, now);
 }
 
 Result<void> add_timer(FollowUps& all, const Value& payload, TimePoint now) {
     const auto* fields = payload.get_if<Value::Map>();
     if (fields == nullptr) return bad("timer", "must be an object");
-    const auto space = text_of(payload, "namespace");
+    const auto space = required_text(payload, "namespace");
     if (!space) return space.error();
     if (*space == action_space) {
         return bad("namespace", "is that of actions; post to /v1/actions");
@@ -75,7 +59,7 @@ Result<void> add_timer(FollowUps& all, const Value& payload, TimePoint now) {
     std::erase_if(others, [](const auto& field) { return field.first == "namespace"; });
     auto post = timer_post(Value{std::move(others)});
     if (!post) return post.error();
-    const auto at = post->at.value_or(timer_due_after(post->delay, now));
+    const auto at = post->at.value_or(due_after(post->delay, now));
     return without_value(all.post(*space, post->payload, at, std::move(post->options)));
 }
 

@@ -162,6 +162,9 @@ HttpApiOptions checked(HttpApiOptions options) {
         throw Failure{invalid("root_key: must not contain ':', which ends a user name")};
     }
     if (options.topics_max == 0) throw Failure{invalid("topics_max: must be at least 1")};
+    if (options.job_bytes_max > job_bytes_limit) {
+        throw Failure{invalid("job_bytes_max: must be at most job_bytes_limit")};
+    }
     if (options.event_rules.urls == UrlRule::http) {
         throw Failure{invalid("event_rules: URLs of events are https or any")};
     }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "job_payload.hpp"
+#include "core/codec/job_push.hpp"
 #include "job_text.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
@@ -36,22 +36,15 @@ void answer_whether(Exchange& exchange, bool found) {
 
 /// A callback, with what of a push's options each push can have.
 Result<JobBatchCallback> callback_of(const Value& payload) {
-    const auto* fields = payload.get_if<Value::Map>();
-    if (fields == nullptr) return bad("job", "must be an object");
-    const auto* value = given(payload, "queue");
-    const auto* queue = value == nullptr ? nullptr : value->get_if<std::string>();
-    if (queue == nullptr) return bad("queue", "requires a string");
     for (const std::string_view field :
          {"delay", "run_at", "expires", "unique", "after", "group", "concurrency", "batch"}) {
         if (given(payload, field) != nullptr) return bad(field, "is not for the end of a batch");
     }
-    auto others = *fields;
-    std::erase_if(others, [](const auto& field) { return field.first == "queue"; });
-    auto push = job_push(Value{std::move(others)});
-    if (!push) return push.error();
-    auto& options = push->options;
-    return JobBatchCallback{.queue = *queue,
-                            .job = encode_job(push->job),
+    auto pushed = detail::queued_push(payload);
+    if (!pushed) return pushed.error();
+    auto& options = pushed->push.options;
+    return JobBatchCallback{.queue = std::move(pushed->queue),
+                            .job = encode_job(pushed->push.job),
                             .attempts_max = options.attempts_max,
                             .priority = options.priority,
                             .timeout = options.timeout,

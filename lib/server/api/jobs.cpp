@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../percent_encoding.hpp"
-#include "job_payload.hpp"
+#include "core/codec/job_push.hpp"
 #include "job_text.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
@@ -34,7 +34,7 @@ void answer_unknown_job(Exchange& exchange) { exchange.answer_text(404, "job not
 // --- Pushing ------------------------------------------------------------------------------------
 
 void push_one(Exchange& exchange, const Value& payload) {
-    auto push = job_push(payload);
+    auto push = detail::job_push(payload);
     if (!push) return exchange.refuse(push.error());
     push->options.bytes_max = exchange.options().job_bytes_max;
     exchange.queue().push(push->job, push->options,
@@ -55,7 +55,7 @@ Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Ar
     pushes.reserve(payloads.size());
     for (const auto& payload : payloads) {
         const auto place = [&] { return "jobs[" + std::to_string(pushes.size()) + "]"; };
-        auto push = job_push(payload);
+        auto push = detail::job_push(payload);
         if (!push) return headed(place(), push.error());
         push->options.bytes_max = exchange.options().job_bytes_max;
         if (auto checked = queue.check(push->job, push->options); !checked) {

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "job_payload.hpp"
+#include "action_payload.hpp"
+#include "core/codec/job_push.hpp"
 #include "job_text.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
@@ -20,8 +21,8 @@
 namespace routemaster::api {
 namespace {
 
-constexpr std::array<std::string_view, 7> put_fields{"schedule", "time_zone", "queue",  "job",
-                                                     "timer",    "catch_up",  "overlap"};
+constexpr std::array<std::string_view, 8> put_fields{
+    "schedule", "time_zone", "queue", "job", "timer", "action", "catch_up", "overlap"};
 constexpr std::array<std::string_view, 3> catch_up_words{"skip", "once", "all"};
 
 std::string name_of(const Exchange& exchange) { return std::string{exchange.segment(2)}; }
@@ -34,11 +35,9 @@ void answer_unknown_recurring(Exchange& exchange) {
 
 /// Reads a text into `into`, if it is given.
 Result<void> read_text(const Value& payload, std::string_view field, std::string& into) {
-    const auto* value = given(payload, field);
-    if (value == nullptr) return {};
-    const auto* text = value->get_if<std::string>();
-    if (text == nullptr) return bad(field, "requires a string");
-    into = *text;
+    auto text = optional_text(payload, field);
+    if (!text) return text.error();
+    if (*text) into = **std::move(text);
     return {};
 }
 
@@ -57,7 +56,7 @@ Result<void> read_catch_up(const Value& payload, CatchUp& catch_up) {
 Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     const auto* job = given(payload, "job");
     if (job == nullptr) return bad("job", "is missing");
-    auto push = job_push(*job);
+    auto push = detail::job_push(*job);
     if (!push) return headed("job", push.error());
     for (const std::string_view field :
          {"delay", "run_at", "unique", "after", "group", "concurrency", "batch"}) {
@@ -75,11 +74,18 @@ Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     return {};
 }
 
+/// `invalid` when there is something else that a tick would do.
+Result<void> check_alone(const Value& payload, std::string_view what) {
+    for (const std::string_view field : {"queue", "job", "timer", "action"}) {
+        if (field == what || given(payload, field) == nullptr) continue;
+        return bad(field, "is not for a recurring " + std::string{what});
+    }
+    return {};
+}
+
 /// The timer that each tick posts instead.
 Result<void> read_timer(const Value& payload, const Value& timer, RecurringSettings& settings) {
-    for (const std::string_view field : {"queue", "job"}) {
-        if (given(payload, field) != nullptr) return bad(field, "is not for a recurring timer");
-    }
+    if (auto checked = check_alone(payload, "timer"); !checked) return checked;
     const auto* fields = timer.get_if<Value::Map>();
     if (fields == nullptr) return bad("timer", "must be an object");
     for (const std::string_view field : {"delay", "at", "id"}) {
@@ -87,44 +93,59 @@ Result<void> read_timer(const Value& payload, const Value& timer, RecurringSetti
             return bad("timer", std::string{field} + ": is not for a recurring timer");
         }
     }
-    auto space = optional_text(timer, "namespace");
+    auto space = required_text(timer, "namespace");
     if (!space) return headed("timer", space.error());
-    if (!*space) return bad("timer", "namespace: is missing");
-    if (**space == action_space) {
-        return bad("timer", "namespace: is that of actions, which do not recur");
+    if (*space == action_space) {
+        return bad("timer", "namespace: is that of actions; put an action");
     }
     auto others = *fields;
     std::erase_if(others, [](const auto& field) { return field.first == "namespace"; });
     const auto post = timer_post(Value{std::move(others)});
     if (!post) return headed("timer", post.error());
-    settings.timer = RecurringTimer{.space = **std::move(space),
+    settings.timer = RecurringTimer{.space = *std::move(space),
                                     .payload = encode(post->payload),
                                     .retries_max = post->options.retries_max,
                                     .confirm_within = post->options.confirm_within};
     return {};
 }
 
-Result<RecurringSettings> recurring_settings(std::string_view body) {
+/// What a client puts.
+struct RecurringPut {
+    RecurringSettings settings{};
+    std::optional<TimerAction> action{};  ///< Instead of the job or the timer of the settings.
+};
+
+/// What each tick is to do.
+Result<void> read_what(const Value& payload, const HttpApiOptions& options, RecurringPut& put) {
+    if (const auto* timer = given(payload, "timer")) {
+        return read_timer(payload, *timer, put.settings);
+    }
+    const auto* wanted = given(payload, "action");
+    if (wanted == nullptr) return read_job(payload, put.settings);
+    if (auto checked = check_alone(payload, "action"); !checked) return checked;
+    auto action = client_action(*wanted, options);
+    if (!action) return action.error();
+    put.action = *std::move(action);
+    return {};
+}
+
+Result<RecurringPut> recurring_put(std::string_view body, const HttpApiOptions& options) {
     const auto payload = json_object(body);
     if (!payload) return payload.error();
     if (auto known = check_fields(*payload, put_fields); !known) return known.error();
-    RecurringSettings settings;
+    RecurringPut put;
+    auto& settings = put.settings;
     if (auto read = read_text(*payload, "schedule", settings.schedule); !read) return read.error();
     if (auto read = read_text(*payload, "time_zone", settings.time_zone); !read) {
         return read.error();
     }
     if (auto read = read_text(*payload, "queue", settings.queue); !read) return read.error();
     if (auto read = read_catch_up(*payload, settings.catch_up); !read) return read.error();
-    if (const auto* overlap = given(*payload, "overlap")) {
-        const auto* truth = overlap->get_if<bool>();
-        if (truth == nullptr) return bad("overlap", "must be true or false");
-        settings.overlap = *truth;
-    }
-    const auto* timer = given(*payload, "timer");
-    const auto read =
-        timer != nullptr ? read_timer(*payload, *timer, settings) : read_job(*payload, settings);
-    if (!read) return read.error();
-    return settings;
+    const auto overlap = truth_of(*payload, "overlap", false);
+    if (!overlap) return overlap.error();
+    settings.overlap = *overlap;
+    if (auto read = read_what(*payload, options, put); !read) return read.error();
+    return put;
 }
 
 // --- Listing ------------------------------------------------------------------------------------
@@ -156,10 +177,14 @@ void append_tick_push(std::string& json, const RecurringSettings& settings) {
 
 /// What each tick posts.
 void append_tick_post(std::string& json, const RecurringTimer& timer) {
+    const auto payload = decode_value(timer.payload);
+    if (timer.space == action_space) {
+        json.append(R"(,"action":)");
+        return append_json(json, payload ? *payload : Value{});
+    }
     json.append(R"(,"timer":{"namespace":)");
     append_json_text(json, timer.space);
     json.append(R"(,"payload":)");
-    const auto payload = decode_value(timer.payload);
     append_json(json, payload ? *payload : Value{});
     json.append(R"(,"retries_max":)").append(std::to_string(timer.retries_max));
     json.append(R"(,"confirm_within":)").append(std::to_string(timer.confirm_within.count()));
@@ -214,10 +239,18 @@ void show_recurring(Exchange& exchange) {
 }
 
 void put_recurring(Exchange& exchange) {
-    auto settings = recurring_settings(exchange.request().body);
-    if (!settings) return exchange.refuse(settings.error());
-    exchange.recurring().put(name_of(exchange), *std::move(settings),
-                             exchange.then([](Exchange& done) { done.answer(204); }));
+    auto put = recurring_put(exchange.request().body, exchange.options());
+    if (!put) return exchange.refuse(put.error());
+    auto& settings = put->settings;
+    auto done = exchange.then([](Exchange& putting) { putting.answer(204); });
+    if (!put->action) {
+        return exchange.recurring().put(name_of(exchange), std::move(settings), std::move(done));
+    }
+    exchange.actions().cron(name_of(exchange), std::move(settings.schedule), *put->action,
+                            {.time_zone = std::move(settings.time_zone),
+                             .catch_up = settings.catch_up,
+                             .overlap = settings.overlap},
+                            std::move(done));
 }
 
 void pause_recurring(Exchange& exchange) {

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 
 #include "payload.hpp"
 #include "routemaster/codec/json_text.hpp"
@@ -10,25 +9,14 @@
 
 namespace routemaster::api {
 
-Result<std::optional<std::string>> optional_text(const Value& payload, std::string_view field) {
-    const auto* value = given(payload, field);
-    if (value == nullptr) return std::optional<std::string>{};
-    const auto* text = value->get_if<std::string>();
-    if (text == nullptr) return bad(field, "requires a string");
-    return std::optional{*text};
-}
-
 Result<TimerDue> timer_due(const Value& payload, bool required) {
-    const auto delay = integer_of(payload, "delay", std::numeric_limits<std::int64_t>::min(),
-                                  std::numeric_limits<std::int64_t>::max());
+    const auto delay = span_of(payload, "delay");
     if (!delay) return delay.error();
-    const auto at = integer_of(payload, "at", 0, to_milliseconds(timer_at_max));
+    const auto at = due_time_of(payload, "at");
     if (!at) return at.error();
     if (*delay && *at) return bad("at", "is instead of delay");
     if (required && !*delay && !*at) return bad("delay", "is missing");
-    TimerDue due{.delay = Duration{delay->value_or(0)}};
-    if (*at) due.at = from_milliseconds(**at);
-    return due;
+    return TimerDue{.delay = delay->value_or(Duration{0}), .at = *at};
 }
 
 void append_posted(std::string& json, const PostedTimer& posted) {

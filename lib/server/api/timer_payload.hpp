@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "routemaster/delayer.hpp"
 #include "routemaster/result.hpp"
@@ -13,10 +12,6 @@
 #include "routemaster/value.hpp"
 
 namespace routemaster::api {
-
-/// The text of an optional field.
-[[nodiscard]] Result<std::optional<std::string>> optional_text(const Value& payload,
-                                                               std::string_view field);
 
 /// When a timer is to be due: `at`, or `delay` from now.
 struct TimerDue {

@@ -123,6 +123,10 @@ void append_timer(std::string& json, const TimerStatus& timer) {
     json.append(R"(","at":)").append(std::to_string(to_milliseconds(timer.at)));
     json.append(R"(,"retries":)").append(std::to_string(timer.retries));
     json.append(R"(,"retries_max":)").append(std::to_string(timer.retries_max));
+    if (!timer.reason.empty()) {
+        json.append(R"(,"reason":)");
+        append_json_text(json, timer.reason);
+    }
     json.append(R"(,"payload":)");
     append_json(json, timer.payload);
     json.push_back('}');
@@ -155,7 +159,7 @@ Result<TimerQuery> timer_query(std::string_view query) {
     if (!from) return from.error();
     if (*from) {
         const auto at = number_of(**from);
-        if (!at || *at > static_cast<std::uint64_t>(to_milliseconds(timer_at_max))) {
+        if (!at || *at > static_cast<std::uint64_t>(to_milliseconds(due_at_max))) {
             return bad("from", "must be an instant in milliseconds");
         }
         asked.page.from = from_milliseconds(static_cast<std::int64_t>(*at));
@@ -317,7 +321,7 @@ void confirm_timer(Exchange& exchange) {
     if (!retries) return exchange.refuse(retries.error());
     std::optional<std::uint32_t> came_back;
     if (*retries) came_back = static_cast<std::uint32_t>(**retries);
-    const auto firing = integer_of(*payload, "firing", 0, to_milliseconds(timer_at_max));
+    const auto firing = integer_of(*payload, "firing", 0, to_milliseconds(due_at_max));
     if (!firing) return exchange.refuse(firing.error());
     auto following = follow_ups(*payload, exchange.options(), exchange.now());
     if (!following) return exchange.refuse(following.error());
@@ -328,9 +332,9 @@ void confirm_timer(Exchange& exchange) {
             : self->answer_text(409, "no such firing waits to be confirmed");
     };
     auto delayer = exchange.delayer();
-    if (following->empty()) return delayer.confirm(*id, came_back, std::move(done), *firing);
+    if (following->empty()) return delayer.confirm(*id, came_back, *firing, std::move(done));
     if (!came_back) return exchange.refuse(bad("retries", "is missing"));
-    delayer.complete(*id, *came_back, *std::move(following), std::move(done), *firing);
+    delayer.complete(*id, *came_back, *std::move(following), *firing, std::move(done));
 }
 
 void take_timers(Exchange& exchange) {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "event_payload.hpp"
+#include "core/codec/event_fields.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
 #include "routemaster/codec/json_text.hpp"
@@ -28,7 +28,7 @@ Result<Event> event_of(const Exchange& exchange) {
     if (!is_topic_name(topic, rule)) {
         return headed("bad topic", bad("topic", "must be " + std::string{to_string(rule)}));
     }
-    auto event = read_event(std::move(topic), *payload);
+    auto event = detail::read_event(std::move(topic), *payload);
     if (!event) return headed("bad event", event.error());
     return event;
 }

@@ -32,6 +32,7 @@ struct EndedTimer {
     bool handled = false;
     std::shared_ptr<const FollowUps> follow_ups{};  ///< Null: none.
     bool given_up = false;                          ///< It failed for good, and is to be DEAD.
+    std::string reason{};                           ///< Why it is given up.
 };
 
 /// Timers that wait for a slot, and those that ended. A slot is a timer that was begun and has not

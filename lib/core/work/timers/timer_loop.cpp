@@ -50,10 +50,16 @@ EndedTimer end_of(const Timer& timer, bool handled) {
     return {timer.id, timer.retries, timer.confirm_by, timer.firing, handled, nullptr};
 }
 
-EndedTimer ended_timer(TimerContext& timer, bool handled, bool given_up) {
+EndedTimer given_up_timer(TimerContext& timer, std::string_view reason) {
+    auto ended = ended_timer(timer, false);
+    ended.given_up = true;
+    ended.reason = reason;
+    return ended;
+}
+
+EndedTimer ended_timer(TimerContext& timer, bool handled) {
     auto all = timer.take_follow_ups();
     EndedTimer ended = end_of(timer, handled);
-    ended.given_up = given_up;
     if (handled && all) ended.follow_ups = std::make_shared<const FollowUps>(*std::move(all));
     return ended;
 }
@@ -211,7 +217,7 @@ std::optional<EndedTimer> TimerLoop::handle(FiredTimer fired) {
         return ended_timer(context, true);
     } catch (const Reject& reject) {
         log_failure(options_.log, context, reject.what(), true);
-        return ended_timer(context, false, true);
+        return given_up_timer(context, reject.what());
     } catch (...) {
         log_failure(options_.log, context, text_of_current());
         return ended_timer(context, false);
@@ -301,7 +307,7 @@ void TimerLoop::not_confirmed(Confirmation& confirmation, const Error& error) {
         log(LogLevel::warning, "timer " + log_text(timer.id, logged_id_max) + " of " + space_ +
                                    " failed" + (gives_up ? ", and it becomes DEAD: " : ": ") +
                                    error.message());
-        if (gives_up) give_up(timer);
+        if (gives_up) give_up(timer, error.message());
         return;
     }
     if (confirmation.refusals == 0) {
@@ -313,9 +319,10 @@ void TimerLoop::not_confirmed(Confirmation& confirmation, const Error& error) {
     retries_.emplace(at, std::move(confirmation));
 }
 
-void TimerLoop::give_up(EndedTimer timer) {
+void TimerLoop::give_up(EndedTimer timer, std::string reason) {
     timer.follow_ups = nullptr;
     timer.given_up = true;
+    timer.reason = std::move(reason);
     confirmations_.push_back({std::move(timer)});
 }
 
@@ -357,7 +364,7 @@ std::optional<TakeTimers> TimerLoop::question() {
 
 Step TimerLoop::confirmation(const EndedTimer& timer) const {
     if (timer.given_up) {
-        return GiveUpTimer{space_, timer.id, timer.retries, timer.firing};
+        return GiveUpTimer{space_, timer.id, timer.retries, timer.firing, timer.reason};
     }
     if (timer.follow_ups == nullptr) {
         return ConfirmTimer{

@@ -113,7 +113,7 @@ private:
     void took(Outcome& outcome);
     /// The store said why it could not be confirmed.
     void not_confirmed(Confirmation& confirmation, const Error& error);
-    void give_up(EndedTimer timer);
+    void give_up(EndedTimer timer, std::string reason);
     void too_late(const EndedTimer& timer);
 
     /// Runs the handler. What has not ended when it returns ends later.

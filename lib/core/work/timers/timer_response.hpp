@@ -20,7 +20,9 @@ namespace routemaster::detail {
 void log_failure(const Log& log, const Timer& timer, std::string_view error, bool for_good = false);
 
 /// What the loop is to know of a firing that ended. What follows from one that failed is dropped.
-[[nodiscard]] EndedTimer ended_timer(TimerContext& timer, bool handled, bool given_up = false);
+[[nodiscard]] EndedTimer ended_timer(TimerContext& timer, bool handled);
+/// The same of one that is given up.
+[[nodiscard]] EndedTimer given_up_timer(TimerContext& timer, std::string_view reason);
 
 /// Reports the end of a firing once. Thread safe.
 class TimerResponse {
@@ -44,7 +46,7 @@ public:
     void fail(std::string_view error, bool for_good = false) {
         if (reported_.exchange(true)) return;
         log_failure(log_, timer_, error, for_good);
-        board_->end(ended_timer(timer_, false, for_good));
+        board_->end(for_good ? given_up_timer(timer_, error) : ended_timer(timer_, false));
     }
 
     /// The listener ends: nothing more may follow.

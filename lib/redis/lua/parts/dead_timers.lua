@@ -8,7 +8,7 @@ local function each_dead(done)
     for _, id in ipairs(ids) do
         if redis.call('ZREM', dead, id) == 1 then
             local event = redis.call('HGET', dead_events, id)
-            redis.call('HDEL', dead_events, id)
+            redis.call('HDEL', dead_events, id, '\0' .. id)
             if event and redis.call('HEXISTS', events, id) == 0 then
                 done(id, event)
                 total = total + 1

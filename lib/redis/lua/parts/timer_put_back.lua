@@ -1,11 +1,13 @@
 -- Puts back FIRED timers that nobody confirmed in time, at most 1,000, and those of one slice, or
 -- declares them DEAD.
 
--- Keeps a timer as DEAD. Of too many, those that died first are forgotten.
-local function bury(id, event)
+-- Keeps a timer as DEAD, with a reason if there is one. Of too many, those that died first are
+-- forgotten.
+local function bury(id, event, reason)
     redis.call('HDEL', events, id)
     redis.call('ZADD', dead, now, id)
     redis.call('HSET', dead_events, id, event)
+    if reason and reason ~= '' then redis.call('HSET', dead_events, '\0' .. id, reason) end
 end
 
 local function forget_oldest_dead()
@@ -13,7 +15,7 @@ local function forget_oldest_dead()
     if excess <= 0 then return end
     local popped = redis.call('ZPOPMIN', dead, excess)
     for i = 1, #popped, 2 do
-        redis.call('HDEL', dead_events, popped[i])
+        redis.call('HDEL', dead_events, popped[i], '\0' .. popped[i])
         redis.call('HDEL', confirm, popped[i])
     end
     -- In a cluster, the counters of a namespace with a hash tag of its own may be elsewhere.

@@ -5,9 +5,9 @@
 --   ei  zset of PENDING timers, by when they are due; ed  hash of events; et  zset of FIRED timers,
 --       by when they come back
 -- and in those of ours, which Node never reads: routemaster:dead, a zset of DEAD timers by when
--- they died, and their events in routemaster:dead_events; routemaster:confirm, how long those may
--- take to be confirmed that say it themselves; and routemaster:listeners and routemaster:turn, see
--- timer_turn.lua.
+-- they died, and in routemaster:dead_events their events and, by NUL and the id, why one was given
+-- up, if somebody said so; routemaster:confirm, how long those may take to be confirmed that say it
+-- themselves; and routemaster:listeners and routemaster:turn, see timer_turn.lua.
 local space = ARGV[4]
 local T = P .. space .. ':'
 local pending, events, fired = T .. 'ei', T .. 'ed', T .. 'et'

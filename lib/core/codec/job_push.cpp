@@ -1,49 +1,41 @@
-#include "job_payload.hpp"
+#include "core/codec/job_push.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "payload.hpp"
+#include "core/codec/object_fields.hpp"
+#include "routemaster/job.hpp"
 
-namespace routemaster::api {
+namespace routemaster::detail {
 namespace {
 
-constexpr std::array<std::string_view, 14> job_fields{
-    "name",    "arguments", "delay",    "run_at", "priority",    "attempts_max", "timeout",
-    "expires", "unique",    "metadata", "group",  "concurrency", "after",        "batch"};
+/// Those of a job, and the one that a job with its queue has besides.
+constexpr std::array<std::string_view, 15> queued_fields{
+    "name",   "arguments", "delay", "run_at",      "priority", "attempts_max", "timeout", "expires",
+    "unique", "metadata",  "group", "concurrency", "after",    "batch",        "queue"};
+constexpr std::span<const std::string_view> job_fields{queued_fields.data(),
+                                                       queued_fields.size() - 1};
 constexpr std::array<std::string_view, 4> unique_fields{"key", "scope", "time", "on_duplicate"};
 
-/// The longest span, in milliseconds: a thousand years.
-constexpr std::int64_t span_max = 31'536'000'000'000;
-
 Result<void> read_span(const Value& payload, std::string_view field, Duration& span) {
-    const auto number = integer_of(payload, field, 0, span_max);
-    if (!number) return number.error();
-    if (*number) span = Duration{**number};
+    const auto given_span = span_of(payload, field);
+    if (!given_span) return given_span.error();
+    span = given_span->value_or(span);
     return {};
-}
-
-/// The text of an optional field.
-Result<std::optional<std::string>> given_text(const Value& payload, std::string_view field) {
-    const auto* value = given(payload, field);
-    if (value == nullptr) return std::optional<std::string>{};
-    const auto* text = value->get_if<std::string>();
-    if (text == nullptr) return bad(field, "requires a string");
-    return std::optional{*text};
 }
 
 /// One of some words, which stand for the values 0, 1, 2 of an enumeration.
 template <class Choice>
 Result<void> read_choice(const Value& payload, std::string_view field,
                          const std::array<std::string_view, 3>& words, Choice& choice) {
-    const auto text = given_text(payload, field);
+    const auto text = optional_text(payload, field);
     if (!text) return text.error();
     if (!*text) return {};
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -66,10 +58,9 @@ Result<void> read_unique(const Value& payload, Unique& unique) {
         return bad("unique", "must be true, false, or an object with a key");
     }
     if (auto known = check_fields(*wanted, unique_fields); !known) return known;
-    const auto key = given_text(*wanted, "key");
+    auto key = required_text(*wanted, "key");
     if (!key) return headed("unique", key.error());
-    if (!*key) return bad("unique", "key: is missing");
-    unique = Unique::by_key(**key);
+    unique = Unique::by_key(*std::move(key));
     if (auto read = read_choice(*wanted, "scope", {"until_done", "until_started", "for_time"},
                                 unique.scope);
         !read) {
@@ -100,13 +91,12 @@ Result<void> read_metadata(const Value& payload, JobMetadata& metadata) {
 }
 
 Result<void> read_times(const Value& payload, PushOptions& options) {
-    constexpr auto most = std::numeric_limits<std::int64_t>::max();
     if (auto read = read_span(payload, "delay", options.delay); !read) return read;
     if (auto read = read_span(payload, "timeout", options.timeout); !read) return read;
     if (auto read = read_span(payload, "expires", options.expires); !read) return read;
-    const auto run_at = integer_of(payload, "run_at", 0, most);
+    const auto run_at = due_time_of(payload, "run_at");
     if (!run_at) return run_at.error();
-    if (*run_at) options.run_at = from_milliseconds(**run_at);
+    options.run_at = *run_at;
     return {};
 }
 
@@ -126,7 +116,7 @@ Result<void> read_priority(const Value& payload, std::int32_t& priority) {
 }
 
 Result<void> read_group(const Value& payload, PushOptions& options) {
-    auto group = given_text(payload, "group");
+    auto group = optional_text(payload, "group");
     if (!group) return group.error();
     if (*group) options.group = **std::move(group);
     const auto number = integer_of(payload, "concurrency", 1, group_concurrency_max);
@@ -149,15 +139,11 @@ Result<void> read_after(const Value& payload, std::vector<JobId>& after) {
     return {};
 }
 
-}  // namespace
-
-Result<JobPush> job_push(const Value& payload) {
-    if (payload.get_if<Value::Map>() == nullptr) return bad("job", "must be an object");
-    if (auto known = check_fields(payload, job_fields); !known) return known.error();
-    auto name = given_text(payload, "name");
+/// What is read of an object whose fields are known.
+Result<JobPush> read_push(const Value& payload) {
+    auto name = required_text(payload, "name");
     if (!name) return name.error();
-    if (!*name) return bad("name", "is missing");
-    JobPush push{.job = {.name = **std::move(name)}};
+    JobPush push{.job = {.name = *std::move(name)}};
     if (const auto* arguments = given(payload, "arguments")) {
         const auto* list = arguments->get_if<Value::Array>();
         if (list == nullptr) return bad("arguments", "must be an array");
@@ -177,4 +163,25 @@ Result<JobPush> job_push(const Value& payload) {
     return push;
 }
 
-}  // namespace routemaster::api
+Result<void> check_object(const Value& payload, std::span<const std::string_view> known) {
+    if (payload.get_if<Value::Map>() == nullptr) return bad("job", "must be an object");
+    return check_fields(payload, known);
+}
+
+}  // namespace
+
+Result<JobPush> job_push(const Value& payload) {
+    if (auto checked = check_object(payload, job_fields); !checked) return checked.error();
+    return read_push(payload);
+}
+
+Result<QueuedPush> queued_push(const Value& payload) {
+    if (auto checked = check_object(payload, queued_fields); !checked) return checked.error();
+    auto queue = required_text(payload, "queue");
+    if (!queue) return queue.error();
+    auto push = read_push(payload);
+    if (!push) return push.error();
+    return QueuedPush{*std::move(queue), *std::move(push)};
+}
+
+}  // namespace routemaster::detail

@@ -1,32 +1,24 @@
-#include "event_payload.hpp"
+#include "core/codec/event_fields.hpp"
 
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
-#include "payload.hpp"
+#include "core/codec/object_fields.hpp"
 #include "routemaster/time.hpp"
 
-namespace routemaster::api {
+namespace routemaster::detail {
 namespace {
 
-Result<EventType> type_of(const Value& payload) {
+Result<EventType> type_of(const Value& payload, std::optional<EventType> otherwise) {
     const auto* type = given(payload, "type");
+    if (type == nullptr && otherwise) return *otherwise;
     if (type == nullptr) return bad("type", "is missing");
     const auto* word = type->get_if<std::string>();
     const auto known = word == nullptr ? std::nullopt : event_type(*word);
     if (!known) return bad("type", "must be create, update, delete or noop");
     return *known;
-}
-
-/// Empty when it is absent; `check` decides whether it may be.
-Result<std::string> url_of(const Value& payload) {
-    const auto* url = given(payload, "url");
-    if (url == nullptr) return std::string{};
-    const auto* text = url->get_if<std::string>();
-    if (text == nullptr) return bad("url", "requires a string");
-    return *text;
 }
 
 /// Rounds fractions of a millisecond. Absent, null and false leave the time to the server.
@@ -50,19 +42,21 @@ Result<std::optional<TimePoint>> timestamp_of(const Value& payload) {
 
 }  // namespace
 
-Result<Event> read_event(std::string topic, const Value& payload) {
-    auto type = type_of(payload);
+Result<Event> read_event(std::string topic, const Value& payload,
+                         std::optional<EventType> otherwise) {
+    const auto type = type_of(payload, otherwise);
     if (!type) return type.error();
-    auto url = url_of(payload);
+    // `check` decides whether it may be absent.
+    const auto url = optional_text(payload, "url");
     if (!url) return url.error();
-    auto timestamp = timestamp_of(payload);
+    const auto timestamp = timestamp_of(payload);
     if (!timestamp) return timestamp.error();
     const auto* data = given(payload, "data");
     return Event{.topic = std::move(topic),
                  .type = *type,
-                 .url = std::move(*url),
+                 .url = url->value_or(""),
                  .timestamp = *timestamp,
                  .data = data == nullptr ? std::optional<Value>{} : *data};
 }
 
-}  // namespace routemaster::api
+}  // namespace routemaster::detail

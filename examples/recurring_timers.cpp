@@ -1,0 +1,66 @@
+/// @file
+/// Timers that recur, and timers that do something by themselves: a heartbeat in each second, a
+/// reminder that becomes a job, and a digest that becomes one at each tick.
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <semaphore>
+#include <string>
+
+#include <routemaster/open_store.hpp>
+#include <routemaster/routemaster.hpp>
+#include <routemaster/worker_pool.hpp>
+
+namespace rm = routemaster;
+using namespace std::chrono_literals;
+
+int main() {
+    auto store = rm::open_store("file:recurring_timers.db").value();
+
+    // A timer in each second, for whoever listens to the namespace. It is in the store, for all its
+    // processes; to put it at each start does no harm.
+    rm::Delayer beats{*store, "beats"};
+    beats.every("beat", 1s, "alive", {.catch_up = rm::CatchUp::skip}).value();
+
+    // A timer with an action needs no listener. One pushes a job, soon and once; another at each
+    // tick, unless an equal job waits still.
+    rm::ActionTimers actions{*store};
+    actions.post(rm::PushAction{.queue = "mail", .job = {"remind", {42}}}, 100ms, "order/42")
+        .value();
+    actions.every("digest", 1s, rm::PushAction{.queue = "mail", .job = {"digest", {}}}).value();
+    // What can never be done is refused at once.
+    const rm::PushAction bad{.queue = "no queue", .job = {"digest", {}}};
+    const bool refused = !actions.every("bad", 1s, bad);
+
+    // Any number of both, in any processes: a tick is run once, and an action done once.
+    rm::RecurringScheduler scheduler{*store};
+    rm::ActionRunner runner{*store};
+    rm::Runner ticking{scheduler};
+    rm::Runner acting{runner};
+
+    std::counting_semaphore<> beat{0};
+    std::counting_semaphore<> reminded{0};
+    std::counting_semaphore<> digested{0};
+    auto listener = beats.listen([&](const rm::Timer& timer) {
+        std::cout << *timer.payload.get_if<std::string>() << '\n';
+        beat.release();
+    });
+    rm::WorkerPool pool{*store, {.queues = {"mail"}}};
+    pool.handle("remind", [&](const rm::JobContext&) { reminded.release(); });
+    pool.handle("digest", [&](const rm::JobContext&) { digested.release(); });
+    pool.start();
+    for (auto* const each : {&beat, &reminded, &digested}) each->acquire();
+
+    // They are listed, paused, triggered and removed as recurring jobs.
+    rm::RecurringJobs recurring{*store};
+    const bool listed = recurring.list().value().size() == 2;
+    const bool removed = recurring.remove("beat").value() == rm::Removal::removed &&
+                         recurring.remove("digest").value() == rm::Removal::removed;
+    listener.stop(5s);
+    pool.stop(5s);
+
+    const bool right = refused && listed && removed;
+    std::cout << (right ? "a beat, a reminder and a digest\n" : "something went wrong\n");
+    return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,20 @@
+#include "name_checks.hpp"
+
+#include "routemaster/names.hpp"
+#include "routemaster/timer.hpp"
+
+namespace routemaster::service {
+
+std::string check_queue_name(const std::string& name) {
+    return is_queue_name(name) ? "" : "must be " + std::string{queue_name_rule};
+}
+
+std::string check_topic_name(const std::string& name) {
+    return is_topic_name(name) ? "" : "must be " + std::string{to_string(TopicRule::any)};
+}
+
+std::string check_timer_space(const std::string& name) {
+    return is_timer_name(name) ? "" : "must be " + std::string{timer_name_rule};
+}
+
+}  // namespace routemaster::service

@@ -1,0 +1,71 @@
+#include "timer_settings.hpp"
+
+#include <iostream>
+
+#include "answers.hpp"
+#include "components/seconds.hpp"
+#include "routemaster/codec/json.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/timer.hpp"
+#include "table.hpp"
+
+namespace routemaster::service {
+namespace {
+
+/// Seconds as a setting may have them.
+double in_seconds(Duration span) { return static_cast<double>(span.count()) / 1'000; }
+
+}  // namespace
+
+void declare_due(CLI::App& action, TimerDue& due, const std::string& what) {
+    action.add_option("--delay", due.delay, "Seconds from now until " + what)
+        ->check(CLI::Range(0.0, in_seconds(span_max)))
+        ->type_name("SECONDS");
+    action
+        .add_option("--at", due.at, "When " + what + ": milliseconds since 1970, instead of that")
+        ->check(CLI::Range(std::int64_t{0}, to_milliseconds(due_at_max)))
+        ->type_name("MS");
+}
+
+void add_due(const TimerDue& due, Value::Map& fields) {
+    if (due.delay && due.at) throw CLI::ValidationError("--at", "is instead of --delay");
+    if (due.delay) fields.emplace_back("delay", from_seconds(*due.delay).count());
+    if (due.at) fields.emplace_back("at", *due.at);
+}
+
+void declare_new_id(CLI::App& action, std::string& id) {
+    action.add_option("--id", id, "Its id; a timer that has it is replaced [a fresh one]")
+        ->check([](const std::string& text) { return text.empty() ? "must not be empty" : ""; });
+}
+
+void declare_retries_max(CLI::App& action, std::uint32_t& retries) {
+    action
+        .add_option("--retries-max", retries,
+                    "How often it is fired again until it is confirmed; 0: it is handed out at "
+                    "most once")
+        ->check(CLI::Range(std::uint32_t{0}, timer_retries_max))
+        ->capture_default_str();
+}
+
+void declare_confirm_within(CLI::App& action, std::optional<double>& seconds) {
+    action
+        .add_option("--confirm-within", seconds, "Seconds that a listener has to confirm it [10]")
+        ->check(CLI::Range(0.001, in_seconds(timer_confirm_max)))
+        ->type_name("SECONDS");
+}
+
+void add_confirm_within(std::optional<double> seconds, Value::Map& fields) {
+    if (seconds) fields.emplace_back("confirm_within", from_seconds(*seconds).count());
+}
+
+void print_posted(const std::string& answer, bool json) {
+    if (json) {
+        std::cout << answer << '\n';
+        return;
+    }
+    const auto posted = parse_json(answer).value();
+    std::cout << in_line(printed(field(posted, "id"))) << ' ' << printed(field(posted, "outcome"))
+              << '\n';
+}
+
+}  // namespace routemaster::service
