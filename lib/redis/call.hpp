@@ -60,7 +60,7 @@ public:
         count_ += list.count_ - skipped;
     }
 
-    /// What is added from here on is a call's own; what stands before it, calls that travel together
+    /// What is added from here on is the call's own; what stands before, those that travel together
     /// have in common.
     Arguments& begin_own() {
         own_at_ = encoded_.size();

@@ -32,10 +32,10 @@ struct ScriptReply;
 ///     };
 ///
 /// It may also have `check_mixed_fleet(step, context)`, which says what is wrong with a step where
-/// Ruby processes share the server; `joint_script()`, which runs several steps, one after the other,
-/// and `can_join(step)`, whether that step can be one of them: then `request` has told the arguments
-/// where the step's own ones begin; and `listed_names`, the key, without its prefix, of the set or
-/// hash whose names the step lists by lua/parts/page.lua.
+/// Ruby processes share the server; `joint_script()`, which runs several steps, one after the
+/// other, and `can_join(step)`, whether that step can be one of them: then `request` has told the
+/// arguments where the step's own ones begin; and `listed_names`, the key, without its prefix, of
+/// the set or hash whose names the step lists by lua/parts/page.lua.
 template <class S>
 struct StepProtocol;
 

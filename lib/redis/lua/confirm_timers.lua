@@ -1,7 +1,7 @@
 -- ConfirmTimer, for several timers of one namespace, one after the other.
 -- KEYS  1 {space}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space; then of each timer: id, how often it came back, or "" for
---       any firing, its entry in `et`, or "" for any
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 space; then of each timer: id, how often it came back, or ""
+--       for any firing, its entry in `et`, or "" for any
 -- Parts: confirm_timer() is that script, as a function of KEYS and ARGV.
 -- Reply: a list of what confirm_timer.lua replies to each, which may be an error.
 local count = (#ARGV - 4) / 3

@@ -1,6 +1,7 @@
 -- PushJob, for several jobs with the default options, one after the other.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, none of Ruby Routemaster's; then of each job: job, run_at
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, none of Ruby Routemaster's; then of each job: job,
+--       run_at
 -- Parts: queue_names() gives what only the first job of a queue needs, checks() what only a key of
 --        another type needs.
 -- Reply: a list of what push_job.lua replies to each.
