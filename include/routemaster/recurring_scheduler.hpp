@@ -55,7 +55,7 @@ struct RecurringSchedulerStatus {
 /// forward, the ticks in between count as missed (`CatchUp`).
 ///
 /// A recurring job that it cannot run, because its zone is not known on this machine or its queue
-/// is damaged, is logged once, and left to others.
+/// is damaged, is logged once, and left to others. Up to 900 such keep no other from running.
 ///
 /// Thread safety: `status` from any thread; the rest as `Active` says.
 class RecurringScheduler final : public Active {

@@ -1,6 +1,7 @@
 #include "invariant_checker.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -11,6 +12,10 @@ namespace routemaster::simulation {
 namespace {
 
 constexpr std::uint32_t all_of_them = 1'000'000;
+
+/// All queues but that of jobs that kill their workers.
+constexpr std::array counted_queues{delivery_queue, job_queue, tick_queue, batched_queue,
+                                    callback_queue};
 
 void must_equal(SimulationContext& context, std::uint64_t gauge, std::uint64_t counted,
                 const std::string& what) {
@@ -27,7 +32,10 @@ Inventory InvariantChecker::inventory(TimePoint now) {
                   .batches = {},
                   .dead = {},
                   .queues = {},
+                  .limits = {},
                   .timers = timers(now),
+                  .recurring = store_.ask(ListRecurringJobs{}, now),
+                  .job_batches = job_batches(now),
                   .counters = store_.ask(ListCounters{}, now),
                   .use = store_.ask(MeasureUse{}, now)};
     for (auto& subscriber : all.subscribers) subscriber.last_attempted_at.reset();
@@ -39,10 +47,47 @@ Inventory InvariantChecker::inventory(TimePoint now) {
         for (auto& batch : batches) batch.attempts = 0;
         all.dead[token] = dead(token);
     }
-    for (const char* queue : {delivery_queue, job_queue}) {
+    for (const char* queue : counted_queues) {
         auto& status = all.queues[queue];
         status = store_.ask(CountJobs{queue}, now);
         status.ready += std::exchange(status.pending, 0);
+    }
+    for (const auto& queue : queues(now)) {
+        if (queue.limits != RateLimits{}) all.limits[queue.name] = queue.limits;
+    }
+    return all;
+}
+
+std::vector<ListedQueue> InvariantChecker::queues(TimePoint now) {
+    return store_.ask(ListQueues{}, now);
+}
+
+std::vector<JobBatch> InvariantChecker::job_batches(TimePoint now) {
+    std::vector<JobBatch> all;
+    for (const bool ended : {false, true}) {
+        ListJobBatches step{.ended = ended};
+        do {
+            auto page = store_.ask(step, now);
+            std::move(page.batches.begin(), page.batches.end(), std::back_inserter(all));
+            step.after = page.next;
+        } while (step.after != 0);
+    }
+    return all;
+}
+
+std::map<JobBatchId, ListedBatchJobs> InvariantChecker::batched_jobs() {
+    using State = JobStatus::State;
+    std::map<JobBatchId, ListedBatchJobs> all;
+    for (const auto state : {State::scheduled, State::ready, State::pending, State::buried}) {
+        ListJobs step{.queue = batched_queue, .state = state};
+        do {
+            const auto page = store_.ask(step, context_.now());
+            for (const auto& job : page.jobs) {
+                auto& jobs = all[job.options.batch];
+                ++(state == State::buried ? jobs.buried : jobs.pending);
+            }
+            step.after = page.next;
+        } while (step.after != 0);
     }
     return all;
 }
@@ -78,6 +123,10 @@ void InvariantChecker::recount() {
     recount_jobs(all);
     recount_counters(all);
     oracle_.timers().compare(all.timers);
+    oracle_.recurring().compare(all.recurring);
+    oracle_.job_batches().compare(all.job_batches, batched_jobs());
+    const auto limits = all.limits.find(job_queue);
+    oracle_.rates().compare(limits == all.limits.end() ? RateLimits{} : limits->second);
 }
 
 void InvariantChecker::recount_batches(const std::string& token, const Inventory& all) {
@@ -192,10 +241,21 @@ std::uint64_t InvariantChecker::dead_timers() {
     return store_.ask(CountTimers{timer_space}, context_.now()).dead;
 }
 
+bool InvariantChecker::ticks_are_over() {
+    const auto recurring = store_.ask(ListRecurringJobs{}, context_.now());
+    const auto counts = store_.ask(CountTimers{tick_space}, context_.now());
+    return counts.pending == 0 && std::all_of(recurring.begin(), recurring.end(),
+                                              [](const RecurringJob& job) { return job.paused; });
+}
+
 bool InvariantChecker::drained() {
-    for (const char* queue : {delivery_queue, job_queue}) {
+    for (const auto& queue : queues(context_.now())) {
+        if (queue.name == job_queue) oracle_.rates().must_move(queue.due_since);
+    }
+    for (const char* queue : counted_queues) {
         if (store_.ask(CountJobs{queue}, context_.now()) != QueueStatus{}) return false;
     }
+    if (!ticks_are_over()) return false;
     auto doomed = store_.ask(CountJobs{doomed_queue}, context_.now());
     doomed.buried = 0;
     if (doomed != QueueStatus{}) return false;

@@ -23,7 +23,10 @@ struct Inventory {
     std::map<std::string, std::vector<BatchStatus>> batches;   ///< By subscriber.
     std::map<std::string, std::vector<DeadBatchStatus>> dead;  ///< By subscriber.
     std::map<std::string, QueueStatus> queues;                 ///< PENDING jobs as READY.
+    std::map<std::string, RateLimits> limits;                  ///< By queue, of those with some.
     std::vector<TimerStatus> timers;
+    std::vector<RecurringJob> recurring;
+    std::vector<JobBatch> job_batches;
     std::vector<Counter> counters;
     StoreUse use;
     friend bool operator==(const Inventory&, const Inventory&) = default;
@@ -63,12 +66,19 @@ public:
     /// How many timers are DEAD.
     [[nodiscard]] std::uint64_t dead_timers();
 
-    /// Whether there is nothing to do any more.
+    /// Whether there is nothing to do any more. Ends the world when a job waits for no reason.
     [[nodiscard]] bool drained();
 
 private:
     /// All timers, whatever their state.
     [[nodiscard]] std::vector<TimerStatus> timers(TimePoint now);
+    /// All batches of jobs, whether they have ended or not.
+    [[nodiscard]] std::vector<JobBatch> job_batches(TimePoint now);
+    /// How many jobs are listed as those of each of them.
+    [[nodiscard]] std::map<JobBatchId, ListedBatchJobs> batched_jobs();
+    [[nodiscard]] std::vector<ListedQueue> queues(TimePoint now);
+    /// Whether all recurring jobs are paused, and nothing is left of what their ticks have brought.
+    [[nodiscard]] bool ticks_are_over();
     void recount_batches(const std::string& token, const Inventory& all);
     void recount_jobs(const Inventory& all);
     /// Jobs of the queue of jobs in a state, counted page by page.

@@ -6,6 +6,7 @@
 
 #include "conformance/text.hpp"
 #include "core/store/delivery_job.hpp"
+#include "job_worker.hpp"
 #include "routemaster/codec/msgpack.hpp"
 
 namespace routemaster::simulation {
@@ -24,12 +25,22 @@ std::string name_of(const Lease& lease) {
            " (fence " + std::to_string(lease.fence) + ")";
 }
 
+/// Jobs of ticks may equal each other: their ids tell them apart.
+JobKey key_of(const Lease& lease) {
+    return {lease.queue, lease.queue == tick_queue ? std::to_string(lease.id) : lease.job};
+}
+
 std::string topic_of(std::string_view message) {
     const auto event = decode_message(message);
     return event ? event->topic : "";
 }
 
 }  // namespace
+
+Oracle::Oracle(SimulationContext& context)
+    : context_{context}, groups_{context}, dependencies_{context}, rates_{context, job_queue} {}
+
+Oracle::JobAccount& Oracle::account_of(const Lease& lease) { return jobs_[key_of(lease)]; }
 
 // --- What the store is asked --------------------------------------------------------------------
 
@@ -40,8 +51,12 @@ std::uint64_t Oracle::submitted(std::span<const Step> steps, TimePoint now, bool
     submission = {{steps.begin(), steps.end()}, now, latest_, context_.moment()};
     last_now_ = now;
     for (const auto& step : submission.steps) {
+        const auto asked_at = when(number, submission);
         see(step, submission, refusing);
-        timers_.asked(step, {number, now, submission.moment});
+        if (!is_about_tick_timers(step)) timers_.asked(step, asked_at);
+        recurring_.asked(step, asked_at);
+        rates_.asked(step, asked_at, refusing);
+        job_batches_.asked(step);
     }
     return number;
 }
@@ -64,6 +79,8 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
         for (const auto& worker : submission.silent) seen_.erase(worker);
     } else if (const auto* push = std::get_if<PushJob>(&step)) {
         groups_.asked(*push);
+    } else if (const auto* deletion = std::get_if<DeleteJob>(&step)) {
+        dependencies_.deleting(deletion->id);
     } else if (const auto* completion = std::get_if<CompleteJob>(&step)) {
         begin(*completion);
     } else if (const auto* removal = std::get_if<RemoveSubscriber>(&step)) {
@@ -93,13 +110,18 @@ void Oracle::replied(std::uint64_t number, std::span<const Outcome> outcomes) {
     auto submission = submissions_.extract(number).mapped();
     if (outcomes.size() != submission.steps.size()) context_.fail("some steps were not answered");
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        saw(number, submission, submission.steps[i], outcomes[i]);
+        auto& step = submission.steps[i];
+        saw(number, submission, step, outcomes[i]);
+        rates_.replied(step, outcomes[i], when(number, submission));
     }
 }
 
 void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
                  const Outcome& outcome) {
-    timers_.replied(step, outcome, {number, submission.now, submission.moment});
+    const auto asked_at = when(number, submission);
+    if (!is_about_tick_timers(step)) timers_.replied(step, outcome, asked_at);
+    recurring_.replied(step, outcome, asked_at);
+    job_batches_.replied(step, outcome);
     if (!outcome) {
         if (outcome.error().code() == Errc::corrupted) {
             context_.fail("the store finds its journal damaged: " + outcome.error().message());
@@ -146,6 +168,7 @@ void Oracle::replied(std::uint64_t number, const Submission&, const Subscribe& s
 void Oracle::replied(std::uint64_t number, const Submission& submission, const PushJob& step,
                      const Pushed& pushed) {
     if (step.queue == doomed_queue) return doomed_.pushed(pushed);
+    if (step.queue == tick_queue) return;
     dependencies_.pushed(step, pushed);
     auto& job = jobs_[{step.queue, step.job}];
     if (pushed == PushOutcome::duplicate) {
@@ -175,37 +198,46 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
         if (job.existence == Existence::absent) {
             context_.fail("what was done comes again: " + name_of(lease));
         }
-        if (lease.queue == doomed_queue) {
-            doomed_.acquired(lease);
-        } else {
-            dependencies_.acquired(lease);
-        }
         if (submission.latest < job.not_before) {
             context_.fail("acquired before it is due: " + name_of(lease));
         }
-        never(follow_ups_.seen({lease.queue, lease.job}, lease.id));
-        job.existence = Existence::present;
-        job.not_before = TimePoint::min();
-        job.holder = Holder{lease, number};
-        groups_.acquired({lease.queue, lease.job},
-                         [this](const JobKey& key) { return is_certain(key); });
-        orphans_.erase({lease.queue, lease.job});
-        count_attempt(job, lease);
+        began(lease, number, job);
     }
+}
+
+void Oracle::began(const Lease& lease, std::uint64_t number, JobAccount& job) {
+    const auto certain = [this](const JobKey& key) { return is_certain(key); };
+    const auto own_key = key_of(lease);
+    if (lease.queue == doomed_queue) {
+        doomed_.acquired(lease);
+    } else if (lease.queue == tick_queue) {
+        recurring_.acquired(lease);
+    } else {
+        dependencies_.acquired(lease, certain);
+        job_batches_.acquired(lease);
+    }
+    if (lease.queue == job_queue) rates_.acquired(lease, number);
+    never(follow_ups_.seen(own_key, lease.id));
+    job.existence = Existence::present;
+    job.not_before = TimePoint::min();
+    job.holder = Holder{lease, number};
+    groups_.acquired(own_key, certain);
+    orphans_.erase(own_key);
+    count_attempt(job, lease);
 }
 
 bool Oracle::is_certain(const JobKey& key) const {
     const auto found = jobs_.find(key);
     if (found == jobs_.end() || found->second.existence != Existence::present) return false;
-    const auto ends = [&key](const Lease& lease) {
-        return lease.queue == key.first && lease.job == key.second;
-    };
+    const auto ends = [&key](const Lease& lease) { return key_of(lease) == key; };
     for (const auto& [number, submission] : submissions_) {
         for (const auto& step : submission.steps) {
             const auto* ack = std::get_if<AckJob>(&step);
             const auto* completion = std::get_if<CompleteJob>(&step);
             if (ack != nullptr && ends(ack->lease)) return false;
             if (completion != nullptr && ends(completion->lease)) return false;
+            const auto* deletion = std::get_if<DeleteJob>(&step);
+            if (deletion != nullptr && dependencies_.key_of(deletion->id) == key) return false;
         }
     }
     return true;
@@ -236,6 +268,15 @@ void Oracle::forget_attempts(const Uid& worker) {
     }
 }
 
+/// Its attempts begin anew, and it is due.
+void Oracle::may_be_kicked(const KickJobs& step) {
+    for (auto& [key, job] : jobs_) {
+        if (key.first != step.queue) continue;
+        job.attempts = 0;
+        job.not_before = TimePoint::min();
+    }
+}
+
 void Oracle::used(const Lease& lease, bool valid) {
     auto& job = account_of(lease);
     const bool leased = job.holder && job.holder->lease == lease;
@@ -248,19 +289,32 @@ void Oracle::gone(const Lease& lease) {
     auto& job = account_of(lease);
     job.existence = Existence::absent;
     job.not_before = TimePoint::min();
-    groups_.gone({lease.queue, lease.job});
-    orphans_.erase({lease.queue, lease.job});
+    groups_.gone(key_of(lease));
+    orphans_.erase(key_of(lease));
 }
 
 /// It waits for its time now, and not for anybody's death.
 void Oracle::nacked(const Lease& lease, TimePoint run_at) {
     account_of(lease).not_before = run_at;
-    orphans_.erase({lease.queue, lease.job});
+    orphans_.erase(key_of(lease));
 }
 
 void Oracle::replied(std::uint64_t, const Submission&, const AckJob& step, Settlement outcome) {
     used(step.lease, outcome == Settlement::settled);
-    if (outcome == Settlement::settled) gone(step.lease);
+    if (outcome != Settlement::settled) return;
+    gone(step.lease);
+    job_batches_.done(step.lease);
+    if (step.lease.queue == tick_queue) recurring_.done(step.lease);
+}
+
+void Oracle::replied(std::uint64_t, const Submission&, const DeleteJob& step, Deletion deletion) {
+    const auto key = dependencies_.key_of(step.id);
+    if (deletion != Deletion::deleted || !key) return;
+    jobs_[*key] = {.existence = Existence::absent};
+}
+
+void Oracle::replied(std::uint64_t, const Submission&, const KickJobs& step, Count count) {
+    if (count.value > 0) may_be_kicked(step);
 }
 
 void Oracle::replied(std::uint64_t number, const Submission& submission, const CompleteJob& step,
@@ -317,13 +371,17 @@ void Oracle::replied(std::uint64_t, const Submission&, const ReleaseJob& step, S
     forget_attempt(step.lease);
 }
 
-/// The jobs of a world may fail as often as they do.
+/// Those that belong to batches may fail so often, and the others as often as they do.
 void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Settlement outcome) {
-    if (outcome == Settlement::buried)
+    const bool last =
+        step.lease.queue == batched_queue && step.lease.attempt >= batched_attempts_max;
+    if (outcome == Settlement::buried && !last)
         context_.fail("BURIED for no reason: " + name_of(step.lease));
-    used(step.lease, outcome == Settlement::settled);
-    if (outcome != Settlement::settled) return;
-    nacked(step.lease, step.run_at);
+    if (outcome == Settlement::settled && last)
+        context_.fail("it failed as often as it may, and is not BURIED: " + name_of(step.lease));
+    used(step.lease, outcome != Settlement::lease_lost);
+    if (outcome == Settlement::lease_lost) return;
+    nacked(step.lease, last ? TimePoint::min() : step.run_at);
     account_of(step.lease).written = true;
 }
 
@@ -340,7 +398,10 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const S
     for (const auto& worker : submission.silent) {
         context_.note(std::string{worker.text()} + " is taken for dead");
     }
-    if (count.value > 0) context_.note(std::to_string(count.value) + " jobs were taken back");
+    if (count.value > 0) {
+        context_.note(std::to_string(count.value) + " jobs were taken back");
+        rates_.stirred();
+    }
     end_leases(submission.silent, number);
 }
 
@@ -447,10 +508,14 @@ void Oracle::crashed() {
         for (const auto& step : submission.steps) {
             doubt(step);
             doomed_.doubt(step);
-            timers_.doubt(step, {number, submission.now, submission.moment});
+            if (!is_about_tick_timers(step)) timers_.doubt(step, when(number, submission));
+            recurring_.doubt(step);
+            rates_.doubt(step, number);
+            job_batches_.doubt(step);
         }
     }
     timers_.crashed();
+    rates_.crashed();
     for (auto& [key, job] : jobs_) {
         if (job.attempts == 1 && !job.written) job.attempts = 0;
         job.holder.reset();
@@ -474,11 +539,22 @@ void Oracle::doubt(const Step& step) {
                 if (job.existence == Existence::present) job.existence = Existence::unknown;
                 if constexpr (std::is_same_v<S, ReleaseJob>) forget_attempt(asked.lease);
                 if constexpr (std::is_same_v<S, CompleteJob>) in_doubt(asked);
-                orphans_.erase({asked.lease.queue, asked.lease.job});
+                if constexpr (std::is_same_v<S, AckJob> || std::is_same_v<S, CompleteJob>) {
+                    recurring_.may_be_done(asked.lease);
+                }
+                orphans_.erase(key_of(asked.lease));
                 auto* batch = batch_of(asked.lease);
                 if (batch != nullptr && std::is_same_v<S, SettleDelivery>) may_be_dead(*batch);
             } else if constexpr (std::is_same_v<S, RedeliverDeadBatches>) {
                 may_be_redelivered(asked);
+            } else if constexpr (std::is_same_v<S, KickJobs>) {
+                may_be_kicked(asked);
+            } else if constexpr (std::is_same_v<S, DeleteJob>) {
+                if (const auto key = dependencies_.key_of(asked.id)) {
+                    auto& job = jobs_[*key];
+                    if (job.existence == Existence::present) job.existence = Existence::unknown;
+                    job.owed = false;
+                }
             } else if constexpr (std::is_same_v<S, DropOldestBatches>) {
                 drops_in_doubt_ = true;
                 forgive_deliveries();
@@ -489,6 +565,7 @@ void Oracle::doubt(const Step& step) {
 
 void Oracle::read_again() {
     if (context_.clock_was_set()) orphans_.clear();
+    rates_.read_again();
 }
 
 void Oracle::reloaded() {
@@ -547,6 +624,13 @@ void Oracle::killed(const Uid& worker) {
     }
 }
 
+void Oracle::must_have_no_lease(const Uid& worker) const {
+    for (const auto& [key, job] : jobs_) {
+        if (!job.holder || job.holder->lease.worker != worker) continue;
+        context_.fail("a worker has ended, and has a lease still: " + name_of(job.holder->lease));
+    }
+}
+
 void Oracle::check_orphans() const {
     for (const auto& [key, since] : orphans_) {
         auto from = std::max(since, context_.disturbed_until);
@@ -566,7 +650,7 @@ void Oracle::excuse(const std::string& queue) { excused_until_[queue] = context_
 Oracle::JobCount Oracle::jobs() const {
     JobCount count;
     for (const auto& [key, job] : jobs_) {
-        if (key.first == delivery_queue || key.first == doomed_queue) continue;
+        if (key.first != job_queue) continue;
         if (job.existence == Existence::present) ++count.certain;
         if (job.existence != Existence::absent) ++count.possible;
     }
@@ -575,6 +659,8 @@ Oracle::JobCount Oracle::jobs() const {
 
 std::string Oracle::debts(const std::map<std::string, std::int64_t>& dropped) const {
     if (auto debt = follow_ups_.debt(); !debt.empty()) return debt;
+    if (auto debt = recurring_.debt(); !debt.empty()) return debt;
+    if (auto debt = job_batches_.debt(); !debt.empty()) return debt;
     for (const auto& [key, job] : jobs_) {
         if (job.owed) return "an acknowledged job was never done: " + Text::of(key.second);
     }

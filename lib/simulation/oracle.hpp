@@ -17,11 +17,15 @@
 #include "doomed_jobs.hpp"
 #include "follow_up_accounts.hpp"
 #include "group_accounts.hpp"
+#include "job_batch_accounts.hpp"
 #include "job_dependencies.hpp"
+#include "rate_accounts.hpp"
+#include "recurring_accounts.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
 #include "simulation_context.hpp"
+#include "submitted.hpp"
 #include "timer_accounts.hpp"
 
 namespace routemaster::simulation {
@@ -33,8 +37,7 @@ namespace routemaster::simulation {
 class Oracle {
 public:
     /// `context` must outlive it.
-    explicit Oracle(SimulationContext& context)
-        : context_{context}, groups_{context}, dependencies_{context} {}
+    explicit Oracle(SimulationContext& context);
 
     // --- What the store is asked and answers ----------------------------------------------------
 
@@ -63,6 +66,9 @@ public:
     void ran(const std::string& job);
     /// A worker was killed: what it has leased must run again before long.
     void killed(const Uid& worker);
+    /// A worker of jobs has ended in an orderly way, in which nothing came between: it has no lease
+    /// any more.
+    void must_have_no_lease(const Uid& worker) const;
 
     /// Ends the world when a job has waited too long since its worker died.
     void check_orphans() const;
@@ -73,6 +79,12 @@ public:
     [[nodiscard]] const DoomedJobs& doomed() const noexcept { return doomed_; }
     /// What it knows of timers.
     [[nodiscard]] TimerAccounts& timers() noexcept { return timers_; }
+    /// What it knows of recurring jobs.
+    [[nodiscard]] RecurringAccounts& recurring() noexcept { return recurring_; }
+    /// What it knows of the rate limits of the queue of jobs.
+    [[nodiscard]] RateAccounts& rates() noexcept { return rates_; }
+    /// What it knows of batches of jobs.
+    [[nodiscard]] JobBatchAccounts& job_batches() noexcept { return job_batches_; }
 
     // --- What must be so ------------------------------------------------------------------------
 
@@ -139,6 +151,10 @@ private:
         bool may_be_dead = false;
     };
 
+    [[nodiscard]] static Submitted when(std::uint64_t number, const Submission& submission) {
+        return {number, submission.now, submission.moment, submission.latest};
+    }
+
     void see(const Step& step, Submission& submission, bool refusing);
     void saw(std::uint64_t number, const Submission& submission, Step& step,
              const Outcome& outcome);
@@ -161,6 +177,8 @@ private:
     void replied(std::uint64_t number, const Submission&, const SettleDelivery&, Settlement);
     void replied(std::uint64_t number, const Submission&, const RedeliverDeadBatches&, Count);
     void replied(std::uint64_t number, const Submission&, const DropOldestBatches&, Dropped);
+    void replied(std::uint64_t number, const Submission&, const DeleteJob&, Deletion);
+    void replied(std::uint64_t number, const Submission&, const KickJobs&, Count);
     template <class S, class R>
     void replied(std::uint64_t, const Submission&, const S&, const R&) {}
 
@@ -171,7 +189,9 @@ private:
     /// Whether a job is there, and nobody is asking for its end.
     [[nodiscard]] bool is_certain(const JobKey& key) const;
 
-    JobAccount& account_of(const Lease& lease) { return jobs_[{lease.queue, lease.job}]; }
+    JobAccount& account_of(const Lease& lease);
+    /// A worker got a job, by the submission of that number.
+    void began(const Lease& lease, std::uint64_t number, JobAccount& job);
     /// The worker that has a lease says that it used it, or that it found it lost.
     void used(const Lease& lease, bool valid);
     void end_leases(const std::set<Uid>& workers, std::uint64_t before);
@@ -187,6 +207,8 @@ private:
     void forget_attempt(const Lease& lease);
     /// The same of all leases of a worker.
     void forget_attempts(const Uid& worker);
+    /// Any job of a queue may have been BURIED, and kicked.
+    void may_be_kicked(const KickJobs& step);
 
     SimulationContext& context_;
     GroupAccounts groups_;
@@ -202,6 +224,9 @@ private:
     FollowUpAccounts follow_ups_{context_};
     DoomedJobs doomed_{context_};
     TimerAccounts timers_{context_};
+    RecurringAccounts recurring_{context_};
+    RateAccounts rates_;
+    JobBatchAccounts job_batches_{context_};
     std::map<std::pair<std::string, std::uint64_t>, Uid> arrived_in_;  // By subscriber and event.
     std::map<Uid, BatchAccount> batches_;                              // Whose delivery began.
     std::map<JobKey, TimePoint> orphans_;             // By moment, as is what excuses them.

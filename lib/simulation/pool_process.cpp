@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "doomed_jobs.hpp"
+#include "job_batch_accounts.hpp"
 #include "job_worker.hpp"
+#include "recurring_accounts.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job_context.hpp"
 #include "routemaster/random.hpp"
@@ -19,17 +21,26 @@ Uid pool_worker_of(std::uint64_t seed) {
     return {high, random.next()};
 }
 
+/// What a pool serves.
+std::vector<PoolQueue> pool_queues(const std::vector<std::string>& further) {
+    std::vector<PoolQueue> queues{job_queue, doomed_queue};
+    for (const auto& queue : further) queues.emplace_back(queue);
+    return queues;
+}
+
 constexpr Duration wait_of_failed_max{2'000};
 
 }  // namespace
 
 PoolProcess::PoolProcess(SimulationContext& context, Store& store, Subscribers& subscribers,
-                         std::string name, std::function<void()> die)
-    : PoolProcess{context,         store,          subscribers,
-                  std::move(name), std::move(die), context.random.next()} {}
+                         std::string name, const std::vector<std::string>& further,
+                         std::function<void()> die)
+    : PoolProcess{context, store,          subscribers,          std::move(name),
+                  further, std::move(die), context.random.next()} {}
 
 PoolProcess::PoolProcess(SimulationContext& context, Store& store, Subscribers& subscribers,
-                         std::string name, std::function<void()> die, std::uint64_t seed)
+                         std::string name, const std::vector<std::string>& further,
+                         std::function<void()> die, std::uint64_t seed)
     : Process{context, std::move(name), job_queue, pool_worker_of(seed)},
       context_{context},
       subscribers_{subscribers},
@@ -37,7 +48,7 @@ PoolProcess::PoolProcess(SimulationContext& context, Store& store, Subscribers& 
       link_{context, store},
       pool_{
           link_,
-          {.queues = {job_queue, doomed_queue},
+          {.queues = pool_queues(further),
            .threads = 0,
            .slots = 64,
            .retry = {.wait_first = Duration{100}, .wait_max = wait_of_failed_max},
@@ -50,7 +61,10 @@ PoolProcess::PoolProcess(SimulationContext& context, Store& store, Subscribers& 
                context.note(who + ": " + std::string{to_string(level)} + ": " + std::string{text});
            }}} {
     const AsyncJobHandler handler = [this](const JobResponder& responder) { begin(responder); };
-    for (const char* job : {"work", follow_up_name}) pool_.handle_async(job, handler);
+    for (const char* job :
+         {work_name, follow_up_name, tick_name, batched_name, success_name, end_name}) {
+        pool_.handle_async(job, handler);
+    }
     pool_.handle_async(doomed_name,
                        [this](const JobResponder& responder) { begin_doomed(responder); });
     run(pool_);

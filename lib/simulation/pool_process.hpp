@@ -22,13 +22,16 @@ namespace routemaster::simulation {
 /// Not thread safe.
 class PoolProcess final : public Process {
 public:
-    /// `die` kills it. The others must outlive it.
+    /// It serves the queue of jobs, that of jobs that kill it, and `further` ones. `die` kills it.
+    /// The others must outlive it.
     PoolProcess(SimulationContext& context, Store& store, Subscribers& subscribers,
-                std::string name, std::function<void()> die);
+                std::string name, const std::vector<std::string>& further,
+                std::function<void()> die);
 
 private:
     PoolProcess(SimulationContext& context, Store& store, Subscribers& subscribers,
-                std::string name, std::function<void()> die, std::uint64_t seed);
+                std::string name, const std::vector<std::string>& further,
+                std::function<void()> die, std::uint64_t seed);
 
     void begin(const JobResponder& responder);
     void begin_doomed(const JobResponder& responder);

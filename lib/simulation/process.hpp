@@ -34,6 +34,15 @@ public:
     [[nodiscard]] bool stalled() const { return context_.moment() < stalled_until_; }
     [[nodiscard]] bool closing() const noexcept { return closing_; }
     [[nodiscard]] bool closed() const { return active_->closed(); }
+    /// The moment at which it was asked to.
+    [[nodiscard]] TimePoint closing_since() const noexcept { return closing_since_; }
+    /// Whether it was to have ended long before, and nothing has kept it from that.
+    [[nodiscard]] bool overstays() const {
+        constexpr Duration end_max{3'000};
+        const auto kept_until = std::max(context_.disturbed_until, stalled_until_);
+        return closing_ && context_.now() > close_at_ + end_max &&
+               context_.moment() > kept_until + end_max;
+    }
     /// Whether it has so much under way that it takes no more.
     [[nodiscard]] virtual bool busy() const { return false; }
 
@@ -50,7 +59,9 @@ public:
     void close(Duration grace) {
         context_.note(name_ + " is stopped");
         closing_ = true;
-        active_->close(context_.now() + grace);
+        closing_since_ = context_.moment();
+        close_at_ = context_.now() + grace;
+        active_->close(close_at_);
         wake();
     }
 
@@ -88,6 +99,8 @@ private:
     Active* active_ = nullptr;
     TimePoint next_ = never;  // Both are moments.
     TimePoint stalled_until_{};
+    TimePoint closing_since_{};
+    TimePoint close_at_{};  // By the clock.
     bool closing_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

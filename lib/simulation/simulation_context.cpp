@@ -26,6 +26,7 @@ void SimulationContext::set_clock(Duration by) {
     note("the clock is set " + std::to_string(std::abs(by.count())) + " ms " +
          (by < Duration{0} ? "back" : "forth"));
     clock_was_set_ = true;
+    set_forth_ += std::max(by, Duration{0});
     clock.advance(by);
     disturb();
 }

@@ -39,6 +39,10 @@ public:
     /// moment does so in an order that chance decides.
     void after(Duration span, std::function<void()> what);
 
+    /// How much time any clock has shown to pass: that which did, and what the clock was set forth.
+    /// It never decreases.
+    [[nodiscard]] Duration elapsed() const noexcept { return moment_ - begun_at_ + set_forth_; }
+
     /// Sets the clock forth or back.
     void set_clock(Duration by);
 
@@ -94,6 +98,7 @@ private:
     TimePoint begun_at_;
     TimePoint moment_;
     bool clock_was_set_ = false;
+    Duration set_forth_{0};  // By which the clock was, in all.
     std::map<std::pair<TimePoint, std::pair<std::uint64_t, std::uint64_t>>, std::function<void()>>
         events_;  // By moment, chance and number.
     std::uint64_t numbers_ = 0;

@@ -48,7 +48,7 @@ Result<void> Subscribers::run(const std::string& job) {
     if (job_handler_) {
         const auto decoded = decode_job(job);
         if (!decoded) return decoded.error();
-        if (decoded->name != follow_up_name) done = call([&] { job_handler_(*decoded); });
+        if (decoded->name == work_name) done = call([&] { job_handler_(*decoded); });
     }
     if (done) oracle_.ran(job);
     return done;

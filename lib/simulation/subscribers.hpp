@@ -19,7 +19,9 @@
 
 namespace routemaster::simulation {
 
-/// The name of jobs that follow from those of a world. No handler gets them.
+/// The names of the jobs of a world, and of those that follow from them. A handler of the test gets
+/// the first alone.
+inline constexpr const char* work_name = "work";
 inline constexpr const char* follow_up_name = "follow_up";
 
 /// What becomes of one attempt.

@@ -16,18 +16,12 @@
 #include "routemaster/timer.hpp"
 #include "routemaster/timer_context.hpp"
 #include "simulation_context.hpp"
+#include "submitted.hpp"
 
 namespace routemaster::simulation {
 
 /// The namespace of the timers of a world.
 inline constexpr const char* timer_space = "reminders";
-
-/// When steps were submitted to the store.
-struct Submitted {
-    std::uint64_t number;  ///< Counts submissions.
-    TimePoint now;         ///< As the steps say.
-    TimePoint moment;
-};
 
 /// Follows which timers there are, and ends the world when one fires before its time, more often
 /// than it may, after its end, or late; and when one is lost. Each post has a number of its own as

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,12 +12,18 @@
 #include "doomed_jobs.hpp"
 #include "eviction_process.hpp"
 #include "invariant_checker.hpp"
+#include "job_batch_accounts.hpp"
+#include "job_batch_client.hpp"
 #include "job_worker.hpp"
 #include "link.hpp"
 #include "oracle.hpp"
 #include "pool_process.hpp"
+#include "rate_client.hpp"
+#include "recurring_accounts.hpp"
+#include "recurring_client.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/testing/simulation.hpp"
+#include "scheduler_process.hpp"
 #include "simulation_context.hpp"
 #include "store_process.hpp"
 #include "subscribers.hpp"
@@ -39,6 +46,14 @@ constexpr Duration drain_max{300'000};
 /// attempt may still die with it, whether its lease is lost or not.
 constexpr Duration late_max{9'500};
 constexpr Duration clock_set_max{15'000};
+/// So far that ticks are skipped.
+constexpr Duration clock_leap_max{120'000};
+/// How long after all has healed ticks still come: any that was missed must have been run by then.
+constexpr Duration ticks_after_healing{6'000};
+/// Of clients that go on until nothing is left to do.
+constexpr Duration healing_pace{1'000};
+/// The longest time between two changes of rate limits.
+constexpr Duration limits_last_max{20'000};
 
 /// The topic of events that follow from jobs. They have their numbers long before they are
 /// published, so those who expect them in order are not subscribed to it.
@@ -116,6 +131,12 @@ struct World::Impl {
         if (options.timers > 0) {
             for (auto left = several(3); left > 0; --left) slots.push_back({"listener", {}});
         }
+        if (options.recurring > 0 || options.job_batches) {
+            for (auto left = several(3); left > 0; --left) slots.push_back({"pool", {}});
+        }
+        if (options.recurring > 0) {
+            for (auto left = several(3); left > 0; --left) slots.push_back({"scheduler", {}});
+        }
         if (context.fault_rates.drops) slots.push_back({"eviction_process", {}});
         for (std::size_t i = 0; i < slots.size(); ++i) spawn(i);
         for (auto left = several(3); left > 0; --left) {
@@ -127,6 +148,21 @@ struct World::Impl {
                     std::make_unique<TimerClient>(context, store, options.timers, last_timer));
                 let_act(*timer_clients.back());
             }
+            if (options.recurring > 0) {
+                recurring_clients.push_back(
+                    std::make_unique<RecurringClient>(context, store, options.recurring));
+                let_act(*recurring_clients.back());
+            }
+            if (options.job_batches) {
+                batch_clients.push_back(std::make_unique<JobBatchClient>(
+                    context, store, last_job_batch, last_batched_job));
+                let_act(*batch_clients.back());
+            }
+        }
+        if (options.recurring > 0) let_take_timers(*recurring_clients.front());
+        if (options.rate_limits) {
+            rate_client = std::make_unique<RateClient>(context, store, job_queue);
+            let_limit();
         }
     }
 
@@ -200,7 +236,7 @@ struct World::Impl {
         const auto run_at =
             now + (context.random.below(2) == 0 ? Duration{0} : context.up_to(Duration{2'000}));
         context.note("push job " + std::to_string(number));
-        const Job job{"work", {static_cast<std::int64_t>(number)}};
+        const Job job{work_name, {static_cast<std::int64_t>(number)}};
         PushJob push{job_queue, encode_job(job), run_at, {.attempts_max = 0}};
         // Some have a group: some of those run one after the other, some two at a time.
         if (const auto group = number % 12; group < 6) {
@@ -217,6 +253,35 @@ struct World::Impl {
             if (healing) return;
             client.act();
             let_act(client);
+        });
+    }
+
+    void let_act(RecurringClient& client) {
+        context.after(context.up_to(2 * pace), [this, &client] {
+            if (healing) return;
+            client.act();
+            let_act(client);
+        });
+    }
+
+    void let_act(JobBatchClient& client) {
+        context.after(context.up_to(healing ? healing_pace : pace), [this, &client] {
+            healing ? client.finish() : client.act();
+            let_act(client);
+        });
+    }
+
+    void let_take_timers(RecurringClient& client) {
+        context.after(context.up_to(healing ? healing_pace : pace), [this, &client] {
+            client.take_timers();
+            let_take_timers(client);
+        });
+    }
+
+    void let_limit() {
+        rate_client->act();
+        context.after(context.up_to(limits_last_max), [this] {
+            if (!healing) let_limit();
         });
     }
 
@@ -245,7 +310,10 @@ struct World::Impl {
             const auto complete = [this](const Lease& lease) { return completion(lease); };
             process = std::make_unique<JobWorker>(context, store, subscribers, name, complete, die);
         } else if (kind == "pool") {
-            process = std::make_unique<PoolProcess>(context, store, subscribers, name, die);
+            process = std::make_unique<PoolProcess>(context, store, subscribers, name,
+                                                    further_queues(), die);
+        } else if (kind == "scheduler") {
+            process = std::make_unique<SchedulerProcess>(context, store, name);
         } else if (kind == "listener") {
             process = std::make_unique<TimerProcess>(context, store, oracle.timers(), subscribers,
                                                      name, die);
@@ -254,6 +322,17 @@ struct World::Impl {
                 context, store, 2'000 + context.random.below(6'000), [this] { ++drops_logged; });
         }
         context.note(name + " begins as " + std::string{process->worker().text()});
+    }
+
+    /// What pools serve beside the queue of jobs.
+    [[nodiscard]] std::vector<std::string> further_queues() const {
+        std::vector<std::string> further;
+        if (options.recurring > 0) further.emplace_back(tick_queue);
+        if (options.job_batches) {
+            further.emplace_back(batched_queue);
+            further.emplace_back(callback_queue);
+        }
+        return further;
     }
 
     void kill(std::size_t slot) {
@@ -274,11 +353,20 @@ struct World::Impl {
 
     void replace_closed() {
         for (auto& slot : slots) {
-            if (!slot.process || !slot.process->closing() || !slot.process->closed()) continue;
+            if (!slot.process || !slot.process->closing()) continue;
+            if (does_jobs(slot)) check_end(*slot.process);
+            if (!slot.process->closed()) continue;
             oracle.killed(slot.process->worker());
             slot.process.reset();
             spawn(static_cast<std::size_t>(&slot - slots.data()));
         }
+    }
+
+    /// One that was stopped ends in time, and has given back what it had.
+    void check_end(const Process& process) {
+        if (process.overstays()) context.fail(process.name() + " does not end");
+        const bool calm = context.disturbed_until < process.closing_since();
+        if (calm && process.closed()) oracle.must_have_no_lease(process.worker());
     }
 
     // --- Faults ---------------------------------------------------------------------------------
@@ -326,6 +414,9 @@ struct World::Impl {
         if (context.happens(fault_rates.churn) && store.up()) churn();
         if (context.happens(fault_rates.clock_sets)) {
             context.set_clock(context.up_to(2 * clock_set_max) - clock_set_max);
+        }
+        if (options.recurring > 0 && context.happens(fault_rates.clock_sets)) {
+            context.set_clock(context.up_to(clock_leap_max));
         }
         if (context.happens(fault_rates.bad_input) && store.idle())
             invariant_checker.send_bad_input();
@@ -393,7 +484,7 @@ struct World::Impl {
     void step() {
         context.step();
         excuse_absences();
-        note_listeners();
+        note_who_is_free();
         oracle.check_orphans();
         replace_closed();
     }
@@ -407,22 +498,29 @@ struct World::Impl {
                 return process && process->queue() == queue && !process->stalled() &&
                        !process->closing();
             });
-            if (!somebody) oracle.excuse(queue);
+            // With rate limits a job that nobody has waits for a token as well.
+            const bool limited = options.rate_limits && std::string_view{queue} == job_queue;
+            if (!somebody || limited) oracle.excuse(queue);
         }
     }
 
-    /// Nobody can be expected to take timers in time but a listener that is free.
-    void note_listeners() {
-        auto since = context.moment();
+    /// Nobody can be expected to do anything in time but who is there, and free.
+    void note_who_is_free() {
+        auto listened = context.moment();
+        auto scheduled = listened;
+        auto worked = listened;
         for (auto& slot : slots) {
-            if (slot.kind != "listener") continue;
             const auto& process = slot.process;
             const bool is_free =
                 process && !process->stalled() && !process->closing() && !process->busy();
             if (!is_free) slot.free_since = context.moment();
-            since = std::min(since, slot.free_since);
+            if (slot.kind == "listener") listened = std::min(listened, slot.free_since);
+            if (slot.kind == "scheduler") scheduled = std::min(scheduled, slot.free_since);
+            if (does_jobs(slot)) worked = std::min(worked, slot.free_since);
         }
-        oracle.timers().listened_since(since);
+        oracle.timers().listened_since(listened);
+        oracle.recurring().scheduled_since(scheduled);
+        oracle.rates().worked_since(worked);
     }
 
     void run() {
@@ -449,6 +547,16 @@ struct World::Impl {
             if (slots[i].process) slots[i].process->go_on();
             spawn(i);
         }
+        if (options.recurring > 0) end_ticks();
+    }
+
+    /// By then a scheduler must have run all that came, or was missed. No fault comes between.
+    void end_ticks() {
+        context.after(ticks_after_healing, [this] {
+            store.settle();
+            invariant_checker.recount();
+            recurring_clients.front()->pause_all();
+        });
     }
 
     void drain() {
@@ -487,8 +595,13 @@ struct World::Impl {
         std::string kind;
         std::unique_ptr<Process> process;
         std::uint64_t number = 0;  // Of the process.
-        TimePoint free_since{};    // Since when a listener has been there, and could take more.
+        TimePoint free_since{};    // Since when it has been there, and could take more.
     };
+
+    /// Whether its process does the jobs of the queue of jobs.
+    [[nodiscard]] static bool does_jobs(const Slot& slot) {
+        return slot.kind == "pool" || slot.kind == "job_worker";
+    }
 
     WorldOptions options;
     SimulationContext context;
@@ -500,12 +613,17 @@ struct World::Impl {
     Duration pace;  // Of clients: some worlds are busy, others last longer.
     std::vector<std::unique_ptr<Link>> clients;
     std::vector<std::unique_ptr<TimerClient>> timer_clients;
+    std::vector<std::unique_ptr<RecurringClient>> recurring_clients;
+    std::vector<std::unique_ptr<JobBatchClient>> batch_clients;
+    std::unique_ptr<RateClient> rate_client;
     std::vector<Slot> slots;
     std::optional<std::pair<TimePoint, Inventory>> before_crash;
     std::uint64_t last_event = 0;
     std::uint64_t last_follow_up = 0;
     std::uint64_t last_doomed = 0;
     std::int64_t last_timer = 0;
+    std::int64_t last_job_batch = 0;
+    std::int64_t last_batched_job = 0;
     std::uint64_t last_process = 0;
     std::uint64_t drops_logged = 0;
     bool eviction_process_died = false;  // With a drop it might have logged.

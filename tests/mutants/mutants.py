@@ -10,7 +10,11 @@ that is to find it is compiled against the copy and run:
     conformance   the conformance suite over the memory store, and the unit tests of what lies
                   below it
     simulation    worlds in which everything goes wrong, over the engine of the embedded store
-    simulation_timers   such worlds, with many timers and little else
+    simulation_timers   such worlds, with many timers and little else; and so with
+    simulation_pools    worker pools
+    simulation_ticks    recurring jobs and timers
+    simulation_rates    rate limits
+    simulation_batches  batches of jobs, and jobs that wait for others
     faults        what a crash leaves in the file of the embedded store
     dispatcher    the unit tests of the dispatcher's shares, end, trouble, and wake-ups
     lease_loop    the unit tests of what every worker does about its leases
@@ -81,9 +85,11 @@ PROGRAMS = {
         ],
     ],
 }
-PROGRAMS["simulation_timers"] = [
-    ["tests/simulation/timer_world_test.cpp", *PROGRAMS["simulation"][0][1:]]
-]
+for what, world in (("timers", "timer"), ("pools", "pool"), ("ticks", "recurring"),
+                    ("rates", "rate"), ("batches", "batch")):
+    PROGRAMS[f"simulation_{what}"] = [
+        [f"tests/simulation/{world}_world_test.cpp", *PROGRAMS["simulation"][0][1:]]
+    ]
 PROGRAMS["dispatcher"] = [
     [f"tests/unit/dispatcher_{what}_test.cpp"]
     for what in ("fairness", "close", "trouble", "wake")

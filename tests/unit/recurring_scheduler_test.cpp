@@ -6,9 +6,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "routemaster/codec/msgpack.hpp"
@@ -87,6 +90,31 @@ struct RecurringScene {
 };
 
 using Ticks = std::vector<std::int64_t>;
+
+/// A store as it looks where the zones of some recurring jobs are not known.
+class ForeignZones final : public Store {
+public:
+    explicit ForeignZones(Store& store) : store_{store} {}
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        store_.submit(steps, now, [done = std::move(done)](std::span<Outcome> outcomes) {
+            for (auto& outcome : outcomes) {
+                auto* due = outcome ? std::get_if<DueRecurring>(&*outcome) : nullptr;
+                if (due == nullptr) continue;
+                for (auto& job : due->jobs) {
+                    if (job.name.starts_with("foreign")) job.settings.time_zone = "Not/Here";
+                }
+            }
+            done(outcomes);
+        });
+    }
+    [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override {
+        return store_.watch(queue, std::move(wake));
+    }
+
+private:
+    Store& store_;
+};
 
 }  // namespace
 
@@ -294,6 +322,23 @@ TEST_CASE("a recurring job is triggered, though it is paused, and stays due when
     s.recurring.cron("once", "@daily", "work", Job{"once", {}}).value();
     CHECK(s.recurring.trigger("once").value().value() == PushOutcome::pushed);
     CHECK(s.recurring.trigger("once").value().value() == PushOutcome::duplicate);
+}
+
+TEST_CASE("recurring jobs that cannot be run here do not keep the others from running") {
+    RecurringScene s;
+    for (int n = 0; n < 150; ++n) s.put("foreign" + std::to_string(n), "@every 10s");
+    s.put("known", "@every 10s");
+    ForeignZones foreign{s.store};
+    RecurringScheduler scheduler{foreign, {.poll_interval = second, .log = s.log.sink()}};
+    HandRunner runner{scheduler};
+    const auto end = s.begin + 15 * second;
+    runner.run(s.clock.now());
+    while (runner.next() <= end) {
+        s.clock.set(std::max(s.clock.now(), runner.next()));
+        runner.run(s.clock.now());
+    }
+    CHECK(s.job("known").runs == 1);
+    CHECK(s.job("foreign0").runs == 0);
 }
 
 TEST_CASE("recurring jobs are listed, changed and removed") {

@@ -66,7 +66,9 @@ struct FaultRates {
     double churn = 0;        ///< A subscriber comes, goes, or changes its settings.
     double bad_input = 0;    ///< Somebody submits invalid steps.
     double operators = 0;    ///< Somebody redelivers, reposts or drops what is DEAD.
-    double clock_sets = 0;   ///< The clock is set, by up to 15 s forth or back.
+    /// The clock is set, by up to 15 s forth or back; where there are recurring jobs, as often by
+    /// up to two minutes forth.
+    double clock_sets = 0;
 
     // For each submission between a client and the store.
     double lost_requests = 0;  ///< It never gets there.
@@ -101,7 +103,15 @@ struct WorldOptions {
     std::size_t jobs = 20;          ///< Different ones that are pushed again and again; 0: none.
     bool pools = false;             ///< Whether pools do jobs, too; then some jobs kill theirs.
     std::size_t timers = 0;         ///< Ids that timers are posted under again and again; 0: none.
-    std::size_t trace = 40;         ///< Actions that a failure lists.
+    /// Recurring jobs and timers, which are put, paused, resumed and triggered again and again,
+    /// whose ticks several schedulers run, and whose jobs pools do; 0: none.
+    std::size_t recurring = 0;
+    /// Whether the queue of jobs, and each of its groups, has rate limits, which change.
+    bool rate_limits = false;
+    /// Whether clients create batches of jobs, which pools do. Some of these wait for others, some
+    /// are deleted, and some are BURIED and kicked.
+    bool job_batches = false;
+    std::size_t trace = 40;                   ///< Actions that a failure lists.
     std::optional<FaultRates> fault_rates{};  ///< As `swarm` draws them, unless set.
 };
 
@@ -110,8 +120,15 @@ using JobHandler = std::function<void(const Job&)>;
 
 /// A machine with an embedded store and several worker processes, and clients that publish events
 /// to topics `orders`, `refunds` and `stock`, push jobs, and post timers. The engine of the store,
-/// the dispatchers, the pools, and the listeners for timers are the real ones; the journal is
-/// simulated. Everything happens in the calling thread, in an order that only the seed decides.
+/// the dispatchers, the pools, the listeners for timers, and the schedulers of recurring jobs are
+/// the real ones; the journal is simulated. `WorldOptions` says what there is beside events and
+/// jobs, for example pools whose jobs may not all begin at once:
+///
+///     World world{seed, {.subscribers = 0, .pools = true, .rate_limits = true}};
+///     world.handle([&](const Job& job) { charge(job); });
+///     world.run();
+///
+/// Everything happens in the calling thread, in an order that only the seed decides.
 ///
 /// While it runs it checks the guarantees of docs/guarantees.md. In the end all faults end: what
 /// was acknowledged must then arrive, nothing may remain, and gauges must equal a recount.

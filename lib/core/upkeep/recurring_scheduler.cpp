@@ -56,7 +56,8 @@ public:
     }
 
 private:
-    /// Recurring jobs of one look, and, when they have missed ticks, ticks that are run after it.
+    /// Recurring jobs of one look that can be run, and, when they have missed ticks, ticks that are
+    /// run after it.
     static constexpr std::uint32_t jobs_max = 100;
     static constexpr std::size_t ticks_max = 1'000;
     /// How long to wait when a run was refused, or is in doubt.
@@ -78,10 +79,16 @@ private:
         looks_.asked(now_);
         asked_at_ = now_;
         looking_ = true;
-        submit(store_, DueRecurringJobs{jobs_max}, now_,
+        submit(store_, DueRecurringJobs{looked_at()}, now_,
                [event_queue = events_.shared()](Result<DueRecurring> due) {
                    event_queue->put(Due{std::move(due)});
                });
+    }
+
+    /// Those that cannot be run stay due, and must not keep the others out.
+    [[nodiscard]] std::uint32_t looked_at() const {
+        const auto broken = std::min<std::size_t>(broken_.size(), due_recurring_max - jobs_max);
+        return jobs_max + static_cast<std::uint32_t>(broken);
     }
 
     void on(Due& reply) {

@@ -1,0 +1,28 @@
+#include "rate_client.hpp"
+
+#include <cstdint>
+
+#include "conformance/text.hpp"
+#include "routemaster/perform.hpp"
+#include "routemaster/step/queues.hpp"
+
+namespace routemaster::simulation {
+
+void RateClient::act() {
+    const auto which = context_.random.below(8);
+    if (which < 6) limits_ = {};
+    if (which < 2 || which == 4) limits_.queue = drawn();
+    if (which >= 2 && which < 5) limits_.each_group = drawn();
+    context_.note("limit " + queue_ + ": " + testing::Text::of(limits_));
+    submit(link_, LimitQueue{queue_, limits_}, context_.now(), [](const Result<Done>&) {});
+}
+
+/// Slow enough for jobs to wait, and fast enough for a queue to be done in the end.
+RateLimit RateClient::drawn() {
+    const auto jobs = static_cast<std::uint32_t>(1 + context_.random.below(4));
+    return {.jobs = jobs,
+            .per = Duration{jobs * (200 + context_.up_to(Duration{800}).count())},
+            .burst = static_cast<std::uint32_t>(context_.random.below(5))};
+}
+
+}  // namespace routemaster::simulation

@@ -1,0 +1,41 @@
+/// @file
+/// Worlds with every kind of fault, in which the queue of jobs has rate limits.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "routemaster/testing/simulation.hpp"
+#include "simulation/worlds.hpp"
+
+using namespace routemaster;
+using namespace routemaster::testing;
+
+namespace {
+
+/// A world in which most of what happens is about jobs, which may not all begin at once.
+WorldOptions limited_pools() {
+    return {.actions = 3'000, .subscribers = 0, .pools = true, .rate_limits = true};
+}
+
+}  // namespace
+
+TEST_CASE("no more jobs begin than there are tokens in worlds with every kind of fault") {
+    test::must_keep_guarantees(100, limited_pools());
+}
+
+TEST_CASE("without faults no more jobs begin than there are tokens, and none waits for ever") {
+    auto options = limited_pools();
+    options.fault_rates = FaultRates{};
+    test::must_keep_guarantees(20, options);
+}
+
+TEST_CASE("a world with rate limits does the same for the same seed") {
+    const auto life = [](std::uint64_t seed) {
+        World world{seed, limited_pools()};
+        world.run();
+        return std::pair{world.trace_hash(), world.steps()};
+    };
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) CHECK(life(seed) == life(seed));
+}

@@ -1,0 +1,41 @@
+/// @file
+/// Worlds with every kind of fault, in which several schedulers run the ticks of recurring jobs.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "routemaster/testing/simulation.hpp"
+#include "simulation/worlds.hpp"
+
+using namespace routemaster;
+using namespace routemaster::testing;
+
+namespace {
+
+/// A world in which most of what happens is about recurring jobs and timers.
+WorldOptions mostly_ticks() {
+    return {.actions = 4'000, .subscribers = 0, .jobs = 0, .recurring = 6};
+}
+
+}  // namespace
+
+TEST_CASE("each tick runs once, and as its policy says, in worlds with every kind of fault") {
+    test::must_keep_guarantees(100, mostly_ticks());
+}
+
+TEST_CASE("without faults each tick runs, on time") {
+    auto options = mostly_ticks();
+    options.fault_rates = FaultRates{};
+    test::must_keep_guarantees(20, options);
+}
+
+TEST_CASE("a world with recurring jobs does the same for the same seed") {
+    const auto life = [](std::uint64_t seed) {
+        World world{seed, mostly_ticks()};
+        world.run();
+        return std::pair{world.trace_hash(), world.steps()};
+    };
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) CHECK(life(seed) == life(seed));
+}
