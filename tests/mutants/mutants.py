@@ -21,7 +21,8 @@ that is to find it is compiled against the copy and run:
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
     listeners     the unit tests of listeners of timers, here and elsewhere
     worker_pool   the unit tests of pools, and of the jobs they do
-    redis_timers  the tests of timers on Redis; a mutant may be in a Lua script
+    redis_timers  the tests of timers on Redis; a mutant may be in a Lua script; and so with
+    redis_joint   steps that travel together
     services      the integration tests that the mutant names, on programs with the bug in them:
                   that settings are passed on, and obeyed. Makes the release build first
 
@@ -131,14 +132,13 @@ PROGRAMS["worker_pool"] = [
     for what in ("worker_pool", "worker_pool_leases", "worker_pool_async", "worker_pool_threads",
                  "typed_job", "job_queue", "job_queue_calls", "follow_ups")
 ]
-PROGRAMS["redis_timers"] = [
-    [
-        "tests/redis/timers_test.cpp",
-        "tests/redis/timer_turns_test.cpp",
-        *(f"tests/support/redis_{what}.cpp" for what in ("client", "server")),
-        *sources_of("redis"),
-    ]
+ON_REDIS = [
+    *(f"tests/support/redis_{what}.cpp" for what in ("client", "server")), *sources_of("redis"),
 ]
+PROGRAMS["redis_timers"] = [
+    ["tests/redis/timers_test.cpp", "tests/redis/timer_turns_test.cpp", *ON_REDIS]
+]
+PROGRAMS["redis_joint"] = [["tests/redis/joint_calls_test.cpp", *ON_REDIS]]
 # What CMake makes of the scripts; a program without any does not need it.
 LUA = "lib/lua_sources.hpp"
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
