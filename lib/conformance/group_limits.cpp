@@ -14,75 +14,75 @@ using State = JobStatus::State;
 
 void add_group_limit_cases(StoreCases& add) {
     add("each group has tokens of its own, and one without delays no other", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        for (const char* job : {"a", "b", "c"}) push_grouped(s, job, "noisy");
-        push_grouped(s, "x", "quiet");
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        for (const char* job : {"a", "b", "c"}) push_limited(s, job, "noisy");
+        push_limited(s, "x", "quiet");
         push_all(s, "yz");
         expect_equal(take_all(s), std::string{"axyz"}, "jobs at first");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 4}, "jobs");
-        expect_wait(s, second);
-        push_grouped(s, "d", "noisy");
-        push_grouped(s, "e", "late");
+        expect_wait(s, one_second);
+        push_limited(s, "d", "noisy");
+        push_limited(s, "e", "late");
         expect_equal(take_all(s), std::string{"e"}, "of another group");
-        s.advance(second / 2);
-        push_grouped(s, "w", "late");
-        expect_wait(s, second / 2);
-        s.advance(second / 2);
+        s.advance(one_second / 2);
+        push_limited(s, "w", "late");
+        expect_wait(s, one_second / 2);
+        s.advance(one_second / 2);
         expect_equal(take_all(s), std::string{"wb"}, "for the next tokens");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"c"}, "one after the other");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"d"}, "one after the other");
         s.expect_idle_until(never, work_queue);
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 9}, "jobs");
     });
 
     add("a group that ran out of jobs has no new tokens", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
+        limit_groups(s, {.jobs = 1, .per = one_second});
         for (int n = 0; n < 3; ++n) {
-            push_grouped(s, "a", "g");
-            const auto leases = lease_all(s);
+            push_limited(s, "a", "g");
+            const auto leases = lease_what_may(s);
             expect_equal(leases.size(), 1U, "jobs for a token");
             s.perform(AckJob{leases.front()});
-            push_grouped(s, "b", "g");
-            expect_wait(s, second);
+            push_limited(s, "b", "g");
+            expect_wait(s, one_second);
             s.perform(DeleteJob{work_queue, s.jobs(State::ready).front().id});
-            s.advance(second);
+            s.advance(one_second);
         }
     });
 
     add("jobs that wait for tokens of their group keep its order", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        for (const char* job : {"a", "b", "c", "d"}) push_grouped(s, job, "g", 3);
-        auto first = lease_all(s);
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        for (const char* job : {"a", "b", "c", "d"}) push_limited(s, job, "g", 3);
+        auto first = lease_what_may(s);
         expect_equal(first.size(), 1U, "jobs for a token");
         // It keeps its place before those that wait.
         s.perform(NackJob{first.front(), s.now()});
-        s.advance(second);
-        first = lease_all(s);
+        s.advance(one_second);
+        first = lease_what_may(s);
         expect_equal(first.at(0).job, std::string{"a"}, "the first of the group");
         s.perform(AckJob{first.front()});
         for (const char* job : {"b", "c", "d"}) {
-            expect_wait(s, second);
-            s.advance(second);
+            expect_wait(s, one_second);
+            s.advance(one_second);
             expect_equal(take_all(s), std::string{job}, "the next");
         }
     });
 
     add("the burst of a group goes out in turns with others", [](Scenario& s) {
-        limit_groups(s, {.jobs = 3, .per = 3 * second, .burst = 3});
-        for (const char* job : {"a", "b", "c", "d", "e"}) push_grouped(s, job, "g", 1);
-        push_grouped(s, "x", "h", 1);
-        push_grouped(s, "y", "h", 1);
+        limit_groups(s, {.jobs = 3, .per = 3 * one_second, .burst = 3});
+        for (const char* job : {"a", "b", "c", "d", "e"}) push_limited(s, job, "g", 1);
+        push_limited(s, "x", "h", 1);
+        push_limited(s, "y", "h", 1);
         std::string all;
-        for (auto next = lease_all(s, 1); !next.empty(); next = lease_all(s, 1)) {
+        for (auto next = lease_what_may(s, 1); !next.empty(); next = lease_what_may(s, 1)) {
             all += next.front().job;
             s.perform(AckJob{next.front()});
         }
         expect_equal(all, std::string{"axbyc"}, "jobs");
-        s.advance(2 * second);
+        s.advance(2 * one_second);
         all.clear();
-        for (auto next = lease_all(s, 1); !next.empty(); next = lease_all(s, 1)) {
+        for (auto next = lease_what_may(s, 1); !next.empty(); next = lease_what_may(s, 1)) {
             all += next.front().job;
             s.perform(AckJob{next.front()});
         }
@@ -90,45 +90,45 @@ void add_group_limit_cases(StoreCases& add) {
     });
 
     add("both limits hold for a job of a group", [](Scenario& s) {
-        limit(s, {.queue = RateLimit{.jobs = 2, .per = second, .burst = 2},
-                  .each_group = RateLimit{.jobs = 1, .per = 4 * second}});
-        for (const char* job : {"a", "b"}) push_grouped(s, job, "g");
+        limit(s, {.queue = RateLimit{.jobs = 2, .per = one_second, .burst = 2},
+                  .each_group = RateLimit{.jobs = 1, .per = 4 * one_second}});
+        for (const char* job : {"a", "b"}) push_limited(s, job, "g");
         push_all(s, "xyz");
         expect_equal(take_all(s), std::string{"ax"}, "jobs at first");
-        expect_wait(s, second / 2);
-        s.advance(second);
+        expect_wait(s, one_second / 2);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"yz"}, "for the tokens of the queue");
-        expect_wait(s, 3 * second);
-        s.advance(3 * second);
+        expect_wait(s, 3 * one_second);
+        s.advance(3 * one_second);
         expect_equal(take_all(s), std::string{"b"}, "when its group has a token");
     });
 
     add("jobs with a priority wait for tokens of their group", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        push_grouped(s, "a", "g", 3, 1);
-        push_grouped(s, "b", "g", 3, 2);
-        push_grouped(s, "c", "g", 3, 1);
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        push_limited(s, "a", "g", 3, 1);
+        push_limited(s, "b", "g", 3, 2);
+        push_limited(s, "c", "g", 3, 1);
         s.push("x");
         // Of those that may be acquired the one with the highest is first.
         expect_equal(take_all(s), std::string{"bx"}, "jobs at first");
-        expect_wait(s, second);
+        expect_wait(s, one_second);
         s.push("y");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"ay"}, "then the first of the group");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"c"}, "and the next");
     });
 
     add("jobs that wait for a token are deleted, cancelled and replaced", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        push_grouped(s, "a", "g");
-        const auto b = push_grouped(s, "b", "g");
-        const auto c = push_grouped(s, "c", "g");
-        auto keyed = in_group("g", 10, 0);
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        push_limited(s, "a", "g");
+        const auto b = push_limited(s, "b", "g");
+        const auto c = push_limited(s, "c", "g");
+        auto keyed = options_in("g", 10, 0);
         keyed.key.text = "k";
         PushJob push{work_queue, "d", s.now(), keyed, OnDuplicate::replace};
         s.perform(push);
-        push_grouped(s, "e", "g");
+        push_limited(s, "e", "g");
         expect_equal(take_all(s), std::string{"a"}, "jobs at first");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 4, .pending = 1}, "jobs");
         expect_equal(s.perform(DeleteJob{work_queue, b}), Deletion::deleted, "deletion");
@@ -136,38 +136,38 @@ void add_group_limit_cases(StoreCases& add) {
         push.job = "D";
         expect_equal(s.perform(push), PushOutcome::replaced, "replacing");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "jobs");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"D"}, "the next");
-        expect_wait(s, second);
+        expect_wait(s, one_second);
         // Into another group, which has a token.
-        push_grouped(s, "f", "g");
+        push_limited(s, "f", "g");
         push.options.key.text = "other";
         push.job = "x";
         s.perform(push);
-        expect_wait(s, second);
+        expect_wait(s, one_second);
         push.options.group = "h";
         expect_equal(s.perform(push), PushOutcome::replaced, "replacing");
         expect_equal(take_all(s), std::string{"x"}, "of the other group");
-        s.advance(2 * second);
+        s.advance(2 * one_second);
         expect_equal(take_all(s), std::string{"e"}, "what waited");
     });
 
     add("a group that gets narrower takes back what waits for a token", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        for (const char* job : {"a", "b", "c", "d"}) push_grouped(s, job, "g", 4);
-        auto leases = lease_all(s);
-        push_grouped(s, "e", "g", 2);
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        for (const char* job : {"a", "b", "c", "d"}) push_limited(s, job, "g", 4);
+        auto leases = lease_what_may(s);
+        push_limited(s, "e", "g", 2);
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 4, .pending = 1}, "jobs");
-        s.advance(second);
-        const auto second_one = lease_all(s);
+        s.advance(one_second);
+        const auto second_one = lease_what_may(s);
         expect_equal(second_one.at(0).job, std::string{"b"}, "the next");
-        s.advance(10 * second);
+        s.advance(10 * one_second);
         s.expect_idle_until(never, work_queue);
         s.perform(AckJob{leases.front()});
         expect_equal(take_all(s), std::string{"c"}, "when there is a place");
         s.perform(AckJob{second_one.front()});
-        expect_wait(s, second);
-        s.advance(second);
+        expect_wait(s, one_second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"d"}, "when there is a token");
     });
 }
@@ -175,107 +175,107 @@ void add_group_limit_cases(StoreCases& add) {
 void add_opening_cases(StoreCases& add) {
     add("a job that waited for a token of its group goes before those that came later",
         [](Scenario& s) {
-            limit_groups(s, {.jobs = 1, .per = second});
-            push_grouped(s, "a", "g");
-            push_grouped(s, "b", "g");
+            limit_groups(s, {.jobs = 1, .per = one_second});
+            push_limited(s, "a", "g");
+            push_limited(s, "b", "g");
             expect_equal(take_all(s), std::string{"a"}, "jobs at first");
-            s.advance(second / 2);
-            push_grouped(s, "c", "g");
+            s.advance(one_second / 2);
+            push_limited(s, "c", "g");
             s.push("x");
-            s.advance(second / 2);
+            s.advance(one_second / 2);
             expect_equal(take_all(s, 1), std::string{"b"}, "when its group has a token");
             expect_equal(take_all(s), std::string{"x"}, "of no group");
-            push_grouped(s, "d", "g");
-            expect_wait(s, second);
-            s.advance(second);
+            push_limited(s, "d", "g");
+            expect_wait(s, one_second);
+            s.advance(one_second);
             const auto last = s.acquire({.limit = 1, .queue = work_queue});
             expect_equal(last.leases.at(0).job, std::string{"c"}, "when it has another");
-            expect_equal(last.next_due, s.now() + second, "when it has the next");
+            expect_equal(last.next_due, s.now() + one_second, "when it has the next");
         });
 
     add("of groups that have a token the one that waited longest comes first", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        for (const char* job : {"a", "b", "c"}) push_grouped(s, job, "g");
-        push_grouped(s, "h", "h");
-        push_grouped(s, "i", "h");
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        for (const char* job : {"a", "b", "c"}) push_limited(s, job, "g");
+        push_limited(s, "h", "h");
+        push_limited(s, "i", "h");
         expect_equal(take_all(s), std::string{"ah"}, "jobs at first");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_all(s, 1), std::string{"b"}, "of both");
-        s.advance(second);
-        push_grouped(s, "j", "j");
+        s.advance(one_second);
+        push_limited(s, "j", "j");
         expect_equal(take_all(s, 1), std::string{"i"}, "of the one that got none");
         expect_equal(take_all(s), std::string{"cj"}, "the rest");
         s.expect_idle_until(never, work_queue);
     });
 
     add("a job that waited for a token keeps its age among those with priorities", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        push_grouped(s, "a", "g", 10, 1);
-        push_grouped(s, "b", "g", 10, 1);
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        push_limited(s, "a", "g", 10, 1);
+        push_limited(s, "b", "g", 10, 1);
         expect_equal(take_all(s), std::string{"a"}, "jobs at first");
-        s.advance(second / 2);
+        s.advance(one_second / 2);
         s.push_with("p", {.priority = 2});
         s.push_with("q", {.priority = 1});
         s.push("x");
-        s.advance(second / 2);
+        s.advance(one_second / 2);
         for (const char* job : {"p", "b", "q", "x"}) {
             expect_equal(take_all(s, 1), std::string{job}, "one after the other");
         }
-        push_grouped(s, "c", "g");
-        push_grouped(s, "d", "g");
-        expect_wait(s, second);
-        s.advance(second / 2);
+        push_limited(s, "c", "g");
+        push_limited(s, "d", "g");
+        expect_wait(s, one_second);
+        s.advance(one_second / 2);
         s.push_with("r", {.priority = 1});
         s.push("y");
-        s.advance(second / 2);
+        s.advance(one_second / 2);
         for (const char* job : {"r", "c", "y"}) {
             expect_equal(take_all(s, 1), std::string{job}, "one after the other");
         }
         // The turn of another of its group is that of the first.
-        push_grouped(s, "e", "g", 10, 9);
-        s.advance(second);
+        push_limited(s, "e", "g", 10, 9);
+        s.advance(one_second);
         expect_equal(take_all(s, 1), std::string{"d"}, "the first of the group");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_all(s, 1), std::string{"e"}, "the last");
     });
 
     add("a job that waited for a token and ends leaves its turn to the next", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        auto options = in_group("g", 10, 0);
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        auto options = options_in("g", 10, 0);
         options.attempts_max = 1;
         s.push_with("a", options);
-        options = in_group("g", 10, 0);
-        options.expires_at = s.now() + second;
+        options = options_in("g", 10, 0);
+        options.expires_at = s.now() + one_second;
         s.push_with("b", options);
         s.push_with("c", options);
-        for (const char* job : {"d", "e", "f"}) push_grouped(s, job, "g");
-        const auto leases = lease_all(s);
+        for (const char* job : {"d", "e", "f"}) push_limited(s, job, "g");
+        const auto leases = lease_what_may(s);
         expect_equal(leases.size(), 1U, "jobs at first");
         s.perform(NackJob{leases.front(), s.now()});
-        expect_wait(s, second);
-        s.advance(second);
+        expect_wait(s, one_second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"d"}, "when its group has a token");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1, .buried = 1},
                      "jobs");
-        expect_wait(s, second);
-        s.advance(second);
+        expect_wait(s, one_second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"e"}, "when it has another");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"f"}, "the last");
         s.expect_idle_until(never, work_queue);
     });
 
     add("a job that is deleted once its group has a token leaves that to the next", [](Scenario&
                                                                                            s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        push_grouped(s, "a", "g");
-        push_grouped(s, "b", "g");
-        push_grouped(s, "h", "h");
-        const auto i = push_grouped(s, "i", "h");
-        const auto j = push_grouped(s, "j", "h");
-        push_grouped(s, "k", "h");
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        push_limited(s, "a", "g");
+        push_limited(s, "b", "g");
+        push_limited(s, "h", "h");
+        const auto i = push_limited(s, "i", "h");
+        const auto j = push_limited(s, "j", "h");
+        push_limited(s, "k", "h");
         expect_equal(take_all(s), std::string{"ah"}, "jobs at first");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_all(s, 1), std::string{"b"}, "one of those that may begin");
         expect_equal(s.perform(DeleteJob{work_queue, i}), Deletion::deleted, "deletion");
         expect_equal(s.perform(CancelJob{work_queue, j}), Cancellation::cancelled, "cancellation");
@@ -289,57 +289,57 @@ void add_opening_cases(StoreCases& add) {
                 if (queue.name == work_queue) expect_equal(queue.due_since, since, when, at);
             }
         };
-        limit_groups(s, {.jobs = 1, .per = 60 * second});
+        limit_groups(s, {.jobs = 1, .per = 60 * one_second});
         const auto began = s.now();
-        push_grouped(s, "a", "g");
-        push_grouped(s, "b", "g");
+        push_limited(s, "a", "g");
+        push_limited(s, "b", "g");
         expect_equal(take_all(s), std::string{"a"}, "jobs at first");
-        s.advance(second);
-        push_grouped(s, "c", "g");
-        push_grouped(s, "d", "h");
+        s.advance(one_second);
+        push_limited(s, "c", "g");
+        push_limited(s, "d", "h");
         expect_due(began, "when one is READY and others wait");
         expect_equal(take_all(s), std::string{"d"}, "jobs a second later");
         expect_due(began, "when all wait");
-        s.advance(60 * second);
+        s.advance(60 * one_second);
         expect_equal(take_all(s), std::string{"b"}, "jobs with the next token");
-        expect_due(began + second, "when the oldest has begun");
-        s.advance(60 * second);
+        expect_due(began + one_second, "when the oldest has begun");
+        s.advance(60 * one_second);
         expect_equal(take_all(s), std::string{"c"}, "the last one");
         expect_due({}, "when none waits");
     });
 
     add("a group whose last job that waited is deleted is forgotten", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        push_grouped(s, "a", "g");
-        const auto b = push_grouped(s, "b", "g");
-        const auto c = push_grouped(s, "c", "g");
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        push_limited(s, "a", "g");
+        const auto b = push_limited(s, "b", "g");
+        const auto c = push_limited(s, "c", "g");
         expect_equal(take_all(s), std::string{"a"}, "jobs at first");
         s.perform(DeleteJob{work_queue, b});
-        expect_wait(s, second);
+        expect_wait(s, one_second);
         s.perform(CancelJob{work_queue, c});
         s.expect_idle_until(never, work_queue);
-        push_grouped(s, "d", "g");
-        expect_wait(s, second);
+        push_limited(s, "d", "g");
+        expect_wait(s, one_second);
         // With other limits it goes back; then nothing waits any more.
-        limit_groups(s, {.jobs = 1, .per = 2 * second});
+        limit_groups(s, {.jobs = 1, .per = 2 * one_second});
         expect_equal(take_all(s), std::string{"d"}, "with other limits");
         s.expect_idle_until(never, work_queue);
     });
 
     add("jobs that wait for a token wait no longer after the clock was set back", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = second});
-        for (const char* job : {"a", "b", "c"}) push_grouped(s, job, "g");
-        push_grouped(s, "h", "h");
-        push_grouped(s, "i", "h");
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        for (const char* job : {"a", "b", "c"}) push_limited(s, job, "g");
+        push_limited(s, "h", "h");
+        push_limited(s, "i", "h");
         expect_equal(take_all(s), std::string{"ah"}, "jobs at first");
         s.advance(Duration{-3'600'000});
-        expect_wait(s, second);
-        s.advance(second);
+        expect_wait(s, one_second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"bi"}, "a token later");
-        expect_wait(s, second);
+        expect_wait(s, one_second);
         // Also while there is always something else to do.
         s.push("x");
-        s.advance(second);
+        s.advance(one_second);
         for (const char* job : {"y", "z"}) {
             s.advance(Duration{1});
             s.push(job);
@@ -351,15 +351,15 @@ void add_opening_cases(StoreCases& add) {
 
     add("a worker is woken for a group that has a token when another worker is busy",
         [](Scenario& s) {
-            limit_groups(s, {.jobs = 1, .per = second});
+            limit_groups(s, {.jobs = 1, .per = one_second});
             for (const char* group : {"g", "h"}) {
-                push_grouped(s, std::string{group} + "1", group);
-                push_grouped(s, std::string{group} + "2", group);
+                push_limited(s, std::string{group} + "1", group);
+                push_limited(s, std::string{group} + "2", group);
             }
             expect_equal(take_all(s), std::string{"g1h1"}, "jobs at first");
             Signal signal;
             const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });
-            s.advance(second);
+            s.advance(one_second);
             const auto seen = signal.count();
             expect_equal(take_all(s, 1), std::string{"g2"}, "the job for one worker");
             expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");

@@ -11,16 +11,14 @@
 
 namespace routemaster::testing {
 
-inline constexpr Duration second{1'000};
-
 inline void limit(const Scenario& s, const RateLimits& limits) {
     s.perform(LimitQueue{work_queue, limits});
 }
 inline void limit_queue(const Scenario& s, const RateLimit& one) { limit(s, {.queue = one}); }
 inline void limit_groups(const Scenario& s, const RateLimit& one) { limit(s, {.each_group = one}); }
 
-inline JobOptions in_group(const std::string& group, std::uint32_t concurrency,
-                           std::int32_t priority) {
+inline JobOptions options_in(const std::string& group, std::uint32_t concurrency,
+                             std::int32_t priority) {
     JobOptions options{.priority = priority};
     options.group = group;
     options.concurrency = concurrency;
@@ -28,9 +26,9 @@ inline JobOptions in_group(const std::string& group, std::uint32_t concurrency,
 }
 
 /// Pushes a job into a group of which ten may be under way. Returns its id.
-inline JobId push_grouped(const Scenario& s, const std::string& job, const std::string& group,
+inline JobId push_limited(const Scenario& s, const std::string& job, const std::string& group,
                           std::uint32_t concurrency = 10, std::int32_t priority = 0) {
-    return s.push_with(job, in_group(group, concurrency, priority));
+    return s.push_with(job, options_in(group, concurrency, priority));
 }
 
 /// Each letter is a job.
@@ -38,14 +36,14 @@ inline void push_all(const Scenario& s, const std::string& jobs) {
     for (const char job : jobs) s.push(std::string{job});
 }
 
-inline std::vector<Lease> lease_all(const Scenario& s, std::uint32_t most = 100) {
+inline std::vector<Lease> lease_what_may(const Scenario& s, std::uint32_t most = 100) {
     return s.acquire({.limit = most, .queue = work_queue}).leases;
 }
 
 /// Acquires everything that may begin, and returns the names in their order.
 inline std::string take_all(const Scenario& s, std::uint32_t most = 100) {
     std::string all;
-    for (const auto& lease : lease_all(s, most)) all += lease.job;
+    for (const auto& lease : lease_what_may(s, most)) all += lease.job;
     return all;
 }
 

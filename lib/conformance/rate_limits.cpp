@@ -16,19 +16,19 @@ using State = JobStatus::State;
 void add_queue_limit_cases(StoreCases& add) {
     add("no more jobs begin than a queue has tokens", [](Scenario& s) {
         push_all(s, "abcdefgh");
-        limit_queue(s, {.jobs = 2, .per = second, .burst = 3});
+        limit_queue(s, {.jobs = 2, .per = one_second, .burst = 3});
         expect_equal(take_all(s, 2), std::string{"ab"}, "jobs for one worker");
         const auto more = s.acquire({.worker = 2, .limit = 1, .queue = work_queue});
         expect_equal(more.leases.size(), 1U, "jobs for another");
-        expect_equal(more.next_due, s.now() + second / 2, "when the next token comes");
+        expect_equal(more.next_due, s.now() + one_second / 2, "when the next token comes");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 5, .pending = 3}, "jobs");
-        expect_wait(s, second / 2);
-        s.advance(second / 2 - Duration{1});
+        expect_wait(s, one_second / 2);
+        s.advance(one_second / 2 - Duration{1});
         expect_wait(s, Duration{1});
         s.advance(Duration{1});
         expect_equal(take_all(s), std::string{"d"}, "jobs for one token");
-        expect_wait(s, second / 2);
-        s.advance(second);
+        expect_wait(s, one_second / 2);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"ef"}, "jobs for two tokens");
         s.advance(Duration{3'600'000});
         expect_equal(take_all(s), std::string{"gh"}, "the rest");
@@ -36,17 +36,17 @@ void add_queue_limit_cases(StoreCases& add) {
     });
 
     add("a bucket holds no more tokens than its burst", [](Scenario& s) {
-        limit_queue(s, {.jobs = 4, .per = second});
+        limit_queue(s, {.jobs = 4, .per = one_second});
         push_all(s, "abcdefghijkl");
         expect_equal(take_all(s), std::string{"abcd"}, "as many as in the rate, by default");
         // Also a clock that is set forward looks like that.
         s.advance(Duration{std::int64_t{365} * 86'400'000});
         expect_equal(take_all(s), std::string{"efgh"}, "after a year");
-        expect_wait(s, second / 4);
+        expect_wait(s, one_second / 4);
     });
 
     add("tokens come at equal distances, and over a long time none is lost", [](Scenario& s) {
-        limit_queue(s, {.jobs = 7, .per = second, .burst = 1});
+        limit_queue(s, {.jobs = 7, .per = one_second, .burst = 1});
         const auto begin = s.now();
         for (int n = 0; n < 70; ++n) {
             s.push("job " + std::to_string(n));
@@ -60,50 +60,50 @@ void add_queue_limit_cases(StoreCases& add) {
             s.perform(DeleteJob{work_queue, s.jobs(State::ready).front().id});
             s.advance(next.next_due - s.now());
         }
-        expect_equal(s.now(), begin + 10 * second, "after 70 tokens");
+        expect_equal(s.now(), begin + 10 * one_second, "after 70 tokens");
     });
 
     add("who finds no token waits no longer after the clock was set back", [](Scenario& s) {
-        limit(s, {.queue = RateLimit{.jobs = 1, .per = second, .burst = 2},
-                  .each_group = RateLimit{.jobs = 1, .per = 2 * second, .burst = 1}});
+        limit(s, {.queue = RateLimit{.jobs = 1, .per = one_second, .burst = 2},
+                  .each_group = RateLimit{.jobs = 1, .per = 2 * one_second, .burst = 1}});
         push_all(s, "abc");
-        push_grouped(s, "g", "g");
+        push_limited(s, "g", "g");
         expect_equal(take_all(s), std::string{"ab"}, "jobs at first");
         s.advance(Duration{-3'600'000});
-        expect_wait(s, second);
-        s.advance(second);
+        expect_wait(s, one_second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"c"}, "jobs a second later");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_all(s), std::string{"g"}, "of a group that had a token");
-        push_grouped(s, "h", "g");
+        push_limited(s, "h", "g");
         s.advance(Duration{-3'600'000});
-        expect_wait(s, second);
-        s.advance(second);
-        expect_wait(s, 2 * second);
-        s.advance(2 * second);
+        expect_wait(s, one_second);
+        s.advance(one_second);
+        expect_wait(s, 2 * one_second);
+        s.advance(2 * one_second);
         expect_equal(take_all(s), std::string{"h"}, "of a group that had none");
     });
 
     add("a bucket that is full is full, too, when the clock is set back", [](Scenario& s) {
-        const RateLimit slow{.jobs = 1, .per = 60 * second, .burst = 1};
+        const RateLimit slow{.jobs = 1, .per = 60 * one_second, .burst = 1};
         limit(s, {.queue = slow, .each_group = slow});
         expect_equal(take_all(s), std::string{}, "jobs at first");
         s.advance(Duration{-3'600'000});
-        push_grouped(s, "a", "g");
+        push_limited(s, "a", "g");
         expect_equal(take_all(s), std::string{"a"}, "jobs then");
-        push_grouped(s, "b", "h");
-        expect_wait(s, 60 * second);
+        push_limited(s, "b", "h");
+        expect_wait(s, 60 * one_second);
     });
 
     add("each attempt takes a token, and none goes back", [](Scenario& s) {
-        limit_queue(s, {.jobs = 1, .per = second});
+        limit_queue(s, {.jobs = 1, .per = one_second});
         s.push("a");
         const auto at_once = [&](auto end, Where at = Where::here()) {
-            const auto leases = lease_all(s);
+            const auto leases = lease_what_may(s);
             expect_equal(leases.size(), 1U, "jobs for a token", at);
             end(leases.front());
-            expect_wait(s, second, at);
-            s.advance(second);
+            expect_wait(s, one_second, at);
+            s.advance(one_second);
         };
         at_once([&](const Lease& lease) { s.perform(NackJob{lease, s.now()}); });
         at_once([&](const Lease& lease) { s.perform(ReleaseJob{lease, s.now()}); });
@@ -114,46 +114,46 @@ void add_queue_limit_cases(StoreCases& add) {
             s.perform(AckJob{lease});
         });
         // A lease whose reply was lost takes no other one.
-        const auto leases = lease_all(s);
+        const auto leases = lease_what_may(s);
         const AcquireJobs again{work_queue, Scenario::worker(1), 1, 0};
         expect_equal(s.perform(again).leases, leases, "leases of a lost reply");
-        s.advance(second);
+        s.advance(one_second);
         s.push("c");
         expect_equal(take_all(s), std::string{"c"}, "for the next token");
     });
 
     add("a job that ends without a beginning takes no token", [](Scenario& s) {
-        limit(s, {.queue = RateLimit{.jobs = 1, .per = second},
-                  .each_group = RateLimit{.jobs = 1, .per = second}});
+        limit(s, {.queue = RateLimit{.jobs = 1, .per = one_second},
+                  .each_group = RateLimit{.jobs = 1, .per = one_second}});
         s.push_with("a", {.expires_at = s.now() + Duration{5}});
-        auto options = in_group("g", 10, 0);
+        auto options = options_in("g", 10, 0);
         options.expires_at = s.now() + Duration{5};
         s.push_with("b", options);
-        push_grouped(s, "c", "g");
+        push_limited(s, "c", "g");
         s.advance(Duration{5});
         expect_equal(take_all(s), std::string{"c"}, "jobs that have not expired");
     });
 
     add("what falls due in a queue without a token waits for one", [](Scenario& s) {
-        limit_queue(s, {.jobs = 1, .per = second});
+        limit_queue(s, {.jobs = 1, .per = one_second});
         push_all(s, "a");
-        s.push("d", second / 2);
-        s.push("e", 3 * second);
+        s.push("d", one_second / 2);
+        s.push("e", 3 * one_second);
         expect_equal(take_all(s), std::string{"a"}, "jobs at first");
-        expect_wait(s, second);
-        s.advance(second / 2);
-        expect_wait(s, second / 2);
-        s.advance(second / 2);
+        expect_wait(s, one_second);
+        s.advance(one_second / 2);
+        expect_wait(s, one_second / 2);
+        s.advance(one_second / 2);
         expect_equal(take_all(s), std::string{"d"}, "what has been due");
-        expect_wait(s, 2 * second);
+        expect_wait(s, 2 * one_second);
     });
 
     add("a paused queue with a rate limit gives nothing, and its tokens come", [](Scenario& s) {
-        limit_queue(s, {.jobs = 2, .per = second});
+        limit_queue(s, {.jobs = 2, .per = one_second});
         push_all(s, "abcd");
         expect_equal(take_all(s), std::string{"ab"}, "jobs at first");
         s.perform(PauseQueue{work_queue, true});
-        s.advance(second);
+        s.advance(one_second);
         s.expect_idle_until(never, work_queue);
         s.perform(PauseQueue{work_queue, false});
         expect_equal(take_all(s), std::string{"cd"}, "jobs after the pause");
@@ -163,18 +163,18 @@ void add_queue_limit_cases(StoreCases& add) {
 void add_change_cases(StoreCases& add) {
     add("rate limits are listed, and hold before the first job and after the last", [](Scenario&
                                                                                            s) {
-        const RateLimits both{.queue = RateLimit{.jobs = 5, .per = second, .burst = 7},
+        const RateLimits both{.queue = RateLimit{.jobs = 5, .per = one_second, .burst = 7},
                               .each_group = RateLimit{.jobs = 1, .per = Duration{60'000}}};
         limit(s, both);
         limit(s, both);
         expect_equal(limits_of(s), both, "limits of a queue without jobs");
         expect_equal(s.queue(work_queue), QueueStatus{}, "its jobs");
-        push_grouped(s, "a", "g");
+        push_limited(s, "a", "g");
         s.perform(AckJob{s.take_work()});
         s.perform(PushJob{"other", "o", s.now()});
         s.perform(AckJob{s.take({.queue = "other"})});
         expect_equal(limits_of(s), both, "limits after the last job");
-        push_grouped(s, "b", "g");
+        push_limited(s, "b", "g");
         expect_wait(s, Duration{60'000});
         const RateLimits one{.queue = both.queue};
         limit(s, one);
@@ -188,16 +188,16 @@ void add_change_cases(StoreCases& add) {
 
     add("with other limits buckets begin full, with the same ones they stay as they are",
         [](Scenario& s) {
-            limit_queue(s, {.jobs = 2, .per = second});
+            limit_queue(s, {.jobs = 2, .per = one_second});
             push_all(s, "abcdefghij");
             expect_equal(take_all(s), std::string{"ab"}, "jobs");
-            limit_queue(s, {.jobs = 2, .per = second});
-            expect_wait(s, second / 2);
-            limit_queue(s, {.jobs = 3, .per = second});
+            limit_queue(s, {.jobs = 2, .per = one_second});
+            expect_wait(s, one_second / 2);
+            limit_queue(s, {.jobs = 3, .per = one_second});
             expect_equal(take_all(s), std::string{"cde"}, "jobs with other limits");
-            limit_queue(s, {.jobs = 2, .per = second});
+            limit_queue(s, {.jobs = 2, .per = one_second});
             expect_equal(take_all(s), std::string{"fg"}, "jobs with the former ones");
-            expect_wait(s, second / 2);
+            expect_wait(s, one_second / 2);
         });
 
     add("limits that are taken away or raised let all go that waited for tokens", [](Scenario& s) {
@@ -205,7 +205,7 @@ void add_change_cases(StoreCases& add) {
         std::string expected;
         for (const char* group : {"g", "h"}) {
             for (const char* job : {"1", "2", "3", "4"}) {
-                push_grouped(s, std::string{group} + job, group);
+                push_limited(s, std::string{group} + job, group);
             }
         }
         expect_equal(take_all(s), std::string{"g1h1"}, "jobs at first");
@@ -227,7 +227,7 @@ void add_change_cases(StoreCases& add) {
             for (std::size_t n = 0; n < jobs; ++n) {
                 const auto group = n % 2 == 0 ? "large" : "small " + std::to_string(n % 100);
                 pushes.emplace_back(PushJob{work_queue, "job " + std::to_string(n), s.now(),
-                                            in_group(group, 1'000, 0)});
+                                            options_in(group, 1'000, 0)});
             }
             static_cast<void>(perform_all(s.store(), pushes, s.now()));
             std::size_t began = 0;
@@ -259,12 +259,12 @@ void add_change_cases(StoreCases& add) {
     });
 
     add("a worker that found nothing is woken in a queue with limits", [](Scenario& s) {
-        limit(s, {.queue = RateLimit{.jobs = 2, .per = second},
-                  .each_group = RateLimit{.jobs = 1, .per = second}});
+        limit(s, {.queue = RateLimit{.jobs = 2, .per = one_second},
+                  .each_group = RateLimit{.jobs = 1, .per = one_second}});
         Signal signal;
         const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });
-        push_grouped(s, "a", "g");
-        push_grouped(s, "b", "g");
+        push_limited(s, "a", "g");
+        push_limited(s, "b", "g");
         expect_equal(take_all(s), std::string{"a"}, "jobs");
         const auto seen = signal.count();
         s.push("x");
@@ -287,7 +287,7 @@ void add_change_cases(StoreCases& add) {
         const RateLimit largest{
             .jobs = rate_limit_jobs_max, .per = rate_limit_per_max, .burst = rate_limit_jobs_max};
         limit(s, {.queue = largest, .each_group = largest});
-        push_grouped(s, "a", "g");
+        push_limited(s, "a", "g");
         s.push("b");
         expect_equal(take_all(s), std::string{"ab"}, "jobs with the largest limits");
     });
@@ -297,36 +297,36 @@ void add_explanation_cases_of_limits(StoreCases& add) {
     using Reason = JobExplanation::Reason;
 
     add("a job that waits for a token says when it comes", [](Scenario& s) {
-        limit(s, {.queue = RateLimit{.jobs = 2, .per = second},
-                  .each_group = RateLimit{.jobs = 1, .per = 4 * second}});
-        push_grouped(s, "a", "g");
-        const auto b = push_grouped(s, "b", "g");
+        limit(s, {.queue = RateLimit{.jobs = 2, .per = one_second},
+                  .each_group = RateLimit{.jobs = 1, .per = 4 * one_second}});
+        push_limited(s, "a", "g");
+        const auto b = push_limited(s, "b", "g");
         const auto x = s.push_with("x", {});
         const auto y = s.push_with("y", {});
-        const auto later = s.perform(PushJob{work_queue, "l", s.now() + second}).id;
+        const auto later = s.perform(PushJob{work_queue, "l", s.now() + one_second}).id;
         const auto explain = [&](JobId id) { return *s.perform(ExplainJob{work_queue, id}); };
         expect_equal(to_string(explain(b).reason()), to_string(Reason::awaits_worker), "before");
         expect_equal(take_all(s), std::string{"ax"}, "jobs");
         auto found = explain(y);
         expect_equal(to_string(found.reason()), to_string(Reason::rate_limited), "of the queue");
         expect_equal(to_text(found), "the rate limit of its queue is used up", "the words");
-        expect(found.queue_limited_until == s.now() + second / 2, "the token of the queue");
+        expect(found.queue_limited_until == s.now() + one_second / 2, "the token of the queue");
         expect(!found.group_limited_until, "a job without a group waits for one");
         found = explain(b);
         expect_equal(to_text(found), "the rate limits of its queue and its group 'g' are used up",
                      "the words for both");
-        expect(found.group_limited_until == s.now() + 4 * second, "the token of the group");
+        expect(found.group_limited_until == s.now() + 4 * one_second, "the token of the group");
         expect_equal(to_string(explain(x).reason()), to_string(Reason::leased), "of one leased");
         expect_equal(to_string(explain(later).reason()), to_string(Reason::not_due), "not due");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(to_string(explain(later).reason()), to_string(Reason::awaits_worker), "due");
         found = explain(b);
         expect_equal(to_text(found), "the rate limit of its group 'g' is used up",
                      "the words of the group");
         expect(!found.queue_limited_until, "the queue has a token");
-        expect(found.group_limited_until == s.now() + 3 * second, "the token of the group");
+        expect(found.group_limited_until == s.now() + 3 * one_second, "the token of the group");
         expect_equal(take_all(s), std::string{"yl"}, "jobs");
-        s.advance(3 * second);
+        s.advance(3 * one_second);
         expect_equal(to_string(explain(b).reason()), to_string(Reason::awaits_worker), "at last");
         expect_equal(take_all(s), std::string{"b"}, "jobs");
     });

@@ -29,6 +29,7 @@ inline constexpr const char* shop = "shop--key";
 
 /// The longest backoff of deliveries: short enough that no case reaches an hour by accident.
 inline constexpr Duration backoff_max{60'000};
+inline constexpr Duration one_second{1'000};
 
 /// How a case publishes.
 struct Publication {

@@ -34,11 +34,11 @@ void add_timer_death_cases(StoreCases& add) {
         expect_equal(s.perform(CancelTimer{timer_space, "a"}), Removal::unknown,
                      "cancelling a DEAD timer");
         expect_equal(confirm(s, "a"), TimerConfirmed::unknown, "confirming it");
-        const RepostDeadTimers repost{timer_space, "a", s.now() + second};
+        const RepostDeadTimers repost{timer_space, "a", s.now() + one_second};
         expect_equal(s.perform(repost), Count{1}, "posting it again");
         expect_equal(s.perform(repost), Count{0}, "posting it once more");
-        expect_equal(found(s, "a").retries, 0U, "its retries");
-        s.advance(second);
+        expect_equal(found_timer(s, "a").retries, 0U, "its retries");
+        s.advance(one_second);
         const auto fired = take(s).timers.at(0);
         expect_equal(fired,
                      FiredTimer{.id = "a",
@@ -109,7 +109,7 @@ void add_timer_death_cases(StoreCases& add) {
             const auto dead = static_cast<int>(dead_timers_max);
             for (int i = 0; i < dead + more; ++i) {
                 // The three that are due first die first.
-                post(s, std::to_string(100'000 + i), i < more ? Duration{0} : 100 * second, 1);
+                post(s, std::to_string(100'000 + i), i < more ? Duration{0} : 100 * one_second, 1);
             }
             take(s, 3);
             s.advance(Duration{10'000});

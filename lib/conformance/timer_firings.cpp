@@ -20,8 +20,8 @@ namespace routemaster::testing {
 
 void add_timer_firing_cases(StoreCases& add) {
     add("a timer fires when it is due, and not one millisecond sooner", [](Scenario& s) {
-        post(s, "a", second);
-        const auto due = s.now() + second;
+        post(s, "a", one_second);
+        const auto due = s.now() + one_second;
         expect_equal(take(s).wake_at, due, "when to ask");
         s.advance(Duration{999});
         expect_equal(take(s), TakenTimers{{}, due}, "taken a millisecond before");
@@ -37,10 +37,10 @@ void add_timer_firing_cases(StoreCases& add) {
     });
 
     add("timers fire in the order in which they are due, and equals by their ids", [](Scenario& s) {
-        for (const char* id : {"b", "B", "\xc3\xa9", "a", "~", "aa"}) post(s, id, second);
-        post(s, "later", second + Duration{1});
-        post(s, "sooner", second - Duration{1});
-        s.advance(2 * second);
+        for (const char* id : {"b", "B", "\xc3\xa9", "a", "~", "aa"}) post(s, id, one_second);
+        post(s, "later", one_second + Duration{1});
+        post(s, "sooner", one_second - Duration{1});
+        s.advance(2 * one_second);
         const auto first = take(s, 3);
         expect_equal(ids_of(first), Ids{"sooner", "B", "a"}, "the first three");
         expect_equal(first.wake_at, s.now(), "when to ask while more is due");
@@ -69,7 +69,7 @@ void add_timer_firing_cases(StoreCases& add) {
                                 .payload = encode(payloads[i]),
                                 .due_at = s.now(),
                                 .retries_max = 1});
-            expect(found(s, id).payload == payloads[i], "the payload of " + id);
+            expect(found_timer(s, id).payload == payloads[i], "the payload of " + id);
             const auto taken = take(s);
             expect_equal(taken.timers.at(0).payload, encode(payloads[i]), "the payload that fired");
             s.advance(Duration{10'000});
@@ -93,7 +93,7 @@ void add_timer_firing_cases(StoreCases& add) {
                                     .confirm_by = confirm_by,
                                     .firing = first.firing},
                          "the first firing");
-            const auto status = found(s, "a");
+            const auto status = found_timer(s, "a");
             expect_equal(status.state, TimerState::fired, "its state");
             expect_equal(status.at, confirm_by, "when it is due again");
             expect_equal(take(s), TakenTimers{{}, confirm_by}, "taken meanwhile");
@@ -148,7 +148,7 @@ void add_timer_firing_cases(StoreCases& add) {
         for (int i = 0; i < timers; ++i) {
             post(s, std::to_string(i), Duration{i % 10}, static_cast<std::uint32_t>(i % 2));
         }
-        s.advance(second);
+        s.advance(one_second);
         std::mutex mutex;  // Guards `fired`.
         std::multiset<std::string> fired;
         in_threads(8, [&](unsigned thread) {
@@ -197,7 +197,7 @@ void add_timer_firing_cases(StoreCases& add) {
             // Posted in another order than they are due.
             post(s, std::to_string(100'000 + i), Duration{(i * 7) % 50});
         }
-        s.advance(second);
+        s.advance(one_second);
         std::vector<std::pair<TimePoint, std::string>> fired;
         while (true) {
             const auto taken = take(s);
@@ -219,7 +219,7 @@ void add_timer_firing_cases(StoreCases& add) {
                 const auto delay = Duration{static_cast<std::int64_t>(i * 7 % 50)};
                 post_large(s, std::to_string(100 + i), delay, 1);
             }
-            s.advance(second);
+            s.advance(one_second);
             for (const auto retries : {0U, 1U}) {
                 std::vector<std::pair<TimePoint, std::string>> fired;
                 int slices = 0;
@@ -251,14 +251,14 @@ void add_timer_firing_cases(StoreCases& add) {
         [](Scenario& s) {
             post(s, "once", Duration{0});
             post(s, "again", Duration{0}, 1);
-            post(s, "later", second);
+            post(s, "later", one_second);
             expect_equal(take_ids(s), Ids{"again", "once"}, "taken");
             const auto confirm_by = s.now() + Duration{10'000};
             s.advance(Duration{-3'600'000});
             expect_equal(take_ids(s), Ids{}, "taken after the clock was set back");
-            expect_equal(found(s, "again").at, confirm_by, "when it is due again");
-            post(s, "new", second);
-            s.advance(second);
+            expect_equal(found_timer(s, "again").at, confirm_by, "when it is due again");
+            post(s, "new", one_second);
+            s.advance(one_second);
             expect_equal(take_ids(s), Ids{"new"}, "a timer by the new time");
             s.advance(Duration{7'200'000});
             expect_equal(take_ids(s), Ids{"later", "again"}, "taken after a step forward");

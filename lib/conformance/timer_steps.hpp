@@ -15,8 +15,6 @@
 
 namespace routemaster::testing {
 
-inline constexpr Duration second{1'000};
-
 using Ids = std::vector<std::string>;
 
 /// A step that posts a timer whose payload is its id.
@@ -69,7 +67,7 @@ inline bool exists(const Scenario& s, const std::string& id) {
 }
 
 /// The timer of an id that is there.
-inline TimerStatus found(const Scenario& s, const std::string& id, Where at = Where::here()) {
+inline TimerStatus found_timer(const Scenario& s, const std::string& id, Where at = Where::here()) {
     auto timer = s.perform(FindTimer{timer_space, id}, at);
     expect(timer.has_value(), "there is no timer " + id, at);
     return *std::move(timer);

@@ -11,13 +11,13 @@ namespace routemaster::testing {
 void add_timer_turn_cases(StoreCases& add) {
     add("a timer that is due sooner than a listener was told wakes it", [](Scenario& s) {
         Ear ear{s, "ear"};
-        post(s, "a", 10 * second);
+        post(s, "a", 10 * one_second);
         ear.expect_woken("a post");
-        expect_equal(ear.ask().wake_at, s.now() + 10 * second, "when to ask");
-        post(s, "b", 5 * second);
+        expect_equal(ear.ask().wake_at, s.now() + 10 * one_second, "when to ask");
+        post(s, "b", 5 * one_second);
         ear.expect_woken("a post for sooner");
         ear.ask();
-        s.perform(PostponeTimer{timer_space, "a", s.now() + second});
+        s.perform(PostponeTimer{timer_space, "a", s.now() + one_second});
         ear.expect_woken("having it sooner");
         ear.ask();
         s.perform(post_of(s, "b", Duration{0}));
@@ -45,28 +45,28 @@ void add_timer_turn_cases(StoreCases& add) {
     add("a listener whose turn it is not asks in time when the other one is gone", [](Scenario& s) {
         Ear gone{s, "gone"};
         Ear ear{s, "ear"};
-        post(s, "a", second);
+        post(s, "a", one_second);
         gone.expect_woken("a post");
         gone.ask();
         const auto wake_at = ear.ask().wake_at;
-        expect(wake_at > s.now() + second, "it is not its turn");
-        expect(wake_at <= s.now() + second + timer_listener_silence, "it asks in time");
-        s.advance(second + timer_listener_silence);
+        expect(wake_at > s.now() + one_second, "it is not its turn");
+        expect(wake_at <= s.now() + one_second + timer_listener_silence, "it asks in time");
+        s.advance(one_second + timer_listener_silence);
         expect_equal(ids_of(ear.ask()), Ids{"a"}, "taken");
-        post(s, "b", second);
+        post(s, "b", one_second);
         ear.expect_woken("the next timer");
-        expect_equal(ear.ask().wake_at, s.now() + second, "when to ask");
+        expect_equal(ear.ask().wake_at, s.now() + one_second, "when to ask");
     });
 
     add("who finds the other one late asks again when that is gone", [](Scenario& s) {
         Ear gone{s, "gone"};
         Ear ear{s, "ear"};
-        post(s, "a", second);
+        post(s, "a", one_second);
         gone.expect_woken("a post");
         gone.ask();
         ear.ask();
-        post(s, "b", 2 * second);
-        s.advance(second + timer_listener_silence - Duration{1});
+        post(s, "b", 2 * one_second);
+        s.advance(one_second + timer_listener_silence - Duration{1});
         expect_equal(ids_of(ear.ask()), Ids{"a"}, "taken out of turn");
         post(s, "c", Duration{1});
         expect_equal(ear.ask().wake_at, s.now() + Duration{1}, "when the other one is gone");
@@ -77,17 +77,17 @@ void add_timer_turn_cases(StoreCases& add) {
     add("when a listener leaves, or is busy, the next one has its turn", [](Scenario& s) {
         Ear one{s, "one"};
         Ear two{s, "two"};
-        post(s, "a", second);
+        post(s, "a", one_second);
         one.expect_woken("a post");
         one.ask();
         two.ask();
         one.leave();
         two.expect_woken("the end of the other one");
-        expect_equal(two.ask().wake_at, s.now() + second, "when to ask");
+        expect_equal(two.ask().wake_at, s.now() + one_second, "when to ask");
         one.ask();
         expect_equal(two.ask(0), TakenTimers{}, "taken by a busy listener");
         one.expect_woken("the other one being busy");
-        expect_equal(one.ask().wake_at, s.now() + second, "when the first one is to ask");
+        expect_equal(one.ask().wake_at, s.now() + one_second, "when the first one is to ask");
         expect_equal(counts(s).listeners, std::uint64_t{1}, "listeners");
         s.perform(LeaveTimers{timer_space, "nobody"});
         s.perform(LeaveTimers{"nowhere", "one"});
@@ -113,27 +113,27 @@ void add_timer_turn_cases(StoreCases& add) {
         expect_equal(counts(s).dead, std::uint64_t{1}, "DEAD timers");
         s.perform(LeaveTimers{timer_space, "ear"});
         Ear ear{s, "another"};
-        s.perform(RepostDeadTimers{timer_space, {}, s.now() + second});
+        s.perform(RepostDeadTimers{timer_space, {}, s.now() + one_second});
         ear.expect_woken("a timer that is posted again");
-        expect_equal(ear.ask().wake_at, s.now() + second, "when to ask");
+        expect_equal(ear.ask().wake_at, s.now() + one_second, "when to ask");
     });
 
     add("a clock that is set back keeps nobody from its turn", [](Scenario& s) {
         Ear gone{s, "gone"};
         Ear ear{s, "ear"};
-        post(s, "a", second);
+        post(s, "a", one_second);
         gone.expect_woken("a post");
         s.advance(Duration{-3'600'000});
-        post(s, "b", second);
+        post(s, "b", one_second);
         ear.ask();
-        s.advance(second);
+        s.advance(one_second);
         ear.ask();
         for (int i = 0; i < 3; ++i) {
             s.advance(timer_listener_silence);
             ear.ask();
         }
-        post(s, "c", second);
-        expect_equal(ear.ask().wake_at, s.now() + second, "when to ask: it has the turn");
+        post(s, "c", one_second);
+        expect_equal(ear.ask().wake_at, s.now() + one_second, "when to ask: it has the turn");
     });
 }
 

@@ -24,57 +24,58 @@ Ids listed_ids(const std::vector<TimerStatus>& timers) {
 
 void add_change_cases(StoreCases& add) {
     add("a timer that is posted again is replaced, whatever its state", [](Scenario& s) {
-        post(s, "a", second, 1);
-        auto other = post_of(s, "a", 2 * second, 1);
+        post(s, "a", one_second, 1);
+        auto other = post_of(s, "a", 2 * one_second, 1);
         other.payload = encode(Value{"other"});
         expect_equal(s.perform(other), TimerPosted::replaced, "posting it while PENDING");
         expect_equal(listed(s).size(), std::size_t{1}, "timers");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_ids(s), Ids{}, "the old time counts no more");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take(s).timers.at(0).payload, encode(Value{"other"}), "its payload");
 
-        expect_equal(s.perform(post_of(s, "a", second, 1)), TimerPosted::replaced,
+        expect_equal(s.perform(post_of(s, "a", one_second, 1)), TimerPosted::replaced,
                      "posting it while FIRED");
         expect_equal(confirm(s, "a", 0), TimerConfirmed::unknown, "the former firing");
-        expect_equal(found(s, "a").state, TimerState::pending, "its state");
-        s.advance(second);
+        expect_equal(found_timer(s, "a").state, TimerState::pending, "its state");
+        s.advance(one_second);
         let_fire(s);
         s.advance(Duration{10'000});
         take(s);
-        expect_equal(found(s, "a").state, TimerState::dead, "its state in the end");
+        expect_equal(found_timer(s, "a").state, TimerState::dead, "its state in the end");
 
-        expect_equal(s.perform(post_of(s, "a", second)), TimerPosted::replaced,
+        expect_equal(s.perform(post_of(s, "a", one_second)), TimerPosted::replaced,
                      "posting it while DEAD");
         expect_equal(listed(s, TimerState::dead).size(), std::size_t{0}, "DEAD timers");
-        const auto status = found(s, "a");
+        const auto status = found_timer(s, "a");
         expect_equal(status.retries, 0U, "retries");
         expect_equal(status.retries_max, 0U, "retries that it may have");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take_ids(s), Ids{"a"}, "taken");
-        expect_equal(s.perform(post_of(s, "a", second)), TimerPosted::posted,
+        expect_equal(s.perform(post_of(s, "a", one_second)), TimerPosted::posted,
                      "posting it when it is gone");
     });
 
     add("a post that is to keep a timer changes neither a PENDING nor a FIRED one",
         [](Scenario& s) {
-            post(s, "a", second, 1);
-            auto other = post_of(s, "a", 2 * second, 1);
+            post(s, "a", one_second, 1);
+            auto other = post_of(s, "a", 2 * one_second, 1);
             other.payload = encode(Value{"other"});
             other.keep = true;
-            const auto pending = found(s, "a");
+            const auto pending = found_timer(s, "a");
             expect_equal(s.perform(other), TimerPosted::kept, "posting it while PENDING");
-            expect_equal(found(s, "a"), pending, "the PENDING timer");
-            s.advance(second);
+            expect_equal(found_timer(s, "a"), pending, "the PENDING timer");
+            s.advance(one_second);
             let_fire(s);
-            const auto fired = found(s, "a");
+            const auto fired = found_timer(s, "a");
             expect_equal(s.perform(other), TimerPosted::kept, "posting it while FIRED");
-            expect_equal(found(s, "a"), fired, "the FIRED timer");
+            expect_equal(found_timer(s, "a"), fired, "the FIRED timer");
             s.advance(Duration{10'000});
             take(s);
-            expect_equal(found(s, "a").state, TimerState::dead, "its state in the end");
+            expect_equal(found_timer(s, "a").state, TimerState::dead, "its state in the end");
             expect_equal(s.perform(other), TimerPosted::replaced, "posting it while DEAD");
-            expect(found(s, "a").payload == Value{"other"}, "the payload must be the new one");
+            expect(found_timer(s, "a").payload == Value{"other"},
+                   "the payload must be the new one");
             s.perform(CancelTimer{timer_space, "a"});
             expect_equal(s.perform(other), TimerPosted::posted, "posting it when it is gone");
         });
@@ -82,7 +83,7 @@ void add_change_cases(StoreCases& add) {
     add("a timer that is cancelled fires no more", [](Scenario& s) {
         const CancelTimer cancel{timer_space, "a"};
         expect_equal(s.perform(cancel), Removal::unknown, "cancelling what is not there");
-        post(s, "a", second);
+        post(s, "a", one_second);
         expect_equal(s.perform(cancel), Removal::removed, "cancelling it while PENDING");
         expect_equal(s.perform(cancel), Removal::unknown, "cancelling it again");
         post(s, "a", Duration{0}, 1);
@@ -106,10 +107,10 @@ void add_change_cases(StoreCases& add) {
         const auto firing = take(s).timers.at(0).firing;
         expect_equal(give_up(1U), std::uint64_t{0}, "giving up another firing");
         expect_equal(give_up(0U, firing + 1), std::uint64_t{0}, "giving up a later firing");
-        expect_equal(found(s, "a").state, TimerState::fired, "its state");
+        expect_equal(found_timer(s, "a").state, TimerState::fired, "its state");
         expect_equal(give_up(0U, firing), std::uint64_t{1}, "giving it up");
         expect_equal(give_up(0U, firing), std::uint64_t{0}, "repeating it");
-        const auto dead = found(s, "a");
+        const auto dead = found_timer(s, "a");
         expect_equal(dead.state, TimerState::dead, "its state then");
         expect_equal(dead.at, s.now(), "when it died");
         expect_equal(dead.reason, std::string{"no such order"}, "why");
@@ -118,7 +119,7 @@ void add_change_cases(StoreCases& add) {
         s.advance(Duration{100'000});
         expect_equal(take_ids(s), Ids{}, "taken");
         s.perform(RepostDeadTimers{timer_space, "a", s.now()});
-        expect_equal(found(s, "a").reason, std::string{}, "why, of one that is not DEAD");
+        expect_equal(found_timer(s, "a").reason, std::string{}, "why, of one that is not DEAD");
         expect_equal(take_ids(s), Ids{"a"}, "taken when it was reposted");
         s.expect_refused(GiveUpTimer{"no space", "a"}, "namespace");
     });
@@ -129,7 +130,7 @@ void add_change_cases(StoreCases& add) {
                 s.perform(post_of(s, id, Duration{0}, 5));
                 take(s);
                 s.perform(GiveUpTimer{.space = timer_space, .id = id, .reason = reason});
-                return found(s, id).reason;
+                return found_timer(s, id).reason;
             };
             // The last character would be cut in two.
             const std::string most(timer_reason_max - 1, 'x');
@@ -146,22 +147,22 @@ void add_change_cases(StoreCases& add) {
         const auto postpone = [&](Duration delay) {
             return s.perform(PostponeTimer{timer_space, "a", s.now() + delay}).value;
         };
-        expect_equal(postpone(second), std::uint64_t{0}, "postponing what is not there");
-        post(s, "a", second, 1);
-        expect_equal(postpone(2 * second), std::uint64_t{1}, "postponing it");
-        expect_equal(found(s, "a").at, s.now() + 2 * second, "when it is due");
+        expect_equal(postpone(one_second), std::uint64_t{0}, "postponing what is not there");
+        post(s, "a", one_second, 1);
+        expect_equal(postpone(2 * one_second), std::uint64_t{1}, "postponing it");
+        expect_equal(found_timer(s, "a").at, s.now() + 2 * one_second, "when it is due");
         expect_equal(postpone(Duration{1}), std::uint64_t{1}, "having it sooner");
         expect_equal(take(s).wake_at, s.now() + Duration{1}, "when to ask");
         expect_equal(postpone(Duration{1}), std::uint64_t{1}, "repeating it");
         s.advance(Duration{1});
         expect_equal(take_ids(s), Ids{"a"}, "taken");
-        expect_equal(postpone(second), std::uint64_t{0}, "postponing it while FIRED");
+        expect_equal(postpone(one_second), std::uint64_t{0}, "postponing it while FIRED");
         s.advance(Duration{10'000});
         take(s, 0);
-        expect_equal(found(s, "a").state, TimerState::pending, "a timer that came back");
-        expect_equal(postpone(second), std::uint64_t{1}, "postponing it then");
+        expect_equal(found_timer(s, "a").state, TimerState::pending, "a timer that came back");
+        expect_equal(postpone(one_second), std::uint64_t{1}, "postponing it then");
         expect_equal(take_ids(s), Ids{}, "taken before");
-        s.advance(second);
+        s.advance(one_second);
         expect_equal(take(s).timers.at(0).retries, 1U, "retries of the next firing");
     });
 
@@ -242,15 +243,17 @@ void add_change_cases(StoreCases& add) {
 
     add("a namespace is counted", [](Scenario& s) {
         expect_equal(counts(s), TimerCounts{}, "an empty namespace");
-        post(s, "a", second);
-        post(s, "b", 2 * second);
+        post(s, "a", one_second);
+        post(s, "b", 2 * one_second);
         post(s, "c", Duration{0}, 1);
         Ear ear{s, "ear"};
-        expect_equal(
-            counts(s),
-            TimerCounts{
-                .pending = 2, .fired = 1, .dead = 0, .listeners = 1, .next_due = s.now() + second},
-            "three timers");
+        expect_equal(counts(s),
+                     TimerCounts{.pending = 2,
+                                 .fired = 1,
+                                 .dead = 0,
+                                 .listeners = 1,
+                                 .next_due = s.now() + one_second},
+                     "three timers");
         ear.leave();
         expect_equal(counts(s).listeners, std::uint64_t{0}, "listeners when it left");
     });
@@ -270,9 +273,9 @@ void add_change_cases(StoreCases& add) {
 
 void add_refused_timer_cases(StoreCases& add) {
     add("a bad step about timers is refused and changes nothing", [](Scenario& s) {
-        post(s, "there", second, 1);
+        post(s, "there", one_second, 1);
         const auto refused = [&](auto change, const char* field, Where at = Where::here()) {
-            auto step = post_of(s, "a", second);
+            auto step = post_of(s, "a", one_second);
             change(step);
             s.expect_refused(step, field, at);
         };
@@ -357,7 +360,7 @@ void add_refused_timer_cases(StoreCases& add) {
         step.due_at = due_at_max;
         step.confirm_within = timer_confirm_max;
         s.perform(step);
-        expect_equal(found(s, id).at, due_at_max, "when it is due");
+        expect_equal(found_timer(s, id).at, due_at_max, "when it is due");
         expect_equal(take(s).wake_at, due_at_max, "when to ask");
         step.due_at = TimePoint{};
         expect_equal(s.perform(step), TimerPosted::replaced, "posting it again");

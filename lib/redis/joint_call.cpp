@@ -42,6 +42,7 @@ bool can_join(const Call& first, const Call& next) noexcept {
 Call join(Call first, std::vector<Call> further) {
     Call all{.script = first.joint,
              .arguments = std::move(first.arguments),
+             .done = {},
              .joined = 1 + further.size()};
     std::vector<Done> reported;
     reported.reserve(all.joined);

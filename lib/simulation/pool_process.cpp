@@ -30,6 +30,20 @@ std::vector<PoolQueue> pool_queues(const std::vector<std::string>& further) {
 
 constexpr Duration wait_of_failed_max{2'000};
 
+WorkerPoolOptions options_of(SimulationContext& context, const std::vector<std::string>& further,
+                             std::uint64_t seed, Log log) {
+    WorkerPoolOptions options;
+    options.queues = pool_queues(further);
+    options.threads = 0;
+    options.slots = 64;
+    options.retry = {.wait_first = Duration{100}, .wait_max = wait_of_failed_max};
+    options.poll_interval = Duration{500};
+    options.seed = seed;
+    options.clock = &context.clock;
+    options.log = std::move(log);
+    return options;
+}
+
 }  // namespace
 
 PoolProcess::PoolProcess(SimulationContext& context, Store& store, Subscribers& subscribers,
@@ -46,20 +60,7 @@ PoolProcess::PoolProcess(SimulationContext& context, Store& store, Subscribers& 
       subscribers_{subscribers},
       die_{std::move(die)},
       link_{context, store},
-      pool_{
-          link_,
-          {.queues = pool_queues(further),
-           .threads = 0,
-           .slots = 64,
-           .retry = {.wait_first = Duration{100}, .wait_max = wait_of_failed_max},
-           .poll_interval = Duration{500},
-           .seed = seed,
-           .clock = &context.clock,
-           .log = [&context, alive = std::weak_ptr{alive_}, who = this->name()](
-                      LogLevel level, std::string_view text) {
-               if (alive.expired()) return;
-               context.note(who + ": " + std::string{to_string(level)} + ": " + std::string{text});
-           }}} {
+      pool_{link_, options_of(context, further, seed, log())} {
     const AsyncJobHandler handler = [this](const JobResponder& responder) { begin(responder); };
     for (const char* job :
          {work_name, follow_up_name, tick_name, batched_name, success_name, end_name}) {

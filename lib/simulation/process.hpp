@@ -7,9 +7,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "routemaster/active.hpp"
+#include "routemaster/log.hpp"
 #include "routemaster/uid.hpp"
 #include "simulation_context.hpp"
 
@@ -71,6 +73,15 @@ protected:
         active_ = &active;
         active.wake_with([this] { wake(); });
         wake();
+    }
+
+    /// Notes what it logs. What it gave out may outlive it, and the world.
+    [[nodiscard]] Log log() const {
+        return [&context = context_, alive = std::weak_ptr{alive_}, who = name_](
+                   LogLevel level, std::string_view text) {
+            if (alive.expired()) return;
+            context.note(who + ": " + std::string{to_string(level)} + ": " + std::string{text});
+        };
     }
 
 private:

@@ -4,6 +4,21 @@
 #include <utility>
 
 namespace routemaster::simulation {
+namespace {
+
+TimerListenerOptions options_of(SimulationContext& context, const std::string& name,
+                                std::size_t slots, Log log) {
+    TimerListenerOptions options;
+    options.name = name;
+    options.threads = 0;
+    options.slots = slots;
+    options.confirm_within = Duration{1'000} + context.up_to(Duration{2'000});
+    options.clock = &context.clock;
+    options.log = std::move(log);
+    return options;
+}
+
+}  // namespace
 
 TimerProcess::TimerProcess(SimulationContext& context, Store& store, TimerAccounts& accounts,
                            Subscribers& subscribers, std::string name, std::function<void()> die)
@@ -14,21 +29,9 @@ TimerProcess::TimerProcess(SimulationContext& context, Store& store, TimerAccoun
       die_{std::move(die)},
       slots_{static_cast<std::size_t>(1 + context.random.below(8))},
       link_{context, store},
-      listener_{
-          link_,
-          timer_space,
-          AsyncTimerHandler{[this](const TimerResponder& responder) { begin(responder); }},
-          {.name = this->name(),
-           .threads = 0,
-           .slots = slots_,
-           .confirm_within = Duration{1'000} + context.up_to(Duration{2'000}),
-           .clock = &context.clock,
-           // A responder may outlive the process, and the world.
-           .log = [&context, alive = std::weak_ptr{alive_}, who = this->name()](
-                      LogLevel level, std::string_view text) {
-               if (alive.expired()) return;
-               context.note(who + ": " + std::string{to_string(level)} + ": " + std::string{text});
-           }}} {
+      listener_{link_, timer_space,
+                AsyncTimerHandler{[this](const TimerResponder& responder) { begin(responder); }},
+                options_of(context, this->name(), slots_, log())} {
     run(listener_);
 }
 
