@@ -3,9 +3,10 @@
 
     list_cases.py EXECUTABLE OUTPUT --folder NAME --timeout SECONDS [--together]
 
-Each case is a test, in a process of its own, named FOLDER/CASE. With --together, those of one file
-are one test, named after the file, and those that are registered for a store are named after it: a
-sanitizer takes longer to start than most cases to run. What is more than a hundred cases is split.
+Each case is a test, in a process of its own, named FOLDER/CASE; but those that are registered for a
+store are one test, named after it, as a server takes longer to start than most of them to run. With
+--together, those of one file are one test, too, named after the file: a sanitizer takes as long.
+What is more than a hundred cases is split.
 """
 
 import argparse
@@ -35,27 +36,26 @@ def filter_of(name):
     return "--test-case=" + name.replace(",", "\\,")
 
 
-def alone(cases):
-    """(name, arguments) of each test, if every case is one."""
-    return [(name, [filter_of(name)]) for name, _ in cases]
-
-
-def together(cases):
-    """(name, arguments) of each test, if a file or a store is one."""
+def tests_of(cases, together):
+    """(name, arguments) of each test."""
     groups = collections.Counter()
     for name, file in cases:
-        if file.suffix == ".cpp":
+        if file.suffix != ".cpp":
+            # Registered in a header, which has each store's.
+            store = name.partition(": ")[0]
+            groups[store, "--source-file=*/" + file.name, filter_of(store + ": *")] += 1
+        elif together:
             groups[file.stem, f"--source-file=*/{file.name}"] += 1
         else:
-            store = name.partition(": ")[0]
-            groups[store, filter_of(store + ": *")] += 1
-    for (name, selection), count in groups.items():
+            groups[name, filter_of(name)] += 1
+    for (name, *selection), count in groups.items():
         if count <= TOGETHER_MAX:
-            yield name, [selection]
+            yield name, selection
             continue
         for first in range(1, count + 1, TOGETHER_MAX):
             last = min(first + TOGETHER_MAX - 1, count)
-            yield f"{name}, {first} to {last}", [selection, f"--first={first}", f"--last={last}"]
+            yield (f"{name}, {first} to {last}",
+                   [*selection, f"--first={first}", f"--last={last}"])
 
 
 def main():
@@ -69,7 +69,7 @@ def main():
 
     cases = cases_of(options.executable)
     lines = []
-    for name, arguments in together(cases) if options.together else alone(cases):
+    for name, arguments in tests_of(cases, options.together):
         test = literal(f"{options.folder}/{name}")
         words = " ".join(map(literal, [options.executable, *arguments]))
         lines.append(f"add_test({test} {words})\n"

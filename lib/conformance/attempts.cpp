@@ -197,6 +197,14 @@ void add_attempt_cases(StoreCases& add) {
         expect_equal(s.push("late"), PushOutcome::pushed, "pushing it again");
     });
 
+    add("a job whose last attempt is nacked is BURIED at once", [](Scenario& s) {
+        const auto id = s.push_with("a", {.attempts_max = 2});
+        expect_equal(s.perform(NackJob{s.take_work(), s.now()}), Settlement::settled, "the first");
+        expect_equal(s.perform(NackJob{s.take_work(), s.now()}), Settlement::buried, "the last");
+        expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs");
+        expect_equal(s.job(id).errors.back().text, std::string{unreported_error}, "its error");
+    });
+
     add("jobs that are not fit to run make no worker get less than it asked for", [](Scenario& s) {
         s.push_with("late 1", {.expires_at = s.now()});
         s.push_with("used up", {.attempts_max = 1});

@@ -84,6 +84,23 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"h"}, "of a group that had none");
     });
 
+    add("those who come late fill no bucket twice", [](Scenario& s) {
+        limit(s, {.queue = RateLimit{.jobs = 4, .per = one_second, .burst = 1},
+                  .each_group = RateLimit{.jobs = 4, .per = one_second, .burst = 1}});
+        push_limited(s, "a", "g");
+        for (const char* job : {"b", "c", "d", "e", "f"}) push_limited(s, job, "g");
+        expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+        // The steps of another process come a little later than they were sent.
+        std::string taken;
+        for (int i = 0; i < 50; ++i) {
+            s.advance(Duration{-90});
+            taken += take_all(s);
+            s.advance(Duration{100});
+            taken += take_all(s);
+        }
+        expect_equal(taken, std::string{"bc"}, "jobs in half a second");
+    });
+
     add("a bucket that is full is full, too, when the clock is set back", [](Scenario& s) {
         const RateLimit slow{.jobs = 1, .per = 60 * one_second, .burst = 1};
         limit(s, {.queue = slow, .each_group = slow});

@@ -12,6 +12,10 @@ namespace {
 /// second, and up to a second after it was refused.
 constexpr Duration begin_lateness_max{3'000};
 
+/// Who comes later than that is taken for somebody whose clock was set back; the next one then
+/// fills the bucket for the same time once more.
+constexpr Duration late_max{1'000};
+
 /// When an empty bucket has a token.
 Duration first_token(const std::optional<RateLimit>& limit) {
     if (!limit) return Duration{0};
@@ -54,7 +58,9 @@ void RateAccounts::asked(const Step& step, const Submitted& when, bool refusing)
     if (!limited_ || (!acquires && !limits)) return;
     auto& change = changes_[when.number];
     change.at = context_.elapsed();
-    change.emptied_at = change.at - std::max(context_.now() - when.now, Duration{0});
+    const auto late = std::max(context_.now() - when.now, Duration{0});
+    change.said_at = change.at - late;
+    if (late > late_max) change.late = late;
     change.forgets = std::exchange(forgets_, false);
     if (limits) change.limits = limit->limits;
     if (acquires) change.acquires = std::exchange(empties_, false);
@@ -76,7 +82,7 @@ void RateAccounts::replied(const Step& step, const Outcome& outcome, const Submi
         const auto& change = found->second;
         if (!change.begun.empty()) {
             static_cast<void>(count());
-        } else if (!change.forgets && !change.acquires) {
+        } else if (!change.forgets && !change.acquires && change.late == Duration{0}) {
             changes_.erase(found);
         }
     }
@@ -102,26 +108,38 @@ void RateAccounts::apply(Tokens& tokens, const Change& change) const {
                   .unused = filled(change.limits->each_group, change.at)};
     }
     if (change.acquires && tokens.forgotten) {
-        const Bucket empty{0, change.emptied_at};
+        const Bucket empty{0, change.said_at};
         tokens = {.limits = tokens.limits, .queue = empty, .unused = empty};
+    }
+    if (change.late > Duration{0}) {
+        fill(tokens.queue, tokens.limits.queue, change.late);
+        fill(tokens.unused, tokens.limits.each_group, change.late);
+        for (auto& [group, bucket] : tokens.groups) {
+            fill(bucket, tokens.limits.each_group, change.late);
+        }
     }
     for (const auto& [group, jobs] : change.begun) {
         if (const auto& limit = tokens.limits.queue) {
-            take(tokens.queue, *limit, jobs, change.at, "queue " + queue_);
+            take(tokens.queue, *limit, jobs, change.said_at, "queue " + queue_);
         }
         if (const auto& limit = tokens.limits.each_group; limit && !group.empty()) {
             auto& bucket = tokens.groups.try_emplace(group, tokens.unused).first->second;
-            take(bucket, *limit, jobs, change.at, group);
+            take(bucket, *limit, jobs, change.said_at, group);
         }
     }
+}
+
+void RateAccounts::fill(Bucket& bucket, const std::optional<RateLimit>& limit, Duration span) {
+    if (limit) bucket.parts += span.count() * std::int64_t{limit->jobs};
 }
 
 void RateAccounts::take(Bucket& bucket, const RateLimit& limit, std::int64_t jobs, Duration at,
                         const std::string& whose) const {
     // A token that comes within a millisecond counts from when it was to come.
     const auto most = filled(limit, at).parts + std::int64_t{limit.jobs};
-    const auto passed = (at - bucket.at).count();
-    bucket = {std::min(most, bucket.parts + passed * std::int64_t{limit.jobs}), at};
+    const auto passed = std::max(at - bucket.at, Duration{0}).count();
+    bucket = {std::min(most, bucket.parts + passed * std::int64_t{limit.jobs}),
+              std::max(at, bucket.at)};
     bucket.parts -= jobs * limit.per.count();
     if (bucket.parts < 0) context_.fail("more jobs begin than there are tokens: " + whose);
 }

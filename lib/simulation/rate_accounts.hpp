@@ -74,14 +74,16 @@ private:
     /// What a submission has done to them.
     struct Change {
         Duration at{0};
-        Duration emptied_at{0};  // The same as the step says, which may be late.
-        bool forgets = false;    // The journal was read before.
+        Duration said_at{0};   // The same as the step says, which may be late.
+        bool forgets = false;  // The journal was read before.
         std::optional<RateLimits> limits{};
         bool acquires = false;
+        Duration late{0};  // What the bucket takes for a clock that was set back.
         std::map<std::string, std::int64_t> begun{};  // Jobs, by their groups.
     };
 
     void apply(Tokens& tokens, const Change& change) const;
+    static void fill(Bucket& bucket, const std::optional<RateLimit>& limit, Duration span);
     void take(Bucket& bucket, const RateLimit& limit, std::int64_t jobs, Duration at,
               const std::string& whose) const;
     [[nodiscard]] static Bucket filled(const std::optional<RateLimit>& limit, Duration at);

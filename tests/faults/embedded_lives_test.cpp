@@ -101,8 +101,7 @@ void come_to_rest(FileScene& scene, Twin& twin) {
     twin.perform(store, LimitQueue{"work", {}}, scene.now).value();
     for (auto leases = acquire("work"); !leases.empty(); leases = acquire("work")) {
         for (const auto& lease : leases) {
-            // One that counts may be the last, and a file then takes it for one that was cut off.
-            twin.perform(store, ReleaseJob{lease, later += Duration{1}}, scene.now).value();
+            twin.perform(store, NackJob{lease, later += Duration{1}}, scene.now).value();
         }
     }
     twin.perform(store, RetireWorker{scene.worker}, scene.now).value();

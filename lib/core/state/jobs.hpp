@@ -133,9 +133,10 @@ public:
     /// became of it; returns how many those are, at most `job_dependents_max`.
     std::size_t drop(JobState& job, JobFate fate, TimePoint now);
 
-    /// Ends the lease of a job, which is to run again at `run_at`.
-    void release(JobState& job, TimePoint run_at, TimePoint now);
-    /// The same, and the attempt does not count.
+    /// Ends the lease of a job, whose attempt counts. It is to run again at `run_at`; true when it
+    /// is BURIED now instead, as that was its last attempt.
+    bool release(JobState& job, TimePoint run_at, TimePoint now);
+    /// Ends the lease of a job, which is to run again at `run_at`; the attempt does not count.
     void release_uncounted(JobState& job, TimePoint run_at, TimePoint now);
     /// Ends an attempt that failed; true when the job is BURIED now.
     bool fail(JobState& job, const FailJob& step, TimePoint now);
@@ -287,9 +288,6 @@ private:
     /// Ends a READY job that must not be acquired, if it is one; 0 when it may be, else 1 and how
     /// many others are BURIED for that.
     std::size_t end_unfit(JobState& job, TimePoint now);
-    /// Ends the lease of a job whose worker is dead. It runs again at once, or is BURIED if that
-    /// was its last attempt.
-    void take_from_dead(JobState& job, TimePoint now);
     /// Ends restored jobs that are due, and whose last attempt ended with its process.
     void bury_used_up(TimePoint now);
     /// Ends a job that was cancelled, whatever its state.

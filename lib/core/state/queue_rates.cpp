@@ -126,10 +126,12 @@ void QueueRates::open_at(ClosedGroups::iterator group, TimePoint at) {
     openings_.emplace(at, group->first);
 }
 
-/// After the clock was set back: no group opens later than an empty bucket has its first token.
+/// After the clock was set back: no group opens later than an empty bucket has its first token. Who
+/// comes late is no such clock.
 void QueueRates::reopen_late(TimePoint now) {
     const auto& limit = *limits_.each_group;
-    const auto latest = TokenBucket::emptied(limit, now).next(limit, now);
+    const auto first = TokenBucket::emptied(limit, now).next(limit, now);
+    const auto latest = saturating_add(first, TokenBucket::late_max);
     for (int n = 0; n < reopened_max && !openings_.empty(); ++n) {
         const auto last = std::prev(openings_.end());
         if (last->first <= latest) return;

@@ -19,8 +19,14 @@ namespace routemaster::detail {
 /// A clock that is set back finds an empty bucket at worst: it never waits longer than an empty one
 /// takes to fill. One that is set forward finds a full one at best. It begins full. All members of
 /// one bucket get the same limit. Not thread safe.
+///
+/// Who comes says when it is, and may have said so a moment ago: a step travels, and clocks differ.
+/// An instant up to `late_max` before others is no clock that was set back, or whoever comes late
+/// to an empty bucket would fill it up to that instant, and the next one once more.
 class TokenBucket {
 public:
+    static constexpr Duration late_max{1'000};
+
     /// One without a token.
     [[nodiscard]] static TokenBucket emptied(const RateLimit& limit, TimePoint now) noexcept {
         TokenBucket bucket;
@@ -29,8 +35,8 @@ public:
     }
 
     [[nodiscard]] std::uint32_t tokens(const RateLimit& limit, TimePoint now) const noexcept {
-        const auto tokens = (capacity(limit) - missing(limit, now)) / limit.per.count();
-        return std::min(static_cast<std::uint32_t>(tokens), limit.tokens_max());
+        const auto left = std::max(capacity(limit) - missing(limit, now), std::int64_t{0});
+        return std::min(static_cast<std::uint32_t>(left / limit.per.count()), limit.tokens_max());
     }
 
     /// When it has a token, if `taken` of those that it has are taken now; `now` if it has one.
@@ -64,16 +70,17 @@ private:
         return std::int64_t{limit.tokens_max()} * limit.per.count();
     }
 
-    /// How much of that it lacks. At most 2.7e15, so the numbers of Redis are exact as well. Less
-    /// than 0 in the millisecond in which it became full: who comes then does not come too late, or
-    /// a bucket of one token would lose a fraction with each.
+    /// How much of that it lacks, which for one who comes late is more than all. At most 2.7e15,
+    /// so the numbers of Redis are exact as well. Less than 0 in the millisecond in which it became
+    /// full: who comes then does not come too late, or a bucket of one token would lose a fraction
+    /// with each.
     [[nodiscard]] std::int64_t missing(const RateLimit& limit, TimePoint now) const noexcept {
         const auto most = capacity(limit);
         const std::int64_t jobs = limit.jobs;
         if (full_at_ < saturating_add(now, Duration{-1})) return 0;
-        if (full_at_ > saturating_add(now, Duration{most / jobs})) return most;
+        if (full_at_ > saturating_add(now, Duration{most / jobs} + late_max)) return most;
         const auto lacks = (full_at_ - now).count() * jobs + rest_;
-        return lacks <= -jobs ? 0 : std::min(lacks, most);
+        return lacks <= -jobs ? 0 : lacks;
     }
 
     TimePoint full_at_ = TimePoint::min();

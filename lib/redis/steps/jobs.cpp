@@ -219,6 +219,11 @@ struct StepProtocol<AckJob> {
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
 };
 
+/// Of a step by which a job may be BURIED.
+Settlement settlement_or_burial(const redisReply& reply) {
+    return number(reply) == 2 ? Settlement::buried : settlement(reply);
+}
+
 /// The script of a step that puts a job back.
 Script put_back_script(const StepTraits& traits, std::string_view body) {
     using namespace lua;
@@ -237,7 +242,7 @@ struct StepProtocol<NackJob> {
     static void request(Request& request, const NackJob& step) {
         request.on(step.lease).add(request.wire(step.run_at));
     }
-    static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
+    static Settlement reply(const ScriptReply& reply) { return settlement_or_burial(reply.value); }
 };
 
 template <>
@@ -271,7 +276,7 @@ struct StepProtocol<FailJob> {
             .add(step.time_max.count());
     }
     static Settlement reply(const ScriptReply& reply) {
-        return number(reply.value) == 2 ? Settlement::buried : settlement(reply.value);
+        return settlement_or_burial(reply.value);
     }
 };
 

@@ -61,8 +61,8 @@ template <>
 Result<NackJob::Reply> Machine::apply(NackJob& step) {
     auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return Settlement::lease_lost;
-    jobs_.release(*job, step.run_at, now_);
-    return Settlement::settled;
+    const bool last = jobs_.release(*job, step.run_at, now_);
+    return last ? Settlement::buried : Settlement::settled;
 }
 
 template <>

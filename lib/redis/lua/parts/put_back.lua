@@ -1,6 +1,7 @@
 -- Ends the lease of a job, which runs again at ARGV[8]; the attempt counts or not. The other
--- arguments are those of a lease. Returns 1, or 0 when the lease is lost. cancellations() gives
--- what a job needs that was cancelled.
+-- arguments are those of a lease. Returns 1, or 0 when the lease is lost, or 2 when the job is
+-- BURIED now, as no attempts are left. cancellations() gives what a job needs that was cancelled or
+-- is BURIED.
 local function put_back(counts)
     local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
     if not q then return 0 end
@@ -16,6 +17,12 @@ local function put_back(counts)
         settle_batches()
     elseif record then
         if counts then note_throughput(q, 'f') end
+        if counts and used_up(record) then
+            local _, settle_batches, bury_unreported = cancellations()
+            bury_unreported(q, job, record)
+            settle_batches()
+            return 2
+        end
         place_by(q, job, tonumber(ARGV[8]), record)
     else
         place(q, job, tonumber(ARGV[8]))

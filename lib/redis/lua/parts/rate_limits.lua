@@ -9,6 +9,9 @@
 -- many as jobs. None is kept much longer than until it is full. `missing` below is what it lacks,
 -- of which a token is as much as the time of the limit: so all is exact (see token_bucket.hpp).
 
+-- As in token_bucket.hpp.
+local late_max = 1000
+
 local function limits_of(q)
     local stored = redis.pcall('HMGET', P .. 'routemaster:limits', q, q .. ':')
     local numbers = {}
@@ -35,14 +38,16 @@ local function open_bucket(q, group, limit, revision)
     local missing = (tonumber(full_at) - now) * limit.jobs + tonumber(rest)
     -- Who comes in the millisecond in which it became full does not come too late.
     if missing <= -limit.jobs then missing = 0 end
-    -- When the clock was set back, it is empty and fills from now on.
-    bucket.missing, bucket.changed = math.min(missing, limit.most), missing > limit.most
+    -- When the clock was set back, it is empty and fills from now on. Who comes late is no such
+    -- clock: to that one it lacks more than all.
+    bucket.changed = missing > limit.most + late_max * limit.jobs
+    bucket.missing = bucket.changed and limit.most or missing
     return bucket
 end
 
 local function tokens_in(bucket)
     local limit = bucket.limit
-    return math.floor(math.min(limit.most - bucket.missing, limit.most) / limit.per)
+    return math.max(math.floor(math.min(limit.most - bucket.missing, limit.most) / limit.per), 0)
 end
 
 -- When a bucket has a token, if `taken` of those that it has are taken now.

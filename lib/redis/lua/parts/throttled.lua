@@ -48,9 +48,11 @@ local function rates_of(q)
     end
 
     -- After the clock was set back: no group opens later than an empty bucket has its first token.
-    -- At most 1,000 groups; the rest waits for the next acquisition.
+    -- Who comes late is no such clock. At most 1,000 groups; the rest waits for the next
+    -- acquisition.
     local function reopen_late()
-        local latest = now + math.ceil(limits.each_group.per / limits.each_group.jobs)
+        local first = math.ceil(limits.each_group.per / limits.each_group.jobs)
+        local latest = now + first + late_max
         local late = redis.call('ZRANGE', opens, '+inf', string.format('(%.0f', latest),
             'BYSCORE', 'REV', 'LIMIT', 0, 1000)
         for _, group in ipairs(late) do
