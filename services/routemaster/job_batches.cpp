@@ -30,7 +30,7 @@ struct JobBatchesSettings {
     std::string on_end;
 };
 
-const std::array<std::string, 2> states{"running", "ended"};
+const std::array<std::string, 2> batch_states{"running", "ended"};
 
 std::string path_of(const JobBatchesSettings& settings) {
     return "/v1/job-batches/" + std::to_string(settings.id);
@@ -43,12 +43,12 @@ std::string state_of(const Value& batch) {
     return field(batch, "closed_at").is_null() ? "open" : "closed";
 }
 
-int list(const JobBatchesSettings& settings) {
+int list_job_batches(const JobBatchesSettings& settings) {
     BusClient client{settings.bus};
     auto left = settings.limit;
     Rows rows{{"ID", "NAME", "STATE", "TOTAL", "PENDING", "SUCCEEDED", "BURIED", "GONE", "CREATED",
                "ENDED"}};
-    for (const auto& state : states) {
+    for (const auto& state : batch_states) {
         if (!settings.state.empty() && settings.state != state) continue;
         if (left == 0) break;
         for_each_item(client, "/v1/job-batches?state=" + state, [&](const Value& batch) {
@@ -72,7 +72,7 @@ int list(const JobBatchesSettings& settings) {
     return 0;
 }
 
-int show(const JobBatchesSettings& settings) {
+int show_job_batch(const JobBatchesSettings& settings) {
     const auto body = BusClient{settings.bus}.demand("GET", path_of(settings)).body;
     print_fields(body, settings.json);
     return 0;
@@ -113,7 +113,7 @@ int remove(const JobBatchesSettings& settings) {
 void declare_list(CLI::App& action, JobBatchesSettings& settings) {
     settings.limit = 100;
     action.add_option("--state", settings.state, "Only those that are running, or have ended")
-        ->check(CLI::IsMember{states});
+        ->check(CLI::IsMember{batch_states});
     action.add_option("--limit", settings.limit, "Batches to list at most")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
         ->capture_default_str();
@@ -136,7 +136,7 @@ void declare_create(CLI::App& action, JobBatchesSettings& settings) {
 
 Run declare_job_batches(CLI::App& app) {
     const auto settings = std::make_shared<JobBatchesSettings>();
-    const auto work = std::make_shared<int (*)(const JobBatchesSettings&)>(list);
+    const auto work = std::make_shared<int (*)(const JobBatchesSettings&)>(list_job_batches);
     declare_bus(app, settings->bus);
     declare_root_key(app, settings->root_key);
     app.add_flag("--json", settings->json, "Print JSON, one batch in each line");
@@ -157,16 +157,16 @@ Run declare_job_batches(CLI::App& app) {
     };
     declare_list(
         declare("list", "List the batches, those that are running first; without a command as well",
-                list),
+                list_job_batches),
         *settings);
-    with_id(declare("show", "Show a batch", show));
+    with_id(declare("show", "Show a batch", show_job_batch));
     declare_create(declare("create", "Create a batch, and print its id", create), *settings);
     with_id(declare("close", "Let a batch end with its last job", close));
     with_id(declare("remove", "Forget a batch; its jobs go on", remove));
 
     return [settings, work] {
         settings->bus.token = require_root_key(settings->root_key);
-        const bool looks = *work == list || *work == show;
+        const bool looks = *work == list_job_batches || *work == show_job_batch;
         if (settings->watch.watch && !looks) {
             throw CLI::ValidationError("--watch", "only what is shown can be watched");
         }

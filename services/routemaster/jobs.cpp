@@ -38,7 +38,7 @@ struct JobsSettings {
     std::uint32_t concurrency = 1;
 };
 
-const std::array<std::string, 4> states{"scheduled", "ready", "pending", "buried"};
+const std::array<std::string, 4> job_states{"scheduled", "ready", "pending", "buried"};
 
 std::string path_of(const JobsSettings& settings) { return "/v1/queues/" + settings.queue; }
 
@@ -74,7 +74,7 @@ int list(const JobsSettings& settings) {
     if (!settings.group.empty()) filter += "&group=" + client.encoded(settings.group);
     Rows rows{
         {"ID", "STATE", "PRIORITY", "GROUP", "ATTEMPTS", "DUE", "NAME", "ARGUMENTS", "ERROR"}};
-    for (const auto& state : states) {
+    for (const auto& state : job_states) {
         if (!settings.state.empty() && settings.state != state) continue;
         if (left == 0) break;
         const auto path = path_of(settings) + "/jobs?state=" + state + filter;
@@ -151,7 +151,7 @@ int count(const JobsSettings& settings) {
     }
     const auto counts = parse_json(body).value();
     Rows rows{{"QUEUE", "SCHEDULED", "READY", "PENDING", "BURIED"}, {settings.queue}};
-    for (const auto& state : states) rows.back().push_back(printed(field(counts, state)));
+    for (const auto& state : job_states) rows.back().push_back(printed(field(counts, state)));
     print_table(rows);
     return 0;
 }
@@ -234,7 +234,7 @@ CLI::Option* declare_id(CLI::App& action, JobsSettings& settings) {
 void declare_listing(CLI::App& action, JobsSettings& settings) {
     settings.limit = 100;
     action.add_option("--state", settings.state, "Only jobs in this state")
-        ->check(CLI::IsMember{states});
+        ->check(CLI::IsMember{job_states});
     action.add_option("--name", settings.name, "Only jobs of this name")->type_name("NAME");
     action.add_option("--group", settings.group, "Only jobs of this ordering group")
         ->type_name("NAME");

@@ -40,7 +40,7 @@ struct TimersSettings {
     double wait = 0;
 };
 
-const std::array<std::string, 3> states{"pending", "fired", "dead"};
+const std::array<std::string, 3> timer_states{"pending", "fired", "dead"};
 
 std::string path_of(const TimersSettings& settings) { return "/v1/timers/" + settings.space; }
 
@@ -50,11 +50,11 @@ std::string path_of_timer(const BusClient& client, const TimersSettings& setting
 
 // --- Looking ------------------------------------------------------------------------------------
 
-int list(const TimersSettings& settings) {
+int list_timers(const TimersSettings& settings) {
     BusClient client{settings.bus};
     auto left = settings.limit;
     Rows rows{{"ID", "STATE", "AT", "IN", "RETRIES", "PAYLOAD", "REASON"}};
-    for (const auto& state : states) {
+    for (const auto& state : timer_states) {
         if (!settings.state.empty() && settings.state != state) continue;
         if (left == 0) break;
         for_each_item(client, path_of(settings) + "?state=" + state, [&](const Value& timer) {
@@ -78,13 +78,13 @@ int list(const TimersSettings& settings) {
     return 0;
 }
 
-int show(const TimersSettings& settings) {
+int show_timer(const TimersSettings& settings) {
     BusClient client{settings.bus};
     print_fields(client.demand("GET", path_of_timer(client, settings)).body, settings.json);
     return 0;
 }
 
-int stats(const TimersSettings& settings) {
+int show_stats(const TimersSettings& settings) {
     const auto body =
         BusClient{settings.bus}.demand("GET", "/v1/timer_counts/" + settings.space).body;
     if (settings.json) {
@@ -206,14 +206,14 @@ Run declare_timers(CLI::App& app) {
         return *declared;
     };
     declare_post(declare("post", "Post a timer, and print its id", post), *settings);
-    auto& listing = declare("list", "List timers, the next one first", list);
+    auto& listing = declare("list", "List timers, the next one first", list_timers);
     listing.add_option("--state", settings->state, "Only timers in this state")
-        ->check(CLI::IsMember{states});
+        ->check(CLI::IsMember{timer_states});
     listing.add_option("--limit", settings->limit, "Timers to list at most")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
         ->capture_default_str();
-    declare_id(declare("show", "Show a timer", show), *settings)->required();
-    declare("stats", "Count the timers in each state, and the listeners", stats);
+    declare_id(declare("show", "Show a timer", show_timer), *settings)->required();
+    declare("stats", "Count the timers in each state, and the listeners", show_stats);
     declare_id(declare("cancel", "Forget a timer that has not been handled", cancel), *settings)
         ->required();
     auto& postponing = declare("postpone", "Give a timer another due time", postpone);
@@ -240,7 +240,7 @@ Run declare_timers(CLI::App& app) {
 
     return [settings, work] {
         settings->bus.token = require_root_key(settings->root_key);
-        const bool looks = *work == list || *work == show || *work == stats;
+        const bool looks = *work == list_timers || *work == show_timer || *work == show_stats;
         if (settings->watch.watch && !looks) {
             throw CLI::ValidationError("--watch", "only what is shown can be watched");
         }
