@@ -216,7 +216,6 @@ void add_attempt_cases(StoreCases& add) {
         s.perform(NackJob{leases[0], s.now()});
         const auto both = s.acquire({.limit = 2, .queue = work_queue});
         expect_equal(both.leases.size(), 2U, "jobs acquired");
-        expect_equal(both.next_due, s.now(), "when there is more");
         s.expect_idle_until(never, work_queue);
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 2, .buried = 1}, "jobs");
     });

@@ -249,8 +249,6 @@ void add_ways_out(StoreCases& add) {
             push_into(s, two, "used up", {.attempts_max = 1});
             close(s, two);
             s.perform(NackJob{s.take_work(), s.now()});
-            expect_running(s, two, {.total = 1});
-            s.expect_idle_until(never, work_queue);
             expect_ended(s, two, {.total = 1, .buried = 1});
 
             const auto three = create(s, "three");

@@ -127,7 +127,8 @@ struct EmbeddedStore::Impl {
                 send(lock, engine.take_refused());
                 if (stopping) return;
                 try_to_heal(lock);
-            } else if (!look(lock)) {
+            } else if (!look(lock) || engine.failing()) {
+                // Meanwhile a step may have run out of memory: its row must not be written.
                 continue;
             } else if (engine.has_work()) {
                 commit(lock);

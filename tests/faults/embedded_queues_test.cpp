@@ -53,6 +53,7 @@ TEST_CASE("a file keeps rate limits, and no restart gives more than they allow")
     }
     scene.must(LimitQueue{"work", {.queue = slow}});
     scene.must(LimitQueue{"work", limits});
+    scene.must(LimitQueue{"empty", {.queue = slow}});
     scene.must(LimitQueue{"empty", {.each_group = slow}});
     scene.must(LimitQueue{"free", {.queue = slow}});
     scene.must(LimitQueue{"free", {}});

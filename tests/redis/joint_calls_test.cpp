@@ -95,7 +95,7 @@ private:
         return step;
     }
     Step publish(TimePoint now) {
-        const auto size = seldom() ? 2'000 : 10;
+        const std::size_t size = seldom() ? 2'000 : 10;
         const std::string url = "https://example.com/" + std::string(size, 'x');
         const auto topic = seldom() ? "audit" : "cats";
         ++published_;

@@ -37,6 +37,8 @@ struct LimitedQueueState : Entity {
             const auto jobs = static_cast<std::uint32_t>(in.natural());
             const Duration per{static_cast<std::int64_t>(in.natural())};
             const auto burst = static_cast<std::uint32_t>(in.natural());
+            // It may have been read before, with another.
+            one->reset();
             if (jobs > 0) *one = RateLimit{.jobs = jobs, .per = per, .burst = burst};
         }
         if (!limits.check()) limits = {};
