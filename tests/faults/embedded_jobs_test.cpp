@@ -67,9 +67,7 @@ TEST_CASE("a job whose last attempt died with its process is BURIED before anybo
     };
     const auto last = push("last", 1);
     const auto more = push("more", 2);
-    const auto later = push("later", 1);
     REQUIRE(scene.must(AcquireJobs{"work", scene.worker, 2}).leases.size() == 2);
-    scene.must(NackJob{take(scene), scene.now + Duration{60'000}});
     scene.close();
     scene.open();
     CHECK(status(scene, last).state == State::ready);
@@ -78,10 +76,9 @@ TEST_CASE("a job whose last attempt died with its process is BURIED before anybo
     REQUIRE(status(scene, last).errors.size() == 1);
     CHECK(status(scene, last).errors[0].text == unreported_error);
     CHECK(status(scene, more).state == State::ready);
-    CHECK(status(scene, later).state == State::scheduled);
     scene.close();
     scene.open();
-    CHECK(scene.queue("work") == QueueStatus{.scheduled = 1, .ready = 1, .buried = 1});
+    CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 1});
 }
 
 TEST_CASE("a file keeps options, attempts, errors and burials") {
