@@ -36,10 +36,33 @@ public:
 
     [[nodiscard]] RedisAddress address() const { return server_->address(); }
 
+    static void stop() { left_.reset(); }
+
 private:
     inline static std::unique_ptr<test::RedisServer> left_;
     std::unique_ptr<test::RedisServer> server_;
 };
+
+/// Stops the server that is left while doctest is still there, whose checks the end of a process
+/// needs.
+struct StopsServer final : doctest::IReporter {
+    explicit StopsServer(const doctest::ContextOptions&) {}
+
+    void test_run_end(const doctest::TestRunStats&) override { LentServer::stop(); }
+
+    void report_query(const doctest::QueryData&) override {}
+    void test_run_start() override {}
+    void test_case_start(const doctest::TestCaseData&) override {}
+    void test_case_reenter(const doctest::TestCaseData&) override {}
+    void test_case_end(const doctest::CurrentTestCaseStats&) override {}
+    void test_case_exception(const doctest::TestCaseException&) override {}
+    void subcase_start(const doctest::SubcaseSignature&) override {}
+    void subcase_end() override {}
+    void log_assert(const doctest::AssertData&) override {}
+    void log_message(const doctest::MessageData&) override {}
+    void test_case_skipped(const doctest::TestCaseData&) override {}
+};
+REGISTER_LISTENER("stops_server", 1, StopsServer);
 
 /// A store on a server of its own.
 class OnServer final : public Store {
