@@ -275,9 +275,7 @@ struct StepProtocol<FailJob> {
             .add(detail::cut_text(step.error, job_error_max))
             .add(step.time_max.count());
     }
-    static Settlement reply(const ScriptReply& reply) {
-        return settlement_or_burial(reply.value);
-    }
+    static Settlement reply(const ScriptReply& reply) { return settlement_or_burial(reply.value); }
 };
 
 template struct Protocols<JobSteps>;
