@@ -139,9 +139,9 @@ struct AckJob {
     Lease lease;
 };
 
-/// Ends an attempt without a result: the job runs again at `run_at`, and the attempt counts; if it
-/// was the last one, the job is BURIED. It keeps its place in the order of its ordering group.
-/// Repeating a nack that succeeded answers
+/// Ends an attempt without a result, which counts: the job runs again at `run_at`, at its place in
+/// the order of its ordering group. If it was the last attempt, the job is BURIED with
+/// `unreported_error` instead, which answers `buried`. Repeating a nack that succeeded answers
 /// `lease_lost`.
 struct NackJob {
     using Reply = Settlement;

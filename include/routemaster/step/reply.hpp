@@ -24,7 +24,7 @@ enum class Settlement {
     settled,
     lease_lost,  ///< The worker was taken for dead and the job handed on; nothing was changed.
     dead,        ///< Settled, and its batch is DEAD now. `SettleDelivery` alone answers it.
-    buried,      ///< Settled, and the job is BURIED now. Of jobs with attempts.
+    buried,      ///< Settled, and the job is BURIED now: of `FailJob` and `NackJob`.
 };
 
 /// A number of things, named by the step.
