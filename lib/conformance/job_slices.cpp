@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,21 @@ std::string letters_of(const Jobs& jobs) {
     std::string all;
     for (const auto& job : jobs) all += job.job.front();
     return all;
+}
+
+/// Two of these are less than a slice while each has one error, and more once each has two.
+constexpr std::size_t job_with_errors = job_slice_bytes_max / 2 - job_error_max - job_error_max / 2;
+
+/// Fails what is READY twice, with the longest of errors; then it is BURIED.
+void bury_all_at_second(Scenario& s) {
+    for (const bool second : {false, true}) {
+        for (const auto& lease : s.acquire({.queue = work_queue}).leases) {
+            s.perform(FailJob{.lease = lease,
+                              .error = std::string(job_error_max, 'e'),
+                              .run_at = s.now(),
+                              .bury = second});
+        }
+    }
 }
 
 /// Large jobs are leased two by two, as the last of them says when there are no more.
@@ -113,6 +129,21 @@ void add_job_slice_cases(StoreCases& add) {
         expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{1}, "the rest");
         expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{0}, "no more");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 4}, "jobs");
+    });
+
+    add("the errors of jobs count in the slices that are listed and kicked", [](Scenario& s) {
+        for (const char letter : {'a', 'b'}) s.push(std::string(job_with_errors, letter));
+        bury_all_at_second(s);
+        ListJobs page{.queue = work_queue, .state = State::buried};
+        for (const char* letter : {"a", "b"}) {
+            const auto jobs = s.perform(page);
+            expect_equal(letters_of(jobs.jobs), std::string{letter}, "a page");
+            page.after = jobs.next;
+        }
+        expect_equal(page.after, JobId{0}, "where to go on at the end");
+        for (const std::uint64_t kicked : {1U, 1U, 0U}) {
+            expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{kicked}, "kicked");
+        }
     });
 }
 

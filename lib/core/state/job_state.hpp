@@ -92,6 +92,14 @@ struct JobState : Entity {
         return details != nullptr ? details->options.batch : 0;
     }
 
+    /// Bytes of the job and of the errors that it keeps: most of what is written, and told, of it.
+    [[nodiscard]] std::size_t size_with_errors() const noexcept {
+        auto size = payload.size();
+        if (details == nullptr) return size;
+        for (const auto& error : details->errors) size += error.text.size();
+        return size;
+    }
+
     [[nodiscard]] bool cancelled() const noexcept {
         return details != nullptr && details->cancelled;
     }

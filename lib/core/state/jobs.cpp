@@ -261,7 +261,7 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
         return step.id ? queue.buried.by_id().find(*step.id) : queue.buried.first();
     };
     for (auto* job = next(); job != nullptr && kicked < step.limit; job = next()) {
-        bytes += job->payload.size();
+        bytes += job->size_with_errors();
         // Each is written anew, as one change of a journal.
         if (kicked > 0 && bytes > job_slice_bytes_max) break;
         try {
@@ -330,7 +330,7 @@ JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint 
     JobId last = step.after;
     index.after(step.after, [&](const JobState& job) {
         // Others are passed over without being read.
-        const auto more = is_wanted(job) ? job.payload.size() : 0;
+        const auto more = is_wanted(job) ? job.size_with_errors() : 0;
         const bool full = bytes > 0 && bytes + more > job_slice_bytes_max;
         if (page.jobs.size() == step.limit || looked_at == jobs_looked_at_max || full) {
             page.next = last;

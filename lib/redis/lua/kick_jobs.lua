@@ -1,7 +1,8 @@
 -- KickJobs: makes BURIED jobs READY.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id, or "" for those that were buried first, 6 limit
--- Effect: their attempts begin anew, and they no longer expire. Those are 4 MiB at most, or one.
+-- Effect: their attempts begin anew, and they no longer expire. They
+--         and their errors are 4 MiB at most, or one job.
 -- Reply: how many.
 local q = ARGV[4]
 expect_queue(q)
@@ -19,7 +20,7 @@ for _, id in ipairs(ids) do
     local job = job_of(q, id)
     local record = job and record_of(q, job)
     if job and record[6] >= 0 then
-        bytes = bytes + size_of(q, job)
+        bytes = bytes + size_with_errors(q, job, record)
         if kicked > 0 and bytes > 4194304 then break end
         exhume(q, job, id)
         local batch = batch_in(record)

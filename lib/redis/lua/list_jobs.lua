@@ -2,7 +2,7 @@
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 state, as of job_status(), 6 after, 7 limit,
 --       8 what the jobs begin with, or "", 9 group or ""
--- Effect: looks at 1,000 jobs at most, and at 4 MiB of them, or one.
+-- Effect: looks at 1,000 jobs at most, and at 4 MiB of them and their errors, or one.
 -- Reply: `after` of the next page, or 0 when nothing follows, then job_status() of each.
 local q, wanted, limit = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[7])
 local index = P .. 'routemaster:' .. (wanted == 3 and 'buried:' or 'ids:') .. q
@@ -23,7 +23,7 @@ repeat
         local job, id = found[i], tonumber(found[i + 1])
         local record = record_of(q, job)
         local state, run_at = state_of(q, job, record)
-        local size = state == wanted and size_of(q, job) or #job
+        local size = state == wanted and size_with_errors(q, job, record) or #job
         if #reply > limit or looked == 1000 or (looked > 0 and bytes + size > 4194304) then
             reply[1] = last
             return reply

@@ -75,7 +75,7 @@ template <>
 struct StepProtocol<ListJobs> {
     static Script script() {
         using namespace lua;
-        return compose(ListJobs::traits, {keyed, record, waiting, job_status}, list_jobs);
+        return compose(ListJobs::traits, {keyed, record, job_size, waiting, job_status}, list_jobs);
     }
     static void request(Request& request, const ListJobs& step) {
         request.on("jobs:index:", step.queue)
@@ -100,11 +100,12 @@ struct StepProtocol<KickJobs> {
         using namespace lua;
         const auto groups = job_groups_part();
         const auto ends = batch_ends_part();
-        return compose(KickJobs::traits,
-                       {expect, index,   wake,   counter,    job,       callback, ordering_group,
-                        ready,  place,   keyed,  record,     groups,    ranks,    unrank,
-                        ends,   waiting, forget, throughput, job_batch, burial,   begin_anew},
-                       kick_jobs);
+        return compose(
+            KickJobs::traits,
+            {expect,  index,  wake,       counter,   job,    callback,  ordering_group, ready,
+             place,   keyed,  record,     job_size,  groups, ranks,     unrank,         ends,
+             waiting, forget, throughput, job_batch, burial, begin_anew},
+            kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {
         request.on("jobs:index:", step.queue).add(step.queue);
