@@ -71,8 +71,8 @@ inline constexpr std::size_t job_after_max = 100;
 /// Jobs that wait for one job, at most: its end releases all of them in one step.
 inline constexpr std::size_t job_dependents_max = 1'000;
 
-/// Bytes of jobs, as they are encoded, that one step leases, lists or kicks at most; a job that has
-/// more goes alone. But for leases, the errors that jobs keep count as well.
+/// Bytes of jobs, as they are encoded, that one step leases, lists, kicks or releases at most; a
+/// job that has more goes alone. But for leases, the errors that jobs keep count as well.
 inline constexpr std::size_t job_slice_bytes_max = 4'194'304;
 
 /// How a job is done, as its push says.

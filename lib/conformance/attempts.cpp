@@ -73,7 +73,7 @@ void add_attempt_cases(StoreCases& add) {
         s.perform(NackJob{s.take_work(), s.now()});
         expect_equal(s.take_work(2).attempt, 3U, "attempt");
         s.advance(Duration{30'000});
-        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs released");
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{1}, "jobs released");
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs, after three attempts");
         const auto job = s.job(id);
         expect_equal(job.state, State::buried, "state");
@@ -97,7 +97,8 @@ void add_attempt_cases(StoreCases& add) {
             expect_equal(s.acquire({.queue = work_queue}).leases.size(), 3U, "jobs acquired");
             s.perform(CancelJob{work_queue, cancelled});
             s.advance(Duration{30'000});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{3}, "jobs released");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{3},
+                         "jobs released");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .buried = 1}, "jobs");
             expect_equal(s.job(last).state, State::buried, "state");
             expect_equal(s.job(last).errors.at(0).text, std::string{unreported_error}, "why");

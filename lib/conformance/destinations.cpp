@@ -90,11 +90,11 @@ void add_cases_of_waiting_destinations(StoreCases& add) {
         s.perform(NackJob{leases[0], s.now()});
         expect_equal(begin(s, urls), no_token, "begun after it was nacked");
         leases = take(s, {"audit"});
-        expect_equal(s.perform(RetireWorker{leases[0].worker}).value, 1U, "released at the end");
+        expect_equal(s.perform(RetireWorker{leases[0].worker}).jobs, 1U, "released at the end");
         expect_equal(begin(s, urls), no_token, "begun after the end of its worker");
         leases = take(s, {"audit"});
         s.advance(Duration{30'000});
-        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}).value, 1U, "scrubbed");
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}).jobs, 1U, "scrubbed");
         expect_equal(s.counter({"jobs.scrubbed", {{"queue", delivery_queue}}}), 1, "jobs.scrubbed");
         expect_equal(begin(s, urls), no_token, "begun after the death of its worker");
         leases.clear();

@@ -1,6 +1,8 @@
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cases.hpp"
@@ -45,6 +47,48 @@ void bury_all_at_second(Scenario& s) {
                               .bury = second});
         }
     }
+}
+
+/// A worker has the first of these large jobs no more: it is listed with the others until none is
+/// left, and only those are its own.
+void expect_left_to(Scenario& s, unsigned worker, const std::vector<Lease>& leases,
+                    std::size_t released) {
+    std::size_t listed = 0;
+    for (const auto& any : s.perform(ListWorkers{})) {
+        if (any.id == Scenario::worker(worker)) listed = any.leased;
+    }
+    expect_equal(listed, leases.size() - released, "jobs that the worker is listed with");
+    expect_equal(s.queue(work_queue).pending, leases.size() - released, "PENDING jobs");
+    for (std::size_t i = 0; i < released; ++i) {
+        expect_equal(s.perform(AckJob{leases[i]}), Settlement::lease_lost, "ack");
+    }
+}
+
+/// All large jobs, for a worker; three acquisitions lease them.
+std::vector<Lease> lease_large(Scenario& s, unsigned worker) {
+    std::vector<Lease> all;
+    for (int i = 0; i < 3; ++i) {
+        for (auto& lease : s.acquire({.worker = worker, .queue = work_queue}).leases) {
+            all.push_back(std::move(lease));
+        }
+    }
+    expect_equal(letters_of(all), std::string{"abcde"}, "jobs leased");
+    return all;
+}
+
+/// Large jobs of a worker that ends, as `step` says, come back two by two.
+template <class S>
+void expect_released_in_slices(Scenario& s, unsigned worker, Duration silence, const S& step) {
+    const auto leases = lease_large(s, worker);
+    s.advance(silence);
+    std::size_t back = 0;
+    for (const std::uint64_t jobs : {2U, 2U, 1U}) {
+        expect_equal(s.perform(step), ReleasedJobs{jobs, jobs == 2}, "jobs released");
+        back += jobs;
+        expect_left_to(s, worker, leases, back);
+    }
+    expect_equal(s.perform(step), ReleasedJobs{}, "jobs released once all were");
+    expect(s.perform(ListWorkers{}).empty(), "the worker is still listed");
 }
 
 /// Large jobs are leased two by two, as the last of them says when there are no more.
@@ -131,20 +175,78 @@ void add_job_slice_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 4}, "jobs");
     });
 
-    add("the errors of jobs count in the slices that are listed and kicked", [](Scenario& s) {
-        for (const char letter : {'a', 'b'}) s.push(std::string(job_with_errors, letter));
-        bury_all_at_second(s);
-        ListJobs page{.queue = work_queue, .state = State::buried};
-        for (const char* letter : {"a", "b"}) {
-            const auto jobs = s.perform(page);
-            expect_equal(letters_of(jobs.jobs), std::string{letter}, "a page");
-            page.after = jobs.next;
+    add("large jobs of a worker that ends come back in slices, and it is listed until all have",
+        [](Scenario& s) {
+            push_large(s, "abcd");
+            push_large(s, "e", {.key = {.text = "key "}});
+            expect_released_in_slices(s, 1, Duration{0}, RetireWorker{Scenario::worker(1)});
+            const Duration silence{30'000};
+            expect_released_in_slices(s, 2, silence, ScrubWorkers{silence});
+            expect_equal(s.counter({"workers.scrubbed", {}}), std::optional{1}, "workers.scrubbed");
+        });
+
+    add("a worker of whose large jobs some came back gets no lease of these again",
+        [](Scenario& s) {
+            push_large(s, "abcde");
+            lease_large(s, 1);
+            const Duration silence{30'000};
+            s.advance(silence);
+            expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{2, true}, "jobs released");
+            s.perform(PauseQueue{work_queue});
+            const AcquireJobs step{work_queue, Scenario::worker(1), 10, 0};
+            expect_equal(letters_of(s.perform(step).leases), std::string{"cde"}, "its leases");
+            // It is alive after all.
+            expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{}, "jobs released");
+        });
+
+    add("slices of large jobs are shared by the dead workers that had them", [](Scenario& s) {
+        push_large(s, "abc");
+        for (const unsigned worker : {1U, 2U, 3U}) {
+            s.acquire({.worker = worker, .limit = 1, .queue = work_queue});
         }
-        expect_equal(page.after, JobId{0}, "where to go on at the end");
-        for (const std::uint64_t kicked : {1U, 1U, 0U}) {
-            expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{kicked}, "kicked");
+        const Duration silence{30'000};
+        s.advance(silence);
+        expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{2, true}, "jobs released");
+        expect_equal(s.counter({"workers.scrubbed", {}}), std::optional{2}, "workers.scrubbed");
+        expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{1}, "the rest");
+    });
+
+    add("a job that is larger than a slice comes back alone", [](Scenario& s) {
+        s.push("a");
+        s.push(std::string(job_slice_bytes_max + 1, 'b'));
+        s.push("c");
+        for (int i = 0; i < 3; ++i) s.acquire({.queue = work_queue});
+        for (const bool more : {true, true, false}) {
+            expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), ReleasedJobs{1, more},
+                         "jobs released");
         }
     });
+
+    add("the errors of jobs count in the slices that are listed, kicked and released",
+        [](Scenario& s) {
+            for (const char letter : {'a', 'b'}) s.push(std::string(job_with_errors, letter));
+            bury_all_at_second(s);
+            ListJobs page{.queue = work_queue, .state = State::buried};
+            for (const char* letter : {"a", "b"}) {
+                const auto jobs = s.perform(page);
+                expect_equal(letters_of(jobs.jobs), std::string{letter}, "a page");
+                page.after = jobs.next;
+            }
+            expect_equal(page.after, JobId{0}, "where to go on at the end");
+            for (const std::uint64_t kicked : {1U, 1U, 0U}) {
+                expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{kicked}, "kicked");
+            }
+            const Duration silence{30'000};
+            for (const bool retires : {true, false}) {
+                expect_equal(s.acquire({.queue = work_queue}).leases.size(), 2U, "jobs leased");
+                s.advance(silence);
+                for (const bool more : {true, false}) {
+                    const auto released = retires ? s.perform(RetireWorker{Scenario::worker(1)})
+                                                  : s.perform(ScrubWorkers{silence});
+                    expect_equal(released, ReleasedJobs{1, more}, "jobs released");
+                }
+            }
+        });
 }
 
 }  // namespace routemaster::testing

@@ -218,7 +218,7 @@ void add_acquire_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{s.take_work()}), Settlement::settled, "ack");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         s.advance(Duration{60'000});
-        expect_equal(s.perform(ScrubWorkers{Duration{1}}), Count{0}, "jobs released");
+        expect_equal(s.perform(ScrubWorkers{Duration{1}}), ReleasedJobs{0}, "jobs released");
         s.expect_idle_until(never, work_queue);
     });
 

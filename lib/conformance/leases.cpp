@@ -60,7 +60,7 @@ void add_lease_cases(StoreCases& add) {
         s.push("a");
         const auto dead = s.take_work(1);
         s.advance(Duration{30'000});
-        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs released");
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{1}, "jobs released");
         expect_lost(s, dead);
         const auto successor = s.take_work(2);
         expect_lost(s, dead);
@@ -153,10 +153,12 @@ void add_worker_cases(StoreCases& add) {
         for (const char* job : {"a", "b", "c"}) s.push(job);
         const auto leases = s.acquire({.worker = 1, .limit = 2, .queue = work_queue}).leases;
         const auto other = s.take_work(2);
-        expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), Count{2}, "jobs released");
+        expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), ReleasedJobs{2},
+                     "jobs released");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "jobs");
         for (const auto& lease : leases) expect_lost(s, lease);
-        expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), Count{0}, "retiring again");
+        expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), ReleasedJobs{0},
+                     "retiring again");
         expect_equal(s.perform(AckJob{other}), Settlement::settled, "ack by another worker");
         expect_equal(s.acquire({.worker = 2, .queue = work_queue}).leases.size(), 2U,
                      "jobs acquired");
@@ -184,10 +186,10 @@ void add_worker_cases(StoreCases& add) {
         };
         lease_all(1);
         const RetireWorker retire{Scenario::worker(1)};
-        expect_equal(s.perform(retire), Count{released_max}, "jobs released");
+        expect_equal(s.perform(retire), ReleasedJobs{released_max, true}, "jobs released");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = released_max, .pending = 2}, "jobs");
-        expect_equal(s.perform(retire), Count{2}, "jobs released");
-        expect_equal(s.perform(retire), Count{0}, "jobs released");
+        expect_equal(s.perform(retire), ReleasedJobs{2}, "jobs released");
+        expect_equal(s.perform(retire), ReleasedJobs{0}, "jobs released");
         for (std::uint64_t i = 0; i < released_max + 2; ++i) {
             expect_equal(s.perform(AckJob{s.take_work(2)}), Settlement::settled, "ack");
         }
@@ -195,10 +197,10 @@ void add_worker_cases(StoreCases& add) {
         lease_all(3);
         s.advance(Duration{30'000});
         const ScrubWorkers scrub{Duration{30'000}};
-        expect_equal(s.perform(scrub), Count{released_max}, "jobs released");
+        expect_equal(s.perform(scrub), ReleasedJobs{released_max, true}, "jobs released");
         expect_equal(s.counter({"workers.scrubbed", {}}).value_or(0), std::int64_t{1}, "workers");
-        expect_equal(s.perform(scrub), Count{2}, "jobs released");
-        expect_equal(s.perform(scrub), Count{0}, "jobs released");
+        expect_equal(s.perform(scrub), ReleasedJobs{2}, "jobs released");
+        expect_equal(s.perform(scrub), ReleasedJobs{0}, "jobs released");
         expect_equal(s.counter({"workers.scrubbed", {}}).value_or(0), std::int64_t{2}, "workers");
         expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}).value_or(0),
                      static_cast<std::int64_t>(released_max + 2), "jobs.scrubbed");
@@ -209,12 +211,15 @@ void add_worker_cases(StoreCases& add) {
             s.push("a");
             s.take_work();
             s.advance(Duration{29'999});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs released");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{0},
+                         "jobs released");
             expect_equal(s.queue(work_queue), QueueStatus{.pending = 1}, "jobs");
             s.advance(Duration{1});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs released");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{1},
+                         "jobs released");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs released");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{0},
+                         "jobs released");
         });
 
     add("heartbeats and acquisitions keep a worker alive", [](Scenario& s) {
@@ -227,7 +232,8 @@ void add_worker_cases(StoreCases& add) {
             } else {
                 s.expect_idle_until(never, work_queue);
             }
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs released");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{0},
+                         "jobs released");
         }
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
     });
@@ -237,9 +243,11 @@ void add_worker_cases(StoreCases& add) {
             s.push("a");
             s.take_work();
             s.advance(Duration{-3'600'000});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{0}, "jobs released");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{0},
+                         "jobs released");
             s.advance(Duration{30'000});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs released");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{1},
+                         "jobs released");
         });
 
     add("a heartbeat of one worker keeps no other alive", [](Scenario& s) {
@@ -249,7 +257,7 @@ void add_worker_cases(StoreCases& add) {
         const auto living = s.take_work(2);
         s.advance(Duration{30'000});
         s.perform(Heartbeat{Scenario::worker(2)});
-        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{1}, "jobs released");
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{1}, "jobs released");
         expect_lost(s, dead);
         expect_equal(s.perform(AckJob{living}), Settlement::settled, "ack by the living");
     });
@@ -273,7 +281,8 @@ void add_worker_cases(StoreCases& add) {
             s.begin_next(2);
             s.perform(Heartbeat{Scenario::worker(3)});
             s.advance(Duration{30'000});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), Count{4}, "jobs released");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{4},
+                         "jobs released");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
             expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1}, "delivery jobs");
             expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}), std::optional{3},

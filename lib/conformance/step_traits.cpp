@@ -265,7 +265,7 @@ void expect_true_traits(const StoreFixture& fixture) {
     const bool keeps = changes == Changes::state || changes == Changes::progress;
     expect_equal(keeps, !(once == before), said(" changes what is kept"));
     if (!keeps) {
-        const auto scrubbed = s.perform(ScrubWorkers{silence}).value;
+        const auto scrubbed = s.perform(ScrubWorkers{silence}).jobs;
         expect_equal(changes == Changes::liveness, scrubbed == 1 || leaves,
                      said(" is a sign of life, or of its end"));
     }

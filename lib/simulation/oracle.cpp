@@ -386,20 +386,20 @@ void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Sett
 }
 
 void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker& step,
-                     Count count) {
-    context_.note(std::string{step.worker.text()} + " gave back " + std::to_string(count.value));
+                     ReleasedJobs released) {
+    context_.note(std::string{step.worker.text()} + " gave back " + std::to_string(released.jobs));
     // It may have acquired some when it was asked already.
     forget_attempts(step.worker);
     end_leases({step.worker}, number);
 }
 
 void Oracle::replied(std::uint64_t number, const Submission& submission, const ScrubWorkers&,
-                     Count count) {
+                     ReleasedJobs released) {
     for (const auto& worker : submission.silent) {
         context_.note(std::string{worker.text()} + " is taken for dead");
     }
-    if (count.value > 0) {
-        context_.note(std::to_string(count.value) + " jobs were taken back");
+    if (released.jobs > 0) {
+        context_.note(std::to_string(released.jobs) + " jobs were taken back");
         rates_.stirred();
     }
     end_leases(submission.silent, number);

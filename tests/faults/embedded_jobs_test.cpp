@@ -71,7 +71,7 @@ TEST_CASE("a job whose last attempt died with its process is BURIED before anybo
     scene.close();
     scene.open();
     CHECK(status(scene, last).state == State::ready);
-    CHECK(scene.must(ScrubWorkers{Duration{3'500}}).value == 0);
+    CHECK(scene.must(ScrubWorkers{Duration{3'500}}).jobs == 0);
     CHECK(status(scene, last).state == State::buried);
     REQUIRE(status(scene, last).errors.size() == 1);
     CHECK(status(scene, last).errors[0].text == unreported_error);
@@ -79,6 +79,23 @@ TEST_CASE("a job whose last attempt died with its process is BURIED before anybo
     scene.close();
     scene.open();
     CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 1});
+}
+
+TEST_CASE("large jobs whose last attempt died with their process are BURIED in slices") {
+    FileScene scene;
+    for (const char letter : {'a', 'b', 'c'}) {
+        const std::string large(job_slice_bytes_max / 5 * 2, letter);
+        scene.must(PushJob{"work", large, scene.now, {.attempts_max = 1}});
+    }
+    for (int i = 0; i < 2; ++i) scene.must(AcquireJobs{"work", scene.worker, 3});
+    REQUIRE(scene.queue("work") == QueueStatus{.pending = 3});
+    scene.close();
+    scene.open();
+    const ScrubWorkers scrub{Duration{3'500}};
+    CHECK(scene.must(scrub) == ReleasedJobs{.jobs = 0, .more = true});
+    CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 2});
+    CHECK(scene.must(scrub) == ReleasedJobs{});
+    CHECK(scene.queue("work") == QueueStatus{.buried = 3});
 }
 
 TEST_CASE("a file keeps options, attempts, errors and burials") {

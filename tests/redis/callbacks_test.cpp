@@ -61,7 +61,7 @@ TEST_CASE("redis: Ruby Routemaster never sees what is for a callback in a proces
     CHECK(acquire(s, {""}).empty());
     leases = acquire(s, {"audit"});
     REQUIRE(leases.size() == 1);
-    CHECK(s.perform(RetireWorker{s.worker}) == Count{1});
+    CHECK(s.perform(RetireWorker{s.worker}) == ReleasedJobs{1});
     CHECK_FALSE(ruby_sees(s));
     leases = acquire(s, {"audit"});
     REQUIRE(leases.size() == 1);

@@ -151,7 +151,8 @@ TEST_CASE("ruby: blocked jobs come back for its workers, 1,000 with each step") 
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     const auto steps = [&](const auto& step) {
         for (const std::uint64_t back : {1'000U, 1'000U, 500U}) {
-            CHECK(perform(mixed, step, s.now).value() == Count{back});
+            const ReleasedJobs expected{.jobs = back, .more = back == 1'000};
+            CHECK(perform(mixed, step, s.now).value() == expected);
         }
     };
     SUBCASE("by a worker that says it is alive") { steps(ScrubWorkers{Duration{30'000}}); }
@@ -183,7 +184,8 @@ TEST_CASE("ruby: blocked jobs come back in their order") {
         if (number % 10 == 0) s.now += Duration{1};
     }
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
-    while (blocked(s) > 0) perform(mixed, ScrubWorkers{Duration{30'000}}, s.now).value();
+    while (perform(mixed, ScrubWorkers{Duration{30'000}}, s.now)->more) {
+    }
     // As its scheduler promotes them.
     const auto due = s.other({"ZRANGEBYSCORE", "jobs:scheduled:main", "-inf",
                               std::to_string(to_milliseconds(s.now)), "LIMIT", "0", "2000"});
@@ -203,14 +205,14 @@ TEST_CASE("ruby: jobs of its worker that exited because of an error are released
         s.other({"SADD", "jobs:pending:index:main", "AAAAAAAAAAAAAAAAAAAA"});
         s.other({"RPOPLPUSH", "jobs:instant:main", "jobs:pending:main:AAAAAAAAAAAAAAAAAAAA"});
         SUBCASE("one that is not known any more") {
-            CHECK(s.perform(ScrubWorkers{Duration{30'000}}) == Count{1});
+            CHECK(s.perform(ScrubWorkers{Duration{30'000}}) == ReleasedJobs{1});
             CHECK(acquired(s) == std::vector{uid(1)});
             CHECK(s.other({"EXISTS", "jobs:pending:index:main"}).number == 1);
         }
         SUBCASE("one that was heard of") {
             s.other({"HSET", "workers", "AAAAAAAAAAAAAAAAAAAA",
                      std::to_string(to_milliseconds(s.now))});
-            CHECK(s.perform(ScrubWorkers{Duration{30'000}}) == Count{0});
+            CHECK(s.perform(ScrubWorkers{Duration{30'000}}) == ReleasedJobs{0});
         }
     }
 }

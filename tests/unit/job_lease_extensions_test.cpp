@@ -22,7 +22,7 @@ struct StoodStill {
         job = only_job(hand.lease({.lease_time = Duration{60'000}}));
         scene.clock.advance(Duration{10'000});
         if (!is_lost) return;
-        CHECK(perform(scene.memory, ScrubWorkers{Duration{3'500}}, scene.clock.now())->value == 1);
+        CHECK(perform(scene.memory, ScrubWorkers{Duration{3'500}}, scene.clock.now())->jobs == 1);
     }
 
     JobScene scene;

@@ -98,6 +98,19 @@ TEST_CASE("what a dead worker had leased is done by another") {
     CHECK(scene.jobs().size() == 1'500);
 }
 
+TEST_CASE("large jobs of a dead worker are all back at once, in as many steps as it takes") {
+    LeaseScene scene;
+    LoopWorker dead{scene.store, scene.now, scene.complete({}), 10};
+    for (const char letter : {'a', 'b', 'c'}) {
+        scene.push(std::string(job_slice_bytes_max / 5 * 2, letter));
+    }
+    for (int i = 0; i < 10; ++i) dead.poll();
+    REQUIRE(dead.loop.leased() == 3);
+    // Once the other one has noticed, and before its next heartbeat.
+    scene.run_for(Duration{4'500});
+    CHECK(scene.jobs().size() == 3);
+}
+
 TEST_CASE("a worker says which fence it got last, also when it asks for all of its leases") {
     LeaseScene scene{10, {.finds_lost = true}};
     Acquisitions recorded{scene.store};

@@ -337,7 +337,7 @@ TEST_CASE("a worker without leases retires at once, and is forgotten") {
     scene.run_for(Duration{60'000});
     CHECK(scene.disturbed.times_of<Heartbeat>().size() == heartbeats);
     CHECK(scene.queue() == QueueStatus{.ready = 1});
-    CHECK(perform(scene.store, ScrubWorkers{Duration{0}}, scene.now).value().value == 0);
+    CHECK(perform(scene.store, ScrubWorkers{Duration{0}}, scene.now).value().jobs == 0);
 }
 
 TEST_CASE("a worker that closes takes nothing new, and ends what it has") {
@@ -356,7 +356,7 @@ TEST_CASE("a worker that closes takes nothing new, and ends what it has") {
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("what is nacked at the end is released in one step, however much it is") {
+TEST_CASE("what is nacked at the end is released with few steps, however much it is") {
     LeaseScene scene{2'000};
     scene.push_many(1'500);
     for (int i = 0; i < 10; ++i) scene.worker.poll();
@@ -368,6 +368,35 @@ TEST_CASE("what is nacked at the end is released in one step, however much it is
     CHECK(scene.worker.loop.retired());
     CHECK(scene.queue() == QueueStatus{.ready = 1'500});
     CHECK(scene.disturbed.times_of<ReleaseJob>().empty());
+    CHECK(scene.disturbed.times_of<RetireWorker>().size() == 2);
+}
+
+TEST_CASE("a worker that retires asks again only when it has more than one step releases") {
+    LeaseScene scene{2'000};
+    scene.push_many(1'000);
+    for (int i = 0; i < 10; ++i) scene.worker.poll();
+    REQUIRE(scene.worker.loop.leased() == released_max);
+    scene.worker.loop.close(scene.now);
+    for (const auto& [id, job] : scene.worker.notes.under_way) scene.worker.loop.release(id);
+    scene.worker.wake();
+    scene.run();
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.disturbed.times_of<RetireWorker>().size() == 1);
+}
+
+TEST_CASE("large jobs of a worker that ends are all back, in as many steps as it takes") {
+    LeaseScene scene;
+    for (const char letter : {'a', 'b', 'c'}) {
+        scene.push(std::string(job_slice_bytes_max / 5 * 2, letter));
+    }
+    for (int i = 0; i < 10; ++i) scene.worker.poll();
+    REQUIRE(scene.worker.loop.leased() == 3);
+    scene.worker.loop.close(scene.now);
+    for (const auto& [id, job] : scene.worker.notes.under_way) scene.worker.loop.release(id);
+    scene.worker.wake();
+    scene.run();
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.queue() == QueueStatus{.ready = 3});
     CHECK(scene.disturbed.times_of<RetireWorker>().size() == 2);
 }
 

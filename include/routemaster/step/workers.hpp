@@ -35,15 +35,24 @@ struct Heartbeat {
     Uid worker;
 };
 
-/// Jobs that one `RetireWorker` or `ScrubWorkers` releases at most.
+/// Jobs that one `RetireWorker` or `ScrubWorkers` releases at most; and it releases no more than
+/// `job_slice_bytes_max` of jobs and the errors that they keep, but always one job.
 inline constexpr std::uint64_t released_max = 1'000;
+
+/// What became of the jobs of workers that ended.
+struct ReleasedJobs {
+    std::uint64_t jobs = 0;  ///< How many were released.
+    bool more = false;       ///< There is more to do: do it again.
+
+    friend bool operator==(ReleasedJobs, ReleasedJobs) = default;
+};
 
 /// Releases at once the jobs that a worker has leased, oldest first, and forgets the worker: its
 /// clean end. As with `ReleaseJob`, their attempts do not count.
-/// Replies the number of jobs released. When that is `released_max`, there may be more, and the
-/// worker is still known: do it again. Repeating it answers 0 once nothing was left.
+/// When it replies that there is more to do, the worker is still known: repeat it until there is
+/// not. Repeating it then answers 0 jobs.
 struct RetireWorker {
-    using Reply = Count;
+    using Reply = ReleasedJobs;
     static constexpr StepTraits traits{.name = "retire_worker",
                                        .repeatable = true,
                                        .changes = Changes::state,
@@ -57,11 +66,11 @@ struct RetireWorker {
 /// it had leased in any queue, as READY, and forgets it. The attempts that died with it count: a
 /// job whose last one it was is BURIED, with `unreported_error`. So is a job of a file whose last
 /// attempt died with the process that had the file.
-/// Replies the number of jobs released, each counted in `jobs.scrubbed`, and each worker that was
-/// forgotten in `workers.scrubbed`. When that is `released_max`, there may be more to do. Repeating
-/// it is harmless.
+/// Each job that was released is counted in `jobs.scrubbed`, and each worker that was forgotten,
+/// which is once its last job was released, in `workers.scrubbed`. Repeat it for as long as it
+/// replies that there is more to do; repeating it is harmless.
 struct ScrubWorkers {
-    using Reply = Count;
+    using Reply = ReleasedJobs;
     static constexpr StepTraits traits{.name = "scrub_workers",
                                        .repeatable = true,
                                        .changes = Changes::state,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/codec/job_prefix.hpp"
+#include "core/state/job_slice.hpp"
 #include "routemaster/counter.hpp"
 #include "routemaster/detail/assert.hpp"
 #include "routemaster/error.hpp"
@@ -223,16 +224,23 @@ std::size_t JobTable::end_unfit(JobState& job, TimePoint now) {
     return 1 + bury(job, now);
 }
 
+JobState* JobTable::due_and_used_up(const std::string& name, JobId id, TimePoint now) {
+    const auto* queue = find_queue(name);
+    auto* job = queue == nullptr ? nullptr : queue->by_id.find(id);
+    if (job == nullptr || job->waiting || job->run_at > now) return nullptr;
+    const bool stands =
+        job->state == JobState::State::scheduled || job->state == JobState::State::ready;
+    return stands && !job->details->has_attempts_left() ? job : nullptr;
+}
+
 void JobTable::bury_used_up(TimePoint now) {
+    JobSlice slice{released_max};
     for (auto left = released_max; left > 0 && !used_up_.empty(); --left) {
-        const auto [name, id] = std::move(used_up_.back());
+        const auto& [name, id] = used_up_.back();
+        auto* job = due_and_used_up(name, id, now);
+        if (job != nullptr && !slice.take(*job)) return;
         used_up_.pop_back();
-        const auto* queue = find_queue(name);
-        auto* job = queue == nullptr ? nullptr : queue->by_id.find(id);
-        if (job == nullptr || job->waiting || job->run_at > now) continue;
-        const bool stands =
-            job->state == JobState::State::scheduled || job->state == JobState::State::ready;
-        if (!stands || job->details->has_attempts_left()) continue;
+        if (job == nullptr) continue;
         try {
             end_unfit(*job, now);
         } catch (const Failure&) {
@@ -507,27 +515,27 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     return acquired;
 }
 
-std::uint64_t JobTable::release_all(Worker& worker, std::uint64_t limit,
-                                    const std::function<void(JobState&)>& release) {
-    std::uint64_t count = 0;
-    for (; count < limit && !worker.jobs.empty(); ++count) {
-        auto& job = *worker.jobs.front();
-        release(job);
+void JobTable::release_all(Worker& worker, JobSlice& slice,
+                           const std::function<void(JobState&)>& release) {
+    while (auto* job = worker.jobs.front()) {
+        if (!slice.take(*job)) return;
+        release(*job);
     }
-    return count;
 }
 
-std::uint64_t JobTable::retire(const Uid& uid, TimePoint now) {
+ReleasedJobs JobTable::retire(const Uid& uid, TimePoint now) {
     const auto found = leases_.workers().find(uid);
-    if (found == leases_.workers().end()) return 0;
-    const auto count = release_all(found->second, released_max,
-                                   [&](JobState& job) { release_uncounted(job, now, now); });
-    if (found->second.jobs.empty()) leases_.workers().erase(found);
-    return count;
+    if (found == leases_.workers().end()) return {};
+    JobSlice slice{released_max};
+    release_all(found->second, slice, [&](JobState& job) { release_uncounted(job, now, now); });
+    const bool more = !found->second.jobs.empty();
+    if (!more) leases_.workers().erase(found);
+    return {.jobs = slice.jobs(), .more = more};
 }
 
-std::uint64_t JobTable::scrub(Duration silence, TimePoint now) {
-    std::uint64_t count = 0;
+ReleasedJobs JobTable::scrub(Duration silence, TimePoint now) {
+    JobSlice slice{released_max};
+    bool more = false;
     auto& workers = leases_.workers();
     for (auto worker = workers.begin(); worker != workers.end();) {
         const auto dead = worker++;
@@ -535,16 +543,17 @@ std::uint64_t JobTable::scrub(Duration silence, TimePoint now) {
         // When the clock was set back, the silence of the dead counts from now.
         state.seen = std::min(state.seen, now);
         if (saturating_add(state.seen, silence) > now) continue;
-        count += release_all(state, released_max - count, [&](JobState& job) {
+        release_all(state, slice, [&](JobState& job) {
             counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
             release(job, now, now);
         });
-        if (!state.jobs.empty()) break;
+        more = !state.jobs.empty();
+        if (more) break;
         counters_.add({"workers.scrubbed", {}}, 1);
         workers.erase(dead);
     }
     bury_used_up(now);
-    return count;
+    return {.jobs = slice.jobs(), .more = more || !used_up_.empty()};
 }
 
 // --- Restoring ----------------------------------------------------------------------------------

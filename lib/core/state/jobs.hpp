@@ -41,6 +41,8 @@
 
 namespace routemaster::detail {
 
+class JobSlice;
+
 /// Why a job goes that was not done.
 enum class JobFate : std::uint8_t { deleted, cancelled, expired, forgotten };
 
@@ -173,11 +175,11 @@ public:
     /// Returns the fences of the worker's jobs that were cancelled.
     std::vector<std::uint64_t> heartbeat(const Uid& uid, TimePoint now);
 
-    /// Releases the jobs of a worker, oldest first, and forgets it.
-    std::uint64_t retire(const Uid& uid, TimePoint now);
+    /// Releases the jobs of a worker, oldest first, and forgets it once those were all.
+    ReleasedJobs retire(const Uid& uid, TimePoint now);
 
     /// Releases the jobs of all workers that were silent for so long, and forgets them.
-    std::uint64_t scrub(Duration silence, TimePoint now);
+    ReleasedJobs scrub(Duration silence, TimePoint now);
 
     [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now);
 
@@ -288,7 +290,9 @@ private:
     /// Ends a READY job that must not be acquired, if it is one; 0 when it may be, else 1 and how
     /// many others are BURIED for that.
     std::size_t end_unfit(JobState& job, TimePoint now);
-    /// Ends restored jobs that are due, and whose last attempt ended with its process.
+    /// The job of that id, if it is due, and its attempts are used up; else null.
+    JobState* due_and_used_up(const std::string& name, JobId id, TimePoint now);
+    /// Ends restored jobs that are due, and whose last attempt ended with its process: a slice.
     void bury_used_up(TimePoint now);
     /// Ends a job that was cancelled, whatever its state.
     void drop_cancelled(JobState& job, TimePoint now);
@@ -317,9 +321,9 @@ private:
     /// What waits for a job that is gone is BURIED; returns how many those are.
     std::size_t bury_dependents(QueueState& queue, JobId gone, JobFate fate, TimePoint now);
 
-    /// Ends the leases of a worker, the oldest first, at most `limit`.
-    std::uint64_t release_all(Worker& worker, std::uint64_t limit,
-                              const std::function<void(JobState&)>& release);
+    /// Ends the leases of a worker, the oldest first, of as many jobs as belong to the slice.
+    static void release_all(Worker& worker, JobSlice& slice,
+                            const std::function<void(JobState&)>& release);
 
     /// A job that stands in the index and nowhere else.
     JobState& make(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,

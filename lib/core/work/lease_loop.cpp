@@ -340,7 +340,7 @@ void LeaseLoop::wind_up() {
     leased_.clear();
     refused_ = 0;
     retries_.clear();
-    // The retirement releases what is to run at once, in one step, however much it is.
+    // The retirement releases what is to run at once, with few steps, however much it is.
     std::erase_if(released_, [this](const Released& each) { return each.run_at <= now_; });
 }
 
@@ -353,13 +353,13 @@ bool LeaseLoop::awaiting() const {
 
 void LeaseLoop::retire() {
     submit(store_, RetireWorker{options_.worker}, now_,
-           [event_queue = events_.shared()](const Result<Count>& jobs) {
+           [event_queue = events_.shared()](const Result<ReleasedJobs>& jobs) {
                event_queue->put(Retired{jobs});
            });
 }
 
 void LeaseLoop::on(Retired& retired) {
-    if (retired.jobs && retired.jobs->value == released_max) return retire();
+    if (retired.jobs && retired.jobs->more) return retire();
     // When the store cannot do it, others will find the worker silent.
     if (!retired.jobs) warn("could not release what was under way");
     retired_ = true;
@@ -403,9 +403,11 @@ void LeaseLoop::post_others() {
                           event_queue->put(Heard{at, std::move(reply.cancelled)});
                       }
                       for (const auto& outcome : outcomes) {
-                          const auto* jobs = outcome ? std::get_if<Count>(&*outcome) : nullptr;
-                          if (jobs != nullptr && jobs->value == released_max)
+                          const auto* scrubbed =
+                              outcome ? std::get_if<ReleasedJobs>(&*outcome) : nullptr;
+                          if (scrubbed != nullptr && scrubbed->more) {
                               event_queue->put(MoreToScrub{});
+                          }
                       }
                   });
 }

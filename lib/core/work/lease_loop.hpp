@@ -235,7 +235,7 @@ private:
         std::vector<Outcome> outcomes;
     };
     struct Retired {
-        Result<Count> jobs;
+        Result<ReleasedJobs> jobs;
     };
     struct MoreToScrub {};
 

@@ -1,14 +1,17 @@
 -- RetireWorker: releases all jobs of a worker at once, and forgets it.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 worker
--- Effect: releases at most 1,000 jobs, so that the server is not blocked for long; their attempts
---         do not count. In a mixed fleet
---         also unblocks jobs, since this may be the last worker that knows of them.
--- Reply: the number of jobs released.
+-- Effect: releases at most 1,000 jobs, and 4 MiB of them, or one, so that the server is not blocked
+--         for long; their attempts do not count. In a mixed fleet also unblocks jobs, since this
+--         may be the last worker that knows of them.
+-- Reply: the number of jobs released, and 1 if there is more to do, else 0.
 expect('HLEN', 'workers', 'counters')
 local queues = all_queues()
 expect_workers(queues, {ARGV[4]})
-local total = retire(ARGV[4], queues, 1000, false, function() end)
-if mixed then total = total + release(1000 - total) end
+local total, gone = retire(ARGV[4], queues, 1000, new_slice(), false, function() end)
+if mixed then
+    total = total + release(1000 - total)
+    gone = gone and redis.call('EXISTS', P .. 'routemaster:blocked:main') == 0
+end
 if ARGV.batches then select(2, cancellations())() end
-return total
+return {total, gone and 0 or 1}

@@ -1,10 +1,10 @@
 -- ScrubWorkers: takes silent workers for dead and releases their jobs.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 silence
--- Effect: releases at most 1,000 jobs, so that the server is not blocked for long; those whose last
---         attempt it was are BURIED. In a mixed fleet also unblocks jobs; else checks a few blocked
---         jobs whose group another program may have changed.
--- Reply: the number of jobs released.
+-- Effect: releases at most 1,000 jobs, and 4 MiB of them, or one, so that the server is not blocked
+--         for long; those whose last attempt it was are BURIED. In a mixed fleet also unblocks
+--         jobs; else checks a few blocked jobs whose group another program may have changed.
+-- Reply: the number of jobs released, and 1 if there is more to do, else 0.
 expect('HLEN', 'counters')
 local silence = tonumber(ARGV[4])
 local queues = all_queues()
@@ -33,25 +33,31 @@ end
 expect_workers(queues, strays)
 expect_workers(queues, silent)
 
-local total = 0
+local total, slice, gone = 0, new_slice(), true
 local function count_scrubbed(q, jobs)
     count('jobs.scrubbed', q == to_callbacks and 'main' or q, jobs)
 end
 for _, worker in ipairs(undated) do redis.call('HSET', KEYS[1], worker, now) end
-for _, worker in ipairs(strays) do
-    if total < 1000 then
-        total = total + retire(worker, queues, 1000 - total, true, count_scrubbed)
-    end
-end
-for _, worker in ipairs(silent) do
-    local jobs, gone = retire(worker, queues, 1000 - total, true, count_scrubbed)
+local function retire_next(worker)
+    local jobs
+    jobs, gone = retire(worker, queues, 1000 - total, slice, true, count_scrubbed)
     total = total + jobs
-    if not gone then break end
+    return gone
+end
+for _, worker in ipairs(strays) do
+    if not retire_next(worker) then break end
+end
+for _, worker in ipairs(gone and silent or {}) do
+    if not retire_next(worker) then break end
     tally('\146\176workers.scrubbed\144', 1)
 end
 
 if ARGV.batches then select(2, cancellations())() end
-if mixed then return total + release(1000 - total) end
+if mixed then
+    total = total + release(1000 - total)
+    local blocked = redis.call('EXISTS', P .. 'routemaster:blocked:main') == 1
+    return {total, (blocked or not gone) and 1 or 0}
+end
 local seen = {}
 for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 100)) do
     local uid = batch_of('main', job)
@@ -64,4 +70,4 @@ for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 
         if may_run(token, uid) then let_in(job, token) end
     end
 end
-return total
+return {total, gone and 0 or 1}

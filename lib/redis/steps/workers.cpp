@@ -27,6 +27,15 @@ struct StepProtocol<Heartbeat> {
     }
 };
 
+namespace {
+
+ReleasedJobs released_jobs(const redisReply& reply) {
+    const auto parts = items(reply, 2);
+    return {.jobs = count(*parts[0]).value, .more = number(*parts[1]) == 1};
+}
+
+}  // namespace
+
 template <>
 struct StepProtocol<RetireWorker> {
     static Script script() {
@@ -34,15 +43,16 @@ struct StepProtocol<RetireWorker> {
         const auto groups = job_groups_part();
         const auto ends = batch_ends_part();
         const auto cancellations = cancellations_part();
-        return compose(RetireWorker::traits,
-                       {expect, unindex, wake, job, callback, ordering_group, ready, place, record,
-                        groups, ranks, ends, cancellations, throughput, worker, release},
-                       retire_worker);
+        return compose(
+            RetireWorker::traits,
+            {expect, unindex, wake, job, callback, ordering_group, ready, place, record, groups,
+             ranks, ends, cancellations, throughput, keyed, job_size, job_slice, worker, release},
+            retire_worker);
     }
     static void request(Request& request, const RetireWorker& step) {
         request.on("workers").add(step.worker.text());
     }
-    static Count reply(const ScriptReply& reply) { return count(reply.value); }
+    static ReleasedJobs reply(const ScriptReply& reply) { return released_jobs(reply.value); }
 };
 
 template <>
@@ -52,16 +62,16 @@ struct StepProtocol<ScrubWorkers> {
         const auto groups = job_groups_part();
         const auto ends = batch_ends_part();
         const auto cancellations = cancellations_part();
-        return compose(
-            ScrubWorkers::traits,
-            {expect, index, unindex, wake, counter, job, callback, ordering_group, ready, place,
-             record, groups, ranks, ends, cancellations, throughput, worker, release},
-            scrub_workers);
+        return compose(ScrubWorkers::traits,
+                       {expect,         index,      unindex, wake,     counter,   job,    callback,
+                        ordering_group, ready,      place,   record,   groups,    ranks,  ends,
+                        cancellations,  throughput, keyed,   job_size, job_slice, worker, release},
+                       scrub_workers);
     }
     static void request(Request& request, const ScrubWorkers& step) {
         request.on("workers").add(step.silence.count());
     }
-    static Count reply(const ScriptReply& reply) { return count(reply.value); }
+    static ReleasedJobs reply(const ScriptReply& reply) { return released_jobs(reply.value); }
 };
 
 template <>

@@ -12,13 +12,13 @@ Result<Heartbeat::Reply> Machine::apply(Heartbeat& step) {
 
 template <>
 Result<RetireWorker::Reply> Machine::apply(RetireWorker& step) {
-    return Count{jobs_.retire(step.worker, now_)};
+    return jobs_.retire(step.worker, now_);
 }
 
 template <>
 Result<ScrubWorkers::Reply> Machine::apply(ScrubWorkers& step) {
     depends_on_row_ = 0;
-    return Count{jobs_.scrub(step.silence, now_)};
+    return jobs_.scrub(step.silence, now_);
 }
 
 template <>

@@ -75,9 +75,10 @@ local function is_failing(record) return record[7] == 0 and record[9] == '' end
 
 -- Records that a job is with no worker any more, and, unless its attempt counts, that it never
 -- began. Returns whether it was cancelled, and the record. Does nothing where jobs have no records.
-local function end_attempt(q, job, counts)
+-- `known` is the record, where somebody has read it.
+local function end_attempt(q, job, counts, known)
     if not has_ids(q) then return end
-    local record = record_of(q, job)
+    local record = known or record_of(q, job)
     record[2] = ''
     if record[6] < -2 then record[6] = -1 end
     if not counts then record[1] = math.max(record[1] - 1, 0) end

@@ -19,19 +19,48 @@ local function expect_workers(queues, workers)
     for _, worker in ipairs(workers) do expect('HLEN', 'routemaster:leases:' .. worker) end
 end
 
+-- Ends the leases of a worker of jobs that are PENDING there no more, as `released[queue][job]`
+-- says: so many. As a rule they are its oldest.
+local function end_leases(worker, released, left)
+    local leases, fences = P .. 'routemaster:leases:' .. worker, {}
+    for _, field in ipairs(redis.call('HKEYS', leases)) do
+        fences[#fences + 1] = tonumber(field)
+    end
+    table.sort(fences)
+    for _, fence in ipairs(fences) do
+        if left == 0 then return end
+        local leased = redis.call('HGET', leases, fence) or ''
+        local q, job = string.match(leased, '^(%Z+)%z(.*)$')
+        if q and released[q] and released[q][job] then
+            redis.call('HDEL', leases, fence)
+            left = left - 1
+        end
+    end
+end
+
 -- Makes the jobs that a worker leased from these queues READY, or ends those that were cancelled,
--- oldest first, at most `limit`, and forgets the worker once those were all. Their attempts count
--- or not; a job whose last one counts is BURIED. Calls `each(queue, count)` for a queue that got
--- jobs back. Returns the number of jobs, and whether the worker was forgotten.
-local function retire(worker, queues, limit, counts, each)
-    local total = 0
+-- oldest first, at most `limit`, and what belongs to `slice`, of job_slice.lua, with their errors;
+-- and forgets the worker once those were all. Their attempts count or not; a job whose last one
+-- counts is BURIED. Calls `each(queue, count)` for a queue that got jobs back. Returns the number
+-- of jobs, and whether the worker was forgotten.
+local function retire(worker, queues, limit, slice, counts, each)
+    local total, released = 0, {}
     for _, q in ipairs(queues) do
         local pending = P .. 'jobs:pending:' .. q .. ':' .. worker
         local count = 0
+        released[q] = {}
         while total < limit do
             local job = redis.call('RPOP', pending)
             if not job then break end
-            local is_cancelled, record = end_attempt(q, job, counts)
+            local known = has_ids(q) and record_of(q, job) or nil
+            local size = size_with_errors(q, job, known or {})
+            if not slice.fits(size) then
+                redis.call('RPUSH', pending, job)
+                break
+            end
+            slice.add(size)
+            released[q][job] = true
+            local is_cancelled, record = end_attempt(q, job, counts, known)
             if is_cancelled then
                 cancellations()(q, job)
             elseif record then
@@ -48,7 +77,10 @@ local function retire(worker, queues, limit, counts, each)
             total = total + 1
         end
         if count > 0 then each(q, count) end
-        if redis.call('EXISTS', pending) == 1 then return total, false end
+        if redis.call('EXISTS', pending) == 1 then
+            end_leases(worker, released, total)
+            return total, false
+        end
         redis.call('SREM', P .. 'jobs:pending:index:' .. q, worker)
     end
     redis.call('DEL', P .. 'routemaster:leases:' .. worker)

@@ -1,0 +1,85 @@
+// What one step takes of many large jobs, and what that leaves on the server.
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "redis_scene.hpp"
+
+using namespace routemaster;
+using test::RedisScene;
+
+namespace {
+
+/// Two of these are less than a slice, and three are more.
+constexpr std::size_t large = job_slice_bytes_max / 5 * 2;
+
+struct LargeJobs : RedisScene {
+    void push_letters(const std::string& letters, std::size_t bytes) {
+        for (const char letter : letters) {
+            perform(PushJob{"work", std::string(bytes, letter), now});
+        }
+    }
+    Acquired acquire_work() {
+        return perform(AcquireJobs{.queue = "work", .worker = worker, .limit = 100});
+    }
+    std::string leases() const { return "routemaster:leases:" + std::string{worker.text()}; }
+};
+
+}  // namespace
+
+TEST_CASE("redis: of large jobs that a worker gives back step by step no lease stays") {
+    LargeJobs s;
+    s.push_letters("abc", large);
+    const auto first = s.acquire_work().leases;
+    REQUIRE(first.size() == 2);
+    REQUIRE(s.acquire_work().leases.size() == 1);
+    REQUIRE(s.other({"HLEN", s.leases()}).number == 4);
+    const auto give_back = [&](const auto& step) {
+        CHECK(s.perform(step) == ReleasedJobs{2, true});
+        CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.ready = 2, .pending = 1});
+        // That of the third, and which was the newest.
+        CHECK(s.other({"HLEN", s.leases()}).number == 2);
+        CHECK(s.other({"HEXISTS", "workers", std::string{s.worker.text()}}).number == 1);
+        for (const auto& lease : first) CHECK(s.perform(AckJob{lease}) == Settlement::lease_lost);
+        CHECK(s.perform(step) == ReleasedJobs{1, false});
+        CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.ready = 3});
+        CHECK(s.other({"EXISTS", s.leases(), "workers"}).number == 0);
+    };
+    SUBCASE("when it ends") { give_back(RetireWorker{s.worker}); }
+    SUBCASE("when it is taken for dead") {
+        s.now += Duration{30'000};
+        give_back(ScrubWorkers{Duration{30'000}});
+    }
+}
+
+TEST_CASE("redis: the errors of jobs count when these are listed, kicked and given back") {
+    LargeJobs s;
+    // With one error each, two of these fit into a slice; with two, one does.
+    s.push_letters("ab", job_slice_bytes_max / 2 - job_error_max - job_error_max / 2);
+    for (const bool second : {false, true}) {
+        const auto leases = s.acquire_work().leases;
+        REQUIRE(leases.size() == 2);
+        for (const auto& lease : leases) {
+            s.perform(FailJob{.lease = lease,
+                              .error = std::string(job_error_max, 'e'),
+                              .run_at = s.now,
+                              .bury = second});
+        }
+    }
+    ListJobs page{.queue = "work", .state = JobStatus::State::buried};
+    for (const bool last : {false, true}) {
+        const auto jobs = s.perform(page);
+        CHECK(jobs.jobs.size() == 1);
+        CHECK((jobs.next == 0) == last);
+        page.after = jobs.next;
+    }
+    for (const std::uint64_t kicked : {1U, 1U, 0U}) {
+        CHECK(s.perform(KickJobs{.queue = "work"}) == Count{kicked});
+    }
+    REQUIRE(s.acquire_work().leases.size() == 2);
+    CHECK(s.perform(RetireWorker{s.worker}) == ReleasedJobs{1, true});
+    CHECK(s.perform(RetireWorker{s.worker}) == ReleasedJobs{1, false});
+}
