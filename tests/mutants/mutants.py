@@ -23,6 +23,7 @@ that is to find it is compiled against the copy and run:
     worker_pool   the unit tests of pools, and of the jobs they do
     redis_timers  the tests of timers on Redis; a mutant may be in a Lua script; and so with
     redis_joint   steps that travel together
+    redis_slices  what one step takes of many large jobs
     services      the integration tests that the mutant names, on programs with the bug in them:
                   that settings are passed on, and obeyed. Makes the release build first
 
@@ -101,6 +102,7 @@ PROGRAMS["faults"] = [
         "tests/faults/embedded_dependencies_test.cpp",
         "tests/faults/embedded_groups_test.cpp",
         "tests/faults/embedded_job_batches_test.cpp",
+        "tests/faults/embedded_jobs_test.cpp",
         "tests/faults/embedded_long_rows_test.cpp",
         "tests/faults/embedded_priorities_test.cpp",
         "tests/faults/embedded_queues_test.cpp",
@@ -139,6 +141,7 @@ PROGRAMS["redis_timers"] = [
     ["tests/redis/timers_test.cpp", "tests/redis/timer_turns_test.cpp", *ON_REDIS]
 ]
 PROGRAMS["redis_joint"] = [["tests/redis/joint_calls_test.cpp", *ON_REDIS]]
+PROGRAMS["redis_slices"] = [["tests/redis/job_slices_test.cpp", *ON_REDIS]]
 # What CMake makes of the scripts; a program without any does not need it.
 LUA = "lib/lua_sources.hpp"
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
