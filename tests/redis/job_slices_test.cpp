@@ -14,7 +14,7 @@ using test::RedisScene;
 namespace {
 
 /// Two of these are less than a slice, and three are more.
-constexpr std::size_t large = job_slice_bytes_max / 5 * 2;
+constexpr std::size_t large_job_bytes = job_slice_bytes_max / 5 * 2;
 
 struct LargeJobs : RedisScene {
     void push_letters(const std::string& letters, std::size_t bytes) {
@@ -32,7 +32,7 @@ struct LargeJobs : RedisScene {
 
 TEST_CASE("redis: of large jobs that a worker gives back step by step no lease stays") {
     LargeJobs s;
-    s.push_letters("abc", large);
+    s.push_letters("abc", large_job_bytes);
     const auto first = s.acquire_work().leases;
     REQUIRE(first.size() == 2);
     REQUIRE(s.acquire_work().leases.size() == 1);

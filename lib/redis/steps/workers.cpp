@@ -29,7 +29,7 @@ struct StepProtocol<Heartbeat> {
 
 namespace {
 
-ReleasedJobs released_jobs(const redisReply& reply) {
+ReleasedJobs released_jobs_in(const redisReply& reply) {
     const auto parts = items(reply, 2);
     return {.jobs = count(*parts[0]).value, .more = number(*parts[1]) == 1};
 }
@@ -52,7 +52,7 @@ struct StepProtocol<RetireWorker> {
     static void request(Request& request, const RetireWorker& step) {
         request.on("workers").add(step.worker.text());
     }
-    static ReleasedJobs reply(const ScriptReply& reply) { return released_jobs(reply.value); }
+    static ReleasedJobs reply(const ScriptReply& reply) { return released_jobs_in(reply.value); }
 };
 
 template <>
@@ -71,7 +71,7 @@ struct StepProtocol<ScrubWorkers> {
     static void request(Request& request, const ScrubWorkers& step) {
         request.on("workers").add(step.silence.count());
     }
-    static ReleasedJobs reply(const ScriptReply& reply) { return released_jobs(reply.value); }
+    static ReleasedJobs reply(const ScriptReply& reply) { return released_jobs_in(reply.value); }
 };
 
 template <>
