@@ -39,7 +39,7 @@ void add_submission_cases(StoreCases& add) {
             is(2, Pushed{PushOutcome::duplicate, id});
             expect_equal(std::get<Acquired>(*outcomes[3]).leases.size(), 1U, "jobs acquired");
             is(4, QueueStatus{.pending = 1});
-            is(5, Count{1});
+            is(5, ReleasedJobs{1});
             is(6, QueueStatus{.ready = 1});
         });
 
