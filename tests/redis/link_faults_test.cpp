@@ -200,7 +200,7 @@ TEST_CASE("link faults: a call that was sent in part is sent again in full") {
     auto& scene = gated.scene;
     server.pause();
     const auto before = gate.bytes_to_server();
-    auto answer = scene.begin(append, "list", std::string(50'000'000, 'x'));
+    auto answer = scene.begin(append, "list", std::string(30'000'000, 'x'));
     REQUIRE(await([&] { return gate.bytes_to_server() > before + 100'000; }));
     gate.cut();
     server.resume();
