@@ -72,7 +72,7 @@ inline constexpr std::size_t job_after_max = 100;
 inline constexpr std::size_t job_dependents_max = 1'000;
 
 /// Bytes of jobs, as they are encoded, that one step leases, lists, kicks or releases at most; a
-/// job that has more goes alone. But for leases, the errors that jobs keep count as well.
+/// job that has more goes alone. The errors that jobs keep count as well, but not in leases.
 inline constexpr std::size_t job_slice_bytes_max = 4'194'304;
 
 /// How a job is done, as its push says.

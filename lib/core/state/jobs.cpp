@@ -251,7 +251,6 @@ void JobTable::bury_used_up(TimePoint now) {
 
 std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint now) {
     std::uint64_t kicked = 0;
-    std::size_t bytes = 0;
     const auto kick = [&](JobState& job) {
         queue.buried.remove(job);
         batches_.exhume(job.batch());
@@ -268,10 +267,8 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
     const auto next = [&] {
         return step.id ? queue.buried.by_id().find(*step.id) : queue.buried.first();
     };
-    for (auto* job = next(); job != nullptr && kicked < step.limit; job = next()) {
-        bytes += job->size_with_errors();
-        // Each is written anew, as one change of a journal.
-        if (kicked > 0 && bytes > job_slice_bytes_max) break;
+    JobSlice slice{step.limit};
+    for (auto* job = next(); job != nullptr && slice.take(*job); job = next()) {
         try {
             if (!job->payload.resident()) changes_.load(*job);
         } catch (const Failure&) {
