@@ -7,8 +7,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "link_scene.hpp"
@@ -314,30 +316,24 @@ const redis::Script echo_all = make_script("echo_all", R"(
     redis.call('INCR', 'runs')
     return all)");
 
-/// Calls that can travel together if they share the first argument.
-std::vector<redis::Call> joint_calls(const std::vector<std::string>& texts,
-                                     std::vector<std::string>& answers, std::promise<void>& last,
-                                     std::string_view shared = "shared") {
+/// Sends calls that can travel together, as they share the first argument; their results, in the
+/// order of the calls. They come in any order, and those that are refused in this thread.
+std::vector<std::string> ask_together(LinkScene& scene, const std::vector<std::string>& texts) {
     std::vector<redis::Call> calls;
+    std::vector<std::future<std::string>> answers;
     for (const auto& text : texts) {
-        auto call = LinkScene::call(echo, {}, shared, [&](const redis::CallResult& answer) {
-            answers.push_back(dump(answer));
-            if (answers.size() == texts.size()) last.set_value();
-        });
+        const auto promise = std::make_shared<std::promise<std::string>>();
+        answers.push_back(promise->get_future());
+        auto& call = calls.emplace_back(LinkScene::call(
+            echo, {}, "shared",
+            [promise](const redis::CallResult& answer) { promise->set_value(dump(answer)); }));
         call.arguments.begin_own().add(text);
         call.joint = &echo_all;
-        calls.push_back(std::move(call));
     }
-    return calls;
-}
-
-std::vector<std::string> ask_together(LinkScene& scene, const std::vector<std::string>& texts) {
-    std::vector<std::string> answers;
-    std::promise<void> last;
-    auto calls = joint_calls(texts, answers, last);
     scene.link.send(calls);
-    last.get_future().wait();
-    return answers;
+    std::vector<std::string> results;
+    for (auto& answer : answers) results.push_back(LinkScene::end(std::move(answer)));
+    return results;
 }
 
 }  // namespace
@@ -367,14 +363,14 @@ TEST_CASE("link: calls that travel together are as many as before for the limit 
         RedisOptions{.addresses = {server.address()}, .timeout = Duration{300}, .waiting_max = 4}};
     scene.await_connected();
     const std::vector<std::string> texts{"1", "2", "3", "4", "5"};
+    const std::vector<std::string> results{"1", "2", "3", "4", "unavailable: too many steps wait"};
     for (int round = 0; round < 3; ++round) {
-        CHECK(ask_together(scene, texts) ==
-              std::vector<std::string>{"unavailable: too many steps wait", "1", "2", "3", "4"});
+        CHECK(ask_together(scene, texts) == results);
     }
     server.pause();
-    CHECK(ask_together(scene, texts).back() == "timed out: no reply in time");
+    CHECK(ask_together(scene, texts).front() == "timed out: no reply in time");
     server.resume();
-    CHECK(ask_together(scene, texts).back() == "4");
+    CHECK(ask_together(scene, texts) == results);
 }
 
 TEST_CASE("link: a server that has nothing to say is listened to all the time") {
