@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -55,6 +56,20 @@ enum class TopicRule : std::uint8_t {
     return name == "." || name == "..";
 }
 
+namespace detail {
+
+/// By character: whether it may stand in the name of a queue. Every step on jobs checks one.
+inline constexpr auto queue_name_characters = [] {
+    std::array<bool, 256> may{};
+    for (const char c : std::string_view{"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                         "abcdefghijklmnopqrstuvwxyz0123456789_-."}) {
+        may[static_cast<unsigned char>(c)] = true;
+    }
+    return may;
+}();
+
+}  // namespace detail
+
 /// The rule of `is_queue_name` in words.
 inline constexpr const char* queue_name_rule =
     "1 to 64 of A-Z, a-z, 0-9, _, - and ., but not . or ..";
@@ -63,11 +78,10 @@ inline constexpr const char* queue_name_rule =
 /// but not `.` or `..`.
 /// No colon: on Redis the name stands between colons in the keys of the queue.
 [[nodiscard]] constexpr bool is_queue_name(std::string_view name) noexcept {
-    return !name.empty() && name.size() <= name_length_max && !is_dot_segment(name) &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '-' || c == '.';
-           });
+    if (name.empty() || name.size() > name_length_max || is_dot_segment(name)) return false;
+    return std::all_of(name.begin(), name.end(), [](char c) {
+        return detail::queue_name_characters[static_cast<unsigned char>(c)];
+    });
 }
 
 /// The queue of delivery jobs. A delivery job is `["batch", [uid]]`.

@@ -20,7 +20,7 @@ namespace routemaster {
 template <class S>
 [[nodiscard]] Result<typename S::Reply> reply_of(Outcome& outcome) {
     if (!outcome) return outcome.error();
-    return std::get<typename S::Reply>(std::move(*outcome));
+    return std::move((*outcome).template as<typename S::Reply>());
 }
 
 /// How often the helpers below repeat a repeatable step whose reply was lost, before they return

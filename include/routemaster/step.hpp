@@ -69,7 +69,7 @@ struct Step : detail::AllStepsOf<StepDomains>::Step {
 struct Reply : detail::AllStepsOf<StepDomains>::Reply {
     template <class R>
         requires(detail::AllStepsOf<StepDomains>::has_reply<R>)
-    Reply(R reply) : variant{std::in_place_type<R>, std::move(reply)} {}
+    Reply(R reply) : variant{std::in_place_type<detail::MaybeBoxed<R>>, std::move(reply)} {}
 
     Reply(const Reply& other);
     Reply(Reply&& other) noexcept;
@@ -77,6 +77,18 @@ struct Reply : detail::AllStepsOf<StepDomains>::Reply {
     Reply& operator=(const Reply& other);
     Reply& operator=(Reply&& other) noexcept;
     ~Reply();
+
+    /// The reply, which must be of this type; else `std::bad_variant_access` is thrown.
+    template <class R>
+        requires(detail::AllStepsOf<StepDomains>::has_reply<R>)
+    [[nodiscard]] const R& as() const {
+        return detail::unboxed<R>(std::get<detail::MaybeBoxed<R>>(*this));
+    }
+    /// The same.
+    template <class R>
+    [[nodiscard]] R& as() {
+        return const_cast<R&>(std::as_const(*this).template as<R>());
+    }
 };
 
 /// What a step says of itself.

@@ -91,8 +91,7 @@ struct EmbeddedStore::Impl {
     // --- Submitting -----------------------------------------------------------------------------
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) {
-        PendingReply reply{std::move(done)};
-        reply.outcomes.reserve(steps.size());
+        PendingReply reply{std::move(done), detail::Outcomes{steps.size()}};
         std::vector<std::string> woken;
         bool at_once = false;
         bool rouse = false;
@@ -202,6 +201,7 @@ struct EmbeddedStore::Impl {
         for (auto& reply : replies) reply.send();
         replies.clear();
         lock.lock();
+        engine.reuse(std::move(replies));
     }
 
     /// Runs from time to time. False when nobody would find what is written now.

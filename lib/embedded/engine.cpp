@@ -78,36 +78,35 @@ bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
         return false;
     } catch (const std::bad_alloc&) {
         out_of_memory();
-        reply.outcomes.assign(steps.size(), *failure_);
+        reply.outcomes.replace(steps.size(), *failure_);
         return true;
     }
 }
 
-Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now,
-                                std::vector<Outcome>& outcomes) {
+Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now, detail::Outcomes& outcomes) {
     auto& writer = state_->writer;
     Awaited awaited;
     for (auto& step : steps) {
         if (failure_ && (stale_ || !needs_no_disk(step))) {
-            outcomes.emplace_back(*failure_);
+            outcomes.add(*failure_);
             continue;
         }
         if (full_slack_ && needs_space(step)) {
-            outcomes.emplace_back(Error{Errc::unavailable, "the disk is full"});
+            outcomes.add(Error{Errc::unavailable, "the disk is full"});
             continue;
         }
         const auto bytes = detail::payload_bytes_of(step);
         const auto bytes_max = std::min(options_.row_bytes_max, row_bytes_limit);
         if (bytes > bytes_max) {
-            outcomes.emplace_back(Error{Errc::invalid, "payload: a file takes at most " +
-                                                           std::to_string(bytes_max) +
-                                                           " bytes in one step"});
+            outcomes.add(Error{Errc::invalid, "payload: a file takes at most " +
+                                                  std::to_string(bytes_max) +
+                                                  " bytes in one step"});
             continue;
         }
         if (writer.open_bytes() > 0 && writer.open_bytes() + bytes > bytes_max) end_full_row();
         const bool progress = Changes{traits_of(step).changes} == Changes::progress;
         const auto encoded = writer.encoded();
-        outcomes.push_back(state_->machine.perform(step, now));
+        outcomes.add(state_->machine.perform(step, now));
         const auto newest = writer.open_row() - (writer.has_changes() ? 0 : 1);
         const bool awaits_changes = !progress && writer.encoded() != encoded;
         const auto needed =
@@ -183,7 +182,12 @@ std::vector<PendingReply> Engine::committed(const JournalWriter::Row& row) {
     committed_row_ = row.number;
     committed_fence_ = in_flight_fence_;
     state_->writer.evict(row.number);
-    return std::exchange(in_flight_, {});
+    return std::exchange(in_flight_, std::exchange(spare_, {}));
+}
+
+void Engine::reuse(std::vector<PendingReply> sent) noexcept {
+    // A burst does not keep its memory.
+    if (sent.empty() && sent.capacity() <= spare_max) spare_ = std::move(sent);
 }
 
 // --- When the disk or memory fails --------------------------------------------------------------
@@ -231,7 +235,7 @@ void Engine::refuse_with(const Error& error) noexcept {
 
 void Engine::fail_all(std::vector<PendingReply>& replies) const {
     for (auto& reply : replies) {
-        for (auto& outcome : reply.outcomes) {
+        for (auto& outcome : reply.outcomes.all()) {
             try {
                 outcome = *failure_;
             } catch (const std::bad_alloc&) {
@@ -267,11 +271,12 @@ std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
         leases.insert(leases.end(), open.begin(), open.end());
     }
     for (const auto& reply : refused) {
-        for (const auto& outcome : reply.outcomes) {
+        for (const auto& outcome : reply.outcomes.all()) {
             const auto* acquired = outcome ? std::get_if<Acquired>(&*outcome) : nullptr;
             if (acquired == nullptr) continue;
             for (const auto& lease : acquired->leases) {
-                if (lease.fence > committed_fence_) std::erase(leases, lease);
+                if (lease.fence <= committed_fence_) continue;
+                std::erase_if(leases, [&](const Lease& any) { return any.fence == lease.fence; });
             }
         }
     }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/state/machine.hpp"
+#include "core/store/outcomes.hpp"
 #include "journal.hpp"
 #include "journal_writer.hpp"
 #include "routemaster/error.hpp"
@@ -32,9 +33,9 @@ namespace routemaster::embedded {
 /// A callback and the outcomes it is waiting for.
 struct PendingReply {
     Completion done;
-    std::vector<Outcome> outcomes{};
+    detail::Outcomes outcomes;
 
-    void send() { done(outcomes); }
+    void send() { done(outcomes.all()); }
 };
 
 /// Performs steps in memory, and decides which rows must be written and when each reply may be
@@ -79,6 +80,9 @@ public:
     /// The row is on disk. Returns the replies to send.
     [[nodiscard]] std::vector<PendingReply> committed(const JournalWriter::Row& row);
 
+    /// Takes the memory of replies that were sent, for those to come.
+    void reuse(std::vector<PendingReply> sent) noexcept;
+
     /// The row could not be written, so memory is ahead of the disk for good: the state is read
     /// again from the disk. Returns the refusals to send.
     [[nodiscard]] std::vector<PendingReply> failed(const JournalWriter::Row& row,
@@ -105,6 +109,7 @@ public:
 
 private:
     static constexpr std::size_t unhurried_max = 64;
+    static constexpr std::size_t spare_max = 8'192;  ///< Replies, of some 300 bytes.
 
     /// The state, and the writer that follows it.
     struct State {
@@ -129,7 +134,7 @@ private:
         bool hurried = false;   ///< Whether that is to be written at once.
     };
 
-    Awaited perform(std::span<Step> steps, TimePoint now, std::vector<Outcome>& outcomes);
+    Awaited perform(std::span<Step> steps, TimePoint now, detail::Outcomes& outcomes);
     void make_places();
     [[nodiscard]] std::vector<PendingReply>& waiters_for(std::uint64_t row);
     void end_full_row();
@@ -153,6 +158,7 @@ private:
     std::deque<FullRow> full_rows_;        // To be written before the open one, in this order.
     std::vector<PendingReply> waiting_;    // Depend on the open row.
     std::vector<PendingReply> in_flight_;  // Depend on the row that is being written.
+    std::vector<PendingReply> spare_;      // Empty: for those that will be.
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
     // Of the newest lease as these rows ended.

@@ -215,7 +215,13 @@ void JournalWriter::waits(JobState& job) {
 }
 
 void JournalWriter::lease_ended(const JobState& job) {
-    ended_.push_back(detail::JobTable::lease_of(job));
+    auto& lease = ended_.emplace_back();
+    lease.queue = job.queue.name;
+    if (!job.queue.has_ids) lease.job = std::string{job.payload.text()};
+    lease.worker = job.worker->uid;
+    lease.fence = job.fence;
+    lease.id = job.queue.has_ids ? job.order : 0;
+    lease.attempt = job.attempts();
 }
 
 void JournalWriter::changed(BatchState& batch) {

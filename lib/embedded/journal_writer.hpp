@@ -42,7 +42,7 @@ public:
         std::string changes;
         std::uint64_t needed = 0;       ///< No row before this one is needed once it is written.
         bool needs_compaction = false;  ///< The journal has outgrown the live data.
-        std::vector<Lease> ended;       ///< Leases that ended in it.
+        std::vector<Lease> ended;       ///< Leases that ended in it: see `JournalWriter::ended`.
         std::optional<Error> unread{};  ///< Why an old entity could not be moved, if one could not.
     };
 
@@ -58,7 +58,8 @@ public:
     /// full; `std::nullopt` restores the usual bound.
     void keep_small(std::optional<std::uint64_t> slack) { small_slack_ = slack; }
 
-    /// Leases that ended in the open row.
+    /// Leases that ended in the open row, with what `JobTable::reinstate` reads: most end without a
+    /// failure, so a job that has an id is not copied.
     [[nodiscard]] const std::vector<Lease>& ended() const noexcept { return ended_; }
 
     /// Total of bytes encoded, which grows with every change.

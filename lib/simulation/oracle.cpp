@@ -138,7 +138,7 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
     std::visit(
         [&](const auto& asked) {
             using S = std::decay_t<decltype(asked)>;
-            replied(number, submission, asked, std::get<typename S::Reply>(*outcome));
+            replied(number, submission, asked, outcome->as<typename S::Reply>());
         },
         step);
 }

@@ -90,7 +90,8 @@ void StoreProcess::submit(std::span<Step> steps, TimePoint now, Completion done)
     const auto number = oracle_.submitted(steps, now, engine_->failing());
     waiting_.emplace(number, Waiting{std::move(done), steps.size()});
     embedded::PendingReply reply{
-        [this, number](std::span<Outcome> outcomes) { replied(number, outcomes); }};
+        [this, number](std::span<Outcome> outcomes) { replied(number, outcomes); },
+        detail::Outcomes{steps.size()}};
     const bool at_once = engine_->submit(steps, now, reply);
     watchers_.wake(engine_->take_woken());
     plan_commit();

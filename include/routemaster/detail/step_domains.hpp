@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "routemaster/detail/boxed.hpp"
 #include "routemaster/step/traits.hpp"
 
 namespace routemaster::detail {
@@ -37,13 +38,22 @@ struct Distinct<std::variant<Found...>, Next, Rest...>
                          Distinct<std::variant<Found...>, Rest...>,
                          Distinct<std::variant<Found..., Next>, Rest...>> {};
 
+/// A variant whose large types are boxed.
+template <class Any>
+struct WithBoxes {};
+template <class... T>
+struct WithBoxes<std::variant<T...>> {
+    using Type = std::variant<MaybeBoxed<T>...>;
+};
+
 /// What follows from one list of all steps.
 template <class List>
 struct AllSteps {};
 template <class... S>
 struct AllSteps<StepList<S...>> {
     using Step = std::variant<S...>;
-    using Reply = typename Distinct<std::variant<>, typename S::Reply...>::Type;
+    using Reply =
+        typename WithBoxes<typename Distinct<std::variant<>, typename S::Reply...>::Type>::Type;
 
     /// Whether it is one of the steps.
     template <class Any>

@@ -19,7 +19,10 @@ namespace routemaster::detail {
 class StringStream {
 public:
     explicit StringStream(std::string& out) noexcept : out_{out} {}
-    void write(const char* bytes, std::size_t size) { out_.append(bytes, size); }
+    /// Most writes are one byte: the type of what follows, with its length or its value.
+    void write(const char* bytes, std::size_t size) {
+        size == 1 ? out_.push_back(*bytes) : void(out_.append(bytes, size));
+    }
 
 private:
     std::string& out_;

@@ -56,7 +56,7 @@ public:
         marks_[hole] = vacant;
         things_[hole] = nullptr;
         --size_;
-        if (marks_.size() > 1'024 && size_ < marks_.size() / 10) resize(marks_.size() / 4);
+        if (marks_.size() > kept_max && size_ < marks_.size() / 10) resize(marks_.size() / 4);
     }
 
     /// Calls `visit` with each object. It must not change the index.
@@ -73,6 +73,8 @@ private:
 
     static constexpr std::uint32_t vacant = 0;
     static constexpr std::size_t places_min = 16;
+    /// So many slots are never given up: some thousand objects may come and go without resizing.
+    static constexpr std::size_t kept_max = 4'096;
 
     static std::uint32_t marked(std::uint32_t hash) noexcept { return hash == vacant ? 1 : hash; }
     [[nodiscard]] std::size_t next(std::size_t at) const noexcept {

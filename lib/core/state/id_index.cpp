@@ -26,11 +26,11 @@ void IdIndex::Block::insert(JobState& job) {
 }
 
 void IdIndex::Block::remove(const JobState& job) {
-    const auto place = place_in(jobs(), job.order) - jobs().begin();
-    if (place == 0) {
+    if (jobs().front() == &job) {
         ++gone_;
         return;
     }
+    const auto place = place_in(jobs(), job.order) - jobs().begin();
     close_up();
     jobs_.erase(jobs_.begin() + place);
     if (jobs_.size() < jobs_.capacity() / 4) jobs_.shrink_to_fit();
@@ -55,7 +55,8 @@ IdIndex::Blocks::const_iterator IdIndex::block_of(std::uint64_t id) const {
 }
 
 void IdIndex::insert(JobState& job) {
-    auto behind = blocks_.upper_bound(job.order);
+    const bool last = !blocks_.empty() && blocks_.rbegin()->first < job.order;
+    auto behind = last ? blocks_.end() : blocks_.upper_bound(job.order);
     if (behind == blocks_.begin()) {
         if (behind == blocks_.end()) {
             blocks_.emplace(job.order, Block{{&job}});
@@ -73,7 +74,7 @@ void IdIndex::insert(JobState& job) {
     }
     // Most jobs come last: then the full block stays full.
     if (jobs.back()->order < job.order) {
-        blocks_.emplace_hint(behind, job.order, Block{{&job}});
+        blocks_.emplace_hint(behind, job.order, Block{{&job}})->second.expect(block_max);
         return;
     }
     auto upper = block.split();
@@ -83,7 +84,8 @@ void IdIndex::insert(JobState& job) {
 }
 
 void IdIndex::remove(const JobState& job) {
-    const auto at = std::prev(blocks_.upper_bound(job.order));
+    const bool first = blocks_.begin()->second.jobs().front() == &job;
+    const auto at = first ? blocks_.begin() : std::prev(blocks_.upper_bound(job.order));
     auto& block = at->second;
     block.remove(job);
     const auto left = block.jobs().size();

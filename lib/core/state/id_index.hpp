@@ -52,6 +52,8 @@ private:
             return std::span{jobs_}.subspan(gone_);
         }
         void append(std::span<JobState* const> jobs);
+        /// Makes space for that many.
+        void expect(std::size_t jobs) { jobs_.reserve(jobs); }
         void insert(JobState& job);
         void remove(const JobState& job);
         /// Takes the second half out.

@@ -86,6 +86,7 @@ void JobTable::end(JobState& job) {
 void JobTable::forget_before(QueueState& queue) {
     auto* before = std::exchange(emptied_, &queue);
     if (before == nullptr || before == &queue || !before->jobs.empty() || before->kept()) return;
+    if (found_last_ == before) found_last_ = nullptr;
     queues_.erase(queues_.find(before->name));
 }
 
@@ -410,7 +411,7 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     Acquired acquired;
     std::size_t bytes = 0;
     const auto report = [&](const JobState& job) {
-        acquired.leases.push_back(LeaseTable::lease_of(job));
+        LeaseTable::describe(job, acquired.leases.emplace_back());
         bytes += job.payload.size();
         reveal(job);
     };
@@ -616,6 +617,7 @@ void JobTable::settle_restored() {
         return entry.second.jobs.empty() && !entry.second.kept();
     });
     emptied_ = nullptr;
+    found_last_ = nullptr;
 }
 
 void JobTable::reinstate(const Lease& lease, TimePoint seen) {

@@ -74,8 +74,10 @@ public:
 
     /// The queue of that name; null when it has no jobs.
     [[nodiscard]] QueueState* find_queue(const std::string& name) {
+        if (found_last_ != nullptr && found_last_->name == name) return found_last_;
         const auto found = queues_.find(name);
-        return found == queues_.end() ? nullptr : &found->second;
+        if (found == queues_.end()) return nullptr;
+        return found_last_ = &found->second;
     }
 
     /// The queue of delivery jobs, which is always there.
@@ -350,6 +352,7 @@ private:
     CounterTable& counters_;
     SmallBlocks payloads_;
     std::map<std::string, QueueState, std::less<>> queues_;
+    QueueState* found_last_ = nullptr;  ///< Steps in a row mostly name the same.
     QueueState& deliveries_ = queue(delivery_queue);
     QueueState* emptied_ = nullptr;  ///< The last that ran out of jobs, which it may have again.
     WakeUps wake_ups_;

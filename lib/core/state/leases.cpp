@@ -64,18 +64,22 @@ JobState* LeaseTable::first_beyond(const Worker& worker, std::uint64_t known) {
     return first;
 }
 
+void LeaseTable::describe(const JobState& job, Lease& lease) {
+    lease.queue = job.queue.name;
+    lease.job = std::string{job.payload.text()};
+    lease.worker = job.worker->uid;
+    lease.fence = job.fence;
+    lease.id = job.queue.has_ids ? job.order : 0;
+    lease.attempt = job.attempts();
+    if (job.details == nullptr) return;
+    lease.timeout = job.details->options.timeout;
+    lease.metadata = job.details->options.metadata;
+    lease.batch = job.details->options.batch;
+}
+
 Lease LeaseTable::lease_of(const JobState& job) {
-    Lease lease{.queue = job.queue.name,
-                .job = std::string{job.payload.text()},
-                .worker = job.worker->uid,
-                .fence = job.fence,
-                .id = job.queue.has_ids ? job.order : 0,
-                .attempt = job.attempts(),
-                .timeout = job.details == nullptr ? Duration{0} : job.details->options.timeout};
-    if (job.details != nullptr) {
-        lease.metadata = job.details->options.metadata;
-        lease.batch = job.details->options.batch;
-    }
+    Lease lease;
+    describe(job, lease);
     return lease;
 }
 

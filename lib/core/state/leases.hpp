@@ -69,6 +69,8 @@ public:
 
     /// The lease of a job that is PENDING.
     [[nodiscard]] static Lease lease_of(const JobState& job);
+    /// The same, into one that was just made: it may be in its place already.
+    static void describe(const JobState& job, Lease& lease);
 
     /// All leases.
     [[nodiscard]] std::vector<Lease> all() const;

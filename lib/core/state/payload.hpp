@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,22 +21,22 @@ namespace routemaster::detail {
 [[nodiscard]] inline std::uint32_t payload_hash(std::string_view bytes) noexcept {
     constexpr std::uint64_t factor = 0xc6a4a7935bd1e995;
     constexpr std::size_t word = sizeof(std::uint64_t);
-    // Up to eight bytes, the lowest first on every machine; compilers make it one instruction.
-    const auto read = [](const char* at, std::size_t size) {
+    // The lowest byte first on every machine.
+    const auto read = [](const char* at) {
         std::uint64_t value = 0;
-        for (std::size_t i = 0; i < size; ++i) {
-            value |= std::uint64_t{static_cast<unsigned char>(at[i])} << (8U * i);
-        }
-        return value;
+        std::memcpy(&value, at, word);
+        return std::endian::native == std::endian::little ? value : __builtin_bswap64(value);
     };
     const auto scatter = [](std::uint64_t value) { return value ^ (value >> 47U); };
     auto hash = bytes.size() * factor;
     const auto whole = bytes.size() / word * word;
     for (std::size_t at = 0; at < whole; at += word) {
-        hash = (hash ^ scatter(read(bytes.data() + at, word) * factor) * factor) * factor;
+        hash = (hash ^ scatter(read(bytes.data() + at) * factor) * factor) * factor;
     }
-    if (whole < bytes.size()) {
-        hash = (hash ^ read(bytes.data() + whole, bytes.size() - whole)) * factor;
+    if (const auto rest = bytes.size() - whole; rest > 0) {
+        char last[word] = {};
+        std::memcpy(last, bytes.data() + whole, rest);
+        hash = (hash ^ read(last)) * factor;
     }
     hash = scatter(scatter(hash) * factor);
     return static_cast<std::uint32_t>(hash ^ (hash >> 32U));

@@ -19,18 +19,19 @@ std::int64_t number_of(TimePoint at, Duration span) {
 }  // namespace
 
 void Throughput::count(Number number, TimePoint now) {
-    if (const auto place = number_of(now, minute); place != minute_) move_to(now, place);
+    if (now < minute_begin_ || now >= minute_begin_ + minute) move_to(now);
     ++(in_minute_->*number);
     ++(in_hour_->*number);
 }
 
-void Throughput::move_to(TimePoint now, std::int64_t minute_now) {
+void Throughput::move_to(TimePoint now) {
     const auto place_in = [](Counts& counts, std::int64_t place, std::int64_t kept) {
         auto& found = counts[place];
         while (counts.begin()->first <= place - kept) counts.erase(counts.begin());
         return &found;
     };
-    minute_ = minute_now;
+    const auto minute_now = number_of(now, minute);
+    minute_begin_ = from_milliseconds(minute_now * minute.count());
     in_minute_ = place_in(minutes_, minute_now, minutes_kept);
     in_hour_ = place_in(hours_, number_of(now, hour), hours_kept);
 }

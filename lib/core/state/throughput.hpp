@@ -32,14 +32,14 @@ private:
     using Counts = std::map<std::int64_t, QueueCounts>;
 
     /// Finds the places of an instant.
-    void move_to(TimePoint now, std::int64_t minute_now);
+    void move_to(TimePoint now);
 
     static std::vector<QueueCountsAt> list(const Counts& counts, std::int64_t last,
                                            std::int64_t most, Duration span);
 
-    Counts minutes_;                   ///< By their number since the Unix epoch, at most some 60.
-    Counts hours_;                     ///< The same, at most some 24.
-    std::int64_t minute_ = INT64_MIN;  ///< Whose places are below.
+    Counts minutes_;  ///< By their number since the Unix epoch, at most 60.
+    Counts hours_;    ///< The same, at most 24.
+    TimePoint minute_begin_ = TimePoint::max();  ///< Of the minute whose places are below.
     QueueCounts* in_minute_ = nullptr;
     QueueCounts* in_hour_ = nullptr;
 };

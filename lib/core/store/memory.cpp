@@ -6,21 +6,23 @@
 #include <vector>
 
 #include "core/state/machine.hpp"
+#include "core/store/outcomes.hpp"
 #include "core/store/watchers.hpp"
 
 namespace routemaster {
 
 struct MemoryStore::Impl {
-    void perform(std::span<Step> steps, TimePoint now, std::vector<Outcome>& outcomes) {
-        if (!stopped) {
-            try {
-                for (auto& step : steps) outcomes.push_back(machine.perform(step, now));
-            } catch (const std::bad_alloc&) {
-                stopped = true;
-            }
-        }
+    /// Performs one step.
+    Outcome perform(Step& step, TimePoint now) {
         // Short enough to be copied without memory.
-        if (stopped) outcomes.resize(steps.size(), Error{Errc::unavailable, "out of memory"});
+        const auto out_of_memory = [] { return Error{Errc::unavailable, "out of memory"}; };
+        if (stopped) return out_of_memory();
+        try {
+            return machine.perform(step, now);
+        } catch (const std::bad_alloc&) {
+            stopped = true;
+            return out_of_memory();
+        }
     }
 
     std::mutex mutex;  // Guards the machine, and `stopped`.
@@ -35,16 +37,15 @@ MemoryStore::MemoryStore() : impl_{std::make_unique<Impl>()} {}
 MemoryStore::~MemoryStore() = default;
 
 void MemoryStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
-    std::vector<Outcome> outcomes;
-    outcomes.reserve(steps.size());
+    detail::Outcomes outcomes{steps.size()};
     std::vector<std::string> woken;
     {
         const std::lock_guard lock{impl_->mutex};
-        impl_->perform(steps, now, outcomes);
+        for (auto& step : steps) outcomes.add(impl_->perform(step, now));
         if (!impl_->stopped) woken = impl_->machine.jobs().take_woken();
     }
     impl_->watchers.wake(woken);
-    done(outcomes);
+    done(outcomes.all());
 }
 
 Watch MemoryStore::watch(const std::string& queue, std::function<void()> wake) {

@@ -15,7 +15,9 @@ Result<PushJob::Reply> Machine::apply(PushJob& step) {
         depends_on_row_ = present->last_row;
         return Pushed{PushOutcome::duplicate, queue->has_ids ? present->order : 0};
     }
-    if (auto may = jobs_.may_push(step); !may) return may.error();
+    if (!step.after.empty() || step.options.batch != 0) {
+        if (auto may = jobs_.may_push(step); !may) return may.error();
+    }
     return push_new(queue == nullptr ? jobs_.queue(step.queue) : *queue, step, hash);
 }
 
