@@ -15,13 +15,14 @@ else
         ids[i] = tonumber(burial)
     end
 end
-local kicked, bytes = 0, 0
+local kicked, slice = 0, new_slice()
 for _, id in ipairs(ids) do
     local job = job_of(q, id)
     local record = job and record_of(q, job)
     if job and record[6] >= 0 then
-        bytes = bytes + size_with_errors(q, job, record)
-        if kicked > 0 and bytes > 4194304 then break end
+        local size = size_with_errors(q, job, record)
+        if not slice.fits(size) then break end
+        slice.add(size)
         exhume(q, job, id)
         local batch = batch_in(record)
         if batch then count_in(batch, 'buried', -1) end

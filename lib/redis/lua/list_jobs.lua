@@ -14,7 +14,7 @@ local function matches(job, record)
     return string.sub(keyed and keyed[1] or job, 1, #ARGV[8]) == ARGV[8]
 end
 
-local reply, last, looked, bytes = {0}, tonumber(ARGV[6]), 0, 0
+local reply, last, looked, slice = {0}, tonumber(ARGV[6]), 0, new_slice()
 local after = ARGV[6]
 repeat
     local found = redis.call('ZRANGE', index, '(' .. after, '+inf', 'BYSCORE', 'LIMIT', 0, 16,
@@ -24,11 +24,12 @@ repeat
         local record = record_of(q, job)
         local state, run_at = state_of(q, job, record)
         local size = state == wanted and size_with_errors(q, job, record) or #job
-        if #reply > limit or looked == 1000 or (looked > 0 and bytes + size > 4194304) then
+        if #reply > limit or looked == 1000 or not slice.fits(size) then
             reply[1] = last
             return reply
         end
-        looked, bytes, last = looked + 1, bytes + size, id
+        slice.add(size)
+        looked, last = looked + 1, id
         if state == wanted and matches(job, record) then
             reply[#reply + 1] = job_status(q, job, id, record, state, run_at)
         end

@@ -75,7 +75,8 @@ template <>
 struct StepProtocol<ListJobs> {
     static Script script() {
         using namespace lua;
-        return compose(ListJobs::traits, {keyed, record, job_size, waiting, job_status}, list_jobs);
+        return compose(ListJobs::traits, {keyed, record, job_size, job_slice, waiting, job_status},
+                       list_jobs);
     }
     static void request(Request& request, const ListJobs& step) {
         request.on("jobs:index:", step.queue)
@@ -102,9 +103,9 @@ struct StepProtocol<KickJobs> {
         const auto ends = batch_ends_part();
         return compose(
             KickJobs::traits,
-            {expect,  index,  wake,       counter,   job,    callback,  ordering_group, ready,
-             place,   keyed,  record,     job_size,  groups, ranks,     unrank,         ends,
-             waiting, forget, throughput, job_batch, burial, begin_anew},
+            {expect,  index,  wake,       counter,   job,    callback,   ordering_group, ready,
+             place,   keyed,  record,     job_size,  groups, ranks,      unrank,         ends,
+             waiting, forget, throughput, job_batch, burial, begin_anew, job_slice},
             kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {

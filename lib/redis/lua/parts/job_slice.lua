@@ -8,7 +8,10 @@ local function new_slice()
         return not slice.full
     end
 
-    function slice.add(size) jobs, bytes = jobs + 1, bytes + size end
+    function slice.add(size)
+        jobs, bytes = jobs + 1, bytes + size
+        slice.full = bytes > 4194304
+    end
 
     -- How many to read at once, of at most so many: about as many as fit, if they are as large as
     -- those before. The others are put back.
