@@ -56,6 +56,11 @@ void make_place(std::vector<PendingReply>& replies, std::size_t count) {
 /// The longest row: SQLite takes 10^9 bytes, and the compaction doubles it at most.
 constexpr std::uint64_t row_bytes_limit = 256U << 20U;
 
+/// From so many bytes on a row takes no further submission. So those in it are answered before the
+/// next ones are written, and no commit has hundreds of megabytes in memory, and as many again of a
+/// compaction. What one submission brings stays together.
+constexpr std::uint64_t shared_row_bytes_max = 8U << 20U;
+
 /// There must be places for them.
 void move_to(std::vector<PendingReply>& to, std::vector<PendingReply>& replies) {
     std::move(replies.begin(), replies.end(), std::back_inserter(to));
@@ -86,6 +91,7 @@ bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
 Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now, detail::Outcomes& outcomes) {
     auto& writer = state_->writer;
     Awaited awaited;
+    if (!failure_ && writer.open_bytes() >= shared_row_bytes_max) end_full_row();
     for (auto& step : steps) {
         if (failure_ && (stale_ || !needs_no_disk(step))) {
             outcomes.add(*failure_);

@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <latch>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,4 +47,25 @@ TEST_CASE("a step that no row of a file takes is invalid, and no other of its su
     scene.close();
     scene.open();
     CHECK(scene.queue("work").ready == 2);
+}
+
+TEST_CASE("a long row of a file takes no further submission, and what waits is all written") {
+    FileScene scene;
+    constexpr std::size_t mebibyte = 1U << 20U;
+    constexpr std::uint64_t submissions = 64;
+    std::latch left{submissions};
+    // While the first of them is written, the others gather.
+    for (std::uint64_t i = 0; i < submissions; ++i) {
+        std::vector<Step> steps{scene.job(std::to_string(i) + std::string(mebibyte, 'x'))};
+        scene.store->submit(steps, scene.now, [&left](std::span<Outcome> outcomes) {
+            CHECK(outcomes.front());
+            left.count_down();
+        });
+    }
+    left.wait();
+    // Each row begins another one once it has 8 of these.
+    CHECK(scene.store->backup(scene.file.string() + ".copy").value().rows >= submissions / 8);
+    scene.close();
+    scene.open();
+    CHECK(scene.queue("work").ready == submissions);
 }

@@ -40,9 +40,9 @@ struct EmbeddedStoreOptions {
     /// be delivered and settled, which takes space, too. Until it can set them aside again, it
     /// answers steps that add data with `unavailable`.
     std::uint64_t reserve = 16U << 20U;
-    /// Bytes of payload that one row of the journal gathers at most, up to 256 MiB: SQLite takes no
-    /// row of more than 10^9 bytes. Steps beyond it go into the next row, and one that has more by
-    /// itself is `invalid`.
+    /// Bytes of payload that one submission brings into one row of the journal at most, up to 256
+    /// MiB: SQLite takes no row of more than 10^9 bytes. Steps beyond it go into the next row, and
+    /// one that has more by itself is `invalid`. A row of 8 MiB takes no further submission.
     std::uint64_t row_bytes_max = 256U << 20U;
     /// Opens a file whose log is damaged or missing with the rows before the damage. Rows behind it
     /// are lost, even if acknowledged, but for a copy of the log, `FILE-wal.damaged`.
