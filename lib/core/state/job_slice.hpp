@@ -11,7 +11,7 @@
 
 namespace routemaster::detail {
 
-/// Jobs that one step writes anew, each whole, as one change of a journal: some, and of them and
+/// Jobs that one step changes, each of which may be written as a whole: some, and of them and
 /// their errors `job_slice_bytes_max`, but always one.
 ///
 /// Not thread safe.
