@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/schedule/cron_fields.hpp"
+#include "core/schedule/quoted.hpp"
 #include "core/schedule/time_zone.hpp"
 
 namespace routemaster {
@@ -21,9 +22,8 @@ constexpr UnixSeconds search_begin = -2'208'988'800;
 constexpr UnixSeconds search_end = 32'503'680'000;
 
 Error bad_interval(std::string_view text) {
-    constexpr std::size_t shown_max = 40;
-    return {Errc::invalid, "schedule: '" + std::string{text.substr(0, shown_max)} +
-                               "' must be an interval from 1s to 3650d, as @every 1h30m"};
+    return {Errc::invalid, "schedule: " + detail::quoted(text) +
+                               " must be an interval from 1s to 3650d, as @every 1h30m"};
 }
 
 std::int64_t unit_seconds(char unit) {

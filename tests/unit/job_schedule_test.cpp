@@ -350,6 +350,10 @@ TEST_CASE("a zone that the machine does not know is refused") {
         CHECK(refusal("@daily", zone).starts_with("time_zone: the machine knows no zone"));
     }
     CHECK(refusal("@daily", std::string(1'000'000, 'x')).size() < 300);
+    // What others wrote is shown as text of one line.
+    CHECK(refusal("@daily", std::string{"U\0T\nC", 5}) ==
+          "time_zone: the machine knows no zone 'U?T?C'; names are as Europe/Berlin and UTC");
+    CHECK(refusal(std::string{"@every \0", 8}).starts_with("schedule: '@every ?' must be"));
 }
 
 TEST_CASE("instants far away have no tick, and none is computed for ever") {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/schedule/quoted.hpp"
+
 namespace routemaster::detail {
 namespace {
 
@@ -55,15 +57,6 @@ char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + '
 bool same_word(std::string_view a, std::string_view b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](char x, char y) { return upper(x) == upper(y); });
-}
-
-/// Texts in errors are short, whatever was given.
-std::string quoted(std::string_view text) {
-    constexpr std::size_t shown_max = 40;
-    std::string shown{text.substr(0, shown_max)};
-    std::replace_if(
-        shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
-    return "'" + shown + (text.size() > shown_max ? "...'" : "'");
 }
 
 Error bad(const Field& field, std::string_view part, std::string_view why) {

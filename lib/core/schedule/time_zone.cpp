@@ -7,16 +7,14 @@
 #include <limits>
 #include <string>
 
+#include "core/schedule/quoted.hpp"
+
 namespace routemaster::detail {
 namespace {
 
-/// Longer names are none, and are not shown.
-constexpr std::size_t name_max = 64;
-
 Error unknown(std::string_view name) {
-    return {Errc::invalid, "time_zone: the machine knows no zone '" +
-                               std::string{name.substr(0, name_max)} +
-                               "'; names are as Europe/Berlin and UTC"};
+    return {Errc::invalid, "time_zone: the machine knows no zone " + quoted(name) +
+                               "; names are as Europe/Berlin and UTC"};
 }
 
 ZonePeriod period(const date::sys_info& info) {

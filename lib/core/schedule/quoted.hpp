@@ -1,0 +1,22 @@
+/// @file
+/// Texts of others in the errors about a schedule.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace routemaster::detail {
+
+/// A text between quotes: the beginning of it, in printable ASCII, whatever was given.
+[[nodiscard]] inline std::string quoted(std::string_view text) {
+    constexpr std::size_t shown_max = 40;
+    std::string shown{text.substr(0, shown_max)};
+    std::replace_if(
+        shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+    return "'" + shown + (text.size() > shown_max ? "...'" : "'");
+}
+
+}  // namespace routemaster::detail
