@@ -117,7 +117,8 @@ public:
     /// Pushes its job, or posts its timer, now, whatever its schedule says and though it is paused.
     /// A duplicate changes nothing. Nothing is returned when there is none of that name. Of a timer
     /// the id is 0, and `duplicate` says that the one of a former tick is PENDING or FIRED still;
-    /// with `overlap` the trigger has one of its own.
+    /// with `overlap` the trigger has one of its own. The `tick` of the job is that instant, or the
+    /// millisecond behind it, so that it equals that of no tick.
     Result<std::optional<Pushed>> trigger(std::string name);
     void trigger(std::string name, std::function<void(Result<std::optional<Pushed>>)> done);
 

@@ -72,9 +72,14 @@ Result<bool> whether(const Result<Count>& count) {
     return count ? Result<bool>{count->value == 1} : Result<bool>{count.error()};
 }
 
-/// The push of a job that is triggered. Its `tick` is now.
+/// Stands for a tick in what is triggered now, and is none: those are whole seconds.
+TimePoint beside_ticks(TimePoint now) {
+    return to_milliseconds(now) % 1'000 == 0 ? now + Duration{1} : now;
+}
+
+/// The push of a job that is triggered.
 PushJob triggered(const RecurringJob& job, TimePoint now) {
-    auto push = push_of(job.name, job.settings, now, now);
+    auto push = push_of(job.name, job.settings, beside_ticks(now), now);
     // One of its own, so that the push may be repeated when its reply is lost.
     if (job.settings.overlap) push.options.key.text = Uid{entropy(), entropy()}.text();
     return push;

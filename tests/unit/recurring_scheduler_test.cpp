@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -324,6 +325,55 @@ TEST_CASE("a recurring job is triggered, though it is paused, and stays due when
     CHECK(s.recurring.trigger("once").value().value() == PushOutcome::duplicate);
 }
 
+TEST_CASE("what is triggered at the instant of a tick is told from the job of that tick") {
+    RecurringScene s;
+    s.put("report", "@every 10s");
+    s.run_for(10 * second);
+    REQUIRE(to_milliseconds(s.clock.now()) % 10'000 == 0);
+    s.recurring.trigger("report").value();
+    s.run();
+    std::set<std::string> ticks;
+    for (const auto& one : s.work.list(JobStatus::State::ready, 0, 10).value().jobs) {
+        ticks.insert(one.options.metadata.at("tick"));
+    }
+    const auto tick = to_milliseconds(s.clock.now());
+    CHECK(ticks == std::set<std::string>{std::to_string(tick), std::to_string(tick + 1)});
+    // Between ticks it is the instant.
+    s.clock.advance(Duration{7});
+    s.recurring.trigger("report").value();
+    CHECK(s.work.list(JobStatus::State::ready, 0, 10)
+              .value()
+              .jobs.back()
+              .options.metadata.at("tick") == std::to_string(tick + 7));
+}
+
+TEST_CASE("a put while a tick is due runs that tick as it is then, or with another schedule not") {
+    RecurringScene s;
+    const auto put = [&](const std::string& schedule, const std::string& job) {
+        s.recurring.cron("report", schedule, "work", Job{job, {}}, {.overlap = true}).value();
+    };
+    const auto pushed = [&] {
+        std::vector<std::string> names;
+        for (const auto& one : s.work.list(JobStatus::State::ready, 0, 10).value().jobs) {
+            names.push_back(decode_job(one.job).value().name);
+        }
+        return names;
+    };
+    put("@every 10s", "old");
+    s.run();
+    s.clock.advance(10 * second);
+    put("@every 10s", "new");
+    s.run();
+    CHECK(pushed() == std::vector<std::string>{"new"});
+    s.clock.advance(10 * second);
+    // It begins with its first tick from now on, though this instant is one of both schedules.
+    put("@every 5s", "another");
+    s.run();
+    CHECK(pushed().size() == 1);
+    s.run_for(5 * second);
+    CHECK(pushed() == std::vector<std::string>{"new", "another"});
+}
+
 TEST_CASE("recurring jobs that cannot be run here do not keep the others from running") {
     RecurringScene s;
     for (int n = 0; n < 150; ++n) s.put("foreign" + std::to_string(n), "@every 10s");
@@ -419,6 +469,32 @@ TEST_CASE("each tick posts its timer once and on time, though two schedulers run
     CHECK(s.first.status().pushed + s.second_one.status().pushed == 3);
     CHECK(s.job("call").runs == 3);
     CHECK(s.work.status().value() == QueueStatus{});
+}
+
+TEST_CASE("a timer of a fixed time is posted once where the clock steps, and due at that tick") {
+    RecurringScene s;
+    Delayer calls{s.store, "calls", s.clock};
+    calls.cron("call", "30 2 * * *", "Ada", {.time_zone = "Europe/Berlin", .overlap = true})
+        .value();
+    s.run();
+    const auto due_around = [&](std::int64_t begin, Duration span) {
+        s.clock.set(from_milliseconds(begin * 1'000));
+        // What was missed until then.
+        s.run();
+        for (const auto& timer : calls.list(TimerState::pending).value()) {
+            calls.cancel(timer.id).value();
+        }
+        s.run_for(span);
+        std::vector<std::int64_t> due;
+        for (const auto& timer : calls.list(TimerState::pending).value()) {
+            due.push_back(to_milliseconds(timer.at) / 1'000);
+        }
+        return due;
+    };
+    // On 2024-03-31 it is 3:00 after 1:59:59, at 01:00 UTC.
+    CHECK(due_around(1'711'846'740, 2 * hour) == Ticks{1'711'846'800});
+    // On 2024-10-27 it is 2:30 at 00:30 UTC, and again an hour later.
+    CHECK(due_around(1'729'988'940, 2 * hour) == Ticks{1'729'989'000});
 }
 
 TEST_CASE("what becomes of missed ticks is up to each recurring timer") {
