@@ -33,8 +33,9 @@ namespace routemaster {
 /// crash at any point there is the timer and nothing of what it does, or that and not the timer.
 ///
 /// What a store cannot do now, for want of space for example, is done when it can. What it refuses
-/// for good, because the topic belongs to another publisher, or the subscriber is gone, makes the
-/// timer DEAD, with the reason: `dead` lists it, and `repost_dead` tries it again.
+/// for good, because the topic belongs to another publisher, the subscriber is gone, or the batch
+/// of a push does not exist or has ended, makes the timer DEAD, with the reason: `dead` lists it,
+/// and `repost_dead` tries it again.
 ///
 /// In all other respects they are timers: each call is that of `Delayer`, and the payload of a
 /// timer that is found or listed is its action (`timer_action`).
@@ -72,7 +73,7 @@ public:
                RecurringActionOptions options, std::function<void(Result<void>)> done);
 
     /// Why an action would be refused whatever is in the store: as the push or the publication that
-    /// it stands for, by `rules`.
+    /// it stands for, by `rules`. The error begins with the word for the action: `push: queue: …`.
     [[nodiscard]] static Result<void> check(const TimerAction& action,
                                             const PublicationOptions& rules = {});
 

@@ -46,7 +46,7 @@ public:
                              TimerOptions options);
 
     /// Adds what an action does, with the rules of `publications`; who publishes, and for whom, the
-    /// action says itself. `invalid` as above.
+    /// action says itself. `invalid` as above, beginning with the word for the action.
     Result<void> act(const TimerAction& action, const PublicationOptions& publications,
                      TimePoint now);
 
@@ -76,6 +76,10 @@ public:
     }
 
 private:
+    /// The same without that word.
+    Result<void> add(const TimerAction& action, const PublicationOptions& publications,
+                     TimePoint now);
+
     /// Adds a publication, for one subscriber alone if there is one.
     Result<void> add(const Event& event, const PublicationOptions& options,
                      std::optional<std::string> subscriber, TimePoint now);

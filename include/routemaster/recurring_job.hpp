@@ -18,6 +18,12 @@ namespace routemaster {
 /// Bytes of the encoded job of a recurring job, at most.
 inline constexpr std::size_t recurring_job_bytes_max = 65'536;
 
+/// Bytes of a schedule, at most. A cron expression that lists every value of each field has fewer.
+inline constexpr std::size_t schedule_bytes_max = 1'024;
+
+/// Bytes of the name of a time zone, at most.
+inline constexpr std::size_t time_zone_bytes_max = 64;
+
 /// What becomes of the ticks at which no scheduler ran: because all were down, because the store
 /// was away, or because the clock was set forward.
 enum class CatchUp : std::uint8_t {
@@ -41,10 +47,10 @@ struct RecurringTimer {
 
 /// What a recurring job does, and when.
 struct RecurringSettings {
-    std::string schedule;  ///< See `JobSchedule`.
-    std::string time_zone = "UTC";
-    std::string queue{};  ///< None of Ruby Routemaster's.
-    std::string job{};    ///< As `encode_job` encodes it.
+    std::string schedule;           ///< See `JobSchedule`; at most `schedule_bytes_max`.
+    std::string time_zone = "UTC";  ///< At most `time_zone_bytes_max`.
+    std::string queue{};            ///< None of Ruby Routemaster's.
+    std::string job{};              ///< As `encode_job` encodes it.
     CatchUp catch_up = CatchUp::once;
     /// Whether a tick pushes its job although that of a former tick still exists. If not, an equal
     /// job that waits or runs is kept, and nothing is pushed; a BURIED one is kicked. So with
@@ -58,7 +64,7 @@ struct RecurringSettings {
     Duration timeout{0};
     Duration expires{0};  ///< Counted from the push.
     /// Each push adds the name of the recurring job, as `recurring`, and its tick in milliseconds
-    /// since the Unix epoch, as `tick`.
+    /// since the Unix epoch, as `tick`; so there are at most `job_metadata_max` - 2 others.
     JobMetadata metadata{};
 
     /// Makes it a recurring timer: a tick posts this instead. `queue` and `job` are empty then, and

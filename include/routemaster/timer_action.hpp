@@ -55,6 +55,9 @@ struct DeliverAction {
 /// What a timer does.
 using TimerAction = std::variant<PushAction, PublishAction, DeliverAction>;
 
+/// What an action is called: `push`, `publish` or `deliver`.
+[[nodiscard]] std::string_view action_word(const TimerAction& action) noexcept;
+
 /// The payload of a timer with that action: a map as above. What is as by default is left out.
 [[nodiscard]] Value to_value(const TimerAction& action);
 

@@ -482,6 +482,10 @@ void add_batch_list_cases(StoreCases& add) {
         auto late = callback("end");
         late.timeout = Duration{-1};
         s.expect_refused(creation({.name = "x", .on_end = late}), "on_end: timeout");
+        // One entry is that of the batch.
+        auto full = callback("end");
+        for (std::size_t i = 0; i < job_metadata_max; ++i) full.metadata[std::to_string(i)] = "x";
+        s.expect_refused(creation({.name = "x", .on_end = full}), "on_end: metadata");
         s.expect_refused(ListJobBatches{.limit = 0}, "limit");
         s.expect_refused(ListJobBatches{.limit = job_batches_listed_max + 1}, "limit");
         s.perform(creation(

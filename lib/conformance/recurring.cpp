@@ -328,12 +328,34 @@ void add_recurring_refusal_cases(StoreCases& add) {
         refuse("expires", "a", [](auto& all) { all.expires = Duration{-1}; });
         refuse("catch_up", "a", [](auto& all) { all.catch_up = CatchUp::all; });
         refuse("catch_up", "a", [](auto& all) { all.catch_up = CatchUp{3}; });
+        // All others read it well.
+        refuse("schedule", "a", [](auto& all) {
+            all.schedule = "* * * * *" + std::string(schedule_bytes_max - 8, ' ');
+        });
+        refuse("time_zone", "a", [](auto& all) {
+            all.schedule = "@daily";
+            all.time_zone.assign(time_zone_bytes_max + 1, 'a');
+        });
         // Two entries are the ticks' own.
-        refuse("metadata", "a", [](auto& all) {
+        refuse("job: metadata", "a", [](auto& all) {
             for (std::size_t i = 0; i + 1 < job_metadata_max; ++i) {
                 all.metadata[std::to_string(i)] = "x";
             }
         });
+    });
+
+    add("a recurring job has as long a schedule, and as much metadata, as it may", [](Scenario& s) {
+        auto settings = every_minute();
+        settings.schedule = "* * * * *" + std::string(schedule_bytes_max - 9, ' ');
+        for (std::size_t i = 0; i + 2 < job_metadata_max; ++i) {
+            settings.metadata[std::to_string(i)] = "x";
+        }
+        put(s, "report", settings);
+        expect(found(s, "report").settings == settings, "its settings are as they were");
+        run(s, "report");
+        s.advance(interval);
+        expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
+        expect_equal(s.take_work().metadata.size(), job_metadata_max, "entries of its metadata");
     });
 
     add("a bad run of a recurring job is refused and changes nothing", [](Scenario& s) {

@@ -244,14 +244,16 @@ void add_bad_recurring_timer_cases(StoreCases& add) {
         };
         refuse("schedule", [](auto& all) { all.schedule = "61 * * * *"; });
         refuse("catch_up", [](auto& all) { all.catch_up = CatchUp::all; });
-        refuse("namespace", [](auto& all) { all.timer->space.clear(); });
-        refuse("namespace", [](auto& all) { all.timer->space = "a b"; });
-        refuse("payload", [](auto& all) { all.timer->payload.clear(); });
-        refuse("payload", [](auto& all) { all.timer->payload = encode(Value{"\xff"}); });
-        refuse("payload",
+        refuse("timer: namespace", [](auto& all) { all.timer->space.clear(); });
+        refuse("timer: namespace", [](auto& all) { all.timer->space = "a b"; });
+        refuse("timer: payload", [](auto& all) { all.timer->payload.clear(); });
+        refuse("timer: payload", [](auto& all) { all.timer->payload = encode(Value{"\xff"}); });
+        refuse("timer: payload",
                [](auto& all) { all.timer->payload.assign(timer_bytes_max + 1, '\xc0'); });
-        refuse("retries_max", [](auto& all) { all.timer->retries_max = timer_retries_max + 1; });
-        refuse("confirm_within", [](auto& all) { all.timer->confirm_within = Duration{-1}; });
+        refuse("timer: retries_max",
+               [](auto& all) { all.timer->retries_max = timer_retries_max + 1; });
+        refuse("timer: confirm_within",
+               [](auto& all) { all.timer->confirm_within = Duration{-1}; });
         refuse("queue", [](auto& all) { all.queue = work_queue; });
         refuse("job", [](auto& all) { all.job = "tick"; });
         refuse("attempts_max", [](auto& all) { all.attempts_max = 3; });

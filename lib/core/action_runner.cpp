@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/codec/object_fields.hpp"
+#include "core/store/store_errors.hpp"
 #include "core/work/timers/timer_loop.hpp"
 #include "routemaster/entropy.hpp"
+#include "routemaster/error.hpp"
+#include "routemaster/follow_ups.hpp"
 #include "routemaster/reject.hpp"
 #include "routemaster/timer_action.hpp"
 #include "routemaster/uid.hpp"
@@ -22,6 +26,17 @@ void do_action(TimerContext& timer) {
     const auto action = timer_action(timer.payload);
     if (!action) throw Reject{action.error().message()};
     if (const auto done = timer.act(*action); !done) throw Reject{done.error().message()};
+}
+
+/// What the store refused, in the words of the action: of a timer with one nothing else follows.
+Error refusal_of(const FollowUps& all, const Error& error) {
+    if (!all.pushes().empty()) {
+        return detail::headed("push", detail::without_place("pushes", 0, error));
+    }
+    const bool is_for_one =
+        !all.publications().empty() && all.publications().front().subscriber.has_value();
+    return detail::headed(is_for_one ? "deliver" : "publish",
+                          detail::without_place("publications", 0, error));
 }
 
 /// The handler needs no thread, as it only says what follows.
@@ -43,7 +58,7 @@ public:
     Impl(Store& store, ActionRunnerOptions options)
         : loop{store,
                std::string{action_space},
-               {.handle = do_action, .gives_up_refused = true},
+               {.handle = do_action, .refusal = refusal_of},
                listener_options(std::move(options))} {}
 
     detail::TimerLoop loop;

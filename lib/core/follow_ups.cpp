@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/codec/object_fields.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/error.hpp"
@@ -61,6 +62,12 @@ Result<std::string> FollowUps::post(const std::string& space, const Value& paylo
 }
 
 Result<void> FollowUps::act(const TimerAction& action, const PublicationOptions& publications,
+                            TimePoint now) {
+    const auto added = add(action, publications, now);
+    return added ? added : detail::headed(action_word(action), added.error());
+}
+
+Result<void> FollowUps::add(const TimerAction& action, const PublicationOptions& publications,
                             TimePoint now) {
     if (const auto* pushing = std::get_if<PushAction>(&action)) {
         return push(pushing->queue, pushing->job, pushing->options, now);

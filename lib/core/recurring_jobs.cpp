@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/codec/job_check.hpp"
+#include "core/codec/object_fields.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/job_schedule.hpp"
@@ -28,10 +29,16 @@ RecurringSettings settings_of(std::string schedule, std::string queue, const Job
             .metadata = std::move(options.metadata)};
 }
 
+/// The recurring job has a name, too.
+Result<void> check_job_of(const Job& job) {
+    const auto checked = detail::check_job(job);
+    return checked ? checked : detail::headed("job", checked.error());
+}
+
 Result<void> check_encoded(const std::string& encoded) {
     const auto job = decode_job(encoded);
     if (!job) return Error{Errc::invalid, "job: must be an encoded job"};
-    if (auto checked = detail::check_job(*job); !checked) return checked;
+    if (auto checked = check_job_of(*job); !checked) return checked;
     // Equal jobs must have equal bytes.
     if (encode_job(*job) == encoded) return {};
     return Error{Errc::invalid, "job: is not encoded as encode_job does it"};
@@ -126,14 +133,14 @@ void RecurringJobs::put(std::string name, RecurringSettings settings,
 
 Result<void> RecurringJobs::cron(std::string name, std::string expression, std::string queue,
                                  const Job& job, RecurringOptions options) {
-    if (auto checked = detail::check_job(job); !checked) return checked;
+    if (auto checked = check_job_of(job); !checked) return checked;
     return put(std::move(name),
                settings_of(std::move(expression), std::move(queue), job, std::move(options)));
 }
 
 Result<void> RecurringJobs::every(std::string name, Duration interval, std::string queue,
                                   const Job& job, RecurringOptions options) {
-    if (auto checked = detail::check_job(job); !checked) return checked;
+    if (auto checked = check_job_of(job); !checked) return checked;
     return put(std::move(name), settings_of(JobSchedule::every(interval), std::move(queue), job,
                                             std::move(options)));
 }

@@ -147,10 +147,14 @@ Result<TimerAction> read_action(const std::string& kind, const Value& object, Re
 
 }  // namespace
 
+std::string_view action_word(const TimerAction& action) noexcept {
+    if (std::holds_alternative<PushAction>(action)) return "push";
+    return std::holds_alternative<PublishAction>(action) ? "publish" : "deliver";
+}
+
 Value to_value(const TimerAction& action) {
-    constexpr std::array<const char*, 3> kinds{"push", "publish", "deliver"};
     Value::Map map;
-    map.emplace_back(kinds.at(action.index()),
+    map.emplace_back(std::string{action_word(action)},
                      std::visit([](const auto& any) { return fields_of(any); }, action));
     return Value{std::move(map)};
 }

@@ -347,4 +347,9 @@ TEST_CASE("redis: of two processes each action is done by one, and what is refus
     REQUIRE(dead.size() == 1);
     CHECK(dead[0].id == "lost");
     CHECK(dead[0].payload == to_value(DeliverAction{"nobody", event}));
+    CHECK(dead[0].reason.starts_with("deliver: subscriber: does not exist"));
+    const PushAction late{.queue = "images", .job = {"resize", {}}, .options = {.batch = 7}};
+    actions.post(late, Duration{0}, "late").value();
+    REQUIRE(test::await([&] { return actions.counts().value().dead == 2; }));
+    CHECK(actions.peek("late").value()->reason.starts_with("push: batch: there is no batch 7"));
 }

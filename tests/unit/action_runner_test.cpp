@@ -15,6 +15,7 @@
 #include "routemaster/bus.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/codec/msgpack.hpp"
+#include "routemaster/job_batches.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/perform.hpp"
 #include "routemaster/recurring_jobs.hpp"
@@ -188,11 +189,11 @@ TEST_CASE("an action for a subscriber that is gone is DEAD, and done when it is 
     scene.run_for(a_minute);
     REQUIRE(scene.actions.dead().value().size() == 1);
     CHECK(scene.actions.dead().value().front().id == "call");
-    CHECK(scene.actions.dead().value().front().reason.find("subscriber: does not exist") !=
-          std::string::npos);
+    CHECK(scene.actions.dead().value().front().reason.starts_with(
+        "deliver: subscriber: does not exist"));
     CHECK(scene.log.count(LogLevel::warning,
                           "timer call of routemaster.actions failed, and it becomes DEAD: "
-                          "publications[0]: subscriber: does not exist") == 1);
+                          "deliver: subscriber: does not exist") == 1);
     scene.bus.subscriber("billing")
         .subscribe({"refunds"}, {.callback = "https://receiver.example/"})
         .value();
@@ -215,7 +216,7 @@ TEST_CASE("the publisher of an action must have the right to publish when it is 
     };
     post(true);
     CHECK(scene.actions.counts().value().dead == 1);
-    CHECK(scene.log.count(LogLevel::warning, "publisher: is not a valid token") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "publish: publisher: is not a valid token") == 1);
     perform(scene.memory, PutToken{"shop", "shop"}, scene.clock.now()).value();
     post(true);
     CHECK(scene.actions.counts().value().dead == 1);
@@ -227,6 +228,26 @@ TEST_CASE("the publisher of an action must have the right to publish when it is 
     scene.actions.post(PublishAction{.event = order_changed()}, Duration{0}).value();
     scene.run_for(Duration{10});
     CHECK(scene.actions.counts().value().dead == 2);
+}
+
+TEST_CASE("an action whose batch does not exist, or has ended, is DEAD, with the reason") {
+    ActionScene scene;
+    JobBatches batches{scene.memory, scene.clock};
+    const auto ended = batches.create({.name = "import"}).value().id;
+    batches.close(ended).value();
+    for (const auto batch : {ended, ended + 1}) {
+        scene.actions
+            .post(PushAction{.queue = "images", .job = {"resize", {}}, .options = {.batch = batch}},
+                  Duration{10}, std::to_string(batch))
+            .value();
+    }
+    scene.run_for(a_minute);
+    const auto dead = scene.actions.dead().value();
+    REQUIRE(dead.size() == 2);
+    CHECK(dead[0].reason.starts_with("push: batch: batch " + std::to_string(ended) + " has ended"));
+    CHECK(
+        dead[1].reason.starts_with("push: batch: there is no batch " + std::to_string(ended + 1)));
+    CHECK(scene.pushed().empty());
 }
 
 TEST_CASE("an action that the store cannot do now is done later, and once") {
@@ -342,12 +363,16 @@ TEST_CASE("a recurring action that can never be done is refused when it is put")
         return put ? std::string{"put"} : put.error().context();
     };
     const TimerAction bad = PushAction{.queue = "main", .job = {"x", {}}};
-    CHECK(refused(scene.actions.cron("a", "@daily", bad)).starts_with("queue:"));
-    CHECK(refused(scene.actions.every("a", a_minute, bad)).starts_with("queue:"));
+    CHECK(refused(scene.actions.cron("a", "@daily", bad)).starts_with("push: queue:"));
+    CHECK(refused(scene.actions.every("a", a_minute, bad)).starts_with("push: queue:"));
     std::string later;
     scene.actions.every("a", a_minute, bad, {},
                         [&](const Result<void>& put) { later = refused(put); });
-    CHECK(later.starts_with("queue:"));
+    CHECK(later.starts_with("push: queue:"));
+    const TimerAction large =
+        PushAction{.queue = "images", .job = {"x", {std::string(70'000, 'x')}}};
+    CHECK(refused(scene.actions.cron("a", "@daily", large)) ==
+          "action: must have at most 65536 bytes");
     CHECK(refused(scene.actions.cron("a", "61 * * * *", resizing())).starts_with("schedule:"));
     CHECK(refused(scene.actions.cron("a", "@daily", resizing(), {.catch_up = CatchUp::all}))
               .starts_with("catch_up:"));
@@ -375,14 +400,15 @@ TEST_CASE("what can never be done is refused when it is posted") {
         const auto posted = scene.actions.post(action, a_minute);
         return posted ? std::string{"posted"} : posted.error().context();
     };
-    CHECK(refused(PushAction{.queue = "main", .job = {"x", {}}}).starts_with("queue:"));
-    CHECK(refused(PushAction{.queue = "no queue", .job = {"x", {}}}).starts_with("queue:"));
+    CHECK(refused(PushAction{.queue = "main", .job = {"x", {}}}).starts_with("push: queue:"));
+    CHECK(refused(PushAction{.queue = "no queue", .job = {"x", {}}}).starts_with("push: queue:"));
     CHECK(refused(PushAction{.queue = "images", .job = {"x", {}}, .options = {.after = {1}}})
-              .starts_with("after:"));
-    CHECK(refused(PublishAction{.event = order_changed("No Topic")}).starts_with("topic:"));
-    CHECK(refused(DeliverAction{"No Token", order_changed()}).starts_with("subscriber:"));
-    CHECK(refused(PushAction{.queue = "images", .job = {"x", {std::string(70'000, 'x')}}})
-              .starts_with("payload:"));
+              .starts_with("push: after:"));
+    CHECK(
+        refused(PublishAction{.event = order_changed("No Topic")}).starts_with("publish: topic:"));
+    CHECK(refused(DeliverAction{"No Token", order_changed()}).starts_with("deliver: subscriber:"));
+    CHECK(refused(PushAction{.queue = "images", .job = {"x", {std::string(70'000, 'x')}}}) ==
+          "action: must have at most 65536 bytes");
     CHECK(scene.timers() == 0);
 }
 
@@ -432,7 +458,9 @@ TEST_CASE("what is wrong with an action is named") {
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","after":[1]}})") ==
           "push: after: is not for an action");
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","often":1}})") ==
-          R"(push: bad data in payload: unknown field "often")");
+          R"(push: unknown field "often")");
+    CHECK(rewritten(R"({"push":{"queue":"q","name":"n","unique":{"key":"k","often":1}}})") ==
+          R"(push: unique: unknown field "often")");
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","run_at":9007199254740992}})") ==
           "push: run_at: must be an integer from 0 to 9007199254740991");
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","delay":31536000000001}})") ==

@@ -82,12 +82,23 @@ TEST_CASE("http api: what is no recurring job is refused, and the answer names t
     put_refused(bus, "", "JSON");
     put_refused(bus, "[]", "JSON: must be an object");
     put_refused(bus, "{}", "job: is missing");
-    put_refused(bus, with(R"("cron":"@daily")"), "bad data in payload: unknown field");
+    put_refused(bus, R"({"schedule":"@daily","queue":"images","job":null})", "job: is missing");
+    put_refused(bus, R"({"schedule":"@daily","timer":null})", "timer: is null");
+    put_refused(bus, R"({"schedule":"@daily","action":null})", "action: is null");
+    put_refused(bus, with(R"("cron":"@daily")"), R"(unknown field "cron")");
     put_refused(bus, with(R"("schedule":"61 * * * *")"), "schedule: minute: '61' is not from");
     put_refused(bus, with(R"("schedule":7)"), "schedule: requires a string");
+    put_refused(bus, with(R"("schedule":"@daily)" + std::string(1'025, ' ') + R"(")"),
+                "schedule: must have at most 1024 bytes");
+    put_refused(bus, with(R"("schedule":"@daily","time_zone":")" + std::string(65, 'a') + R"(")"),
+                "time_zone: must have at most 64 bytes");
+    put_refused(bus, with(R"("schedule":"@daily","time_zone":"U\u0000")"),
+                "time_zone: the machine knows no zone 'U?';");
     put_refused(bus, with(R"("overlap":false)"), "schedule: ");
     put_refused(bus, with(R"("schedule":"@daily","time_zone":"Berlin")"), "time_zone: ");
     put_refused(bus, with(R"("schedule":"@daily","catch_up":"never")"),
+                "catch_up: must be skip, once or all");
+    put_refused(bus, with(R"("schedule":"@daily","catch_up":"")"),
                 "catch_up: must be skip, once or all");
     put_refused(bus, with(R"("schedule":"@daily","catch_up":"all")"), "catch_up: all needs");
     put_refused(bus, with(R"("schedule":"@daily","overlap":"yes")"),
@@ -95,6 +106,21 @@ TEST_CASE("http api: what is no recurring job is refused, and the answer names t
     put_refused(bus, R"({"schedule":"@daily","job":{"name":"a"}})", "queue: ");
     put_refused(bus, R"({"schedule":"@daily","queue":"main","job":{"name":"a"}})", "queue: ");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{}})", "job: name: is missing");
+    put_refused(bus, R"({"schedule":"@daily","queue":"images","job":7})", "job: must be an object");
+    put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":""}})",
+                "job: name: of a job must not be empty");
+    put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","often":1}})",
+                R"(job: unknown field "often")");
+    std::string entries = R"("0":"")";
+    for (int i = 1; i < 31; ++i) entries += ",\"" + std::to_string(i) + R"(":"")";
+    put_refused(
+        bus,
+        R"({"schedule":"@daily","queue":"images","job":{"name":"a","metadata":{)" + entries + "}}}",
+        "job: metadata: must have at most 30 entries beside those that are added");
+    put_refused(bus,
+                R"({"schedule":"@daily","queue":"images","job":{"name":"a","metadata":{"a":")" +
+                    std::string(4'096, 'a') + R"("}}})",
+                "job: metadata: must have at most 4096 bytes with the entries that are added");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","delay":1}})",
                 "job: delay: is not for a recurring job");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","group":"g"}})",
@@ -102,7 +128,7 @@ TEST_CASE("http api: what is no recurring job is refused, and the answer names t
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","priority":101}})",
                 "job: priority: ");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a\u0000"}})",
-                "name: ");
+                "job: name: ");
     const auto answer = put(bus, "/v1/recurring/a%20b", report_body);
     CHECK(answer.status == 400);
     CHECK(answer.body.starts_with("name: must be 1 to 64 of"));
@@ -138,7 +164,12 @@ TEST_CASE("http api: what is no recurring timer is refused, and the answer names
     put_refused(bus, with("{}"), "timer: namespace: is missing");
     put_refused(bus, with(R"({"namespace":7,"payload":1})"), "timer: namespace: requires a string");
     put_refused(bus, with(R"({"namespace":"calls"})"), "timer: payload: is missing");
-    put_refused(bus, with(R"({"namespace":"a b","payload":1})"), "namespace: must be");
+    put_refused(bus, with(R"({"namespace":"a b","payload":1})"), "timer: namespace: must be");
+    put_refused(bus,
+                with(R"({"namespace":"calls","payload":")" + std::string(65'536, 'a') + R"("})"),
+                "timer: payload: must have at most 65536 bytes");
+    put_refused(bus, with(R"({"namespace":"calls","payload":1,"often":1})"),
+                R"(timer: unknown field "often")");
     put_refused(bus, with(R"({"namespace":"routemaster.actions","payload":{"push":{}}})"),
                 "timer: namespace: is that of actions");
     for (const std::string field : {"delay", "at", "id"}) {
@@ -185,9 +216,13 @@ TEST_CASE("http api: what can never be done at a tick is refused, and the answer
     put_refused(bus, with("7"), "action: must be an object with push, publish or deliver alone");
     put_refused(bus, with("{}"), "action: must be an object");
     put_refused(bus, with(R"({"push":{"name":"a"}})"), "push: queue: is missing");
-    put_refused(bus, with(R"({"push":{"queue":"main","name":"a"}})"), "queue: ");
+    put_refused(bus, with(R"({"push":{"queue":"main","name":"a"}})"), "push: queue: ");
     put_refused(bus, with(R"({"deliver":{"subscriber":"billing","url":"http://a.example/"}})"),
-                "url: ");
+                "deliver: url: ");
+    put_refused(bus,
+                with(R"({"push":{"queue":"images","name":"a","arguments":[")" +
+                     std::string(65'536, 'a') + R"("]}})"),
+                "action: must have at most 65536 bytes");
     put_refused(bus, with(action, R"(,"queue":"images")"), "queue: is not for a recurring action");
     put_refused(bus, with(action, R"(,"timer":{"namespace":"calls","payload":1})"),
                 "action: is not for a recurring timer");

@@ -584,9 +584,9 @@ TEST_CASE("recurring timers are listed with the recurring jobs, and refused with
     };
     refused(calls.every("a", Duration{1'500}, "Ada"), "schedule:");
     refused(calls.cron("a b", "@daily", "Ada"), "name:");
-    refused(calls.cron("a", "@daily", "\xff"), "payload:");
+    refused(calls.cron("a", "@daily", "\xff"), "timer: payload:");
     refused(calls.cron("a", "@daily", "Ada", {.catch_up = CatchUp::all}), "catch_up:");
-    refused(Delayer{s.store, "a b", s.clock}.cron("a", "@daily", "Ada"), "namespace:");
+    refused(Delayer{s.store, "a b", s.clock}.cron("a", "@daily", "Ada"), "timer: namespace:");
     std::optional<Result<void>> later;
     calls.every("b", second, "Ada", {}, [&](Result<void> outcome) { later = outcome; });
     REQUIRE(later);

@@ -57,7 +57,9 @@ Result<void> read_unique(const Value& payload, Unique& unique) {
     if (wanted->get_if<Value::Map>() == nullptr) {
         return bad("unique", "must be true, false, or an object with a key");
     }
-    if (auto known = check_fields(*wanted, unique_fields); !known) return known;
+    if (auto known = check_fields(*wanted, unique_fields); !known) {
+        return headed("unique", known.error());
+    }
     auto key = required_text(*wanted, "key");
     if (!key) return headed("unique", key.error());
     unique = Unique::by_key(*std::move(key));

@@ -29,7 +29,7 @@ Result<void> check_fields(const Value& object, std::span<const std::string_view>
         if (std::find(known.begin(), known.end(), field) != known.end()) continue;
         std::string quoted;
         append_json_text(quoted, std::string_view{field}.substr(0, quoted_length_max));
-        return bad("bad data in payload", "unknown field " + quoted);
+        return Error{Errc::invalid, "unknown field " + quoted};
     }
     return {};
 }

@@ -4,12 +4,16 @@
 #include <limits>
 #include <string>
 
+#include "core/codec/metadata_check.hpp"
 #include "core/codec/utf8.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/step/check.hpp"
 
 namespace routemaster {
 namespace {
+
+/// Entries that `push_of` adds to the metadata.
+constexpr std::size_t batch_entries = 1;
 
 Result<void> check_callback(const char* field, const JobBatchCallback& callback) {
     const auto at_field = [&](const std::string& text) {
@@ -25,7 +29,9 @@ Result<void> check_callback(const char* field, const JobBatchCallback& callback)
     // The longest that it can be.
     const auto push =
         push_of(callback, std::numeric_limits<JobBatchId>::max(), "success", TimePoint{});
-    if (auto checked = push.check(); !checked) return at_field(checked.error().context());
+    auto checked = detail::check_metadata(push.options.metadata, batch_entries);
+    if (checked) checked = push.check();
+    if (!checked) return at_field(checked.error().context());
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/codec/metadata_check.hpp"
 #include "core/codec/utf8.hpp"
 #include "routemaster/step/job_lists.hpp"
 
@@ -33,20 +34,6 @@ Result<void> check_after(const PushJob& push) {
     }
     if (push.on_duplicate == OnDuplicate::keep) return {};
     return Error{Errc::invalid, "after: a job that waits for others replaces none"};
-}
-
-Result<void> check_metadata(const JobMetadata& metadata) {
-    if (metadata.empty()) return {};
-    if (metadata.size() > job_metadata_max) {
-        return Error{Errc::invalid, "metadata: must have at most " +
-                                        std::to_string(job_metadata_max) + " entries"};
-    }
-    if (metadata.contains("")) return Error{Errc::invalid, "metadata: a name must not be empty"};
-    if (bytes_of(metadata) > job_metadata_bytes_max) {
-        return Error{Errc::invalid, "metadata: must have at most " +
-                                        std::to_string(job_metadata_bytes_max) + " bytes"};
-    }
-    return {};
 }
 
 Result<void> check_group(const std::string& group, std::uint32_t concurrency) {
@@ -86,7 +73,7 @@ Result<void> PushJob::check() const {
     if (options.key.text.empty() && on_duplicate != OnDuplicate::keep) {
         return Error{Errc::invalid, "on_duplicate: only a job with a key is replaced"};
     }
-    if (auto checked = check_metadata(options.metadata); !checked) return checked;
+    if (auto checked = detail::check_metadata(options.metadata); !checked) return checked;
     if (auto checked = check_group(options.group, options.concurrency); !checked) return checked;
     if (auto checked = check_after(*this); !checked) return checked;
     if (options.batch >= JobBatchId{1} << 53U) {

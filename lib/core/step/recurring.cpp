@@ -1,15 +1,40 @@
 #include "routemaster/step/recurring.hpp"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
+#include "core/codec/metadata_check.hpp"
+#include "core/codec/object_fields.hpp"
 #include "routemaster/detail/assert.hpp"
 #include "routemaster/job_schedule.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/timer.hpp"
+#include "routemaster/timer_action.hpp"
 
 namespace routemaster {
 namespace {
+
+/// Entries that `push_of` adds to the metadata.
+constexpr std::size_t tick_entries = 2;
+
+Result<void> check_length(const char* field, const std::string& text, std::size_t most) {
+    if (text.size() <= most) return {};
+    return Error{Errc::invalid,
+                 std::string{field} + ": must have at most " + std::to_string(most) + " bytes"};
+}
+
+/// What is wrong with when the ticks are to be.
+Result<void> check_schedule(const RecurringSettings& wanted) {
+    if (auto checked = check_length("schedule", wanted.schedule, schedule_bytes_max); !checked) {
+        return checked;
+    }
+    if (auto checked = check_length("time_zone", wanted.time_zone, time_zone_bytes_max); !checked) {
+        return checked;
+    }
+    const auto schedule = JobSchedule::parse(wanted.schedule, wanted.time_zone);
+    return schedule ? Result<void>{} : schedule.error();
+}
 
 /// What is wrong with the job that each tick is to push.
 Result<void> check_tick_push(const std::string& name, const RecurringSettings& wanted) {
@@ -22,7 +47,11 @@ Result<void> check_tick_push(const std::string& name, const RecurringSettings& w
         return Error{Errc::invalid, "expires: must not be negative"};
     }
     // The longest a tick can be.
-    return push_of(name, wanted, TimePoint::max(), TimePoint{}).check();
+    const auto push = push_of(name, wanted, TimePoint::max(), TimePoint{});
+    if (auto checked = detail::check_metadata(push.options.metadata, tick_entries); !checked) {
+        return detail::headed("job", checked.error());
+    }
+    return push.check();
 }
 
 /// What is wrong with the timer that each tick is to post.
@@ -38,7 +67,10 @@ Result<void> check_tick_post(const std::string& name, const RecurringSettings& w
     if (wanted.timeout != usual.timeout) return is_not_for_it("timeout");
     if (wanted.expires != usual.expires) return is_not_for_it("expires");
     if (!wanted.metadata.empty()) return is_not_for_it("metadata");
-    return post_of(name, wanted, due_at_max).check();
+    const auto checked = post_of(name, wanted, due_at_max).check();
+    // Who asks for an action gives no timer.
+    if (checked || wanted.timer->space == action_space) return checked;
+    return detail::headed("timer", checked.error());
 }
 
 }  // namespace
@@ -90,9 +122,7 @@ Result<void> PutRecurringJob::check() const {
     }
     const auto checked =
         wanted.timer ? check_tick_post(name, wanted) : check_tick_push(name, wanted);
-    if (!checked) return checked;
-    const auto schedule = JobSchedule::parse(wanted.schedule, wanted.time_zone);
-    return schedule ? Result<void>{} : schedule.error();
+    return checked ? check_schedule(wanted) : checked;
 }
 
 Result<void> DueRecurringJobs::check() const {

@@ -78,14 +78,15 @@ Result<void> check_confirm_within(Duration span, Duration least) {
                                     " to " + std::to_string(timer_confirm_max.count()) + " ms"};
 }
 
-Result<void> check_payload(std::string_view payload) {
+/// `field`: what the payload is to whoever posts the timer.
+Result<void> check_payload(std::string_view payload, const std::string& field) {
     if (payload.size() > timer_bytes_max) {
         return Error{Errc::invalid,
-                     "payload: must have at most " + std::to_string(timer_bytes_max) + " bytes"};
+                     field + ": must have at most " + std::to_string(timer_bytes_max) + " bytes"};
     }
     CarriedByJson check;
     if (detail::parse_msgpack(payload, check)) return {};
-    return Error{Errc::invalid, "payload: must be a MessagePack value that JSON can carry"};
+    return Error{Errc::invalid, field + ": must be a MessagePack value that JSON can carry"};
 }
 
 /// What is asked of a timer that is to do something by itself, once its payload is known to be one.
@@ -118,14 +119,17 @@ std::string timer_watch(const std::string& space, const std::string& listener) {
 Result<void> PostTimer::check() const {
     if (auto checked = check_timer(space, id); !checked) return checked;
     if (is_dot_segment(id)) return Error{Errc::invalid, "id: must not be . or .."};
-    if (auto checked = check_payload(payload); !checked) return checked;
+    const bool acts = space == action_space;
+    if (auto checked = check_payload(payload, acts ? "action" : "payload"); !checked) {
+        return checked;
+    }
     if (auto checked = check_due(due_at); !checked) return checked;
     if (retries_max > timer_retries_max) {
         return Error{Errc::invalid,
                      "retries_max: must be at most " + std::to_string(timer_retries_max)};
     }
     if (auto checked = check_confirm_within(confirm_within, Duration{0}); !checked) return checked;
-    return space == action_space ? check_action(*this) : Result<void>{};
+    return acts ? check_action(*this) : Result<void>{};
 }
 
 Result<void> CancelTimer::check() const { return check_timer(space, id); }

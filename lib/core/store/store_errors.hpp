@@ -47,4 +47,12 @@ namespace routemaster::detail {
             std::string{list} + '[' + std::to_string(place) + "]: " + error.context()};
 }
 
+/// The same without the place, which it begins with.
+[[nodiscard]] inline Error without_place(std::string_view list, std::size_t place,
+                                         const Error& error) {
+    const auto head = at_place(list, place, {error.code(), {}}).context();
+    const auto& text = error.context();
+    return {error.code(), text.starts_with(head) ? text.substr(head.size()) : text};
+}
+
 }  // namespace routemaster::detail

@@ -27,7 +27,9 @@ Result<void> read_limit(const Value& payload, std::string_view field,
     const auto* wanted = given(payload, field);
     if (wanted == nullptr) return {};
     if (wanted->get_if<Value::Map>() == nullptr) return bad(field, "must be an object with jobs");
-    if (auto known = check_fields(*wanted, limit_fields); !known) return known;
+    if (auto known = check_fields(*wanted, limit_fields); !known) {
+        return headed(field, known.error());
+    }
     const auto read = [&](std::string_view part, std::int64_t least, std::int64_t most) {
         return integer_of(*wanted, part, least, most);
     };

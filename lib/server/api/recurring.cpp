@@ -42,20 +42,32 @@ Result<void> read_text(const Value& payload, std::string_view field, std::string
 }
 
 Result<void> read_catch_up(const Value& payload, CatchUp& catch_up) {
-    std::string word;
-    if (auto read = read_text(payload, "catch_up", word); !read || word.empty()) return read;
+    const auto word = optional_text(payload, "catch_up");
+    if (!word) return word.error();
+    if (!*word) return {};
     for (std::size_t i = 0; i < catch_up_words.size(); ++i) {
-        if (catch_up_words[i] != word) continue;
+        if (catch_up_words[i] != **word) continue;
         catch_up = static_cast<CatchUp>(i);
         return {};
     }
     return bad("catch_up", "must be skip, once or all");
 }
 
+/// What is wrong when a tick would do nothing.
+Error nothing_to_do(const Value& payload) {
+    for (const std::string_view field : {"timer", "action"}) {
+        if (payload.find(field) != nullptr) {
+            return bad(field, "is null, and nothing else says what a tick does");
+        }
+    }
+    return bad("job", "is missing, and so are timer and action");
+}
+
 /// The job that each tick pushes, with what of a push's options each push can have.
 Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     const auto* job = given(payload, "job");
-    if (job == nullptr) return bad("job", "is missing");
+    if (job == nullptr) return nothing_to_do(payload);
+    if (job->get_if<Value::Map>() == nullptr) return bad("job", "must be an object");
     auto push = detail::job_push(*job);
     if (!push) return headed("job", push.error());
     for (const std::string_view field :

@@ -103,7 +103,10 @@ bool take(Result<T> read, T& place, std::optional<Error>& problem) {
 /// something is wrong.
 Result<SubscriptionRequest> subscription_request(const Value& payload,
                                                  const HttpApiOptions& limits) {
-    if (auto checked = check_fields(payload, subscription_fields); !checked) return checked.error();
+    if (auto checked = check_fields(payload, subscription_fields); !checked) {
+        // Ruby Routemaster's words.
+        return headed("bad data in payload", checked.error());
+    }
     SubscriptionRequest wanted;
     auto& options = wanted.options;
     std::optional<Error> problem;

@@ -303,11 +303,11 @@ void TimerLoop::not_confirmed(Confirmation& confirmation, const Error& error) {
     if (code == Errc::invalid || code == Errc::forbidden || code == Errc::unauthenticated ||
         code == Errc::limit_exceeded) {
         ++counts_.failed;
-        const bool gives_up = handler_.gives_up_refused && !timer.given_up;
+        const bool gives_up = handler_.refusal && timer.follow_ups != nullptr;
+        const auto why = (gives_up ? handler_.refusal(*timer.follow_ups, error) : error).message();
         log(LogLevel::warning, "timer " + log_text(timer.id, logged_id_max) + " of " + space_ +
-                                   " failed" + (gives_up ? ", and it becomes DEAD: " : ": ") +
-                                   error.message());
-        if (gives_up) give_up(timer, error.message());
+                                   " failed" + (gives_up ? ", and it becomes DEAD: " : ": ") + why);
+        if (gives_up) give_up(timer, why);
         return;
     }
     if (confirmation.refusals == 0) {

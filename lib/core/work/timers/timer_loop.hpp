@@ -40,8 +40,9 @@ class TimerResponse;
 struct AnyTimerHandler {
     TimerHandler handle{};
     AsyncTimerHandler begin{};
-    /// Whether a timer becomes DEAD at once when the store refuses for good what follows from it.
-    bool gives_up_refused = false;
+    /// Set if a timer becomes DEAD at once when the store refuses for good what follows from it:
+    /// the reason, made of what that is and of the store's error.
+    std::function<Error(const FollowUps&, const Error&)> refusal{};
 };
 
 /// A listener without a `Runner`.
