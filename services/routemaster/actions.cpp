@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -51,6 +52,10 @@ int post(const ActionSettings& settings, const char* kind, Value::Map object) {
 
 int push(const ActionSettings& settings) {
     auto job = job_object(settings.name, settings.arguments, settings.options);
+    const auto is_queue = [](const auto& field) { return field.first == "queue"; };
+    if (std::any_of(job.begin(), job.end(), is_queue)) {
+        throw CLI::ValidationError("--options", "'queue' has a place of its own");
+    }
     job.emplace_back("queue", settings.queue);
     return post(settings, "push", std::move(job));
 }
@@ -81,8 +86,12 @@ int deliver(const ActionSettings& settings) {
 void declare_event(CLI::App& action, ActionSettings& settings) {
     action.add_option("--type", settings.type, "What happened")
         ->check(CLI::IsMember{{"create", "update", "delete", "noop"}});
-    action.add_option("--url", settings.url, "URL of the thing")->type_name("URL");
-    action.add_option("--data", settings.data, "A small object")->type_name("JSON");
+    action.add_option("--url", settings.url, "URL of the thing")
+        ->check(check_not_empty)
+        ->type_name("URL");
+    action.add_option("--data", settings.data, "A small object")
+        ->check(check_not_empty)
+        ->type_name("JSON");
 }
 
 void declare_push(CLI::App& action, ActionSettings& settings) {
@@ -91,8 +100,10 @@ void declare_push(CLI::App& action, ActionSettings& settings) {
         ->check(check_queue_name);
     action.add_option("name", settings.name, "The name of the job")->required();
     action.add_option("arguments", settings.arguments, "Its arguments: an array [[]]")
+        ->check(check_not_empty)
         ->type_name("JSON");
     action.add_option("--options", settings.options, "Further fields of the push: an object")
+        ->check(check_not_empty)
         ->type_name("JSON");
 }
 
@@ -103,6 +114,7 @@ void declare_publish_action(CLI::App& action, ActionSettings& settings) {
     action
         .add_option("--publisher", settings.publisher,
                     "The token that publishes it, which must be valid then [nobody]")
+        ->check(check_not_empty)
         ->type_name("TOKEN");
     declare_event(action, settings);
 }

@@ -9,6 +9,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "name_checks.hpp"
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 #include "table.hpp"
@@ -121,14 +122,16 @@ void declare_list(CLI::App& action, JobBatchesSettings& settings) {
 
 void declare_create(CLI::App& action, JobBatchesSettings& settings) {
     action.add_option("name", settings.name, "Its name; a fresh one when it has none")
-        ->check([](const std::string& name) { return name.empty() ? "must not be empty" : ""; });
+        ->check(check_not_empty);
     action
         .add_option("--on-success", settings.on_success,
                     "What to push when all have succeeded: {\"queue\":…,\"name\":…,…}")
+        ->check(check_not_empty)
         ->type_name("JSON");
     action
         .add_option("--on-end", settings.on_end,
                     "What to push when none waits or runs any more: the same")
+        ->check(check_not_empty)
         ->type_name("JSON");
 }
 

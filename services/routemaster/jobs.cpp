@@ -246,6 +246,7 @@ void declare_listing(CLI::App& action, JobsSettings& settings) {
 void declare_job(CLI::App& action, JobsSettings& settings) {
     action.add_option("name", settings.name, "The name of the job")->required();
     action.add_option("arguments", settings.arguments, "Its arguments: an array [[]]")
+        ->check(check_not_empty)
         ->type_name("JSON");
     action
         .add_option("--priority", settings.priority,
@@ -260,6 +261,7 @@ void declare_job(CLI::App& action, JobsSettings& settings) {
     action
         .add_option("--options", settings.options,
                     "Further fields: {\"delay\":…,\"attempts_max\":…,…}; see docs/http-api.md")
+        ->check(check_not_empty)
         ->type_name("JSON");
 }
 

@@ -17,4 +17,8 @@ std::string check_timer_space(const std::string& name) {
     return is_timer_name(name) ? "" : "must be " + std::string{timer_name_rule};
 }
 
+std::string check_not_empty(const std::string& text) {
+    return text.empty() ? "must not be empty" : "";
+}
+
 }  // namespace routemaster::service

@@ -1,5 +1,5 @@
 /// @file
-/// Which names the command line takes. Each says what is wrong with one; empty: nothing.
+/// Which names and texts the command line takes. Each says what is wrong with one; empty: nothing.
 
 #pragma once
 
@@ -14,5 +14,8 @@ namespace routemaster::service {
 
 /// Of namespaces of timers.
 [[nodiscard]] std::string check_timer_space(const std::string& name);
+
+/// Of what may be left out: a text that is empty is a mistake, as a variable that is not set.
+[[nodiscard]] std::string check_not_empty(const std::string& text);
 
 }  // namespace routemaster::service

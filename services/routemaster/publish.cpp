@@ -188,8 +188,14 @@ Run declare_publish(CLI::App& app) {
     app.add_option("--type", settings->type, "What happened")
         ->check(CLI::IsMember{{"create", "update", "delete", "noop"}})
         ->needs(topic);
-    app.add_option("--url", settings->url, "URL of the thing")->type_name("URL")->needs(topic);
-    app.add_option("--data", settings->data, "A small object")->type_name("JSON")->needs(topic);
+    app.add_option("--url", settings->url, "URL of the thing")
+        ->check(check_not_empty)
+        ->type_name("URL")
+        ->needs(topic);
+    app.add_option("--data", settings->data, "A small object")
+        ->check(check_not_empty)
+        ->type_name("JSON")
+        ->needs(topic);
     app.add_option("--timestamp", settings->timestamp, "When it happened, in ms since 1970 [now]")
         ->type_name("MS")
         ->needs(topic);

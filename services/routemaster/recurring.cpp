@@ -158,12 +158,14 @@ void declare_put(CLI::App& action, RecurringSettings& settings) {
     action.add_option("queue", settings.queue, "The queue of its jobs")->required();
     action.add_option("job", settings.job, "The name of its jobs")->required();
     action.add_option("arguments", settings.arguments, "Their arguments: an array [[]]")
+        ->check(check_not_empty)
         ->type_name("JSON");
     action.add_flag("--overlap", settings.overlap,
                     "Push at each tick, though the job of a former one is there");
     action
         .add_option("--options", settings.options,
                     "Further fields of a push: {\"attempts_max\":…,\"timeout\":…,…}")
+        ->check(check_not_empty)
         ->type_name("JSON");
 }
 

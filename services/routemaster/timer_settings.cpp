@@ -4,6 +4,7 @@
 
 #include "answers.hpp"
 #include "components/seconds.hpp"
+#include "name_checks.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/timer.hpp"
@@ -35,7 +36,7 @@ void add_due(const TimerDue& due, Value::Map& fields) {
 
 void declare_new_id(CLI::App& action, std::string& id) {
     action.add_option("--id", id, "Its id; a timer that has it is replaced [a fresh one]")
-        ->check([](const std::string& text) { return text.empty() ? "must not be empty" : ""; });
+        ->check(check_not_empty);
 }
 
 void declare_retries_max(CLI::App& action, std::uint32_t& retries) {

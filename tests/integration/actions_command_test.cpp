@@ -82,7 +82,7 @@ TEST_CASE("a job is pushed and an event published at a later time from the comma
     for (int i = 0; i < 100 && lost.find("reason") == std::string::npos; ++i) {
         lost = run({"timers", "show", "routemaster.actions", "lost"}, root).output;
     }
-    CHECK(lost.find("subscriber: does not exist") != std::string::npos);
+    CHECK(lost.find("deliver: subscriber: does not exist") != std::string::npos);
     CHECK(run({"timers", "list", "routemaster.actions", "--state", "dead"}, root)
               .output.find("REASON") != std::string::npos);
 
@@ -94,6 +94,16 @@ TEST_CASE("a job is pushed and an event published at a later time from the comma
     CHECK(actions({"push", "im ages", "resize"}).status == 2);
     CHECK(actions({"deliver", "billing", "--data", "["}).status == 2);
     CHECK(actions({"push", "q", "n", "--delay", "1", "--at", "2"}).status == 2);
+    // A text that is empty is that of a variable that is not set.
+    CHECK(actions({"publish", "orders", "--type", "noop", "--url", "https://shop.example/1",
+                   "--publisher", ""})
+              .status == 2);
+    CHECK(actions({"deliver", "billing", "--url", "https://shop.example/1", "--data", ""}).status ==
+          2);
+    CHECK(actions({"push", "images", "resize", ""}).status == 2);
+    CHECK(actions({"push", "images", "resize", "--options", R"({"queue":"other"})"})
+              .errors.find("'queue' has a place of its own") != std::string::npos);
+    CHECK(actions({"push", "images", "resize", "--delay", "nan"}).status == 2);
     const auto refused = actions({"deliver", "billing"});
     CHECK(refused.status == 1);
     CHECK(refused.errors.find("url") != std::string::npos);

@@ -83,6 +83,11 @@ TEST_CASE("recurring jobs are put, shown, run and removed from the command line"
     const auto refused = recurring({"put", "ping", "@every 1x", "pings", "ping"});
     CHECK(refused.status == 1);
     CHECK(refused.errors.find("schedule: '@every 1x' must be an interval") != std::string::npos);
+    CHECK(recurring({"put", "ping", "@daily", "pings", "ping", "--catch-up", ""}).status == 2);
+    CHECK(recurring({"put", "ping", "@daily", "pings", "ping", ""}).status == 2);
+    CHECK(recurring({"put", "ping", "@daily", "pings", "ping", "--time-zone", ""}).status == 1);
+    CHECK(recurring({"put", "ping", "@daily", "pings", ""})
+              .errors.find("job: name: of a job must not be empty") != std::string::npos);
     CHECK(recurring({"put", "pi ng", "@daily", "pings", "ping"}).status == 2);
     CHECK(recurring({"put", "ping", "@daily", "pings", "ping", "{"}).status == 2);
     CHECK(run({"recurring", "list", "--bus", bus.url()}).status == 2);
