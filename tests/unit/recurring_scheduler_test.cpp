@@ -420,7 +420,7 @@ TEST_CASE("recurring jobs are listed, changed and removed") {
     CHECK(s.recurring.cron("a", "@daily", "work", Job{"", {}})
               .error()
               .context()
-              .starts_with("name:"));
+              .starts_with("job: name:"));
     RecurringSettings settings{.schedule = "@daily", .queue = "work", .job = "no job"};
     CHECK(s.recurring.put("a", settings).error().context().starts_with("job:"));
     CHECK(s.recurring.list().value().size() == 1);
@@ -434,11 +434,11 @@ TEST_CASE("a recurring job is refused when its ticks would be no jobs") {
         CHECK(outcome.error().code() == Errc::invalid);
         CHECK(outcome.error().context().starts_with(field));
     };
-    refused({std::string{"a\0b", 3}, {}}, "name:");
-    refused({"\xff", {}}, "name:");
-    refused({"a", {Value{std::nan("")}}}, "arguments:");
-    refused({"a", {Value{"\xff"}}}, "arguments:");
-    refused({"a", {Value{Value::Map{{"k", Value{1}}, {"k", Value{2}}}}}}, "arguments:");
+    refused({std::string{"a\0b", 3}, {}}, "job: name:");
+    refused({"\xff", {}}, "job: name:");
+    refused({"a", {Value{std::nan("")}}}, "job: arguments:");
+    refused({"a", {Value{"\xff"}}}, "job: arguments:");
+    refused({"a", {Value{Value::Map{{"k", Value{1}}, {"k", Value{2}}}}}}, "job: arguments:");
     const std::string twice = std::string{"\x92\xa1"} + "a\x91\x82\xa1k\x01\xa1k\x02";
     RecurringSettings settings{.schedule = "@daily", .queue = "work", .job = twice};
     CHECK(s.recurring.put("a", settings).error().context().starts_with("job:"));
