@@ -123,13 +123,13 @@ TEST_CASE("in a long backlog, a job takes 160 bytes of memory and an event 64") 
     FileScene scene{{.memory_max = 1}};
     scene.subscribe("billing", 100);
     const auto grows = [&](int first, int last, const auto& step) {
-        const auto before = allocated();
+        const auto before = static_cast<double>(allocated());
         for (int done = first; done < last;) {
             std::vector<Step> steps;
             for (int n = 0; n < 1'000; ++n) steps.emplace_back(step(std::to_string(done++)));
             for (auto& outcome : perform_all(*scene.store, steps, scene.now)) REQUIRE(outcome);
         }
-        return static_cast<double>(allocated() - before) / (last - first);
+        return (static_cast<double>(allocated()) - before) / (last - first);
     };
     const auto job = [&](const std::string& name) { return scene.job(name + filler); };
     const auto event = [&](const std::string& name) { return scene.event(name + filler); };
