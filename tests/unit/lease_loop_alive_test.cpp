@@ -63,6 +63,7 @@ private:
 };
 
 using Jobs = std::vector<std::string>;
+constexpr Duration hour{3'600'000};
 
 }  // namespace
 
@@ -91,7 +92,7 @@ TEST_CASE("a worker hears that it is alive, however long what it sent besides ta
     scene.run();
     scene.disturbed.delay<ScrubWorkers>();
     scene.disturbed.delay<ReleaseJob>();
-    scene.worker.loop.release(1, scene.now + Duration{60'000});
+    scene.worker.loop.release(1, scene.now + hour);
     scene.run_for(Duration{4'000});
     CHECK(scene.worker.loop.knows_leases());
 }
