@@ -63,7 +63,6 @@ private:
 };
 
 using Jobs = std::vector<std::string>;
-constexpr Duration hour{3'600'000};
 
 }  // namespace
 
@@ -84,17 +83,6 @@ TEST_CASE("a worker that has all it can do is not taken for dead") {
         perform(scene.store, ScrubWorkers{Duration{3'500}}, scene.now).value();
     }
     CHECK(scene.queue() == QueueStatus{.pending = 1});
-}
-
-TEST_CASE("a worker hears that it is alive, however long what it sent besides takes") {
-    LeaseScene scene{10, {.finds_lost = true}};
-    scene.push("resize");
-    scene.run();
-    scene.disturbed.delay<ScrubWorkers>();
-    scene.disturbed.delay<ReleaseJob>();
-    scene.worker.loop.release(1, scene.now + hour);
-    scene.run_for(Duration{4'000});
-    CHECK(scene.worker.loop.knows_leases());
 }
 
 TEST_CASE("what a dead worker had leased is done by another") {
