@@ -34,7 +34,7 @@ TEST_CASE("the outcome of one step and those of several are kept in their order"
 }
 
 TEST_CASE("outcomes that were added are replaced, each") {
-    for (const std::size_t steps : {1, 3}) {
+    for (const auto steps : {std::size_t{1}, std::size_t{3}}) {
         Outcomes outcomes{steps};
         outcomes.add(Reply{Count{1}});
         outcomes.replace(steps, Error{Errc::unavailable, "gone"});
