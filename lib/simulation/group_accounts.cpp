@@ -44,6 +44,19 @@ void GroupAccounts::acquired(const JobKey& key, const std::function<bool(const J
     job.begun = true;
 }
 
+bool GroupAccounts::may_wait(const JobKey& key,
+                             const std::function<bool(const JobKey&)>& may_be_there) const {
+    const auto found = jobs_.find(key);
+    if (found == jobs_.end()) return false;
+    const auto& job = found->second;
+    std::uint32_t others = 0;
+    for (const auto& [other, account] : jobs_) {
+        if (other == key || other.first != key.first || account.group != job.group) continue;
+        if (account.begun && may_be_there(other)) ++others;
+    }
+    return others >= job.concurrency;
+}
+
 void GroupAccounts::gone(const JobKey& key) { jobs_.erase(key); }
 
 }  // namespace routemaster::simulation

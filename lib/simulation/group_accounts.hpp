@@ -34,6 +34,12 @@ public:
     /// A job is done.
     void gone(const JobKey& key);
 
+    /// Whether a job that has begun may have to wait for its turn once more. The next of a group
+    /// begins before the end of a job that is done is on disk. When that end is lost, the job is
+    /// there again, in its place before the others. `may_be_there` tells it of another.
+    [[nodiscard]] bool may_wait(const JobKey& key,
+                                const std::function<bool(const JobKey&)>& may_be_there) const;
+
 private:
     struct Account {
         std::string group{};

@@ -144,11 +144,14 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
 }
 
 /// Leases that a worker does not know of, as their reply was lost, need not outlive the refusal to
-/// report them again.
+/// report them again. It knows those that it got, even where it asks which of them last.
 void Oracle::forget_unreported(const AcquireJobs& step) {
+    const auto known = std::max(step.known, step.newest);
     for (auto& [key, job] : jobs_) {
         if (!job.holder || job.holder->lease.worker != step.worker) continue;
-        if (key.first == step.queue && job.holder->lease.fence > step.known) job.holder.reset();
+        if (key.first != step.queue || job.holder->lease.fence <= known) continue;
+        job.holder.reset();
+        job.unreported = true;
     }
 }
 
@@ -221,6 +224,7 @@ void Oracle::began(const Lease& lease, std::uint64_t number, JobAccount& job) {
     job.existence = Existence::present;
     job.not_before = TimePoint::min();
     job.holder = Holder{lease, number};
+    job.unreported = false;
     groups_.acquired(own_key, certain);
     orphans_.erase(own_key);
     count_attempt(job, lease);
@@ -264,7 +268,8 @@ void Oracle::forget_attempt(const Lease& lease) {
 
 void Oracle::forget_attempts(const Uid& worker) {
     for (const auto& [key, job] : jobs_) {
-        if (job.holder && job.holder->lease.worker == worker) forget_attempt(job.holder->lease);
+        const bool may_have_it = job.holder || job.unreported;
+        if (may_have_it && job.last.worker == worker) forget_attempt(job.last);
     }
 }
 
@@ -519,6 +524,7 @@ void Oracle::crashed() {
     for (auto& [key, job] : jobs_) {
         if (job.attempts == 1 && !job.written) job.attempts = 0;
         job.holder.reset();
+        job.unreported = false;
     }
     seen_.clear();
 }
@@ -631,8 +637,13 @@ void Oracle::must_have_no_lease(const Uid& worker) const {
     }
 }
 
-void Oracle::check_orphans() const {
-    for (const auto& [key, since] : orphans_) {
+void Oracle::check_orphans() {
+    const auto may_be_there = [this](const JobKey& key) {
+        const auto found = jobs_.find(key);
+        return found != jobs_.end() && found->second.existence != Existence::absent;
+    };
+    for (auto& [key, since] : orphans_) {
+        if (groups_.may_wait(key, may_be_there)) since = context_.moment();
         auto from = std::max(since, context_.disturbed_until);
         const auto excused = excused_until_.find(key.first);
         if (excused != excused_until_.end()) from = std::max(from, excused->second);

@@ -70,8 +70,9 @@ public:
     /// any more.
     void must_have_no_lease(const Uid& worker) const;
 
-    /// Ends the world when a job has waited too long since its worker died.
-    void check_orphans() const;
+    /// Ends the world when a job has waited too long since its worker died, or since it was its
+    /// turn again.
+    void check_orphans();
     /// Everybody of a kind of worker was away until now: orphans of their queue had to wait.
     void excuse(const std::string& queue);
 
@@ -122,6 +123,7 @@ private:
         std::uint32_t attempts = 0;  // That the store must know of.
         bool written = false;        // One of them has ended, so a crash forgets none.
         Lease last{};                // The last lease, though it may be lost.
+        bool unreported = false;     // The store may still have that, and its worker does not know.
     };
 
     struct Submission {
