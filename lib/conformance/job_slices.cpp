@@ -91,6 +91,19 @@ void expect_released_in_slices(Scenario& s, unsigned worker, Duration silence, c
     expect(s.perform(ListWorkers{}).empty(), "the worker is still listed");
 }
 
+/// Large jobs that have expired end two by two.
+void expect_ended_in_slices(Scenario& s, JobOptions options, const char* which) {
+    options.expires_at = s.now() + Duration{1};
+    push_large(s, "abcde", options);
+    s.advance(Duration{1});
+    for (const std::uint64_t left : {3U, 1U, 0U}) {
+        const auto acquired = s.acquire({.queue = work_queue});
+        expect_equal(acquired.leases.size(), 0U, which);
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = left}, which);
+        expect_equal(acquired.next_due, left == 0 ? never : s.now(), "when there is more");
+    }
+}
+
 /// Large jobs are leased two by two, as the last of them says when there are no more.
 void expect_leased_in_slices(Scenario& s, const JobOptions& options, const char* which) {
     push_large(s, "abcde", options);
@@ -138,6 +151,44 @@ void add_job_slice_cases(StoreCases& add) {
         AcquireJobs step{work_queue, Scenario::worker(1), 10, 0};
         expect_equal(letters_of(s.perform(step).leases), std::string{"abcd"}, "jobs");
     });
+
+    add("of leases that a worker got before only the fences come again", [](Scenario& s) {
+        push_large(s, "abcd");
+        const auto got = s.acquire({.queue = work_queue}).leases;
+        expect_equal(got.size(), 2U, "leases");
+        s.acquire({.queue = work_queue});
+        s.push("e");
+        AcquireJobs step{work_queue, Scenario::worker(1), 4, 0};
+        step.newest = got.back().fence;
+        const std::vector<std::uint64_t> fences{got[0].fence, got[1].fence};
+        auto again = s.perform(step);
+        expect_equal(again.held, fences, "fences");
+        expect_equal(letters_of(again.leases), std::string{"cd"}, "those whose reply was lost");
+        step.limit = 5;
+        again = s.perform(step);
+        expect_equal(again.held, fences, "fences");
+        expect_equal(letters_of(again.leases), std::string{"cde"}, "and a new one");
+        s.perform(AckJob{got[0]});
+        step.newest = again.leases.back().fence;
+        again = s.perform(step);
+        expect_equal(again.held.size(), 4U, "fences of those that last");
+        expect_equal(again.leases.size(), 0U, "leases that it did not get before");
+    });
+
+    add("an acquisition ends a slice of large jobs that have expired, and more with the next",
+        [](Scenario& s) {
+            expect_ended_in_slices(s, {}, "jobs");
+            expect_ended_in_slices(s, {.key = {.text = "key "}}, "jobs with keys");
+            expect_ended_in_slices(s, {.priority = 1}, "jobs with a priority");
+            JobOptions in_group;
+            in_group.group = "g";
+            in_group.concurrency = 10;
+            expect_ended_in_slices(s, in_group, "jobs of a group");
+            s.perform(LimitQueue{work_queue,
+                                 {.queue = RateLimit{.jobs = 1'000, .per = Duration{1}},
+                                  .each_group = RateLimit{.jobs = 1'000, .per = Duration{1}}}});
+            expect_ended_in_slices(s, in_group, "jobs of a group with tokens");
+        });
 
     add("jobs of Ruby Routemaster's queues are acquired in slices, too", [](Scenario& s) {
         for (const char letter : {'a', 'b', 'c'}) {

@@ -187,8 +187,15 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const P
     groups_.pushed(step, submission.now, number, last_number_);
 }
 
-void Oracle::replied(std::uint64_t number, const Submission& submission, const AcquireJobs&,
+void Oracle::replied(std::uint64_t number, const Submission& submission, const AcquireJobs& step,
                      const Acquired& acquired) {
+    for (const auto fence : acquired.held) {
+        const bool has_it = std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& each) {
+            const auto& holder = each.second.holder;
+            return holder && holder->lease.fence == fence && holder->lease.worker == step.worker;
+        });
+        if (!has_it) context_.fail("a lost lease is held: fence " + std::to_string(fence));
+    }
     for (const auto& lease : acquired.leases) {
         auto& job = account_of(lease);
         context_.note(std::string{lease.worker.text()} + " acquired " + name_of(lease));

@@ -91,10 +91,18 @@ TEST_CASE("large jobs whose last attempt died with their process are BURIED in s
     REQUIRE(scene.queue("work") == QueueStatus{.pending = 3});
     scene.close();
     scene.open();
-    const ScrubWorkers scrub{Duration{3'500}};
-    CHECK(scene.must(scrub) == ReleasedJobs{.jobs = 0, .more = true});
-    CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 2});
-    CHECK(scene.must(scrub) == ReleasedJobs{});
+    SUBCASE("by those who look for dead workers") {
+        const ScrubWorkers scrub{Duration{3'500}};
+        CHECK(scene.must(scrub) == ReleasedJobs{.jobs = 0, .more = true});
+        CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 2});
+        CHECK(scene.must(scrub) == ReleasedJobs{});
+    }
+    SUBCASE("by those who ask for jobs") {
+        const AcquireJobs acquire{"work", scene.worker, 3};
+        CHECK(scene.must(acquire).next_due == scene.now);
+        CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 2});
+        CHECK(scene.must(acquire).next_due == never);
+    }
     CHECK(scene.queue("work") == QueueStatus{.buried = 3});
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "redis_scene.hpp"
 
@@ -82,4 +83,36 @@ TEST_CASE("redis: the errors of jobs count when these are listed, kicked and giv
     REQUIRE(s.acquire_work().leases.size() == 2);
     CHECK(s.perform(RetireWorker{s.worker}) == ReleasedJobs{1, true});
     CHECK(s.perform(RetireWorker{s.worker}) == ReleasedJobs{1, false});
+}
+
+TEST_CASE("redis: large jobs whose attempts are used up are BURIED in slices") {
+    LargeJobs s;
+    s.push_letters("abc", large_job_bytes);
+    // As another program may leave them, or a version that did not bury them at once.
+    for (const char letter : {'a', 'b', 'c'}) {
+        s.other({"EVAL",
+                 "redis.call('HSET', KEYS[1], ARGV[1], cmsgpack.pack({25, '', 25, 0, " +
+                     std::string{"9007199254740991, -1}))"},
+                 "1", "routemaster:job:work", std::string(large_job_bytes, letter)});
+    }
+    auto acquired = s.acquire_work();
+    CHECK(acquired.leases.empty());
+    CHECK(acquired.next_due == s.now);
+    CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.ready = 1, .buried = 2});
+    acquired = s.acquire_work();
+    CHECK(acquired.next_due == never);
+    CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.buried = 3});
+}
+
+TEST_CASE("redis: of leases that a worker got before only the fences come again") {
+    LargeJobs s;
+    s.push_letters("abc", large_job_bytes);
+    const auto got = s.acquire_work().leases;
+    REQUIRE(got.size() == 2);
+    REQUIRE(s.acquire_work().leases.size() == 1);
+    const auto again = s.perform(AcquireJobs{
+        .queue = "work", .worker = s.worker, .limit = 100, .known = 0, .newest = got.back().fence});
+    CHECK(again.held == std::vector{got[0].fence, got[1].fence});
+    REQUIRE(again.leases.size() == 1);
+    CHECK(again.leases[0].job.front() == 'c');
 }

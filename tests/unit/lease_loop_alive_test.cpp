@@ -85,6 +85,17 @@ TEST_CASE("a worker that has all it can do is not taken for dead") {
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
+TEST_CASE("a worker hears that it is alive, however long what it sent besides takes") {
+    LeaseScene scene{10, {.finds_lost = true}};
+    scene.push("resize");
+    scene.run();
+    scene.disturbed.delay<ScrubWorkers>();
+    scene.disturbed.delay<ReleaseJob>();
+    scene.worker.loop.release(1, scene.now + Duration{60'000});
+    scene.run_for(Duration{4'000});
+    CHECK(scene.worker.loop.knows_leases());
+}
+
 TEST_CASE("what a dead worker had leased is done by another") {
     LeaseScene scene{2'000};
     LoopWorker dead{scene.store, scene.now, scene.complete({}), 2'000};

@@ -36,6 +36,15 @@ private:
     std::function<void()> wake_;
 };
 
+/// A worker leases jobs of one letter each, of which two are less than a slice, and three more.
+void lease_large(LeaseScene& scene, const std::string& letters) {
+    for (const char letter : letters) {
+        scene.push(std::string(job_slice_bytes_max / 5 * 2, letter));
+    }
+    scene.run();
+    REQUIRE(scene.worker.loop.leased() == letters.size());
+}
+
 }  // namespace
 
 // --- Acquisition --------------------------------------------------------------------------------
@@ -281,6 +290,34 @@ TEST_CASE("settlements of many jobs leave together, before the next question for
     CHECK(scene.jobs().size() == 4);
 }
 
+TEST_CASE("settlements of large jobs leave in slices, each once those before are answered") {
+    LeaseScene scene;
+    lease_large(scene, "abcde");
+    scene.disturbed.delay<AckJob>();
+    for (Id id = 1; id <= 5; ++id) scene.ack(id);
+    CHECK(!scene.worker.loop.takes_settlements());
+    scene.run();
+    CHECK(scene.disturbed.times_of<AckJob>().size() == 2);
+    scene.disturbed.release();
+    scene.run();
+    CHECK(scene.disturbed.times_of<AckJob>().size() == 5);
+    CHECK(scene.worker.notes.settlements.size() == 5);
+    CHECK(scene.worker.loop.takes_settlements());
+    CHECK(scene.worker.loop.leased_bytes() == 0);
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("slices of settlements that the store refuses are repeated until all are done") {
+    LeaseScene scene;
+    lease_large(scene, "abcde");
+    scene.disturbed.refuse<AckJob>(3);
+    for (Id id = 1; id <= 5; ++id) scene.ack(id);
+    scene.run_for(Duration{1'000});
+    CHECK(scene.worker.notes.settlements.size() == 5);
+    CHECK(scene.worker.loop.takes_settlements());
+    CHECK(scene.queue() == QueueStatus{});
+}
+
 TEST_CASE("a beginning that the store refuses is asked for again after growing waits") {
     LeaseScene scene;
     scene.push("resize");
@@ -386,11 +423,7 @@ TEST_CASE("a worker that retires asks again only when it has more than one step 
 
 TEST_CASE("large jobs of a worker that ends are all back, in as many steps as it takes") {
     LeaseScene scene;
-    for (const char letter : {'a', 'b', 'c'}) {
-        scene.push(std::string(job_slice_bytes_max / 5 * 2, letter));
-    }
-    for (int i = 0; i < 10; ++i) scene.worker.poll();
-    REQUIRE(scene.worker.loop.leased() == 3);
+    lease_large(scene, "abc");
     scene.worker.loop.close(scene.now);
     for (const auto& [id, job] : scene.worker.notes.under_way) scene.worker.loop.release(id);
     scene.worker.wake();
@@ -433,6 +466,23 @@ TEST_CASE("settlements are awaited for 5 s beyond the deadline, and no longer") 
     CHECK(scene.worker.loop.retired());
     CHECK(scene.queue() == QueueStatus{.ready = 1});
     CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
+}
+
+TEST_CASE("settlements are awaited for as long as the store does some of them") {
+    LeaseScene scene;
+    lease_large(scene, "abcde");
+    scene.disturbed.delay<AckJob>();
+    for (Id id = 1; id <= 5; ++id) scene.ack(id);
+    scene.worker.close(scene.now);
+    for (int slices = 0; slices < 3; ++slices) {
+        scene.run_for(Duration{3'000});
+        CHECK(!scene.worker.loop.retired());
+        scene.disturbed.release();
+        scene.disturbed.delay<AckJob>();
+        scene.run();
+    }
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.worker.notes.settlements.size() == 5);
 }
 
 TEST_CASE("a store that cannot retire a worker does not keep it from ending") {

@@ -69,6 +69,7 @@ struct PushJob {
 /// What `AcquireJobs` got.
 struct Acquired {
     std::vector<Lease> leases;
+    std::vector<std::uint64_t> held{};  ///< Fences of leases that it asked for, and got before.
     /// When the next scheduled job of the queue falls due, `never` when none waits. A job that is
     /// READY now and was left because of `limit` or its size makes it `now`. Of a paused queue it
     /// is `never`.
@@ -79,7 +80,7 @@ struct Acquired {
     friend bool operator==(const Acquired&, const Acquired&) = default;
 };
 
-/// Jobs that one `AcquireJobs` drops or buries at most, beside those that it leases.
+/// Jobs that one `AcquireJobs` drops or buries at most: `job_slice_bytes_max` of them, or one.
 inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 
 /// Promotes what is due, then leases READY jobs to a worker: they become PENDING. First come those
@@ -94,10 +95,9 @@ inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 /// counted.
 /// Instead of being leased, a job whose attempts are used up is BURIED, with `unreported_error`,
 /// and one that has expired before its first attempt is dropped, counted in `jobs.expired`.
-/// New leases are of `job_slice_bytes_max` together at most.
-/// Of delivery jobs a worker gets those whose `destinations` it names, and those of subscribers
-/// that are gone. Where more of them are READY than `limit`, each gets its share, and what is left
-/// over the first.
+/// New leases are of `job_slice_bytes_max` together at most. Of delivery jobs a worker gets those
+/// whose `destinations` it names, and those of subscribers that are gone. Where more of them are
+/// READY than `limit`, each gets its share, and what is left over the first.
 /// When the reply is lost, the worker gets the same leases with its next acquisition, before any
 /// new ones, if it says which it knows; else they stay until it is scrubbed or retires.
 struct AcquireJobs {
@@ -112,7 +112,7 @@ struct AcquireJobs {
     Uid worker;
     std::uint32_t limit = 1;  ///< At least 1, else `invalid`.
     /// The greatest fence that the worker knows, 0 before the first. Leases beyond it are returned
-    /// again, even more than `limit`. By default none is.
+    /// again, even more than `limit`; those up to `newest` as `held`. By default none is.
     std::uint64_t known = UINT64_MAX;
     /// The newest fence that the worker ever got, less than 2^53, else `invalid`: new leases have
     /// greater ones. A store that lost its newest data, as a restarted Redis server may, would

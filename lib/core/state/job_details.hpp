@@ -31,6 +31,11 @@ struct JobDetails {
         return options.attempts_max == 0 || attempts < options.attempts_max;
     }
 
+    /// Whether it is too late for the first attempt, and there was none.
+    [[nodiscard]] bool has_expired(TimePoint now) const noexcept {
+        return attempts == 0 && options.expires_at <= now;
+    }
+
     /// Notes a failure. Whether it is the last, as the job has been failing for that time; 0 is no
     /// limit.
     bool failing_for(Duration time_max, TimePoint now) {

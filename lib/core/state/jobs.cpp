@@ -206,19 +206,23 @@ std::size_t JobTable::bury(JobState& job, TimePoint now) {
     return others;
 }
 
+bool JobTable::is_unfit(const JobState& job, TimePoint now) noexcept {
+    if (job.details == nullptr) return false;
+    const auto& details = *job.details;
+    return details.cancelled || details.has_expired(now) || !details.has_attempts_left();
+}
+
 std::size_t JobTable::end_unfit(JobState& job, TimePoint now) {
-    if (job.details == nullptr) return 0;
     auto& details = *job.details;
     if (details.cancelled) {
         drop_cancelled(job, now);
         return 1;
     }
-    if (details.attempts == 0 && details.options.expires_at <= now) {
+    if (details.has_expired(now)) {
         counters_.add({"jobs.expired", {{"queue", job.queue.name}}}, 1);
         note(job.queue, &QueueCounts::expired, now);
         return 1 + drop(job, JobFate::expired, now);
     }
-    if (details.has_attempts_left()) return 0;
     if (!job.payload.resident()) changes_.load(job);
     JobPlaces::displace(job);
     details.add_error(unreported_error, now);
@@ -417,7 +421,12 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     };
     for (auto* lost = LeaseTable::first_beyond(holder, step.known); lost != nullptr;
          lost = holder.jobs.next(*lost)) {
-        if (&lost->queue == &queue) report(*lost);
+        if (&lost->queue != &queue) continue;
+        if (lost->fence > step.newest) {
+            report(*lost);
+        } else {
+            acquired.held.push_back(lost->fence);
+        }
     }
     if (queue.paused) {
         WakeUps::note_hunger(queue, step);
@@ -426,7 +435,9 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     const auto before =
         step.explain && queue.has_ids ? std::optional{count(queue, now)} : std::nullopt;
     auto* const rates = queue.rates.get();
-    auto leases_max = std::size_t{step.limit};
+    const auto returned = acquired.leases.size() + acquired.held.size();
+    const auto wanted = step.limit - std::min<std::size_t>(step.limit, returned);
+    auto leases_max = acquired.leases.size() + wanted;
     if (rates != nullptr) {
         leases_max = std::min(leases_max, acquired.leases.size() + rates->tokens(now));
     }
@@ -444,6 +455,7 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     for (const auto* source : sources) there += source->size();
     acquired.leases.reserve(std::min<std::size_t>(step.limit, there));
     std::size_t ended = 0;
+    JobSlice ends{ended_at_acquisition_max};
     const auto take = [&](ReadyJobs& source, std::size_t most) {
         while (most > 0 && acquired.leases.size() < leases_max) {
             auto* first = front(source);
@@ -461,8 +473,9 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
             }
             auto& job = *first;
             try {
-                if (const auto unfit = end_unfit(job, now); unfit > 0) {
-                    ended += unfit;
+                if (is_unfit(job, now)) {
+                    if (!ends.take(job)) return;
+                    ended += end_unfit(job, now);
                     continue;
                 }
                 const bool fits = bytes + job.payload.size() <= job_slice_bytes_max;
@@ -484,7 +497,6 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
             --most;
         }
     };
-    const auto wanted = step.limit - std::min<std::size_t>(step.limit, acquired.leases.size());
     const auto filled =
         static_cast<std::size_t>(std::count_if(sources.begin(), sources.end(), has_jobs));
     const auto share = std::max<std::size_t>(1, filled == 0 ? 0 : wanted / filled);

@@ -289,8 +289,9 @@ private:
     void begin_attempt(JobState& job);
     /// Ends the lease of a job, whose attempts are as they are to be.
     void put_back(JobState& job, TimePoint run_at, TimePoint now);
-    /// Ends a READY job that must not be acquired, if it is one; 0 when it may be, else 1 and how
-    /// many others are BURIED for that.
+    /// Whether a READY job must end instead of being acquired.
+    [[nodiscard]] static bool is_unfit(const JobState& job, TimePoint now) noexcept;
+    /// Ends such a job. Returns 1 and how many others are BURIED for that.
     std::size_t end_unfit(JobState& job, TimePoint now);
     /// The job of that id, if it is due, and its attempts are used up; else null.
     JobState* due_and_used_up(const std::string& name, JobId id, TimePoint now);

@@ -78,8 +78,8 @@ TimePoint LeaseLoop::send(std::size_t free) {
     stay_alive();
     // Settlements go first, so that an acquisition finds what they freed; in a group of their own,
     // so that it does not wait for their being durable.
-    post<Settled>(settlements_);
-    post<Begun>(begins_);
+    post_settlements();
+    post(std::exchange(begins_.steps, {}), Begun{std::exchange(begins_.ids, {}), {}});
     post_others();
     if (retires) retire();
     ask_for_jobs();
@@ -196,24 +196,23 @@ bool LeaseLoop::knows_leases() const noexcept {
 }
 
 void LeaseLoop::find_lost(GotJobs& got) {
-    std::unordered_set<std::uint64_t> fences;
-    for (const auto& lease : got.acquired->leases) fences.insert(lease.fence);
+    const auto& held = got.acquired->held;
+    const std::unordered_set<std::uint64_t> fences{held.begin(), held.end()};
     std::vector<Id> gone;
     for (const auto& [id, leased] : leased_) {
         if (!leased.settlement && !fences.contains(leased.lease.fence)) gone.push_back(id);
     }
     for (const auto id : gone) {
         owner_.lost(id);
-        leased_.erase(id);
+        forget(id);
     }
-    std::erase_if(got.acquired->leases,
-                  [this](const Lease& lease) { return lease.fence <= newest_fence_; });
 }
 
 void LeaseLoop::take(Lease lease) {
     newest_fence_ = std::max(newest_fence_, lease.fence);
     if (retiring_ || over(now_)) return released_.push_back({std::move(lease), now_});
     const auto id = ++last_id_;
+    leased_bytes_ += lease.job.size();
     const auto& leased = leased_.emplace(id, Leased{.lease = std::move(lease)}).first->second;
     owner_.acquired(id, leased.lease);
 }
@@ -235,24 +234,47 @@ void LeaseLoop::on(Begun& begun) {
 }
 
 void LeaseLoop::settle(Id id, Step step) {
-    leased_.at(id).settlement = std::move(step);
+    auto& leased = leased_.at(id);
+    if (!leased.settlement) settling_bytes_ += leased.lease.job.size();
+    leased.settlement = std::move(step);
     settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
     send_settlement(id);
 }
 
 void LeaseLoop::send_settlement(Id id) {
-    settlements_.ids.push_back(id);
-    settlements_.steps.push_back(*leased_.at(id).settlement);
+    unsent_.push_back(id);
     // What waited for this job may be acquired as soon as the step is performed.
     schedule_.ask_at(now_);
 }
 
+/// Sends as many as belong to a slice with those that the store has not answered yet: the rest
+/// follows its answer, and what others want of the store comes between.
+void LeaseLoop::post_settlements() {
+    Settled event;
+    std::vector<Step> steps;
+    for (; !unsent_.empty(); unsent_.pop_front()) {
+        const auto leased = leased_.find(unsent_.front());
+        if (leased == leased_.end()) continue;
+        const auto size = leased->second.lease.job.size();
+        const auto before = unanswered_bytes_ + event.bytes;
+        if (before > 0 && before + size > job_slice_bytes_max) break;
+        event.bytes += size;
+        event.ids.push_back(leased->first);
+        steps.push_back(*leased->second.settlement);
+    }
+    unanswered_bytes_ += event.bytes;
+    post(std::move(steps), std::move(event));
+}
+
 void LeaseLoop::on(Settled& settled) {
+    unanswered_bytes_ -= settled.bytes;
     for (std::size_t i = 0; i < settled.ids.size(); ++i) {
         const auto id = settled.ids[i];
         if (!leased_.contains(id)) continue;
         const auto& outcome = settled.outcomes[i];
         if (outcome) {
+            // The store goes on: those behind this one are awaited as long as that.
+            settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
             owner_.settled(id, settlement_in(*outcome));
             drop(leased_.find(id));
         } else {
@@ -289,14 +311,22 @@ void LeaseLoop::clock_set_back() {
 }
 
 void LeaseLoop::release(Id id, TimePoint run_at) {
-    const auto leased = leased_.find(id);
-    released_.push_back({std::move(leased->second.lease), run_at});
-    drop(leased);
+    released_.push_back({drop(leased_.find(id)), run_at});
 }
 
-void LeaseLoop::drop(std::unordered_map<Id, Leased>::iterator leased) {
-    if (leased->second.settlement_refused) --refused_;
+void LeaseLoop::forget(Id id) {
+    const auto leased = leased_.find(id);
+    if (leased != leased_.end()) drop(leased);
+}
+
+Lease LeaseLoop::drop(std::unordered_map<Id, Leased>::iterator leased) {
+    auto& [lease, refusals, settlement_refused, settlement] = leased->second;
+    leased_bytes_ -= lease.job.size();
+    if (settlement) settling_bytes_ -= lease.job.size();
+    if (settlement_refused) --refused_;
+    auto dropped = std::move(lease);
     leased_.erase(leased);
+    return dropped;
 }
 
 // --- Staying alive, and the end -----------------------------------------------------------------
@@ -317,9 +347,19 @@ void LeaseLoop::stay_alive() {
     last_heartbeat_ = now_;
     if (first_heartbeat_ == never) first_heartbeat_ = now_;
     next_heartbeat_ = now_ + options_.heartbeat_interval;
-    others_.emplace_back(Heartbeat{options_.worker});
+    beat();
     if (stood_still || away || now_ < spares_until_) return;
     others_.emplace_back(ScrubWorkers{options_.worker_silence});
+}
+
+/// Alone, so that its reply waits for nothing that is to be written.
+void LeaseLoop::beat() {
+    submit(
+        store_, Heartbeat{options_.worker}, now_,
+        [event_queue = events_.shared(), at = now_](Result<HeartbeatReply> reply) {
+            if (reply) event_queue->put(Heard{at, std::move(reply->cancelled)});
+        },
+        0);
 }
 
 void LeaseLoop::on(MoreToScrub&) {
@@ -338,6 +378,9 @@ void LeaseLoop::wind_up() {
     }
     retiring_ = true;
     leased_.clear();
+    unsent_.clear();
+    leased_bytes_ = 0;
+    settling_bytes_ = 0;
     refused_ = 0;
     retries_.clear();
     // The retirement releases what is to run at once, with few steps, however much it is.
@@ -368,15 +411,14 @@ void LeaseLoop::on(Retired& retired) {
 // --- Sending -------------------------------------------------------------------------------------
 
 template <class Back>
-void LeaseLoop::post(Outgoing& outgoing) {
-    if (outgoing.steps.empty()) return;
-    auto steps = std::exchange(outgoing.steps, {});
+void LeaseLoop::post(std::vector<Step> steps, Back event) {
+    if (steps.empty()) return;
     store_.submit(steps, now_,
                   [event_queue = events_.shared(),
-                   ids = std::exchange(outgoing.ids, {})](std::span<Outcome> outcomes) mutable {
-                      event_queue->put(Back{std::move(ids),
-                                            {std::make_move_iterator(outcomes.begin()),
-                                             std::make_move_iterator(outcomes.end())}});
+                   event = std::move(event)](std::span<Outcome> outcomes) mutable {
+                      event.outcomes.assign(std::make_move_iterator(outcomes.begin()),
+                                            std::make_move_iterator(outcomes.end()));
+                      event_queue->put(std::move(event));
                   });
 }
 
@@ -391,25 +433,14 @@ void LeaseLoop::post_others() {
     released_.clear();
     if (others_.empty()) return;
     auto steps = std::exchange(others_, {});
-    // Where the heartbeat is, if there is one.
-    const auto heartbeat = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
-        return std::holds_alternative<Heartbeat>(step);
+    store_.submit(steps, now_, [event_queue = events_.shared()](std::span<Outcome> outcomes) {
+        for (const auto& outcome : outcomes) {
+            const auto* scrubbed = outcome ? std::get_if<ReleasedJobs>(&*outcome) : nullptr;
+            if (scrubbed != nullptr && scrubbed->more) {
+                event_queue->put(MoreToScrub{});
+            }
+        }
     });
-    const auto place = static_cast<std::size_t>(heartbeat - steps.begin());
-    store_.submit(steps, now_,
-                  [event_queue = events_.shared(), place, at = now_](std::span<Outcome> outcomes) {
-                      if (place < outcomes.size() && outcomes[place]) {
-                          auto& reply = std::get<HeartbeatReply>(*outcomes[place]);
-                          event_queue->put(Heard{at, std::move(reply.cancelled)});
-                      }
-                      for (const auto& outcome : outcomes) {
-                          const auto* scrubbed =
-                              outcome ? std::get_if<ReleasedJobs>(&*outcome) : nullptr;
-                          if (scrubbed != nullptr && scrubbed->more) {
-                              event_queue->put(MoreToScrub{});
-                          }
-                      }
-                  });
 }
 
 }  // namespace routemaster::detail

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -62,6 +63,9 @@ void check_times(Duration heartbeat_interval, Duration worker_silence, Duration 
 /// The owner polls it in two halves, with its own work between them: `receive` passes on what came
 /// from the store, `send` sends what the loop and its owner have for the store and says when
 /// to poll next. Steps about many jobs leave together.
+///
+/// Settlements leave in slices, each once the store has answered those before: of their jobs it has
+/// no more than `job_slice_bytes_max` to answer for, or one job.
 ///
 /// It has no more leases than the owner had slots for. Those that are left at its end are released,
 /// and the store forgets the worker. A step about a lease that the store refuses is repeated,
@@ -146,13 +150,19 @@ public:
     /// store has done it. Once, and again after `unfit`.
     void settle(Id id, Step step);
 
+    /// Whether there is room for further settlements. Whoever has many waits for it, with the next
+    /// `receive`, as each is kept with its job until the store has done it.
+    [[nodiscard]] bool takes_settlements() const noexcept {
+        return settling_bytes_ < job_slice_bytes_max;
+    }
+
     /// Releases a job that was not done, to run again at once or at `run_at`; where attempts are
     /// counted, this one does not count. Its lease is forgotten.
     void release(Id id) { release(id, now_); }
     void release(Id id, TimePoint run_at);
 
     /// Forgets a lease that the store has ended by itself, as the reply of `begin` says.
-    void forget(Id id) { leased_.erase(id); }
+    void forget(Id id);
 
     /// Sends a step that is about no lease, and whose reply does not matter.
     void fire_and_forget(Step step) { others_.push_back(std::move(step)); }
@@ -175,6 +185,8 @@ public:
 
     /// How many leases it has.
     [[nodiscard]] std::size_t leased() const noexcept { return leased_.size(); }
+    /// Bytes of their jobs.
+    [[nodiscard]] std::size_t leased_bytes() const noexcept { return leased_bytes_; }
 
     [[nodiscard]] const Lease& lease(Id id) const { return leased_.at(id).lease; }
     /// Whether `settle` was called for it. So are all that are left when it retires.
@@ -231,8 +243,9 @@ private:
         std::vector<Outcome> outcomes;
     };
     struct Settled {
-        std::vector<Id> ids;
-        std::vector<Outcome> outcomes;
+        std::vector<Id> ids{};
+        std::vector<Outcome> outcomes{};
+        std::size_t bytes = 0;  // Of the jobs.
     };
     struct Retired {
         Result<ReleasedJobs> jobs;
@@ -270,8 +283,8 @@ private:
     void on(MoreToScrub&);
 
     void take(Lease lease);
-    /// Forgets a lease.
-    void drop(std::unordered_map<Id, Leased>::iterator leased);
+    /// Forgets a lease, and returns it.
+    Lease drop(std::unordered_map<Id, Leased>::iterator leased);
     /// Compares its leases with what the store says.
     void find_lost(GotJobs& got);
 
@@ -280,8 +293,10 @@ private:
     void retry_due();
     void clock_set_back();
     void send_settlement(Id id);
+    void post_settlements();
 
     void stay_alive();
+    void beat();
     /// Without an answer for so long, the store is away.
     [[nodiscard]] Duration away_after() const noexcept { return 2 * options_.heartbeat_interval; }
     /// Forgets the leases that are left, before the worker retires.
@@ -290,8 +305,9 @@ private:
     [[nodiscard]] bool awaiting() const;
     void retire();
 
+    /// The outcomes come back in the event.
     template <class Back>
-    void post(Outgoing& outgoing);
+    void post(std::vector<Step> steps, Back event);
     void post_others();
     void ask_for_jobs();
     /// The question: the one place where a worker says which jobs it wants.
@@ -317,12 +333,15 @@ private:
     bool asks_for_all_ = false;   // The next question is for all leases of this worker.
     bool may_have_lost_ = false;  // Until the answer to that.
     std::unordered_map<Id, Leased> leased_;
-    std::size_t refused_ = 0;  // Of these.
+    std::size_t leased_bytes_ = 0;
+    std::size_t settling_bytes_ = 0;    // Of those with a settlement.
+    std::size_t unanswered_bytes_ = 0;  // Of those with one that the store is to answer.
+    std::size_t refused_ = 0;           // Of these.
     Id last_id_ = 0;
     std::uint64_t newest_fence_ = 0;
     std::multimap<TimePoint, Id> retries_;
     Outgoing begins_;
-    Outgoing settlements_;
+    std::deque<Id> unsent_;     // Whose settlements are to be sent, in this order.
     std::vector<Step> others_;  // Their replies matter little.
     std::vector<Released> released_;
     TimePoint first_heartbeat_ = never;

@@ -10,11 +10,13 @@
 --         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are.
 --         Of jobs with ids it counts the attempt, and ends those that have expired, or whose
 --         attempts are used up. Nothing is promoted or given while the queue is paused, and no more
---         is given than there are tokens, nor more than 4 MiB, but for the first one.
+--         is given than there are tokens. No more than 4 MiB are given, nor do more end, with their
+--         errors, but for the first one.
 -- Reply: when the next job falls due or nil, or, when it explains a job, a list of that,
 --        job_status() and queue_status() of before; then for each lease its fence and its job, and,
 --        where jobs have ids, its id, attempts, and timeout or [timeout, metadata]: first those
---        whose reply was lost, then the new ones.
+--        whose reply was lost, then the new ones. Of those that it got before, its fence alone
+--        among as many parts.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
@@ -93,7 +95,7 @@ if not paused and (not more or not in_turns) then
     end
 end
 
-local reply, slice = {false}, new_slice()
+local reply, slice, ends = {false}, new_slice(), new_slice()
 -- Adds id, attempt and timeout to the lease of a job that has them.
 local function add_attempt(id, record)
     local at = #reply
@@ -110,9 +112,13 @@ if known < newest then
         local queue, job = string.match(redis.call('HGET', leases, fence), '^(%Z+)%z(.*)$')
         if queue == q or (q == 'main' and queue == to_callbacks) then
             reply[#reply + 1] = fence
-            reply[#reply + 1] = own and pushed_as(q, job) or job
-            slice.add(#reply[#reply])
-            if own then add_attempt(id_of(q, job), record_of(q, job)) end
+            if fence <= tonumber(ARGV[8]) then
+                for _ = 2, width do reply[#reply + 1] = false end
+            else
+                reply[#reply + 1] = own and pushed_as(q, job) or job
+                slice.add(#reply[#reply])
+                if own then add_attempt(id_of(q, job), record_of(q, job)) end
+            end
         end
     end
 end
@@ -215,7 +221,7 @@ for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
             if rates then room = rates.room(room) end
             for _ = 1, room > 0 and 10 or 0 do
                 -- `unpack` takes no more at once.
-                local taken = take_own(q, math.min(room, 1000), has_ranks, rates, slice)
+                local taken = take_own(q, math.min(room, 1000), has_ranks, rates, slice, ends)
                 if explains and not explained and #taken > 0 then
                     local job, id, record = unpack(taken[1])
                     explained = select(2, explanations())(q, job, id, record, 1)

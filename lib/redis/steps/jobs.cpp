@@ -119,8 +119,8 @@ struct StepProtocol<AcquireJobs> {
         const auto ends = batch_ends_part();
         const auto own_jobs = lazily(
             "own_jobs",
-            {index, counter, keyed, record, unrank, waiting, forget, throughput, job_batch, burial,
-             deleted, ranks, next_ready, names, take_own},
+            {index, counter, keyed, record, job_size, unrank, waiting, forget, throughput,
+             job_batch, burial, deleted, ranks, next_ready, names, take_own},
             "take_own, begin_attempts, id_of, record_of, pushed_as, place_by, settle_batches");
         const auto limits =
             lazily("rate_limits", {record, names, lua::rate_limits, throttled}, "rates_of");
@@ -163,6 +163,10 @@ struct StepProtocol<AcquireJobs> {
         const std::size_t width = is_ruby_queue(reply.asked_for.name) ? 2 : 5;
         acquired.leases.reserve(parts.size() / width);
         for (std::size_t i = 1; i + width <= parts.size(); i += width) {
+            if (absent(*parts[i + 1])) {
+                acquired.held.push_back(count(*parts[i]).value);
+                continue;
+            }
             auto& lease =
                 acquired.leases.emplace_back(Lease{.queue = reply.asked_for.name,
                                                    .job = std::string{text(*parts[i + 1])},

@@ -8,15 +8,23 @@ local function adopt(q, job)
     return id
 end
 
+local function has_expired(record) return record[1] == 0 and record[5] <= now end
+local function is_unfit(record) return has_expired(record) or used_up(record) end
+
 -- Pops up to `most` READY jobs that may be begun, with their ids and records. Those that have
 -- expired are dropped, those whose attempts are used up BURIED, and those that were deleted passed
 -- over: some 1,000 in all. What is left begins with a job that was not deleted. `has_ranks` says
--- whether some may have a priority, `rates`, of throttled.lua, which have to wait for a token, and
--- `slice`, of job_slice.lua, when they are too large.
-local function take_own(q, most, has_ranks, rates, slice)
+-- whether some may have a priority, `rates`, of throttled.lua, which have to wait for a token,
+-- `slice`, of job_slice.lua, when they are too large, and `ends` when those that end are.
+local function take_own(q, most, has_ranks, rates, slice, ends)
+    -- Whether this step may end it, if it must end.
+    local function may_end(job, record)
+        return not is_unfit(record) or ends.fits(size_with_errors(q, job, record))
+    end
+
     local deleted = deleted_in(q)
     local taken, ended, in_hand = {}, 0, {}
-    while #taken < most and ended < 1000 and not slice.full do
+    while #taken < most and ended < 1000 and not slice.full and not ends.full do
         local jobs, has_rank, places = nil, {}, nil
         local wanted = slice.next(math.min(most - #taken, 1000))
         if has_ranks then
@@ -26,6 +34,7 @@ local function take_own(q, most, has_ranks, rates, slice)
             if rates then opened, member, rank = rates.opened() end
             if opened and rank < next_rank(q) then
                 if not slice.fits(size_of(q, opened)) then break end
+                if not may_end(opened, record_of(q, opened)) then break end
                 rates.take_out(member)
                 jobs, has_rank = {opened}, {true}
             else
@@ -43,11 +52,11 @@ local function take_own(q, most, has_ranks, rates, slice)
             redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
         local ids = #jobs > 0 and redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))
         for i, job in ipairs(jobs) do
-            if not slice.fits(size_of(q, job)) then
+            local id, record = tonumber(ids[i]), record_in(packed[i])
+            if ends.full or not slice.fits(size_of(q, job)) or not may_end(job, record) then
                 return_next(q, jobs, has_rank, places, i)
                 break
             end
-            local id, record = tonumber(ids[i]), record_in(packed[i])
             if deleted > 0 and not has_rank[i] and was_deleted(q, job) then
                 deleted = deleted - 1
                 ended = ended + 1
@@ -56,12 +65,12 @@ local function take_own(q, most, has_ranks, rates, slice)
                 job, id, record = rates.in_turn(job, id, record)
                 if not job then ended = ended + 1 end
             end
-            local expired = job and record[1] == 0 and record[5] <= now
-            if job and (expired or used_up(record)) then
+            if job and is_unfit(record) then
+                ends.add(size_with_errors(q, job, record))
                 -- Its end may let another of its group in, or keep others from being next.
                 local is_grouped = group_in(record) ~= nil
                 if is_grouped then return_next(q, jobs, has_rank, places, i + 1) end
-                if expired then
+                if has_expired(record) then
                     leave_batch(record, 'expired')
                     note_throughput(q, 'e')
                     forget(q, job, in_hand)
