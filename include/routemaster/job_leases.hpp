@@ -40,8 +40,11 @@ struct JobLeasesOptions {
     Duration idle_max{10'000};           ///< A queue that nobody asks for so long is left.
     std::size_t waiting_max = 10'000;    ///< Requests that wait at once.
     std::size_t leased_max = 100'000;    ///< Leases at once.
-    std::size_t queues_max = 256;        ///< Queues in use at once.
-    RetryPolicy retry{};                 ///< When a job runs again whose worker does not say when.
+    /// Bytes of the jobs that are leased at once, encoded: each takes some more than twice as much
+    /// memory beside that of its store. From there on nobody gets one; what waits already may.
+    std::size_t leased_bytes_max = std::size_t{1} << 30U;
+    std::size_t queues_max = 256;  ///< Queues in use at once.
+    RetryPolicy retry{};           ///< When a job runs again whose worker does not say when.
     /// Decides the jitter of waits; absent: from the machine.
     std::optional<std::uint64_t> seed{};
     Log log{};  ///< Gets leases that ended because their worker was silent.
@@ -108,8 +111,10 @@ struct AttemptEnd {
 ///
 /// **One worker at a time.** A lease ends when its time is over without a word from its worker. The
 /// job then has failed once more and runs again at once, elsewhere. Its fence makes sure that a
-/// worker that was only slow changes nothing (`lease_lost`). If the process of this object dies,
-/// its leases end as those of a `WorkerPool`: within 5 s by default.
+/// worker that was only slow changes nothing (`lease_lost`). When very many leases are over at
+/// once, they end in slices of `job_slice_bytes_max` of jobs, one after the other; until its turn
+/// comes, each lasts. If the process of this object dies, its leases end as those of a
+/// `WorkerPool`: within 5 s by default.
 ///
 /// **Waiting.** A request that waits costs some memory, and no thread. A job that becomes READY
 /// wakes one request. Those who wait for a queue are served in their order. A client that is known

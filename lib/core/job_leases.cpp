@@ -233,14 +233,16 @@ private:
     [[nodiscard]] std::optional<Error> full() const {
         std::size_t waiting = 0;
         std::size_t leased = 0;
+        std::size_t leased_bytes = 0;
         for (const auto& [name, queue] : queues_) {
             waiting += queue->waiting();
             leased += queue->leased();
+            leased_bytes += queue->leased_bytes();
         }
         if (waiting >= options_.waiting_max) {
             return Error{Errc::unavailable, "too many requests wait for jobs"};
         }
-        if (leased >= options_.leased_max) {
+        if (leased >= options_.leased_max || leased_bytes >= options_.leased_bytes_max) {
             return Error{Errc::unavailable, "too many jobs are leased"};
         }
         return std::nullopt;

@@ -76,6 +76,43 @@ TEST_CASE("a lease whose worker is silent ends on time, and the job runs elsewhe
     CHECK(hand.settle(again).value() == Settlement::settled);
 }
 
+TEST_CASE("leases of large jobs that are over at once end in slices, and the others last") {
+    JobScene scene;
+    HandLeases hand{scene};
+    for (int i = 0; i < 6; ++i) {
+        CHECK(scene.jobs.push({"a", {i, std::string(1'000'000, 'x')}}));
+    }
+    REQUIRE(jobs_in(hand.lease({.limit = 100, .lease_time = Duration{2'000}})) == 4);
+    const auto rest = hand.lease({.limit = 100, .lease_time = Duration{2'000}});
+    REQUIRE(jobs_in(rest) == 2);
+    scene.store.delay<FailJob>();
+    hand.run_for(Duration{2'500});
+    // One more is about to end: it does not fit into the slice.
+    CHECK(scene.store.times_of<FailJob>().size() == 4);
+    CHECK(scene.queue() == QueueStatus{.ready = 4, .pending = 2});
+    CHECK(!hand.extend((*rest)->value()[0]));
+    CHECK(hand.extend((*rest)->value()[1]));
+    scene.store.release();
+    hand.run();
+    CHECK(scene.queue() == QueueStatus{.ready = 5, .pending = 1});
+    hand.run_for(Duration{2'000});
+    CHECK(scene.queue() == QueueStatus{.ready = 6});
+    CHECK(scene.log.count(LogLevel::warning, "silent for 2000 ms") == 6);
+}
+
+TEST_CASE("very many leases that are over at once end with some polls") {
+    JobScene scene;
+    HandLeases hand{scene};
+    for (int i = 0; i < 1'100; ++i) scene.push(std::to_string(i));
+    for (int i = 0; i < 11; ++i) {
+        REQUIRE(jobs_in(hand.lease({.limit = 100, .lease_time = Duration{2'000}})) == 100);
+    }
+    scene.clock.advance(Duration{2'000});
+    hand.runner.wake();
+    hand.run();
+    CHECK(scene.queue() == QueueStatus{.ready = 1'100});
+}
+
 TEST_CASE("the name of a worker forges no log lines") {
     JobScene scene;
     HandLeases hand{scene};
@@ -293,6 +330,7 @@ TEST_CASE("leases last while their process lives, and end within 5 s of its deat
         CHECK(!dying.extend(*job));
         CHECK(dying.settle(*job).value() == Settlement::lease_lost);
         CHECK(scene.log.count(LogLevel::warning, "lost the lease of job") == 1);
+        CHECK(scene.log.count(LogLevel::warning, "as this process was silent for too long") == 1);
     }
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
@@ -382,6 +420,19 @@ TEST_CASE("what waits is bounded, and what is leased") {
     // A queue that nobody asks for is left, and its worker forgotten.
     hand.run_for(Duration{11'000});
     CHECK(jobs_in(hand.lease({.queue = "third"})) == 0);
+}
+
+TEST_CASE("what is leased is bounded in bytes, too") {
+    JobScene scene;
+    HandLeases hand{scene, {.leased_bytes_max = 1'000}};
+    for (int i = 0; i < 2; ++i) CHECK(scene.jobs.push({"a", {i, std::string(1'000, 'x')}}));
+    const auto job = only_job(hand.lease({.limit = 1}));
+    const auto refused = hand.lease();
+    REQUIRE(refused->has_value());
+    REQUIRE(!refused->value());
+    CHECK(refused->value().error().context() == "too many jobs are leased");
+    CHECK(hand.settle(job).value() == Settlement::settled);
+    CHECK(jobs_in(hand.lease()) == 1);
 }
 
 TEST_CASE("a bad request is refused, and names the field") {

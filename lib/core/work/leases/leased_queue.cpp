@@ -14,6 +14,8 @@ namespace {
 constexpr Duration store_patience{5'000};
 /// How often to look whether clients are gone.
 constexpr Duration look_interval{1'000};
+/// Leases whose time is over that one poll ends at most.
+constexpr int ended_max = 1'000;
 
 LeaseLoopOptions loop_options(std::string queue, Uid worker, const JobLeasesOptions& options) {
     return {.queue = std::move(queue),
@@ -74,7 +76,9 @@ TimePoint LeasedQueue::send() {
     }
     next = std::min(next, look_at_);
     if (!extending_.empty()) next = std::min(next, extending_.front().until);
-    return ends_.empty() ? next : std::min(next, ends_.begin()->first);
+    // Those that are to end once others have ended wait for the answer about these.
+    if (ends_.empty() || (is_overdue() && !loop_.takes_settlements())) return next;
+    return std::min(next, ends_.begin()->first);
 }
 
 bool LeasedQueue::idle(TimePoint now) const noexcept {
@@ -282,8 +286,9 @@ void LeasedQueue::settled(const LeaseName& name, bool ended) {
     leases_.erase(found);
 }
 
+/// A slice: each end is a step with its job, and very many of them may be over at once.
 void LeasedQueue::end_overdue() {
-    while (!ends_.empty() && ends_.begin()->first <= now_) {
+    for (int n = 0; n < ended_max && is_overdue() && loop_.takes_settlements(); ++n) {
         const auto fence = ends_.begin()->second;
         const auto given = leases_.at(fence);
         const auto& lease = loop_.lease(given.id);
@@ -335,8 +340,8 @@ void LeasedQueue::lost(Id id) {
     const auto& lease = loop_.lease(id);
     const auto found = leases_.find(lease.fence);
     if (found != leases_.end() && !found->second.settling(ends_)) {
-        log(LogLevel::warning,
-            "lost the lease of job " + std::to_string(lease.id) + ": it runs again elsewhere");
+        log(LogLevel::warning, "lost the lease of job " + std::to_string(lease.id) +
+                                   ", as this process was silent for too long: it runs again");
     }
     drop(lease.fence);
 }

@@ -82,6 +82,8 @@ public:
 
     [[nodiscard]] std::size_t waiting() const noexcept { return waiters_.size(); }
     [[nodiscard]] std::size_t leased() const noexcept { return leases_.size(); }
+    /// Bytes of jobs that are leased, or whose leases are being ended.
+    [[nodiscard]] std::size_t leased_bytes() const noexcept { return loop_.leased_bytes(); }
 
     // What the lease loop reports.
     using Id = LeaseLoop::Id;
@@ -129,6 +131,10 @@ private:
     [[nodiscard]] Leases::iterator find(const LeaseName& name);
     void end_at(Leases::iterator lease, TimePoint until);
     void answer_extensions();
+    /// Whether the time of a lease is over.
+    [[nodiscard]] bool is_overdue() const noexcept {
+        return !ends_.empty() && ends_.begin()->first <= now_;
+    }
     void end_overdue();
     void forget_left();
     void drop(std::uint64_t fence);

@@ -66,7 +66,7 @@ void PoolLoop::settled(Queue& queue, Id id, Settlement settlement) {
     // After a reply in doubt, the lease may be lost because the settlement was done.
     if (settlement == Settlement::lease_lost && queue.loop.refusals(id) == 0) {
         add(counts_.lease_lost);
-        log(LogLevel::warning, "lost the lease of " + text() + ": it runs again elsewhere");
+        log(LogLevel::warning, "lost the lease of " + text() + ": it runs again");
     }
 }
 
@@ -79,7 +79,7 @@ void PoolLoop::lost(Queue& queue, Id id) {
     add(counts_.lease_lost);
     log(LogLevel::warning, "lost the lease of " +
                                text_of(attempt.context.name(), queue.loop.lease(id)) +
-                               ": it runs again elsewhere");
+                               ", as this process was silent for too long: it runs again");
 }
 
 void PoolLoop::cancelled(const Queue& queue, Id id) {
