@@ -1,6 +1,7 @@
 #include "rate_accounts.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -14,9 +15,10 @@ namespace {
 /// second, and up to a second after it was refused.
 constexpr Duration begin_lateness_max{3'000};
 
-/// Who comes later than that is taken for somebody whose clock was set back; the next one then
-/// fills the bucket for the same time once more.
-constexpr Duration late_max{1'000};
+/// Who says another time than it is, by more than that, is taken for somebody whose clock was set.
+/// The bucket is filled for that time: by this one if it says a later time, and by the next one,
+/// for the same time once more, if it says an earlier one.
+constexpr Duration apart_max{1'000};
 
 /// When an empty bucket has a token.
 Duration first_token(const std::optional<RateLimit>& limit) {
@@ -61,9 +63,9 @@ void RateAccounts::asked(const Step& step, const Submitted& when, bool refusing)
     if (!limited_ || (!acquires && !limits)) return;
     auto& change = changes_[when.number];
     change.at = context_.elapsed();
-    const auto late = std::max(context_.now() - when.now, Duration{0});
-    change.said_at = change.at - late;
-    if (late > late_max) change.late = late;
+    const auto late = context_.now() - when.now;
+    change.said_at = change.at - std::max(late, Duration{0});
+    if (const auto apart = std::chrono::abs(late); apart > apart_max) change.set = apart;
     change.forgets = std::exchange(forgets_, false);
     if (limits) change.limits = limit->limits;
     if (acquires) change.acquires = std::exchange(empties_, false);
@@ -85,7 +87,7 @@ void RateAccounts::replied(const Step& step, const Outcome& outcome, const Submi
         const auto& change = found->second;
         if (!change.begun.empty()) {
             static_cast<void>(count());
-        } else if (!change.forgets && !change.acquires && change.late == Duration{0}) {
+        } else if (!change.forgets && !change.acquires && change.set == Duration{0}) {
             changes_.erase(found);
         }
     }
@@ -106,19 +108,21 @@ RateAccounts::Tokens RateAccounts::count() const {
 void RateAccounts::apply(Tokens& tokens, const Change& change) const {
     tokens.forgotten = tokens.forgotten || change.forgets;
     if (change.limits && *change.limits != tokens.limits) {
+        // It begins full, for those as well who asked before and come late.
+        const auto since = change.at - apart_max;
         tokens = {.limits = *change.limits,
-                  .queue = filled(change.limits->queue, change.at),
-                  .unused = filled(change.limits->each_group, change.at)};
+                  .queue = filled(change.limits->queue, since),
+                  .unused = filled(change.limits->each_group, since)};
     }
     if (change.acquires && tokens.forgotten) {
         const Bucket empty{0, change.said_at};
         tokens = {.limits = tokens.limits, .queue = empty, .unused = empty};
     }
-    if (change.late > Duration{0}) {
-        fill(tokens.queue, tokens.limits.queue, change.late);
-        fill(tokens.unused, tokens.limits.each_group, change.late);
+    if (change.set > Duration{0}) {
+        fill(tokens.queue, tokens.limits.queue, change.set);
+        fill(tokens.unused, tokens.limits.each_group, change.set);
         for (auto& [group, bucket] : tokens.groups) {
-            fill(bucket, tokens.limits.each_group, change.late);
+            fill(bucket, tokens.limits.each_group, change.set);
         }
     }
     for (const auto& [group, jobs] : change.begun) {

@@ -78,7 +78,9 @@ private:
         bool forgets = false;  // The journal was read before.
         std::optional<RateLimits> limits{};
         bool acquires = false;
-        Duration late{0};  // What the bucket takes for a clock that was set back.
+        // What the bucket takes for a clock that was set: back when the step says an earlier time
+        // than it is, and forth when it is repeated after the clock was set back.
+        Duration set{0};
         std::map<std::string, std::int64_t> begun{};  // Jobs, by their groups.
     };
 
