@@ -44,7 +44,7 @@ std::int64_t calls(const RedisScene& scene) {
 
 constexpr std::array<const char*, 3> subscribers{"audit", "billing", "mail"};
 
-void subscribe(RedisScene& scene) {
+void subscribe_all(RedisScene& scene) {
     std::uint32_t max_events = 3;
     for (const auto* token : subscribers) {
         scene.perform(Subscribe{.token = token,
@@ -141,7 +141,7 @@ void walk(std::uint64_t seed, bool mixed_fleet) {
     const std::array scenes{&joint, &single};
     std::vector<Watch> watches;
     for (auto* scene : scenes) {
-        subscribe(*scene);
+        subscribe_all(*scene);
         watches.push_back(scene->store.watch(timer_watch("reminders", "ear"), [] {}));
     }
     RandomGroups groups{seed};

@@ -15,7 +15,7 @@ using namespace routemaster;
 
 namespace {
 
-Event an_event() {
+Event valid_event() {
     return {.topic = "orders", .type = EventType::update, .url = "https://shop.example/1"};
 }
 
@@ -41,14 +41,14 @@ TEST_CASE("event types are spelt as on the wire") {
 }
 
 TEST_CASE("an event is checked field by field, and the error names the field") {
-    CHECK(refusal(an_event()).empty());
-    auto event = an_event();
+    CHECK(refusal(valid_event()).empty());
+    auto event = valid_event();
     event.topic = "Orders";
     CHECK(refusal(event).starts_with("topic: must be 1 to 64 of a-z, 0-9"));
-    event = an_event();
+    event = valid_event();
     event.url = "shop.example/1";
     CHECK(refusal(event) == "url: URL has no scheme");
-    event = an_event();
+    event = valid_event();
     event.data = Value{"text"};
     CHECK(refusal(event) == "data: must be an object");
     event.data = Value{};
@@ -58,12 +58,12 @@ TEST_CASE("an event is checked field by field, and the error names the field") {
 }
 
 TEST_CASE("the rules decide which topics and URLs events may have") {
-    auto event = an_event();
+    auto event = valid_event();
     event.topic = "orders.v2";
     CHECK(refusal(event).empty());
     CHECK(refusal(event, {.topics = TopicRule::ruby}) == "topic: must be 1 to 64 of a-z and _");
 
-    event = an_event();
+    event = valid_event();
     for (const char* url : {"http://shop.example/1", "urn:order:1", "https://shop.example/?id=1"}) {
         event.url = url;
         CHECK_MESSAGE(refusal(event).empty(), url);
@@ -74,7 +74,7 @@ TEST_CASE("the rules decide which topics and URLs events may have") {
 }
 
 TEST_CASE("an event needs no URL if it has data and any URL is allowed") {
-    auto event = an_event();
+    auto event = valid_event();
     event.url.clear();
     CHECK(refusal(event) == "url: URL is missing");
     event.data = Value{Value::Map{{"id", 42}}};
@@ -84,7 +84,7 @@ TEST_CASE("an event needs no URL if it has data and any URL is allowed") {
 
 TEST_CASE("data that JSON cannot carry is refused at any depth") {
     const auto with_data = [](Value value) {
-        auto event = an_event();
+        auto event = valid_event();
         event.data = Value{Value::Map{{"a", Value::Array{1, Value::Map{{"b", std::move(value)}}}}}};
         return refusal(event);
     };
@@ -100,7 +100,7 @@ TEST_CASE("data that JSON cannot carry is refused at any depth") {
           "data: contains a number that is not finite");
     CHECK(with_data(1e300).empty());
 
-    auto event = an_event();
+    auto event = valid_event();
     Value deep{Value::Map{}};
     for (std::size_t depth = 1; depth < event_data_depth_max; ++depth) {
         deep = Value{Value::Map{{"d", std::move(deep)}}};
@@ -113,7 +113,7 @@ TEST_CASE("data that JSON cannot carry is refused at any depth") {
 
 TEST_CASE("data with the same key twice is refused at any depth, and the error names the key") {
     const auto with_data = [](Value::Map map) {
-        auto event = an_event();
+        auto event = valid_event();
         event.data = Value{Value::Map{{"a", Value::Array{1, Value{std::move(map)}}}, {"b", 2}}};
         return refusal(event);
     };
@@ -128,7 +128,7 @@ TEST_CASE("data with the same key twice is refused at any depth, and the error n
     CHECK(with_data(many) == "data: contains the key \"7\" more than once");
     CHECK(with_data({{std::string(100, 'k'), 1}, {std::string(100, 'k'), 2}}) ==
           "data: contains the key \"" + std::string(64, 'k') + "\" more than once");
-    auto event = an_event();
+    auto event = valid_event();
     event.data = Value{Value::Map{{"id", 1}, {"id", 2}}};
     CHECK(refusal(event) == "data: contains the key \"id\" more than once");
 }
