@@ -59,14 +59,14 @@ TimerPosted TimerTable::post(const PostTimer& step, TimePoint now) {
     auto* present = find(space, step.id, hashed);
     if (present != nullptr) {
         if (step.keep && present->state != TimerState::dead) return TimerPosted::kept;
-        space.in(present->state).remove({present->at, present});
+        space.in(present->state).remove(*present);
         space.reasons.erase(present);
         present->replace(content, texts_);
     }
     auto& timer = present != nullptr ? *present : make(space, step.id, hashed, content);
     timer.state = TimerState::pending;
     timer.at = step.due_at;
-    space.in(timer.state).insert({timer.at, &timer});
+    space.in(timer.state).insert(timer);
     changes_.changed(timer);
     wake_if_sooner(space, next, now);
     return present != nullptr ? TimerPosted::replaced : TimerPosted::posted;
@@ -93,16 +93,13 @@ std::vector<TimerStatus> TimerTable::list(const ListTimers& step) const {
     std::vector<TimerStatus> listed;
     const auto found = spaces_.find(step.space);
     if (found == spaces_.end()) return listed;
-    const auto precedes = [&](const TimerSpace::Slot& slot) {
-        if (slot.at != step.from) return slot.at < step.from;
-        return !step.after.empty() && slot.timer->id() <= step.after;
-    };
     std::size_t bytes = 0;
-    found->second.in(step.state).visit_from(precedes, [&](const TimerSpace::Slot& slot) {
-        if (slot.at > step.until || listed.size() == step.limit) return false;
-        bytes += slot.timer->payload().size();
+    const auto& in_order = found->second.in(step.state);
+    in_order.visit_from(step.from, step.after, [&](const StoredTimer& timer) {
+        if (timer.at > step.until || listed.size() == step.limit) return false;
+        bytes += timer.payload().size();
         if (!listed.empty() && bytes > timer_slice_bytes_max) return false;
-        listed.push_back(status_of(*slot.timer));
+        listed.push_back(status_of(timer));
         return true;
     });
     return listed;
@@ -159,7 +156,7 @@ TakenTimers TimerTable::take(const TakeTimers& step, TimePoint now) {
 void TimerTable::put_back(TimerSpace& space, TimePoint now) {
     const auto& fired = space.in(TimerState::fired);
     for (std::uint32_t left = taken_timers_max; left > 0 && !fired.empty(); --left) {
-        auto& timer = *fired.first().timer;
+        auto& timer = fired.first();
         if (timer.at > now && !space.holders_gone) return;
         if (timer.retries() == timer.retries_max()) {
             die(timer, now);
@@ -176,7 +173,7 @@ void TimerTable::die(StoredTimer& timer, TimePoint now) {
     change(timer, TimerState::dead, now);
     const auto& dead = space.in(TimerState::dead);
     if (dead.size() <= dead_timers_max) return;
-    erase(*dead.first().timer);
+    erase(dead.first());
     counters_.add({"timers.forgotten", {{"namespace", space.name}}}, 1);
 }
 
@@ -185,7 +182,7 @@ std::vector<FiredTimer> TimerTable::fire(TimerSpace& space, const TakeTimers& st
     std::size_t bytes = 0;
     const auto& pending = space.in(TimerState::pending);
     while (fired.size() < step.limit && !pending.empty() && pending.first().at <= now) {
-        auto& timer = *pending.first().timer;
+        auto& timer = pending.first();
         bytes += timer.payload().size();
         if (!fired.empty() && bytes > timer_slice_bytes_max) break;
         fired.push_back({.id = std::string{timer.id()},
@@ -256,7 +253,7 @@ Count TimerTable::each_dead(TimerSpace& space, const std::optional<std::string>&
     }
     const auto& dead = space.in(TimerState::dead);
     std::uint64_t count = 0;
-    for (; count < taken_timers_max && !dead.empty(); ++count) act(*dead.first().timer);
+    for (; count < taken_timers_max && !dead.empty(); ++count) act(dead.first());
     return Count{count};
 }
 
@@ -311,17 +308,13 @@ void TimerTable::unrestore(StoredTimer& timer) {
 
 void TimerTable::settle_restored() {
     for (auto& [name, space] : spaces_) {
-        std::array<std::vector<TimerSpace::Slot>, 3> slots;
-        space.by_id.each([&](StoredTimer& timer) {
-            slots[static_cast<std::size_t>(timer.state)].push_back({timer.at, &timer});
-        });
-        for (std::size_t state = 0; state < slots.size(); ++state) {
-            auto& all = slots[state];
-            std::sort(all.begin(), all.end());
-            // In their order, they fill its leaves.
-            for (const auto& slot : all) space.by_state[state].insert(slot);
-            all = {};
-        }
+        std::vector<std::pair<TimePoint, StoredTimer*>> timers;
+        timers.reserve(space.by_id.size());
+        space.by_id.each([&](StoredTimer& timer) { timers.emplace_back(timer.at, &timer); });
+        // By their times, they fill the buckets.
+        std::sort(timers.begin(), timers.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (const auto& [at, timer] : timers) space.in(timer->state).insert(*timer);
     }
 }
 
@@ -333,7 +326,7 @@ TimerSpace* TimerTable::find_space(const std::string& name) {
 }
 
 TimerSpace& TimerTable::open(const std::string& name) {
-    return spaces_.try_emplace(name, name, by_age_).first->second;
+    return spaces_.try_emplace(name, name, buckets_, by_age_).first->second;
 }
 
 void TimerTable::close_if_empty(TimerSpace& space) {
@@ -354,11 +347,11 @@ StoredTimer& TimerTable::make(TimerSpace& space, std::string_view id, std::uint3
 
 void TimerTable::change(StoredTimer& timer, TimerState state, TimePoint at) {
     auto& space = timer.space;
-    space.in(timer.state).remove({timer.at, &timer});
+    space.in(timer.state).remove(timer);
     if (timer.state == TimerState::dead) space.reasons.erase(&timer);
     timer.state = state;
     timer.at = at;
-    space.in(state).insert({at, &timer});
+    space.in(state).insert(timer);
     changes_.moved(timer);
 }
 
@@ -370,7 +363,7 @@ void TimerTable::remove(StoredTimer& timer) {
 
 void TimerTable::erase(StoredTimer& timer) {
     auto& space = timer.space;
-    space.in(timer.state).remove({timer.at, &timer});
+    space.in(timer.state).remove(timer);
     if (timer.state == TimerState::dead) space.reasons.erase(&timer);
     space.by_id.remove(hash(timer.id()), timer);
     changes_.gone(timer);

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/containers/counted_tree.hpp"
 #include "core/containers/hash_index.hpp"
 #include "core/containers/keyed_hash.hpp"
 #include "core/containers/slab.hpp"
 #include "core/containers/small_blocks.hpp"
+#include "core/containers/timed_buckets.hpp"
 #include "core/state/counters.hpp"
 #include "core/state/entity.hpp"
 #include "core/state/stored_timer.hpp"
@@ -33,20 +33,13 @@ namespace routemaster::detail {
 
 /// A namespace: it exists while it has timers or listeners.
 struct TimerSpace {
-    /// A timer in the order of its state. Most comparisons need only the time.
-    struct Slot {
-        TimePoint at;
-        StoredTimer* timer;
-
-        friend bool operator<(const Slot& a, const Slot& b) noexcept {
-            return a.at != b.at ? a.at < b.at : a.timer->id() < b.timer->id();
-        }
-    };
     /// By `at` and, among equals, by id.
-    using InOrder = CountedTree<Slot>;
+    using InOrder = TimedBuckets<StoredTimer>;
 
-    TimerSpace(std::string what, TimerListenersByAge& all)
-        : name{std::move(what)}, turns{*this, all} {}
+    TimerSpace(std::string what, InOrder::Memory& memory, TimerListenersByAge& all)
+        : name{std::move(what)},
+          by_state{InOrder{memory}, InOrder{memory}, InOrder{memory}},
+          turns{*this, all} {}
 
     [[nodiscard]] InOrder& in(TimerState state) noexcept {
         return by_state[static_cast<std::size_t>(state)];
@@ -168,6 +161,7 @@ private:
     /// Strangers choose the ids. No order depends on it.
     KeyedHash hash_;
     TimerListenersByAge by_age_;
+    TimerSpace::InOrder::Memory buckets_;
     std::map<std::string, TimerSpace> spaces_;
     SmallBlocks texts_;
     Slab<StoredTimer> timers_;

@@ -1,0 +1,305 @@
+/// @file
+/// Things in the order of their times: most wait in buckets without order until their time is near.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/containers/cell_pool.hpp"
+#include "core/containers/counted_tree.hpp"
+#include "core/containers/intrusive_list.hpp"
+#include "routemaster/detail/assert.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// Things with an instant `at` and, for those of one instant, a text `id()`, in the order of both.
+/// A tree finds the bucket of a thing by the instant at which each bucket ends. Within a bucket
+/// only the first one has an order, so a thing takes the eight bytes of a pointer, and is looked at
+/// when its bucket is split or becomes the first. A bucket is small: no operation takes more than
+/// logarithmic time and the sorting of one bucket, however many are due at once.
+///
+/// Neither changes while a thing is in it. Owns none of them. When memory runs out, `insert` throws
+/// and nothing has changed. Not thread safe.
+template <class T>
+class TimedBuckets {
+    struct Bucket;
+
+public:
+    /// The memory of many of them, which it must outlive.
+    class Memory {
+        friend class TimedBuckets;
+
+        CellPool small{small_bytes};
+        CellPool full{full_bytes};
+    };
+
+    explicit TimedBuckets(Memory& memory) noexcept : memory_{memory} {}
+    TimedBuckets(const TimedBuckets&) = delete;
+    TimedBuckets& operator=(const TimedBuckets&) = delete;
+    ~TimedBuckets() {
+        while (auto* bucket = line_.front()) free(*bucket);
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+    /// Buckets that take memory.
+    [[nodiscard]] std::size_t buckets() const noexcept { return line_.size(); }
+
+    /// There must be one.
+    [[nodiscard]] T& first() const noexcept { return *line_.front()->things().back(); }
+
+    /// Inserts a thing that is not in it.
+    void insert(T& thing) {
+        if (empty()) line_.push_back(make(small_bytes));
+        auto* bucket = &bucket_of(thing);
+        if (bucket->is_full()) {
+            bucket = bucket->capacity < full_capacity ? &enlarged(*bucket) : &split(*bucket, thing);
+        }
+        bucket->append(thing);
+        if (bucket == line_.front()) {
+            const auto things = bucket->things();
+            const auto place = std::upper_bound(things.begin(), things.end() - 1, &thing, later);
+            std::rotate(place, things.end() - 1, things.end());
+        }
+        ++size_;
+    }
+
+    /// Removes a thing that is in it.
+    void remove(const T& thing) noexcept {
+        --size_;
+        auto& bucket = &thing == &first() ? *line_.front() : bucket_of(thing);
+        const auto things = bucket.things();
+        const auto found = &thing == things.back()
+                               ? things.end() - 1
+                               : std::find(things.begin(), things.end(), &thing);
+        ROUTEMASTER_ASSERT(found != things.end());
+        if (&bucket == line_.front()) {
+            std::move(found + 1, things.end(), found);
+        } else {
+            *found = things.back();
+        }
+        --bucket.size;
+        if (bucket.size <= full_capacity / 4) shrink(bucket);
+    }
+
+    /// Calls `visit` with the things in their order, from `from` on, for as long as it returns
+    /// true. Unless `after` is empty, of those at `from` only with the ones behind that id. It must
+    /// not change anything here.
+    template <class Visit>
+    void visit_from(TimePoint from, std::string_view after, Visit visit) const {
+        const auto precedes = [&](const Place& place) {
+            return place.at < from ||
+                   (place.at == from && !after.empty() && place.thing->id() <= after);
+        };
+        const auto visit_each = [&](const Bucket& bucket) {
+            auto places = Places{bucket};
+            const auto end = std::remove_if(places.begin(), places.end(), precedes);
+            std::sort(places.begin(), end);
+            return std::all_of(places.begin(), end,
+                               [&](const Place& place) { return visit(*place.thing); });
+        };
+        if (empty()) return;
+        const auto* bucket = &bucket_of(from, after);
+        while (bucket != nullptr && visit_each(*bucket)) bucket = line_.next(*bucket);
+    }
+
+private:
+    static constexpr std::size_t small_bytes = 128;
+    static constexpr std::size_t full_bytes = 1'024;
+
+    /// Some things, which lie behind it in memory. Those of the first bucket are in their order,
+    /// the first thing at the end.
+    struct Bucket {
+        ListHook<Bucket> in_line{};
+        std::uint32_t size = 0;
+        std::uint32_t capacity;
+        TimePoint end_at{};    ///< No thing is that late, or behind: but for the last bucket.
+        std::string end_id{};  ///< Of those at `end_at`, such as are before this one may be in it.
+
+        [[nodiscard]] bool is_full() const noexcept { return size == capacity; }
+        [[nodiscard]] std::span<T*> things() noexcept {
+            return {reinterpret_cast<T**>(this + 1), size};
+        }
+        [[nodiscard]] std::span<T* const> things() const noexcept {
+            return {reinterpret_cast<T* const*>(this + 1), size};
+        }
+        void append(T& thing) noexcept {
+            ++size;
+            things().back() = &thing;
+        }
+    };
+    static_assert(sizeof(Bucket) % alignof(T*) == 0);
+
+    static constexpr std::size_t capacity_of(std::size_t bytes) noexcept {
+        return (bytes - sizeof(Bucket)) / sizeof(T*);
+    }
+    static constexpr std::size_t full_capacity = capacity_of(full_bytes);
+
+    /// Where a bucket but the last one ends.
+    struct End {
+        TimePoint at;
+        Bucket* bucket;
+
+        /// Whether that is behind the bucket.
+        [[nodiscard]] bool is_reached(TimePoint when, std::string_view id) const noexcept {
+            return at != when ? at < when : bucket->end_id <= id;
+        }
+        [[nodiscard]] bool is_reached(const T& thing) const noexcept {
+            return at != thing.at ? at < thing.at : bucket->end_id <= thing.id();
+        }
+        friend bool operator<(const End& a, const End& b) noexcept {
+            return a.at != b.at ? a.at < b.at : a.bucket->end_id < b.bucket->end_id;
+        }
+    };
+
+    /// A thing, with the time by which most comparisons are decided.
+    struct Place {
+        TimePoint at;
+        T* thing;
+
+        friend bool operator<(const Place& a, const Place& b) noexcept {
+            return a.at != b.at ? a.at < b.at : a.thing->id() < b.thing->id();
+        }
+    };
+    static bool later(const T* a, const T* b) noexcept {
+        return a->at != b->at ? a->at > b->at : a->id() > b->id();
+    }
+
+    /// The things of a bucket, to be sorted. To look at all of them at once takes little longer
+    /// than at one, as each is elsewhere in memory.
+    class Places {
+    public:
+        explicit Places(const Bucket& bucket) noexcept : size_{bucket.size} {
+            const auto things = bucket.things();
+            for (std::size_t n = 0; n < size_; ++n) all_[n] = {things[n]->at, things[n]};
+        }
+        [[nodiscard]] auto begin() noexcept { return all_.begin(); }
+        [[nodiscard]] auto end() noexcept {
+            return all_.begin() + static_cast<std::ptrdiff_t>(size_);
+        }
+
+    private:
+        std::size_t size_;
+        std::array<Place, full_capacity> all_;
+    };
+
+    [[nodiscard]] Bucket& make(std::size_t bytes) {
+        auto* cell = bytes == full_bytes ? memory_.full.take() : memory_.small.take();
+        return *new (cell) Bucket{.capacity = static_cast<std::uint32_t>(capacity_of(bytes))};
+    }
+    void free(Bucket& bucket) noexcept {
+        line_.remove(bucket);
+        give_back(bucket);
+    }
+    void give_back(Bucket& bucket) noexcept {
+        auto& pool = bucket.capacity == full_capacity ? memory_.full : memory_.small;
+        std::destroy_at(&bucket);
+        pool.give_back(reinterpret_cast<std::byte*>(&bucket));
+    }
+
+    template <class... Sought>
+    [[nodiscard]] Bucket& bucket_of(const Sought&... sought) const noexcept {
+        auto* found = line_.back();
+        ends_.visit_from([&](const End& end) { return end.is_reached(sought...); },
+                         [&](const End& end) {
+                             found = end.bucket;
+                             return false;
+                         });
+        return *found;
+    }
+
+    /// The only bucket, with more space.
+    [[nodiscard]] Bucket& enlarged(Bucket& small) {
+        auto& full = make(full_bytes);
+        for (auto* thing : small.things()) full.append(*thing);
+        free(small);
+        line_.push_back(full);
+        return full;
+    }
+
+    /// Makes two of a full bucket, and returns the one in which a thing belongs.
+    [[nodiscard]] Bucket& split(Bucket& upper, const T& thing) {
+        auto places = Places{upper};
+        auto* before = line_.previous(upper);
+        if (before == nullptr) std::reverse(places.begin(), places.end());
+        // When they come in order, few more come to the lower one.
+        const auto by_time = [](const Place& a, const Place& b) { return a.at < b.at; };
+        const bool in_order = thing.at >= (places.end() - 1)->at &&
+                              std::is_sorted(places.begin(), places.end(), by_time);
+        const auto middle =
+            places.end() - static_cast<std::ptrdiff_t>(full_capacity / (in_order ? 16U : 2U));
+        std::nth_element(places.begin(), middle, places.end());
+        const bool is_tie = std::any_of(places.begin(), middle,
+                                        [&](const Place& each) { return each.at == middle->at; });
+
+        auto& lower = make(full_bytes);
+        lower.end_at = middle->at;
+        try {
+            if (is_tie) lower.end_id = middle->thing->id();
+            ends_.insert({lower.end_at, &lower});
+        } catch (...) {
+            give_back(lower);
+            throw;
+        }
+        line_.insert_after(before, lower);
+        upper.size = 0;
+        std::for_each(places.begin(), middle, [&](auto& place) { lower.append(*place.thing); });
+        std::for_each(middle, places.end(), [&](auto& place) { upper.append(*place.thing); });
+        if (before == nullptr) sort(lower);
+        return End{lower.end_at, &lower}.is_reached(thing) ? upper : lower;
+    }
+
+    /// Gives the first bucket its order.
+    static void sort(Bucket& bucket) noexcept {
+        auto places = Places{bucket};
+        std::sort(places.begin(), places.end());
+        bucket.size = 0;
+        for (auto place = places.end(); place != places.begin();) bucket.append(*(--place)->thing);
+    }
+
+    /// Few things are left in a bucket: others take them, if they have much space.
+    void shrink(Bucket& bucket) noexcept {
+        auto* next = line_.next(bucket);
+        auto* previous = line_.previous(bucket);
+        if (empty()) {
+            while (auto* any = line_.front()) end(*any);
+        } else if (next != nullptr && may_merge(bucket, *next)) {
+            merge(bucket, *next);
+        } else if (previous != nullptr && may_merge(bucket, *previous)) {
+            merge(*previous, bucket);
+        }
+    }
+
+    [[nodiscard]] static bool may_merge(const Bucket& small, const Bucket& other) noexcept {
+        return small.size == 0 || small.size + other.size <= full_capacity / 4 * 3;
+    }
+
+    /// `lower` is the bucket before `upper`.
+    void merge(Bucket& lower, Bucket& upper) noexcept {
+        for (auto* thing : lower.things()) upper.append(*thing);
+        const bool begins = &lower == line_.front();
+        end(lower);
+        if (begins) sort(upper);
+    }
+
+    void end(Bucket& bucket) noexcept {
+        if (&bucket != line_.back()) ends_.remove({bucket.end_at, &bucket});
+        free(bucket);
+    }
+
+    Memory& memory_;
+    IntrusiveList<Bucket, &Bucket::in_line> line_;  ///< In their order.
+    CountedTree<End> ends_;                         ///< Of all but the last, which has none.
+    std::size_t size_ = 0;
+};
+
+}  // namespace routemaster::detail
