@@ -3,16 +3,17 @@
 
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
-#include <functional>
-#include <iterator>
-#include <memory>
+#include <cstdint>
+#include <new>
 #include <utility>
-#include <vector>
 
 #include "core/containers/huge_page_allocator.hpp"
 #include "core/containers/intrusive_list.hpp"
+#include "routemaster/detail/assert.hpp"
 
 namespace routemaster::detail {
 
@@ -22,11 +23,19 @@ namespace routemaster::detail {
 /// All cells must be returned before its end. Not thread safe.
 class CellPool {
 public:
+    /// A block has some cells.
+    static constexpr std::size_t cell_bytes_max = page_multiple / 4;
+
     /// The size of a cell: a multiple of the alignment of what is to be in it, and of that of a
     /// pointer.
-    explicit CellPool(std::size_t bytes) noexcept : bytes_{bytes} {}
+    explicit CellPool(std::size_t bytes) noexcept : bytes_{bytes} {
+        ROUTEMASTER_ASSERT(bytes <= cell_bytes_max);
+    }
     CellPool(const CellPool&) = delete;
     CellPool& operator=(const CellPool&) = delete;
+    ~CellPool() {
+        while (auto* block = all_.front()) free(*block);
+    }
 
     /// A cell. Throws `std::bad_alloc` when there is no memory.
     [[nodiscard]] std::byte* take() {
@@ -42,35 +51,31 @@ public:
         if (block.is_full()) open_.push_back(block);
         block.give_back(cell);
         // One empty block stays: else a thing that comes and goes would allocate and free a block.
-        if (block.is_empty() && open_.size() > 1) remove(block);
+        if (block.is_empty() && open_.size() > 1) {
+            open_.remove(block);
+            free(block);
+        }
     }
 
 private:
     /// A few things take little memory, and many take blocks that are found quickly.
-    static constexpr std::size_t block_bytes_min = 16U << 10U;
+    static constexpr std::size_t block_bytes_min = page_multiple;
     static constexpr std::size_t block_bytes_max = huge_page;
 
     struct Free {
         Free* next;
     };
 
-    struct Block {
-        Block(std::size_t count, std::size_t cell_bytes)
-            : cells{HugePageAllocator<std::byte>{}.allocate(count * cell_bytes)},
-              end{cells + count * cell_bytes},
-              fresh{cells} {}
-        ~Block() {
-            HugePageAllocator<std::byte>{}.deallocate(cells, static_cast<std::size_t>(end - cells));
-        }
-
-        Block(const Block&) = delete;
-        Block& operator=(const Block&) = delete;
+    /// The head of a block. A block begins where a huge page may begin, and is no larger than one:
+    /// so the address of a cell says where its block is.
+    struct alignas(64) Block {
+        Block(std::size_t all_bytes, std::size_t cell_bytes) noexcept
+            : bytes{all_bytes},
+              fresh{reinterpret_cast<std::byte*>(this + 1)},
+              end{fresh + (bytes - sizeof(Block)) / cell_bytes * cell_bytes} {}
 
         [[nodiscard]] bool is_full() const noexcept { return free == nullptr && fresh == end; }
         [[nodiscard]] bool is_empty() const noexcept { return used == 0; }
-        [[nodiscard]] bool contains(const std::byte* cell) const noexcept {
-            return !std::less<>{}(cell, cells) && std::less<>{}(cell, end);
-        }
         std::byte* take(std::size_t cell_bytes) noexcept {
             ++used;
             if (free == nullptr) return std::exchange(fresh, fresh + cell_bytes);
@@ -81,48 +86,36 @@ private:
             free = new (cell) Free{free};
         }
 
+        ListHook<Block> in_all;
         ListHook<Block> in_open;
-        std::byte* const cells;
+        const std::size_t bytes;
+        std::byte* fresh;  // The first cell that was never taken; it has no link yet.
         std::byte* const end;
-        std::byte* fresh;      // The first cell that was never taken; it has no link yet.
         std::size_t used = 0;  // Cells that are out.
         Free* free = nullptr;
     };
-    using Blocks = std::vector<std::unique_ptr<Block>>;
 
     Block& add_block() {
         const auto bytes =
-            std::clamp(blocks_.size() * block_bytes_min, block_bytes_min, block_bytes_max);
-        auto block = std::make_unique<Block>(std::max<std::size_t>(bytes / bytes_, 8), bytes_);
-        auto& added = *block;
-        blocks_.insert(after(added.cells), std::move(block));
-        open_.push_back(added);
-        return added;
+            std::clamp((all_.size() + 1) * block_bytes_min, block_bytes_min, block_bytes_max);
+        auto& block = *new (map_huge_pages(bytes)) Block{bytes, bytes_};
+        all_.push_back(block);
+        open_.push_back(block);
+        return block;
     }
 
-    void remove(Block& block) noexcept {
-        open_.remove(block);
-        if (latest_ == &block) latest_ = nullptr;
-        blocks_.erase(after(block.cells) - 1);
+    void free(Block& block) noexcept {
+        all_.remove(block);
+        ::munmap(&block, block.bytes);
     }
 
-    /// The first block behind an address.
-    [[nodiscard]] Blocks::iterator after(const std::byte* cell) noexcept {
-        return std::upper_bound(blocks_.begin(), blocks_.end(), cell,
-                                [](const std::byte* a, const std::unique_ptr<Block>& b) {
-                                    return std::less<>{}(a, b->cells);
-                                });
-    }
-
-    /// Things often end in the order in which they began, so the last block is tried first.
-    [[nodiscard]] Block& block_of(const std::byte* cell) noexcept {
-        if (latest_ == nullptr || !latest_->contains(cell)) latest_ = std::prev(after(cell))->get();
-        return *latest_;
+    [[nodiscard]] static Block& block_of(std::byte* cell) noexcept {
+        const auto into = reinterpret_cast<std::uintptr_t>(cell) % huge_page;
+        return *reinterpret_cast<Block*>(cell - into);
     }
 
     std::size_t bytes_;
-    Blocks blocks_;  ///< By address.
-    Block* latest_ = nullptr;
+    IntrusiveList<Block, &Block::in_all> all_;
     IntrusiveList<Block, &Block::in_open> open_;  ///< With free cells.
 };
 
