@@ -79,14 +79,15 @@ Result<void> check_confirm_within(Duration span, Duration least) {
 }
 
 /// `field`: what the payload is to whoever posts the timer.
-Result<void> check_payload(std::string_view payload, const std::string& field) {
+Result<void> check_payload(std::string_view payload, std::string_view field) {
     if (payload.size() > timer_bytes_max) {
-        return Error{Errc::invalid,
-                     field + ": must have at most " + std::to_string(timer_bytes_max) + " bytes"};
+        return Error{Errc::invalid, std::string{field} + ": must have at most " +
+                                        std::to_string(timer_bytes_max) + " bytes"};
     }
     CarriedByJson check;
     if (detail::parse_msgpack(payload, check)) return {};
-    return Error{Errc::invalid, field + ": must be a MessagePack value that JSON can carry"};
+    return Error{Errc::invalid,
+                 std::string{field} + ": must be a MessagePack value that JSON can carry"};
 }
 
 /// What is asked of a timer that is to do something by itself, once its payload is known to be one.
