@@ -1,6 +1,7 @@
 #include "engine.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <new>
@@ -92,7 +93,10 @@ Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now, detail::Ou
     auto& writer = state_->writer;
     Awaited awaited;
     if (!failure_ && writer.open_bytes() >= shared_row_bytes_max) end_full_row();
-    for (auto& step : steps) {
+    for (std::size_t n = 0; n < steps.size(); ++n) {
+        const bool ahead = !failure_ && n % detail::Machine::ahead_max == 0;
+        if (ahead) state_->machine.fetch_ahead(steps.subspan(n));
+        auto& step = steps[n];
         if (failure_ && (stale_ || !needs_no_disk(step))) {
             outcomes.add(*failure_);
             continue;

@@ -61,7 +61,17 @@ struct ReminderScene {
         REQUIRE(buckets.empty() == expected.empty());
         REQUIRE((buckets.buckets() == 0) == expected.empty());
         if (!expected.empty()) REQUIRE(&buckets.first() == expected.begin()->second.get());
+        if (!expected.empty()) {
+            auto place = expected.begin();
+            const auto few = buckets.first_few();
+            for (auto each = few.rbegin(); each != few.rend(); ++each) {
+                REQUIRE(*each == (place++)->second.get());
+            }
+        }
         const auto begin = from_milliseconds(from);
+        const auto spot = buckets.spot(begin, after);
+        CHECK((spot == nullptr) == expected.empty());
+        TimedBuckets<Reminder>::fetch(spot);
         auto next = after.empty() ? expected.lower_bound({begin, ""})
                                   : expected.upper_bound({begin, after});
         int left = 400;

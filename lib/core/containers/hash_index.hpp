@@ -34,6 +34,22 @@ public:
         return nullptr;
     }
 
+    /// Starts to load the slots at which a search begins into the cache. To begin many searches at
+    /// once takes little longer than one: each is elsewhere in memory.
+    void fetch(std::uint32_t hash) const noexcept {
+        if (size_ == 0) return;
+        const auto at = home(marked(hash));
+        constexpr auto line = 64 / sizeof(T*);
+        __builtin_prefetch(&marks_[at]);
+        __builtin_prefetch(&things_[at]);
+        // Many are some slots further on.
+        __builtin_prefetch(&things_[std::min(at + line, things_.size() - 1)]);
+    }
+    /// The object that a search for that hash looks at first; null when there is none.
+    [[nodiscard]] T* guess(std::uint32_t hash) const noexcept {
+        return find(hash, [](const T&) { return true; });
+    }
+
     /// Inserts an object that is not in the index.
     void insert(std::uint32_t hash, T& thing) {
         if (size_ + 1 > marks_.size() / 5 * 4) resize(std::max(places_min, marks_.size() / 2 * 3));
@@ -62,8 +78,10 @@ public:
     /// Calls `visit` with each object. It must not change the index.
     template <class Visit>
     void each(Visit visit) const {
-        for (auto* thing : things_) {
-            if (thing != nullptr) visit(*thing);
+        constexpr std::size_t ahead = 16;
+        for (std::size_t at = 0; at < things_.size(); ++at) {
+            if (at + ahead < things_.size()) __builtin_prefetch(things_[at + ahead]);
+            if (things_[at] != nullptr) visit(*things_[at]);
         }
     }
 

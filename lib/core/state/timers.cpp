@@ -179,9 +179,12 @@ void TimerTable::die(StoredTimer& timer, TimePoint now) {
 
 std::vector<FiredTimer> TimerTable::fire(TimerSpace& space, const TakeTimers& step, TimePoint now) {
     std::vector<FiredTimer> fired;
+    std::size_t fetched = 0;
     std::size_t bytes = 0;
     const auto& pending = space.in(TimerState::pending);
     while (fired.size() < step.limit && !pending.empty() && pending.first().at <= now) {
+        if (fetched == 0) fetched = fetch_first(space, pending);
+        --fetched;
         auto& timer = pending.first();
         bytes += timer.payload().size();
         if (!fired.empty() && bytes > timer_slice_bytes_max) break;
@@ -314,7 +317,11 @@ void TimerTable::settle_restored() {
         // By their times, they fill the buckets.
         std::sort(timers.begin(), timers.end(),
                   [](const auto& a, const auto& b) { return a.first < b.first; });
-        for (const auto& [at, timer] : timers) space.in(timer->state).insert(*timer);
+        for (std::size_t n = 0; n < timers.size(); ++n) {
+            if (n + ahead_max < timers.size()) __builtin_prefetch(timers[n + ahead_max].second);
+            auto& timer = *timers[n].second;
+            space.in(timer.state).insert(timer);
+        }
     }
 }
 

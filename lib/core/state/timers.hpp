@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,6 +25,7 @@
 #include "core/state/stored_timer.hpp"
 #include "core/state/timer_turns.hpp"
 #include "core/state/wake_ups.hpp"
+#include "routemaster/step.hpp"
 #include "routemaster/step/dead_timers.hpp"
 #include "routemaster/step/timer_firings.hpp"
 #include "routemaster/step/timers.hpp"
@@ -78,6 +80,12 @@ public:
 
     /// Null when there is none.
     [[nodiscard]] StoredTimer* find(const std::string& space, std::string_view id);
+
+    /// Steps that `fetch_ahead` looks at.
+    static constexpr std::size_t ahead_max = 64;
+    /// The first of these steps are about to be performed: starts to load the timers that they name
+    /// into the cache, all at once. Changes nothing.
+    void fetch_ahead(std::span<const Step> steps) const noexcept;
 
     // As the steps of these names.
 
@@ -143,6 +151,10 @@ private:
     /// What was not confirmed in time comes back, or dies.
     void put_back(TimerSpace& space, TimePoint now);
     void die(StoredTimer& timer, TimePoint now);
+    /// Some of the first timers are about to be removed from an order that is not empty: starts to
+    /// load what that looks at into the cache. Returns how many those are.
+    std::size_t fetch_first(const TimerSpace& space,
+                            const TimerSpace::InOrder& timers) const noexcept;
     [[nodiscard]] std::vector<FiredTimer> fire(TimerSpace& space, const TakeTimers& step,
                                                TimePoint now);
     void forget(TimerListener& listener);

@@ -1,5 +1,6 @@
 #include "routemaster/store/memory.hpp"
 
+#include <cstddef>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -41,7 +42,11 @@ void MemoryStore::submit(std::span<Step> steps, TimePoint now, Completion done) 
     std::vector<std::string> woken;
     {
         const std::lock_guard lock{impl_->mutex};
-        for (auto& step : steps) outcomes.add(impl_->perform(step, now));
+        for (std::size_t n = 0; n < steps.size(); ++n) {
+            const bool ahead = !impl_->stopped && n % detail::Machine::ahead_max == 0;
+            if (ahead) impl_->machine.fetch_ahead(steps.subspan(n));
+            outcomes.add(impl_->perform(steps[n], now));
+        }
         if (!impl_->stopped) woken = impl_->machine.jobs().take_woken();
     }
     impl_->watchers.wake(woken);

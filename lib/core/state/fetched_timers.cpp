@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "core/state/timers.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/timer.hpp"
+
+namespace routemaster::detail {
+namespace {
+
+/// The timer that a step names.
+struct NamedTimer {
+    const std::string* space = nullptr;  ///< Null: it names none.
+    const std::string* id = nullptr;
+    /// Where it is inserted, if it is not there.
+    std::optional<TimePoint> due_at{};
+};
+
+NamedTimer timer_of(const Step& step) {
+    return std::visit(
+        [](const auto& any) -> NamedTimer {
+            if constexpr (requires {
+                              { any.space } -> std::same_as<const std::string&>;
+                              { any.id } -> std::same_as<const std::string&>;
+                          }) {
+                if constexpr (std::is_same_v<decltype(any), const PostTimer&>) {
+                    return {&any.space, &any.id, any.due_at};
+                } else {
+                    return {&any.space, &any.id};
+                }
+            } else {
+                return {};
+            }
+        },
+        step);
+}
+
+/// A timer that is looked for.
+struct Sought {
+    const TimerSpace* space;
+    NamedTimer name;
+    std::uint32_t hash;
+    const StoredTimer* timer = nullptr;
+    TimerSpace::InOrder::Spot spot = nullptr;
+};
+
+}  // namespace
+
+void TimerTable::fetch_ahead(std::span<const Step> steps) const noexcept {
+    std::array<Sought, ahead_max> all;
+    std::size_t count = 0;
+    const TimerSpace* space = nullptr;
+    for (const auto& step : steps.first(std::min(steps.size(), ahead_max))) {
+        const auto name = timer_of(step);
+        if (name.space == nullptr || name.id->size() > timer_id_length_max) continue;
+        if (space == nullptr || space->name != *name.space) {
+            const auto found = spaces_.find(*name.space);
+            if (found == spaces_.end()) continue;
+            space = &found->second;
+        }
+        all[count] = {space, name, hash(*name.id)};
+        space->by_id.fetch(all[count++].hash);
+    }
+    // The check of a single step takes as long as its slot.
+    if (count < 2) return;
+    const auto sought = std::span{all}.first(count);
+    for (auto& each : sought) {
+        each.timer = each.space->by_id.guess(each.hash);
+        __builtin_prefetch(each.timer);
+    }
+    for (auto& [in, name, hash, timer, spot] : sought) {
+        if (timer != nullptr) {
+            timer->fetch();
+        } else if (name.due_at) {
+            spot = in->in(TimerState::pending).spot(*name.due_at, *name.id);
+        }
+    }
+    for (const auto& each : sought) TimerSpace::InOrder::fetch(each.spot);
+}
+
+std::size_t TimerTable::fetch_first(const TimerSpace& space,
+                                    const TimerSpace::InOrder& timers) const noexcept {
+    const auto few = timers.first_few();
+    const auto first = few.last(std::min(few.size(), ahead_max));
+    for (const auto* timer : first) timer->fetch();
+    for (const auto* timer : first) space.by_id.fetch(hash(timer->id()));
+    return first.size();
+}
+
+}  // namespace routemaster::detail
