@@ -201,13 +201,19 @@ int kick(const JobsSettings& settings) {
         kicked += jobs;
         left -= jobs;
     }
-    std::cout << kicked << " jobs run again\n";
+    if (settings.json) {
+        std::cout << body_of({{"jobs", kicked}}) << '\n';
+    } else {
+        std::cout << kicked << " jobs run again\n";
+    }
     return 0;
 }
 
 int cancel(const JobsSettings& settings) {
-    const auto answer = BusClient{settings.bus}.demand("POST", path_of_job(settings) + "/cancel");
-    std::cout << printed(field(parse_json(answer.body).value(), "outcome")) << '\n';
+    const auto answer =
+        BusClient{settings.bus}.demand("POST", path_of_job(settings) + "/cancel").body;
+    std::cout << (settings.json ? answer : printed(field(parse_json(answer).value(), "outcome")))
+              << '\n';
     return 0;
 }
 

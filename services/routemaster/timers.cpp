@@ -148,25 +148,28 @@ int confirm(const TimersSettings& settings) {
     return 0;
 }
 
-/// Does something to one DEAD timer, or to all. Returns how many there were.
-std::int64_t for_dead(const TimersSettings& settings, const std::string& action) {
+/// Does something to one DEAD timer, or to all, and says to how many.
+int act_on_dead(const TimersSettings& settings, const std::string& action, const char* done) {
     if (!settings.id.empty() == settings.all) {
         throw CLI::ValidationError("id", "give the id of one timer, or --all");
     }
     const auto body = settings.all ? std::string{} : body_of({{"id", settings.id}});
     const auto answer =
-        BusClient{settings.bus}.demand("POST", path_of(settings) + "/" + action, body);
-    return number(parse_json(answer.body).value(), "timers");
+        BusClient{settings.bus}.demand("POST", path_of(settings) + "/" + action, body).body;
+    if (settings.json) {
+        std::cout << answer << '\n';
+    } else {
+        std::cout << number(parse_json(answer).value(), "timers") << done << '\n';
+    }
+    return 0;
 }
 
 int repost(const TimersSettings& settings) {
-    std::cout << for_dead(settings, "repost") << " timers are pending again\n";
-    return 0;
+    return act_on_dead(settings, "repost", " timers are pending again");
 }
 
 int drop(const TimersSettings& settings) {
-    std::cout << for_dead(settings, "drop") << " timers were dropped\n";
-    return 0;
+    return act_on_dead(settings, "drop", " timers were dropped");
 }
 
 // --- Declarations -------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
     CHECK(jobs({"list", "images", "--state", "buried"}).output.find("  broken\n") !=
           std::string::npos);
     CHECK(jobs({"kick", "images", "--all"}).output == "1 jobs run again\n");
+    CHECK(jobs({"kick", "images", "--all", "--json"}).output == "{\"jobs\":0}\n");
     CHECK(jobs({"kick", "images", "1"}).status == 1);
     CHECK(jobs({"push", "images", "next", "--options", R"({"after":[1]})"}).output == "4 pushed\n");
     CHECK(jobs({"list", "images", "--state", "scheduled"}).output.find("after job 1 ") !=

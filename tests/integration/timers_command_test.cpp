@@ -61,6 +61,7 @@ TEST_CASE("timers are posted, shown, taken, confirmed and cancelled from the com
     CHECK(timers({"list", "calls", "--state", "dead"}).output.find("dies") != std::string::npos);
     CHECK(timers({"repost", "calls", "dies"}).output == "1 timers are pending again\n");
     CHECK(timers({"drop", "calls", "--all"}).output == "0 timers were dropped\n");
+    CHECK(timers({"drop", "calls", "--all", "--json"}).output == "{\"timers\":0}\n");
     CHECK(timers({"drop", "calls"}).status == 2);
 
     CHECK(timers({"postpone", "calls", "a/1", "--delay", "60"}).status == 0);

@@ -115,6 +115,8 @@ TEST_CASE("http api: a bad job is refused, and nothing of an array with one is p
                  "unique: must be true, false, or an object with a key");
     push_refused(bus, R"({"name":"a","unique":{}})", "unique: key: is missing");
     push_refused(bus, R"({"name":"a","unique":{"key":""}})", "unique.key: must not be empty");
+    push_refused(bus, R"({"name":"a","unique":{"key":")" + std::string(257, 'k') + R"("}})",
+                 "unique.key: must have at most 256 bytes");
     push_refused(bus, R"({"name":"a","unique":{"key":"k","scope":"x"}})",
                  "unique: scope: must be until_done, until_started or for_time");
     push_refused(bus, R"({"name":"a","unique":{"key":"k","scope":"for_time"}})",
