@@ -250,6 +250,10 @@ Result<void> check_unique(const Unique& unique) {
         return Error{Errc::invalid, "unique.key: is for By::key; see Unique::by_key"};
     }
     if (unique.key.empty()) return Error{Errc::invalid, "unique.key: must not be empty"};
+    if (unique.key.size() > job_key_max) {
+        return Error{Errc::invalid,
+                     "unique.key: must have at most " + std::to_string(job_key_max) + " bytes"};
+    }
     if (unique.scope == KeyScope::for_time && unique.time <= Duration{0}) {
         return Error{Errc::invalid, "unique.time: must be positive"};
     }

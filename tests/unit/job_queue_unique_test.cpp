@@ -90,7 +90,7 @@ TEST_CASE("a key is not empty, and a time is positive") {
     };
     CHECK(refused(Unique::by_key("")).starts_with("unique.key:"));
     CHECK(refused(Unique::throttle("a", Duration{0})).starts_with("unique.time:"));
-    CHECK(refused(Unique::by_key(std::string(job_key_max + 1, 'x'))).starts_with("key:"));
+    CHECK(refused(Unique::by_key(std::string(job_key_max + 1, 'x'))).starts_with("unique.key:"));
     JobQueue aux{scene.memory, "aux", scene.clock};
     CHECK(aux.push(Job{"a"}, {.unique = Unique::off()}).error().code() == Errc::invalid);
 }

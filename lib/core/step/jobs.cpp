@@ -68,7 +68,7 @@ Result<void> PushJob::check() const {
     }
     if (options.key.text.size() > job_key_max) {
         return Error{Errc::invalid,
-                     "unique.key: must have at most " + std::to_string(job_key_max) + " bytes"};
+                     "key: must have at most " + std::to_string(job_key_max) + " bytes"};
     }
     if (options.key.text.empty() && on_duplicate != OnDuplicate::keep) {
         return Error{Errc::invalid, "on_duplicate: only a job with a key is replaced"};
