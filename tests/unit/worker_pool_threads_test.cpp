@@ -309,8 +309,8 @@ TEST_CASE("asynchronous jobs that wait for a slot do not begin before there is o
     scene.pool.start();
     REQUIRE(await([&] { return begun == 3; }));
     CHECK(await([&] { return scene.pool.status().waiting == 0; }));  // Given up after a second.
+    CHECK(await([&] { return scene.queue() == QueueStatus{.ready = 47, .pending = 3}; }));
     CHECK(begun == 3);
-    CHECK(scene.queue() == QueueStatus{.ready = 47, .pending = 3});
     {
         const std::lock_guard lock{mutex};
         responders.front().done();
