@@ -86,7 +86,9 @@ int run_program(CLI::App& app, Declare declare, std::vector<std::string> argumen
     const auto work = declare(app);
     if (const auto status = parse(app, std::move(arguments))) return *status;
     try {
-        return work();
+        const auto status = work();
+        if (std::cout.flush()) return status;
+        complain(app.get_name(), "the output could not be written");
     } catch (const CLI::Error& error) {
         return refuse(app, error);
     } catch (const Failure& failure) {

@@ -261,6 +261,19 @@ TEST_CASE("the file of a stopped bus can be checked and exported") {
     CHECK(run({"export", file + ".none"}).status == 1);
 }
 
+TEST_CASE("a command whose output cannot be written says so, and fails") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    for (const std::string words : {"jobs push images resize", "queues", "queues --json"}) {
+        INFO(words);
+        test::Process process{
+            {"/bin/sh", "-c", "exec \"$0\" " + words + " >/dev/full", test::routemaster_binary},
+            {{"ROUTEMASTER_BUS", bus.url()}, {"ROUTEMASTER_ROOT_KEY", test::root_key}}};
+        CHECK(process.wait() == 1);
+        CHECK(process.errors().ends_with(": the output could not be written\n"));
+    }
+}
+
 TEST_CASE("the example of scripts/run delivers every event once and in order") {
     const auto build = std::filesystem::path{test::routemaster_binary}.parent_path() / ".." / "..";
     const auto script = std::string{ROUTEMASTER_SOURCE_DIR} + "/scripts/lib/run-bus";

@@ -355,6 +355,26 @@ TEST_CASE("another process settles a lease, but does not extend it") {
     CHECK(scene.log.count(LogLevel::warning, "BURIED") == 0);
 }
 
+TEST_CASE("a lease settles no other job, also one that is equal but for its id") {
+    JobScene scene;
+    HandLeases here{scene};
+    HandLeases there{scene};
+    for (int i = 0; i < 2; ++i) scene.push("a", {.unique = Unique::off()});
+    const auto leased = here.lease({.limit = 2});
+    REQUIRE(jobs_in(leased) == 2);
+    auto mixed = (*leased)->value().front();
+    mixed.lease.fence = (*leased)->value().back().lease.fence;
+    for (auto* leases : {&here, &there}) {
+        for (const auto kind : {AttemptEnd::Kind::done, failed, released}) {
+            CHECK(leases->settle(mixed, {.kind = kind}).value() == Settlement::lease_lost);
+        }
+    }
+    CHECK(scene.queue() == QueueStatus{.pending = 2});
+    for (const auto& job : (*leased)->value()) {
+        CHECK(here.settle(job).value() == Settlement::settled);
+    }
+}
+
 TEST_CASE("a settlement that the store could not do leaves the lease as it was") {
     JobScene scene;
     HandLeases hand{scene};

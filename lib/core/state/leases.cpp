@@ -8,6 +8,8 @@ JobState* LeaseTable::find(const Lease& lease) const {
     auto* job = leased_.find(mark(lease.fence),
                              [&](const JobState& any) { return any.fence == lease.fence; });
     if (job == nullptr || job->worker->uid != lease.worker) return nullptr;
+    // Jobs that are not unique may be equal but for their ids.
+    if (lease.id != 0 && lease.id != job->order) return nullptr;
     return job->payload.text() == lease.job && job->queue.name == lease.queue ? job : nullptr;
 }
 
