@@ -56,6 +56,19 @@ TEST_CASE("a job that one web leased is acknowledged through another, and extend
           std::string::npos);
 }
 
+TEST_CASE("a web settles no job with the lease of another that is equal but for its id") {
+    test::RedisServer redis;
+    const RunningWeb web{redis.url()};
+    const std::string body = R"({"name":"a","unique":false})";
+    REQUIRE(post(web, "/jobs", body).status == 200);
+    REQUIRE(post(web, "/jobs", body).status == 200);
+    const auto one = post(web, "/lease", "{}");
+    const auto other = post(web, "/lease", "{}");
+    const auto path = "/jobs/" + field(one, "id") + "/ack";
+    CHECK(post(web, path, naming(field(other, "lease"))).status == 409);
+    CHECK(post(web, path, naming(field(one, "lease"))).status == 204);
+}
+
 TEST_CASE("a job pushed at one web wakes a client that waits at another") {
     test::RedisServer redis;
     const RunningWeb one{redis.url()};
