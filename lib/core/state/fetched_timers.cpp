@@ -56,6 +56,9 @@ struct Sought {
 }  // namespace
 
 void TimerTable::fetch_ahead(std::span<const Step> steps) const noexcept {
+    // Most submissions name no timer, and should not pay for the array.
+    const auto names_timer = [](const Step& step) { return timer_of(step).space != nullptr; };
+    if (spaces_.empty() || std::none_of(steps.begin(), steps.end(), names_timer)) return;
     std::array<Sought, ahead_max> all;
     std::size_t count = 0;
     const TimerSpace* space = nullptr;
