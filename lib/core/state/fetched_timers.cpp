@@ -56,13 +56,14 @@ struct Sought {
 }  // namespace
 
 void TimerTable::fetch_ahead(std::span<const Step> steps) const noexcept {
+    steps = steps.first(std::min(steps.size(), ahead_max));
     // Most submissions name no timer, and should not pay for the array.
     const auto names_timer = [](const Step& step) { return timer_of(step).space != nullptr; };
     if (spaces_.empty() || std::none_of(steps.begin(), steps.end(), names_timer)) return;
     std::array<Sought, ahead_max> all;
     std::size_t count = 0;
     const TimerSpace* space = nullptr;
-    for (const auto& step : steps.first(std::min(steps.size(), ahead_max))) {
+    for (const auto& step : steps) {
         const auto name = timer_of(step);
         if (name.space == nullptr || name.id->size() > timer_id_length_max) continue;
         if (space == nullptr || space->name != *name.space) {
