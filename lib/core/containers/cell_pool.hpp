@@ -60,7 +60,8 @@ public:
 private:
     /// A few things take little memory, and many take blocks that are found quickly.
     static constexpr std::size_t block_bytes_min = page_multiple;
-    static constexpr std::size_t block_bytes_max = huge_page;
+    static constexpr std::size_t doublings = 5;
+    static_assert(block_bytes_min << doublings == huge_page);
 
     struct Free {
         Free* next;
@@ -96,8 +97,7 @@ private:
     };
 
     Block& add_block() {
-        const auto bytes =
-            std::clamp((all_.size() + 1) * block_bytes_min, block_bytes_min, block_bytes_max);
+        const auto bytes = block_bytes_min << std::min(all_.size(), doublings);
         auto& block = *new (map_huge_pages(bytes)) Block{bytes, bytes_};
         all_.push_back(block);
         open_.push_back(block);
