@@ -64,6 +64,17 @@ std::size_t fields_of(const JobState& job) {
     return job.has_key() ? 15 : 11;
 }
 
+/// Whether a job has no details but, perhaps, those in the map at the end: so do most of a group.
+bool has_plain_details(const detail::JobDetails& details) {
+    static const detail::JobDetails plain;
+    const auto& options = details.options;
+    return details.attempts == 0 && !details.begun && !details.cancelled && !details.buried_at &&
+           !details.failing_since && details.errors.empty() && options.metadata.empty() &&
+           options.attempts_max == plain.options.attempts_max &&
+           options.priority == plain.options.priority && options.timeout == plain.options.timeout &&
+           options.expires_at == plain.options.expires_at && options.key == plain.options.key;
+}
+
 /// All kinds of entities that have a name, to choose by; it points to none.
 constexpr const detail::NamedTables* all_named = nullptr;
 
@@ -77,6 +88,12 @@ void as_named(const std::tuple<detail::NamedTable<State>&...>*, Entity& entity, 
 }
 
 }  // namespace
+
+JournalWriter::JournalWriter(std::uint64_t slack_max, std::uint64_t memory_max, RowCache& rows)
+    : slack_max_{slack_max}, memory_max_{memory_max}, rows_{rows} {
+    encode_details({}, true);
+    plain_details_ = std::exchange(buffer_, {});
+}
 
 // --- Rows ---------------------------------------------------------------------------------------
 
@@ -401,7 +418,11 @@ void JournalWriter::encode(JobState& job) {
     delivers ? out_.text(job.group()->name) : out_.null();
     if (job.details == nullptr) return;
     const auto further = further_fields(job);
-    encode_details(*job.details, further > 0);
+    if (further > 0 && has_plain_details(*job.details)) {
+        buffer_ += plain_details_;
+    } else {
+        encode_details(*job.details, further > 0);
+    }
     if (further > 0) encode_further(job, further);
 }
 

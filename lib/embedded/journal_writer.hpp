@@ -30,8 +30,7 @@ class JournalWriter final : public detail::ChangeLog {
 public:
     /// `slack_max` and `memory_max` as in `EmbeddedStoreOptions`. Reads written rows again through
     /// `rows`, which must outlive it.
-    JournalWriter(std::uint64_t slack_max, std::uint64_t memory_max, RowCache& rows)
-        : slack_max_{slack_max}, memory_max_{memory_max}, rows_{rows} {}
+    JournalWriter(std::uint64_t slack_max, std::uint64_t memory_max, RowCache& rows);
 
     JournalWriter(const JournalWriter&) = delete;
     JournalWriter& operator=(const JournalWriter&) = delete;
@@ -151,6 +150,7 @@ private:
     std::string buffer_;
     detail::StringStream stream_{buffer_};
     detail::MsgpackWriter<detail::StringStream> out_{stream_};
+    std::string plain_details_;  ///< Encoded: the details of most jobs of a group.
     std::vector<detail::Entity*> dirty_;
     std::vector<Lease> ended_;
     detail::IntrusiveList<detail::Entity, &detail::Entity::age> by_age_;

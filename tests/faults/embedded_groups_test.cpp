@@ -88,6 +88,34 @@ TEST_CASE("a file keeps how many jobs of a group may be under way, and who has l
     CHECK(scene.queue("work") == QueueStatus{});
 }
 
+TEST_CASE("a file keeps each option of a job in a group") {
+    const auto rows = changed_or_moved_rows();
+    GroupScene scene{rows.options};
+    const auto later = scene.now + Duration{60'000};
+    const JobOptions options[] = {
+        {.attempts_max = 3},
+        {.priority = 1},
+        {.timeout = Duration{1'000}},
+        {.expires_at = later},
+        {.key = {.text = "k", .scope = KeyScope::for_time, .until = later}},
+        {.metadata = {{"tenant", "a"}}},
+        {.concurrency = 2},
+    };
+    std::vector<JobId> ids;
+    for (const auto& each : options) {
+        PushJob step{"work", std::to_string(ids.size()), scene.now};
+        step.options = each;
+        step.options.group = "g";
+        ids.push_back(scene.must(std::move(step)).id);
+    }
+    scene.reopen(rows);
+    for (std::size_t n = 0; n < ids.size(); ++n) {
+        auto expected = options[n];
+        expected.group = "g";
+        CHECK(scene.must(FindJob{"work", ids[n]})->options == expected);
+    }
+}
+
 TEST_CASE("jobs of groups are read from the file when memory is short") {
     FileRows rows{.options = {.memory_max = 1}, .behind = 1};
     GroupScene scene{rows.options};

@@ -6,13 +6,7 @@
 namespace routemaster::detail {
 
 OrderingGroup* JobTable::group_of(QueueState& queue, const std::string& name) {
-    if (name.empty()) return nullptr;
-    auto& group = queue.groups[name];
-    if (group.members == 0) {
-        group.name = name;
-        group.window = group_concurrency_max;
-    }
-    return &group;
+    return name.empty() ? nullptr : &queue.groups.open(name);
 }
 
 bool JobTable::enter_group(JobState& job) {

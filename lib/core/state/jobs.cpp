@@ -78,8 +78,7 @@ void JobTable::end(JobState& job) {
     auto* group = queue.has_ids ? job.group() : nullptr;
     queue.jobs.remove(job.payload.hash(), job);
     destroy(job);
-    if (group != nullptr && --group->members == 0)
-        queue.groups.erase(queue.groups.find(group->name));
+    if (group != nullptr && --group->members == 0) queue.groups.close(*group);
     if (queue.jobs.empty() && !queue.of_deliveries) forget_before(queue);
 }
 

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "core/containers/hash_index.hpp"
@@ -17,6 +16,7 @@
 #include "core/state/dependents.hpp"
 #include "core/state/id_index.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/named_groups.hpp"
 #include "core/state/queue_rates.hpp"
 #include "core/state/ranked_jobs.hpp"
 #include "core/state/schedule.hpp"
@@ -48,8 +48,7 @@ struct QueueState {
     Dependents dependents;    ///< Who waits for which job.
     std::size_t waiting = 0;  ///< SCHEDULED, and not in `scheduled`, as they wait for others.
     std::size_t blocked = 0;  ///< READY and not eligible.
-    /// Of jobs with ids, by their names: those that a job of the queue names.
-    std::unordered_map<std::string, OrderingGroup> groups;
+    NamedGroups groups;       ///< Of jobs with ids: those that a job of the queue names.
 
     // Only delivery jobs are not for everybody.
 

@@ -1,0 +1,56 @@
+/// @file
+/// The ordering groups of a queue, by their names.
+
+#pragma once
+
+#include <string>
+
+#include "core/containers/hash_index.hpp"
+#include "core/containers/slab.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/payload.hpp"
+#include "routemaster/job.hpp"
+
+namespace routemaster::detail {
+
+/// Owns the ordering groups that jobs with ids name. Many last no longer than one job.
+///
+/// Not thread safe.
+class NamedGroups {
+public:
+    NamedGroups() = default;
+    NamedGroups(const NamedGroups&) = delete;
+    NamedGroups& operator=(const NamedGroups&) = delete;
+    ~NamedGroups() {
+        by_name_.each([this](OrderingGroup& group) { groups_.destroy(group); });
+    }
+
+    /// The group of that name, which begins without jobs if there is none yet.
+    [[nodiscard]] OrderingGroup& open(const std::string& name) {
+        const auto hash = payload_hash(name);
+        const auto has_name = [&name](const OrderingGroup& any) { return any.name == name; };
+        if (auto* group = by_name_.find(hash, has_name)) return *group;
+        auto& group = groups_.make();
+        try {
+            group.name = name;
+            group.window = group_concurrency_max;
+            by_name_.insert(hash, group);
+        } catch (...) {
+            groups_.destroy(group);
+            throw;
+        }
+        return group;
+    }
+
+    /// Ends a group that no job names any more.
+    void close(OrderingGroup& group) {
+        by_name_.remove(payload_hash(group.name), group);
+        groups_.destroy(group);
+    }
+
+private:
+    HashIndex<OrderingGroup> by_name_;
+    Slab<OrderingGroup> groups_;
+};
+
+}  // namespace routemaster::detail
