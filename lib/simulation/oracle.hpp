@@ -191,6 +191,9 @@ private:
     /// Whether a job is there, and nobody is asking for its end.
     [[nodiscard]] bool is_certain(const JobKey& key) const;
 
+    [[nodiscard]] static std::string name_of(const Lease& lease);
+    /// Jobs of ticks may equal each other: their ids tell them apart.
+    [[nodiscard]] static JobKey key_of(const Lease& lease);
     JobAccount& account_of(const Lease& lease);
     /// A worker got a job, by the submission of that number.
     void began(const Lease& lease, std::uint64_t number, JobAccount& job);
