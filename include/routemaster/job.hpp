@@ -126,8 +126,8 @@ struct Lease {
     Uid worker;               ///< The worker that has the lease.
     std::uint64_t fence = 0;  ///< Differs for each time the job is acquired.
 
-    // What the store says with an acquisition. Steps that settle the lease do not read it.
-
+    // What the store says with an acquisition. Steps that settle the lease compare the id, unless
+    // it is 0, and read nothing else of it.
     JobId id = 0;               ///< Of the job; 0 in a queue of Ruby Routemaster.
     std::uint32_t attempt = 0;  ///< 1 for the first; 0 in a queue of Ruby Routemaster.
     Duration timeout{0};        ///< For this attempt, as its push said; 0: none.

@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +55,37 @@ void add_lease_cases(StoreCases& add) {
         forged.queue = work_queue;
         expect_lost(s, forged);
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack of the true lease");
+    });
+
+    add("a lease settles no job that is equal but for its id", [](Scenario& s) {
+        PushJob keyed{work_queue, "same", s.now()};
+        s.perform(keyed);
+        for (const char* key : {"1", "2"}) {
+            keyed.options.key.text = key;
+            s.perform(keyed);
+        }
+        const auto leases = s.acquire({.queue = work_queue}).leases;
+        expect_equal(leases.size(), 3U, "jobs acquired");
+        const auto before = s.snapshot();
+        for (std::size_t i = 0; i < leases.size(); ++i) {
+            auto mixed = leases[i];
+            mixed.id = leases[(i + 1) % leases.size()].id;
+            const auto lost = Settlement::lease_lost;
+            expect_equal(s.perform(AckJob{mixed}), lost, "ack");
+            expect_equal(s.perform(CompleteJob{.lease = mixed}).settlement, lost, "complete");
+            expect_equal(s.perform(NackJob{mixed, s.now()}), lost, "nack");
+            expect_equal(s.perform(ReleaseJob{mixed, s.now()}), lost, "release");
+            for (const bool bury : {false, true}) {
+                const FailJob step{.lease = mixed, .error = "x", .run_at = s.now(), .bury = bury};
+                expect_equal(s.perform(step), lost, "fail");
+            }
+        }
+        expect_unchanged(s.snapshot(), before, Where::here());
+        auto unnamed = leases[1];
+        unnamed.id = 0;
+        for (const auto& lease : {leases[0], unnamed, leases[2]}) {
+            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack of the true lease");
+        }
     });
 
     add("a worker that was taken for dead cannot touch the job of its successor", [](Scenario& s) {

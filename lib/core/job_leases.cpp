@@ -201,9 +201,6 @@ private:
 
     void on(Settles& settles) {
         auto* const queue = find(settles.name.queue);
-        if (queue != nullptr && queue->is_of_another_job(settles.name)) {
-            return settles.done(Settlement::lease_lost);
-        }
         const auto* const lease = queue == nullptr ? nullptr : queue->begin_settling(settles.name);
         if (lease == nullptr) {
             return settle_elsewhere(store_, settles.name, std::move(settles.end), options_.retry,

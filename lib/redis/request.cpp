@@ -25,6 +25,8 @@ Arguments& Request::on(const Lease& lease) {
         .add(lease.fence);
 }
 
+Arguments& Request::on_job(const Lease& lease) { return on(lease).add(lease.id); }
+
 void Request::add_step(const Step& step) {
     constexpr std::size_t numbers_and_keys = 2;
     constexpr std::size_t common = 3;

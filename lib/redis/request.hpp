@@ -53,8 +53,10 @@ public:
     /// cluster the call goes; the scripts derive all others from the prefix.
     Arguments& on(std::string_view key, std::string_view name = {});
 
-    /// The same for a script that begins with a lease.
+    /// The same for a script that begins with the lease of a delivery.
     Arguments& on(const Lease& lease);
+    /// The same for one that begins with the lease of any job: its id comes last.
+    Arguments& on_job(const Lease& lease);
 
     /// Further arguments.
     Arguments& arguments() noexcept { return call_.arguments; }

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -59,14 +61,21 @@ TEST_CASE("a job that one web leased is acknowledged through another, and extend
 TEST_CASE("a web settles no job with the lease of another that is equal but for its id") {
     test::RedisServer redis;
     const RunningWeb web{redis.url()};
-    const std::string body = R"({"name":"a","unique":false})";
-    REQUIRE(post(web, "/jobs", body).status == 200);
-    REQUIRE(post(web, "/jobs", body).status == 200);
-    const auto one = post(web, "/lease", "{}");
-    const auto other = post(web, "/lease", "{}");
-    const auto path = "/jobs/" + field(one, "id") + "/ack";
-    CHECK(post(web, path, naming(field(other, "lease"))).status == 409);
-    CHECK(post(web, path, naming(field(one, "lease"))).status == 204);
+    const RunningWeb elsewhere{redis.url()};
+    REQUIRE(post(web, "/jobs", R"({"name":"a"})").status == 200);
+    REQUIRE(post(web, "/jobs", R"({"name":"a","unique":false})").status == 200);
+    const std::array leased{post(web, "/lease", "{}"), post(web, "/lease", "{}")};
+    for (const std::size_t i : {0U, 1U}) {
+        const auto path = "/jobs/" + field(leased[i], "id");
+        const auto other = naming(field(leased[1 - i], "lease"));
+        for (const std::string verb : {"/ack", "/nack", "/release", "/extend"}) {
+            CAPTURE(verb);
+            CHECK(post(web, path + verb, other).status == 409);
+            CHECK(post(elsewhere, path + verb, other).status == 409);
+        }
+    }
+    const auto path = "/jobs/" + field(leased[0], "id") + "/ack";
+    CHECK(post(elsewhere, path, naming(field(leased[0], "lease"))).status == 204);
 }
 
 TEST_CASE("a job pushed at one web wakes a client that waits at another") {

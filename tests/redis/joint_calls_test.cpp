@@ -119,6 +119,7 @@ private:
     Step ack() {
         auto lease = leases_[random_.below(leases_.size())];
         if (seldom()) ++lease.fence;
+        if (seldom()) lease.id = seldom() ? 0 : lease.id + 1;
         return AckJob{lease};
     }
     Step confirm() {
@@ -214,6 +215,26 @@ TEST_CASE("redis: of steps that travel together, the error of one is its own") {
     REQUIRE(!outcomes[1]);
     CHECK(outcomes[1].error().code() == Errc::corrupted);
     CHECK(std::get<Settlement>(*outcomes[2]) == Settlement::settled);
+}
+
+TEST_CASE("redis: of leases settled together, none settles a job that is equal but for its id") {
+    RedisScene s;
+    PushJob step{"work", "same", s.now};
+    s.perform(step);
+    step.options.key.text = "key";
+    s.perform(step);
+    const auto leases =
+        s.perform(AcquireJobs{.queue = "work", .worker = s.worker, .limit = 2}).leases;
+    REQUIRE(leases.size() == 2);
+    auto mixed = leases;
+    std::swap(mixed[0].id, mixed[1].id);
+    for (const auto& outcome : together(s, {AckJob{mixed[0]}, AckJob{mixed[1]}})) {
+        CHECK(std::get<Settlement>(*outcome) == Settlement::lease_lost);
+    }
+    CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.pending = 2});
+    for (const auto& outcome : together(s, {AckJob{leases[0]}, AckJob{leases[1]}})) {
+        CHECK(std::get<Settlement>(*outcome) == Settlement::settled);
+    }
 }
 
 TEST_CASE("redis: steps that travel together and meet a key of another type change nothing") {

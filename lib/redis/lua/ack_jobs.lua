@@ -1,32 +1,36 @@
 -- AckJob, for several jobs, one after the other.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, none of Ruby Routemaster's; then of each lease: job,
---       worker, fence
+--       worker, fence, id or 0
 -- Parts: ack_job() is that script, as a function of KEYS and ARGV, queue_names() gives what only
 --        the last job of a queue needs, checks() what only a key of another type needs,
 --        throughput() what only the first job of a minute needs.
 -- Reply: a list of what ack_job.lua replies to each, which may be an error.
 local q = ARGV[4]
 local ids, records = P .. 'routemaster:ids:' .. q, P .. 'routemaster:job:' .. q
-local count = (#ARGV - 4) / 3
+local count = (#ARGV - 4) / 4
 
 -- The leases of each worker: their fences and jobs, and their places among all.
 local workers, leases_of = {}, {}
 for i = 1, count do
-    local job, worker, fence = ARGV[3 * i + 2], ARGV[3 * i + 3], ARGV[3 * i + 4]
+    local job, worker, fence, id = unpack(ARGV, 4 * i + 1, 4 * i + 4)
     local leases = leases_of[worker]
     if not leases then
-        leases = {fences = {}, jobs = {}, places = {}}
+        leases = {fences = {}, jobs = {}, named = {}, places = {}}
         leases_of[worker] = leases
         workers[#workers + 1] = worker
     end
     local at = #leases.jobs + 1
-    leases.fences[at], leases.jobs[at], leases.places[at] = fence, job, i
+    leases.fences[at], leases.jobs[at], leases.named[at], leases.places[at] = fence, job, id, i
 end
 
 -- A job that needs more than to be removed, or stands here twice, is left to ack_job(). What is
 -- changed below has the right type when it was read here.
 local replies, plain = {}, {}
+local function needs_more(record)
+    return record and (string.find(record, 'group', 1, true) or
+        string.find(record, '\165after', 1, true) or string.find(record, '\165batch', 1, true))
+end
 local function look()
     local met = {}
     for _, worker in ipairs(workers) do
@@ -35,15 +39,15 @@ local function look()
         local leased = redis.call('HMGET', P .. 'routemaster:leases:' .. worker,
             unpack(leases.fences))
         local packed = redis.call('HMGET', records, unpack(leases.jobs))
+        local own_ids = redis.call('ZMSCORE', ids, unpack(leases.jobs))
         local own = {worker = worker, pending = pending, fences = {}, jobs = {}, places = {}}
         for i, job in ipairs(leases.jobs) do
-            local record = packed[i]
+            local named, own_id = leases.named[i], own_ids[i]
+            local has_id = named == own_id or named == '0' or not own_id
             if not leased[i] then
                 replies[leases.places[i]] = 0
-            elseif leased[i] == q .. '\0' .. job and not met[job] and
-                not (record and (string.find(record, 'group', 1, true) or
-                string.find(record, '\165after', 1, true) or
-                string.find(record, '\165batch', 1, true))) then
+            elseif leased[i] == q .. '\0' .. job and has_id and not met[job] and
+                not needs_more(packed[i]) then
                 met[job] = true
                 local at = #own.jobs + 1
                 own.fences[at], own.jobs[at] = leases.fences[i], job
@@ -54,8 +58,7 @@ local function look()
         own.tail = redis.call('LRANGE', pending, -math.max(#own.jobs, 1), -1)
         if #own.jobs > 0 then plain[#plain + 1] = own end
     end
-    redis.call('SCARD', KEYS[1])
-    return redis.call('ZCARD', ids)
+    return redis.call('SCARD', KEYS[1])
 end
 local done, size = pcall(look)
 if not done then
@@ -102,6 +105,6 @@ if #removed > 0 then
 end
 
 for i = 1, count do
-    if not replies[i] then replies[i] = alone(ack_job, 4, 3, i) end
+    if not replies[i] then replies[i] = alone(ack_job, 4, 4, i) end
 end
 return replies

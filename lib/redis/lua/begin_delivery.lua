@@ -9,7 +9,7 @@
 --       attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
 --       dead_max, health_points, messages.
 local job, worker, fence = ARGV[5], ARGV[6], ARGV[7]
-local q = held_in(ARGV[4], job, worker, fence)
+local q = held_in(ARGV[4], job, worker, fence, '0')
 if not q then return 0 end
 -- Only a Ruby worker takes a job away and leaves the lease.
 if mixed and not redis.call('LPOS', P .. 'jobs:pending:' .. q .. ':' .. worker, job) then

@@ -1,10 +1,10 @@
 -- FailJob: ends an attempt that failed.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 run_at, 9 "1" to bury it,
---       10 error, 11 how long it may go on failing, or 0
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 id or 0, 9 run_at,
+--       10 "1" to bury it, 11 error, 12 how long it may go on failing, or 0
 -- Effect: keeps the error; the job runs again at an instant, or is BURIED.
 -- Reply: 1, or 0 when the lease is lost, or 2 when the job is BURIED now.
-local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8])
 if not q then return 0 end
 expect_queue(q)
 expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
@@ -18,19 +18,19 @@ if record[6] == -2 then
 end
 note_throughput(q, 'f')
 record[2], record[6] = '', -1
-add_error(record, ARGV[10])
-local time_max, too_long = tonumber(ARGV[11]), false
+add_error(record, ARGV[11])
+local time_max, too_long = tonumber(ARGV[12]), false
 if time_max > 0 then
     if not is_failing(record) then
         for _, part in ipairs({'', now, 0}) do table.insert(record, 7, part) end
     end
     too_long = record[8] + time_max <= now
 end
-if ARGV[9] == '1' or too_long or used_up(record) then
+if ARGV[10] == '1' or too_long or used_up(record) then
     bury(q, job, record)
     settle_batches()
     return 2
 end
 save(q, job, record)
-place_by(q, job, tonumber(ARGV[8]), record)
+place_by(q, job, tonumber(ARGV[9]), record)
 return 1

@@ -7,7 +7,7 @@
 --       died first beyond `dead_max`, at most 1,000.
 -- Reply: 1, or 0 when the lease is lost, or 2 when the batch is DEAD now.
 local job, worker, fence = ARGV[5], ARGV[6], ARGV[7]
-local q = held_in(ARGV[4], job, worker, fence)
+local q = held_in(ARGV[4], job, worker, fence, '0')
 if not q then return 0 end
 local uid = batch_of(q, job)
 local head = uid and redis.call('LRANGE', P .. 'batches:' .. uid, 0, 2)

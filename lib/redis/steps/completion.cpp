@@ -106,7 +106,7 @@ struct StepProtocol<CompleteJob> {
     }
 
     static void request(Request& request, const CompleteJob& step) {
-        request.on(step.lease);
+        request.on_job(step.lease);
         add_follow_ups(request, step);
     }
 

@@ -219,7 +219,7 @@ struct StepProtocol<AckJob> {
     }
     static bool can_join(const AckJob& step) { return !is_ruby_queue(step.lease.queue); }
 
-    static void request(Request& request, const AckJob& step) { request.on(step.lease); }
+    static void request(Request& request, const AckJob& step) { request.on_job(step.lease); }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
 };
 
@@ -244,7 +244,7 @@ template <>
 struct StepProtocol<NackJob> {
     static Script script() { return put_back_script(NackJob::traits, lua::nack_job); }
     static void request(Request& request, const NackJob& step) {
-        request.on(step.lease).add(request.wire(step.run_at));
+        request.on_job(step.lease).add(request.wire(step.run_at));
     }
     static Settlement reply(const ScriptReply& reply) { return settlement_or_burial(reply.value); }
 };
@@ -253,7 +253,7 @@ template <>
 struct StepProtocol<ReleaseJob> {
     static Script script() { return put_back_script(ReleaseJob::traits, lua::release_job); }
     static void request(Request& request, const ReleaseJob& step) {
-        request.on(step.lease).add(request.wire(step.run_at));
+        request.on_job(step.lease).add(request.wire(step.run_at));
     }
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
 };
@@ -273,7 +273,7 @@ struct StepProtocol<FailJob> {
             fail_job);
     }
     static void request(Request& request, const FailJob& step) {
-        request.on(step.lease)
+        request.on_job(step.lease)
             .add(request.wire(step.run_at))
             .add(step.bury ? 1 : 0)
             .add(detail::cut_text(step.error, job_error_max))

@@ -278,12 +278,6 @@ const Lease* LeasedQueue::begin_settling(const LeaseName& name) {
     return &loop_.lease(found->second.id);
 }
 
-bool LeasedQueue::is_of_another_job(const LeaseName& name) const {
-    if (name.worker != worker_) return false;
-    const auto found = leases_.find(name.fence);
-    return found != leases_.end() && loop_.lease(found->second.id).id != name.job;
-}
-
 void LeasedQueue::settled(const LeaseName& name, bool ended) {
     const auto found = find(name);
     if (found == leases_.end()) return;

@@ -67,8 +67,6 @@ public:
     /// The lease of that name, and keeps it from ending by itself; null when it is none of these,
     /// or is being settled.
     [[nodiscard]] const Lease* begin_settling(const LeaseName& name);
-    /// Whether it has that lease, but of another job.
-    [[nodiscard]] bool is_of_another_job(const LeaseName& name) const;
     /// What became of it: without `ended` it goes on.
     void settled(const LeaseName& name, bool ended);
 

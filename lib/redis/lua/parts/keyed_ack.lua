@@ -1,6 +1,6 @@
 -- Acknowledges a job with a key.
-local function keyed_ack(q, job, worker, fence)
-    local _, name = held_in(q, job, worker, fence)
+local function keyed_ack(q, job, worker, fence, id)
+    local _, name = held_in(q, job, worker, fence, id)
     if not name then return 0 end
     local jobs = expect('SCARD', 'jobs:index:' .. q)
     expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)

@@ -1,9 +1,9 @@
--- Ends the lease of a job, which runs again at ARGV[8]; the attempt counts or not. The other
+-- Ends the lease of a job, which runs again at ARGV[9]; the attempt counts or not. The other
 -- arguments are those of a lease. Returns 1, or 0 when the lease is lost, or 2 when the job is
 -- BURIED now, as no attempts are left. cancellations() gives what a job needs that was cancelled or
 -- is BURIED.
 local function put_back(counts)
-    local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+    local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8])
     if not q then return 0 end
     expect_queue(ARGV[4])
     expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
@@ -23,9 +23,9 @@ local function put_back(counts)
             settle_batches()
             return 2
         end
-        place_by(q, job, tonumber(ARGV[8]), record)
+        place_by(q, job, tonumber(ARGV[9]), record)
     else
-        place(q, job, tonumber(ARGV[8]))
+        place(q, job, tonumber(ARGV[9]))
     end
     return 1
 end

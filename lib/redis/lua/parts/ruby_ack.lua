@@ -1,6 +1,6 @@
 -- Acknowledges a job of Ruby Routemaster's queues.
 local function ruby_ack(q, job, worker, fence)
-    local part = held_in(q, job, worker, fence)
+    local part = held_in(q, job, worker, fence, '0')
     if not part then return 0 end
     local uid = batch_of(q, job)
     if uid and subscriber_of(uid) then
