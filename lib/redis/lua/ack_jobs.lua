@@ -13,7 +13,7 @@ local count = (#ARGV - 4) / 4
 -- The leases of each worker: their fences and jobs, and their places among all.
 local workers, leases_of = {}, {}
 for i = 1, count do
-    local job, worker, fence, id = unpack(ARGV, 4 * i + 1, 4 * i + 4)
+    local job, worker = ARGV[4 * i + 1], ARGV[4 * i + 2]
     local leases = leases_of[worker]
     if not leases then
         leases = {fences = {}, jobs = {}, named = {}, places = {}}
@@ -21,18 +21,26 @@ for i = 1, count do
         workers[#workers + 1] = worker
     end
     local at = #leases.jobs + 1
-    leases.fences[at], leases.jobs[at], leases.named[at], leases.places[at] = fence, job, id, i
+    leases.fences[at], leases.jobs[at] = ARGV[4 * i + 3], job
+    leases.named[at], leases.places[at] = ARGV[4 * i + 4], i
 end
 
 -- A job that needs more than to be removed, or stands here twice, is left to ack_job(). What is
 -- changed below has the right type when it was read here.
 local replies, plain = {}, {}
+-- Jobs that were acquired together mostly have the same record.
+local known = {}
 local function needs_more(record)
-    return record and (string.find(record, 'group', 1, true) or
-        string.find(record, '\165after', 1, true) or string.find(record, '\165batch', 1, true))
+    if not record then return false end
+    if known[record] == nil then
+        known[record] = string.find(record, 'group', 1, true) ~= nil or
+            string.find(record, '\165after', 1, true) ~= nil or
+            string.find(record, '\165batch', 1, true) ~= nil
+    end
+    return known[record]
 end
 local function look()
-    local met = {}
+    local met, prefix = {}, q .. '\0'
     for _, worker in ipairs(workers) do
         local leases = leases_of[worker]
         local pending = P .. 'jobs:pending:' .. q .. ':' .. worker
@@ -46,7 +54,7 @@ local function look()
             local has_id = named == own_id or named == '0' or not own_id
             if not leased[i] then
                 replies[leases.places[i]] = 0
-            elseif leased[i] == q .. '\0' .. job and has_id and not met[job] and
+            elseif leased[i] == prefix .. job and has_id and not met[job] and
                 not needs_more(packed[i]) then
                 met[job] = true
                 local at = #own.jobs + 1
@@ -54,8 +62,8 @@ local function look()
                 own.places[at] = leases.places[i]
             end
         end
-        -- The oldest are at the tail: mostly these, and all at once is faster than one by one.
-        own.tail = redis.call('LRANGE', pending, -math.max(#own.jobs, 1), -1)
+        -- The oldest are at the tail: mostly these, and some that take longer.
+        own.tail = redis.call('LRANGE', pending, -(#own.jobs + 32), -1)
         if #own.jobs > 0 then plain[#plain + 1] = own end
     end
     return redis.call('SCARD', KEYS[1])
@@ -71,25 +79,34 @@ if not done then
     error(size)
 end
 
--- Whether the tail of a worker's PENDING jobs is all of those that are to be removed.
-local function is_tail(own)
-    if #own.tail ~= #own.jobs then return false end
-    local left = {}
+-- Removes those that are in the tail of a worker's PENDING jobs: all at once is faster than one by
+-- one. Returns which are not there.
+local function take_of_tail(own)
+    local tail, left, found, missing = own.tail, {}, {}, #own.jobs
     for _, job in ipairs(own.jobs) do left[job] = true end
-    for _, job in ipairs(own.tail) do
-        if not left[job] then return false end
-        left[job] = nil
+    local first = #tail + 1
+    for at = #tail, 1, -1 do
+        if left[tail[at]] then
+            left[tail[at]], found[at], first = nil, true, at
+            missing = missing - 1
+            if missing == 0 then break end
+        end
     end
-    return true
+    local others = {}
+    for at = first, #tail do
+        if not found[at] then others[#others + 1] = tail[at] end
+    end
+    if first <= #tail then redis.call('LTRIM', own.pending, 0, first - #tail - 2) end
+    if #others > 0 then redis.call('RPUSH', own.pending, unpack(others)) end
+    return left
 end
 
 local removed = {}
 for _, own in ipairs(plain) do
-    local at_tail = is_tail(own)
-    if at_tail then redis.call('LTRIM', own.pending, 0, -(#own.jobs + 1)) end
+    local left = take_of_tail(own)
     redis.call('HDEL', P .. 'routemaster:leases:' .. own.worker, unpack(own.fences))
     for i, job in ipairs(own.jobs) do
-        local taken = at_tail or redis.call('LREM', own.pending, -1, job) == 1
+        local taken = not left[job] or redis.call('LREM', own.pending, -1, job) == 1
         replies[own.places[i]] = taken and 1 or 0
         if taken then removed[#removed + 1] = job end
     end
