@@ -35,15 +35,19 @@ local replies = {}
 if #added > 0 then
     local id = redis.call('INCRBY', P .. 'routemaster:job_id', #added) - #added
     local numbered, ready, dues, later, first = {}, {}, {}, {}, math.huge
-    for _, job in ipairs(added) do
+    -- Most fall due at the same time, and Redis prints numbers slowly.
+    local times = {}
+    for i = 1, #added do
+        local job = added[i]
         local place = place_of[job]
-        local run_at = tonumber(ARGV[4 + 2 * place])
+        local due = ARGV[4 + 2 * place]
+        local run_at = times[due] or tonumber(due)
+        times[due] = run_at
         id = id + 1
-        numbered[#numbered + 1] = id
-        numbered[#numbered + 1] = job
+        numbered[2 * i - 1], numbered[2 * i] = string.format('%d', id), job
         replies[place] = {1, id}
         if run_at <= now then
-            ready[#ready + 1], dues[#dues + 1] = job, run_at
+            ready[#ready + 1], dues[#dues + 1] = job, due
         else
             later[#later + 1], later[#later + 2] = run_at, job
             first = math.min(first, run_at)
