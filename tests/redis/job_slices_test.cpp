@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -115,4 +116,20 @@ TEST_CASE("redis: of leases that a worker got before only the fences come again"
     CHECK(again.held == std::vector{got[0].fence, got[1].fence});
     REQUIRE(again.leases.size() == 1);
     CHECK(again.leases[0].job.front() == 'c');
+}
+
+TEST_CASE("redis: each job comes with its own id, also when others fell due before it") {
+    RedisScene s;
+    std::map<std::string, JobId> ids;
+    for (int n = 1; n <= 12; ++n) {
+        const auto job = "job " + std::to_string(n);
+        const bool later = n == 2 || n == 3 || n == 12;
+        ids[job] = s.perform(PushJob{"work", job, s.now + Duration{later ? n : 0}}).id;
+    }
+    s.now += Duration{12};
+    const auto leases =
+        s.perform(AcquireJobs{.queue = "work", .worker = s.worker, .limit = 100}).leases;
+    REQUIRE(leases.size() == ids.size());
+    CHECK(leases.back().job == "job 12");
+    for (const auto& lease : leases) CHECK(lease.id == ids.at(lease.job));
 }

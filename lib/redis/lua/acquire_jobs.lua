@@ -97,8 +97,7 @@ end
 
 local reply, slice, ends = {false}, new_slice(), new_slice()
 -- Adds id, attempt and timeout to the lease of a job that has them.
-local function add_attempt(id, record)
-    local at = #reply
+local function add_attempt(at, id, record)
     reply[at + 1], reply[at + 2], reply[at + 3] = id, record[1], record[4]
 end
 if known < newest then
@@ -117,7 +116,7 @@ if known < newest then
             else
                 reply[#reply + 1] = own and pushed_as(q, job) or job
                 slice.add(#reply[#reply])
-                if own then add_attempt(id_of(q, job), record_of(q, job)) end
+                if own then add_attempt(#reply, id_of(q, job), record_of(q, job)) end
             end
         end
     end
@@ -131,16 +130,21 @@ if explains then
     before = queue_status(q)
 end
 
--- Gives jobs to the worker, PENDING in a queue. `taken` has the ids and records of those with ids.
-local function give(jobs, part, taken)
-    local fields = {'newest', fence + #jobs}
-    for i, job in ipairs(jobs) do
+-- Gives jobs to the worker, PENDING in a queue. Of those with ids `taken` has the ids and records,
+-- and `texts` what they are to do.
+local function give(jobs, part, taken, texts)
+    local format, prefix = string.format, part .. '\0'
+    local fields = {'newest', format('%d', fence + #jobs)}
+    local at = #reply
+    local ids, records = taken and taken.ids, taken and taken.records
+    for i = 1, #jobs do
+        local job = jobs[i]
         fence = fence + 1
-        fields[#fields + 1] = fence
-        fields[#fields + 1] = part .. '\0' .. job
-        reply[#reply + 1] = fence
-        reply[#reply + 1] = taken and pushed_as(q, job) or job
-        if taken then add_attempt(taken[i][2], taken[i][3]) end
+        -- As a text: Redis formats numbers slowly.
+        fields[2 * i + 1], fields[2 * i + 2] = format('%d', fence), prefix .. job
+        reply[at + 1], reply[at + 2] = fence, taken and texts[i] or job
+        if taken then add_attempt(at + 2, ids[i], records[i]) end
+        at = at + width
         if in_turns then take_turn(job, fence, worker) end
     end
     redis.call('SET', P .. 'routemaster:fence', fence)
@@ -222,14 +226,15 @@ for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
             for _ = 1, room > 0 and 10 or 0 do
                 -- `unpack` takes no more at once.
                 local taken = take_own(q, math.min(room, 1000), has_ranks, rates, slice, ends)
-                if explains and not explained and #taken > 0 then
-                    local job, id, record = unpack(taken[1])
-                    explained = select(2, explanations())(q, job, id, record, 1)
+                local got = #taken.jobs
+                if explains and not explained and got > 0 then
+                    explained = select(2, explanations())(q, taken.jobs[1], taken.ids[1],
+                        taken.records[1], 1)
                 end
-                if #taken > 0 then give(begin_attempts(q, taken, worker), q, taken) end
-                if rates then rates.take(#taken) end
-                room = room - #taken
-                if #taken < 1000 or room <= 0 then break end
+                if got > 0 then give(taken.jobs, q, taken, begin_attempts(q, taken, worker)) end
+                if rates then rates.take(got) end
+                room = room - got
+                if got < 1000 or room <= 0 then break end
             end
         elseif room > 0 and in_turns then
             local jobs, rest

@@ -8,25 +8,48 @@ local function adopt(q, job)
     return id
 end
 
+-- The ids of jobs; nil of one that has none. Redis prints numbers slowly, so it is not asked for
+-- each where the first and the last say all: jobs that were pushed one after the other have
+-- consecutive ids, and as many jobs as there are ids from the first to the last are just these.
+local function ids_of(q, jobs)
+    local key, size, numbers = P .. 'routemaster:ids:' .. q, #jobs, {}
+    local first = size > 8 and tonumber(redis.call('ZSCORE', key, jobs[1]))
+    local last = first and tonumber(redis.call('ZSCORE', key, jobs[size]))
+    if last and last - first == size - 1 then
+        local found, same = redis.call('ZRANGE', key, first, last, 'BYSCORE'), 0
+        while same < size and found[same + 1] == jobs[same + 1] do
+            same = same + 1
+            numbers[same] = first + same - 1
+        end
+        if same == size and #found == size then return numbers end
+    end
+    for i, id in ipairs(redis.call('ZMSCORE', key, unpack(jobs))) do numbers[i] = tonumber(id) end
+    return numbers
+end
+
 local function has_expired(record) return record[1] == 0 and record[5] <= now end
 local function is_unfit(record) return has_expired(record) or used_up(record) end
 
--- Pops up to `most` READY jobs that may be begun, with their ids and records. Those that have
--- expired are dropped, those whose attempts are used up BURIED, and those that were deleted passed
--- over: some 1,000 in all. What is left begins with a job that was not deleted. `has_ranks` says
--- whether some may have a priority, `rates`, of throttled.lua, which have to wait for a token,
--- `slice`, of job_slice.lua, when they are too large, and `ends` when those that end are.
+-- Pops up to `most` READY jobs that may be begun. Returns lists of them, of their ids and of their
+-- records, several of which may be one table. Those that have expired are dropped, those whose
+-- attempts are used up BURIED, and those that were deleted passed over: some 1,000 in all. What is
+-- left begins with a job that was not deleted. `has_ranks` says whether some may have a priority,
+-- `rates`, of throttled.lua, which have to wait for a token, `slice`, of job_slice.lua, when they
+-- are too large, and `ends` when those that end are.
 local function take_own(q, most, has_ranks, rates, slice, ends)
     -- Whether this step may end it, if it must end.
     local function may_end(job, record)
         return not is_unfit(record) or ends.fits(size_with_errors(q, job, record))
     end
 
+    -- The record of all that never began, and were pushed with the default options: most jobs.
+    local unbegun = record_in(nil)
     local deleted = deleted_in(q)
-    local taken, ended, in_hand = {}, 0, {}
-    while #taken < most and ended < 1000 and not slice.full and not ends.full do
+    local taken, ended, in_hand = {jobs = {}, ids = {}, records = {}}, 0, {}
+    local own_jobs, own_ids, own_records, count_taken = taken.jobs, taken.ids, taken.records, 0
+    while count_taken < most and ended < 1000 and not slice.full and not ends.full do
         local jobs, has_rank, places = nil, {}, nil
-        local wanted = slice.next(math.min(most - #taken, 1000))
+        local wanted = slice.next(math.min(most - count_taken, 1000))
         if has_ranks then
             local popped = pop_deleted(q, deleted)
             deleted, ended = deleted - popped, ended + popped
@@ -50,10 +73,13 @@ local function take_own(q, most, has_ranks, rates, slice, ends)
         if #jobs == 0 then ended = ended + 1 end
         local packed = #jobs > 0 and
             redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
-        local ids = #jobs > 0 and redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))
-        for i, job in ipairs(jobs) do
-            local id, record = tonumber(ids[i]), record_in(packed[i])
-            if ends.full or not slice.fits(size_of(q, job)) or not may_end(job, record) then
+        local ids = #jobs > 0 and ids_of(q, jobs)
+        for i = 1, #jobs do
+            local job = jobs[i]
+            local id, size = ids[i], size_of(q, job)
+            local record = packed[i] and record_in(packed[i]) or unbegun
+            if ends.full or not slice.fits(size) or
+                not (record == unbegun or may_end(job, record)) then
                 return_next(q, jobs, has_rank, places, i)
                 break
             end
@@ -65,7 +91,7 @@ local function take_own(q, most, has_ranks, rates, slice, ends)
                 job, id, record = rates.in_turn(job, id, record)
                 if not job then ended = ended + 1 end
             end
-            if job and is_unfit(record) then
+            if job and record ~= unbegun and is_unfit(record) then
                 ends.add(size_with_errors(q, job, record))
                 -- Its end may let another of its group in, or keep others from being next.
                 local is_grouped = group_in(record) ~= nil
@@ -87,16 +113,21 @@ local function take_own(q, most, has_ranks, rates, slice, ends)
             elseif job then
                 id = id or adopt(q, job)
                 -- A version before ranks may have put it into the list.
-                if not has_rank[i] then unrank(q, id, record) end
-                if rates then rates.take_of_group(record) end
-                taken[#taken + 1] = {job, id, record}
-                slice.add(size_of(q, job))
+                if record ~= unbegun and not has_rank[i] then unrank(q, id, record) end
+                if rates then
+                    rates.take_of_group(record)
+                    size = size_of(q, job)
+                end
+                count_taken = count_taken + 1
+                own_jobs[count_taken], own_ids[count_taken] = job, id
+                own_records[count_taken] = record
+                slice.add(size)
                 in_hand[job] = true
             end
         end
     end
     pop_deleted(q, deleted)
-    if ended > 0 and #taken == 0 then select(2, queue_names())(q) end
+    if ended > 0 and count_taken == 0 then select(2, queue_names())(q) end
     return taken
 end
 
@@ -106,18 +137,22 @@ local function pushed_as(q, job)
     return keyed and keyed[1] or job
 end
 
--- Counts an attempt of each, by a worker. Returns the jobs.
+-- Counts an attempt of each, by a worker. Returns the jobs as they were pushed.
 local function begin_attempts(q, taken, worker)
-    local fields, jobs = {}, {}
-    for i, one in ipairs(taken) do
-        local record = one[3]
-        record[1], record[2] = record[1] + 1, worker
-        if record[6] ~= -2 then record[6] = -now end
-        jobs[i] = one[1]
-        local keyed = is_keyed(one[1]) and keyed_of(q, one[1])
-        if keyed and keyed[3] == 1 then release_key(q, one[1], keyed) end
-        fields[2 * i - 1], fields[2 * i] = one[1], cmsgpack.pack(record)
+    local fields, texts, packed = {}, {}, {}
+    local jobs, records = taken.jobs, taken.records
+    for i = 1, #jobs do
+        local job, record = jobs[i], records[i]
+        if not packed[record] then
+            record[1], record[2] = record[1] + 1, worker
+            if record[6] ~= -2 then record[6] = -now end
+            packed[record] = cmsgpack.pack(record)
+        end
+        local keyed = is_keyed(job) and keyed_of(q, job)
+        texts[i] = keyed and keyed[1] or job
+        if keyed and keyed[3] == 1 then release_key(q, job, keyed) end
+        fields[2 * i - 1], fields[2 * i] = job, packed[record]
     end
     if #jobs > 0 then redis.call('HSET', P .. 'routemaster:job:' .. q, unpack(fields)) end
-    return jobs
+    return texts
 end
