@@ -133,3 +133,18 @@ TEST_CASE("redis: each job comes with its own id, also when others fell due befo
     CHECK(leases.back().job == "job 12");
     for (const auto& lease : leases) CHECK(lease.id == ids.at(lease.job));
 }
+
+TEST_CASE("redis: many jobs that are acquired at once stand in tables, which have nothing else") {
+    RedisScene s;
+    constexpr int count = 100;
+    for (int n = 0; n < count; ++n) s.perform(PushJob{"work", std::to_string(n), s.now});
+    const AcquireJobs step{.queue = "work", .worker = s.worker, .limit = count};
+    REQUIRE(s.perform(step).leases.size() == count);
+    const auto leases = "routemaster:leases:" + std::string{s.worker.text()};
+    // With the newest fence.
+    CHECK(s.other({"HLEN", leases}).number == count + 1);
+    CHECK(s.other({"HLEN", "routemaster:job:work"}).number == count);
+    for (const auto& key : {leases, std::string{"routemaster:job:work"}}) {
+        CHECK(s.other({"OBJECT", "ENCODING", key}).text == "hashtable");
+    }
+}

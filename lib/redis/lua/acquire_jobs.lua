@@ -149,7 +149,7 @@ local function give(jobs, part, taken, texts)
     end
     redis.call('SET', P .. 'routemaster:fence', fence)
     redis.call('LPUSH', P .. 'jobs:pending:' .. part .. ':' .. worker, unpack(jobs))
-    redis.call('HSET', leases, unpack(fields))
+    set_fields(leases, fields)
     redis.call('SADD', P .. 'jobs:pending:index:' .. part, worker)
     redis.call('SADD', P .. 'routemaster:queues', q)
 end

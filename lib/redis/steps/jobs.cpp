@@ -128,8 +128,8 @@ struct StepProtocol<AcquireJobs> {
             "explanations", {keyed, record, waiting, deleted, lua::queue_status, lua::job_status},
             "queue_status, job_status");
         return compose(AcquireJobs::traits,
-                       {expect, index, wake, job, callback, ordering_group, ready, place, turns,
-                        groups, ends, own_jobs, limits, explanations, job_slice},
+                       {expect, index, wake, job, callback, ordering_group, ready, place,
+                        set_fields, turns, groups, ends, own_jobs, limits, explanations, job_slice},
                        acquire_jobs);
     }
     static void request(Request& request, const AcquireJobs& step) {

@@ -1,4 +1,4 @@
--- Acquires jobs that have ids.
+-- Acquires jobs that have ids. Needs set_fields.lua.
 
 -- Gives an id to a job that was pushed by a version without ids.
 local function adopt(q, job)
@@ -153,6 +153,6 @@ local function begin_attempts(q, taken, worker)
         if keyed and keyed[3] == 1 then release_key(q, job, keyed) end
         fields[2 * i - 1], fields[2 * i] = job, packed[record]
     end
-    if #jobs > 0 then redis.call('HSET', P .. 'routemaster:job:' .. q, unpack(fields)) end
+    if #jobs > 0 then set_fields(P .. 'routemaster:job:' .. q, fields) end
     return texts
 end
