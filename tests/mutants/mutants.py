@@ -73,9 +73,9 @@ PROGRAMS = {
         ["tests/unit/job_table_test.cpp"],
         ["tests/unit/kept_keys_test.cpp"],
         ["tests/unit/message_list_test.cpp"],
-        ["tests/unit/store_test.cpp"],
+        ["tests/threads/store_test.cpp"],
         ["tests/unit/timer_turns_test.cpp"],
-        ["tests/unit/uid_test.cpp"],
+        ["tests/threads/uid_test.cpp"],
     ],
     "simulation": [
         [

@@ -1,12 +1,12 @@
 #include <string>
 
-#include "http_api_scenario.hpp"
 #include "routemaster/action_runner.hpp"
 #include "routemaster/action_timers.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/timer_requests.hpp"
 #include "support/hand_runner.hpp"
+#include "support/http_api_scenario.hpp"
 
 using namespace http_api_test;
 

@@ -1,8 +1,8 @@
 #include <array>
 #include <set>
 
-#include "http_api_scenario.hpp"
 #include "routemaster/random.hpp"
+#include "support/http_api_scenario.hpp"
 #include "support/seed.hpp"
 
 using namespace http_api_test;

@@ -1,7 +1,7 @@
 #include <string>
 #include <utility>
 
-#include "http_api_scenario.hpp"
+#include "support/http_api_scenario.hpp"
 
 using namespace http_api_test;
 

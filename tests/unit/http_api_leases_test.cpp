@@ -1,12 +1,12 @@
 #include <memory>
 
-#include "http_api_scenario.hpp"
 #include "routemaster/api_tokens.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/delayer.hpp"
 #include "routemaster/job_leases.hpp"
 #include "routemaster/job_queue.hpp"
 #include "support/hand_runner.hpp"
+#include "support/http_api_scenario.hpp"
 
 using namespace http_api_test;
 

@@ -1,4 +1,4 @@
-#include "http_api_scenario.hpp"
+#include "support/http_api_scenario.hpp"
 
 using namespace http_api_test;
 

@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
-#include "http_api_scenario.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/delayer.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/timer_requests.hpp"
 #include "support/hand_runner.hpp"
+#include "support/http_api_scenario.hpp"
 
 using namespace http_api_test;
 

@@ -1,6 +1,6 @@
 #include <set>
 
-#include "http_api_scenario.hpp"
+#include "support/http_api_scenario.hpp"
 
 using namespace http_api_test;
 

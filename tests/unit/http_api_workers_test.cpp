@@ -1,5 +1,5 @@
-#include "http_api_scenario.hpp"
 #include "routemaster/job_queue.hpp"
+#include "support/http_api_scenario.hpp"
 
 using namespace http_api_test;
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "http_api_scenario.hpp"
+#include "support/http_api_scenario.hpp"
 
 using namespace http_api_test;
 

@@ -22,7 +22,7 @@ using test::await;
 
 namespace {
 
-struct ThreadScene {
+struct ListenerScene {
     void post(int count, TimerOptions options = {}, Duration delay = Duration{0}) {
         std::vector<TimerPost> posts;
         for (int i = 0; i < count; ++i) {
@@ -49,7 +49,7 @@ std::size_t number_of(const Timer& timer) {
 
 TEST_CASE("a listener with threads handles each of many timers once") {
     constexpr int count = 20'000;
-    ThreadScene scene;
+    ListenerScene scene;
     std::vector<std::atomic<int>> times(count);
     scene.post(count, {.retries_max = 3, .confirm_within = Duration{60'000}});
     auto listener =
@@ -64,7 +64,7 @@ TEST_CASE("a listener with threads handles each of many timers once") {
 
 TEST_CASE("several listeners share many timers, and each is handled once") {
     constexpr int count = 10'000;
-    ThreadScene scene;
+    ListenerScene scene;
     std::vector<std::atomic<int>> times(count);
     std::vector<TimerListener> listeners;
     for (int i = 0; i < 3; ++i) {
@@ -78,7 +78,7 @@ TEST_CASE("several listeners share many timers, and each is handled once") {
 }
 
 TEST_CASE("no timer fires before its time, and a listener sleeps no longer than to it") {
-    ThreadScene scene;
+    ListenerScene scene;
     std::atomic<int> early{0};
     std::atomic<int> fired{0};
     const auto listener = scene.calls.listen([&](const Timer& timer) {
@@ -91,7 +91,7 @@ TEST_CASE("no timer fires before its time, and a listener sleeps no longer than 
 }
 
 TEST_CASE("as many handlers run at once as there are threads, and no more") {
-    ThreadScene scene;
+    ListenerScene scene;
     std::atomic<int> running{0};
     std::atomic<int> most{0};
     std::latch released{1};
@@ -113,7 +113,7 @@ TEST_CASE("as many handlers run at once as there are threads, and no more") {
 }
 
 TEST_CASE("a listener whose slots are taken leaves what is due to others") {
-    ThreadScene scene;
+    ListenerScene scene;
     std::atomic<bool> begun{false};
     std::latch released{1};
     const auto busy = scene.calls.listen([&](const Timer&) {
@@ -130,7 +130,7 @@ TEST_CASE("a listener whose slots are taken leaves what is due to others") {
 }
 
 TEST_CASE("a responder confirms from any thread") {
-    ThreadScene scene;
+    ListenerScene scene;
     std::mutex mutex;
     std::vector<TimerResponder> waiting;
     std::atomic<int> begun{0};
@@ -155,7 +155,7 @@ TEST_CASE("a responder confirms from any thread") {
 }
 
 TEST_CASE("a listener that is stopped lets handlers end within the grace, and begins no other") {
-    ThreadScene scene;
+    ListenerScene scene;
     std::atomic<int> begun{0};
     std::latch released{1};
     auto listener = scene.calls.listen(
@@ -178,7 +178,7 @@ TEST_CASE("a listener that is stopped lets handlers end within the grace, and be
 }
 
 TEST_CASE("a handler may use its namespace, and a timer post the next") {
-    ThreadScene scene;
+    ListenerScene scene;
     std::atomic<int> rounds{0};
     const auto listener = scene.calls.listen([&](const Timer& timer) {
         if (++rounds < 20) scene.calls.post(timer.payload, Duration{1}, {.id = timer.id}).value();
@@ -189,7 +189,7 @@ TEST_CASE("a handler may use its namespace, and a timer post the next") {
 }
 
 TEST_CASE("a listener is not to be polled once it was started, nor started once polled") {
-    ThreadScene scene;
+    ListenerScene scene;
     TimerListener listener{scene.store, "calls", TimerHandler{[](const Timer&) {}}};
     listener.poll(system_clock().now());
     CHECK_THROWS_AS(listener.start(), Failure);

@@ -1,8 +1,8 @@
 #include <deque>
 #include <thread>
 
-#include "http_api_scenario.hpp"
 #include "routemaster/testing/faulty_store.hpp"
+#include "support/http_api_scenario.hpp"
 
 using namespace http_api_test;
 

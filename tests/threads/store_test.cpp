@@ -25,13 +25,13 @@ using testing::FaultyStore;
 
 namespace {
 
-constexpr TimePoint noon = from_milliseconds(1'000);
+constexpr TimePoint instant = from_milliseconds(1'000);
 
 Result<Pushed> push(Store& store, const std::string& job) {
-    return perform(store, PushJob{"q", job, noon}, noon);
+    return perform(store, PushJob{"q", job, instant}, instant);
 }
 
-std::uint64_t ready(Store& store) { return perform(store, CountJobs{"q"}, noon).value().ready; }
+std::uint64_t ready(Store& store) { return perform(store, CountJobs{"q"}, instant).value().ready; }
 
 }  // namespace
 
@@ -39,7 +39,7 @@ TEST_CASE("one step can be performed with a completion or waited for") {
     MemoryStore store;
     CHECK(push(store, "a").value() == PushOutcome::pushed);
     std::optional<QueueStatus> replied;
-    submit(store, CountJobs{"q"}, noon,
+    submit(store, CountJobs{"q"}, instant,
            [&](Result<QueueStatus> reply) { replied = reply.value(); });
     CHECK(replied == QueueStatus{.ready = 1});
     const auto refused = push(store, "");
@@ -102,8 +102,8 @@ TEST_CASE("a lost request is not performed, a lost reply is") {
     CHECK(unheard.error().code() == Errc::unavailable);
     CHECK(unheard.error().retryable());
     CHECK(ready(memory) == 0);
-    Step step{PushJob{"q", "a", noon}};
-    const auto in_doubt = perform_all(store, {&step, 1}, noon).front();
+    Step step{PushJob{"q", "a", instant}};
+    const auto in_doubt = perform_all(store, {&step, 1}, instant).front();
     REQUIRE_FALSE(in_doubt.has_value());
     CHECK(in_doubt.error().code() == Errc::timed_out);
     CHECK(ready(memory) == 1);
@@ -122,7 +122,7 @@ TEST_CASE("a step in doubt is repeated when that does no harm") {
     CHECK(store.count(Fault::lost_reply) == 2);
     store.script({Fault::lost_reply});
     bool replied = false;
-    submit(store, PushJob{"q", "b", noon}, noon,
+    submit(store, PushJob{"q", "b", instant}, instant,
            [&](Result<Pushed> outcome) { replied = outcome.value() == PushOutcome::duplicate; });
     CHECK(replied);
     CHECK(ready(memory) == 2);
@@ -134,7 +134,7 @@ TEST_CASE("a step that stays in doubt is not repeated for ever") {
     CHECK(push(store, "a").error().code() == Errc::timed_out);
     CHECK(store.count(Fault::lost_reply) == repeats_max + 1);
     std::optional<std::error_code> replied;
-    submit(store, PushJob{"q", "b", noon}, noon,
+    submit(store, PushJob{"q", "b", instant}, instant,
            [&](const Result<Pushed>& outcome) { replied = outcome.error().code(); });
     CHECK(replied == Errc::timed_out);
     CHECK(store.count(Fault::lost_reply) == 2 * (repeats_max + 1));
@@ -148,13 +148,13 @@ TEST_CASE("a step that was in doubt stays so when its repetition is refused") {
     CHECK(push(store, "a").error().code() == Errc::timed_out);
     store.script(doubtful);
     std::optional<std::error_code> replied;
-    submit(store, PushJob{"q", "b", noon}, noon,
+    submit(store, PushJob{"q", "b", instant}, instant,
            [&](const Result<Pushed>& reply) { replied = reply.error().code(); });
     CHECK(replied == Errc::timed_out);
     CHECK(ready(memory) == 2);
     // Nothing was done by one that only reads.
     store.script(doubtful);
-    CHECK(perform(store, CountJobs{"q"}, noon).error().code() == Errc::unavailable);
+    CHECK(perform(store, CountJobs{"q"}, instant).error().code() == Errc::unavailable);
 }
 
 TEST_CASE("an event whose publication is in doubt is not published again") {
@@ -164,10 +164,10 @@ TEST_CASE("an event whose publication is in doubt is not published again") {
     const PublishEvent step{.topic = "orders",
                             .publisher = std::nullopt,
                             .message = "1",
-                            .timestamp = noon,
+                            .timestamp = instant,
                             .uid = Uid{1, 1}};
-    CHECK(perform(store, step, noon).error().code() == Errc::timed_out);
-    CHECK(perform(memory, ListTopics{}, noon).value().at(0).events == 1);
+    CHECK(perform(store, step, instant).error().code() == Errc::timed_out);
+    CHECK(perform(memory, ListTopics{}, instant).value().at(0).events == 1);
 }
 
 TEST_CASE("a fault affects every step of its submission") {
@@ -175,8 +175,9 @@ TEST_CASE("a fault affects every step of its submission") {
     FaultyStore store{memory};
     for (const auto fault : {Fault::lost_request, Fault::lost_reply}) {
         store.script({fault});
-        std::vector<Step> steps{PushJob{"q", "a", noon}, PushJob{"q", "b", noon}, ListTopics{}};
-        const auto outcomes = perform_all(store, steps, noon);
+        std::vector<Step> steps{PushJob{"q", "a", instant}, PushJob{"q", "b", instant},
+                                ListTopics{}};
+        const auto outcomes = perform_all(store, steps, instant);
         CHECK(outcomes.size() == 3);
         for (const auto& outcome : outcomes) CHECK_FALSE(outcome.has_value());
         CHECK(ready(memory) == (fault == Fault::lost_request ? 0 : 2));
@@ -190,7 +191,7 @@ TEST_CASE("random faults are as frequent as requested and replay alike") {
         std::string pattern;
         for (int i = 0; i < 1'000; ++i) {
             Step step{ListTopics{}};
-            const auto reply = perform_all(store, {&step, 1}, noon).front();
+            const auto reply = perform_all(store, {&step, 1}, instant).front();
             pattern += reply ? '.' : reply.error().code() == Errc::timed_out ? 'r' : 'q';
         }
         return pattern;

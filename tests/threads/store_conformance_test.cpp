@@ -26,11 +26,11 @@ public:
     }
 };
 
-std::string text_of_failure(void (*act)(Scenario&)) {
+std::string text_of_failure(void (*act)(testing::Scenario&)) {
     MemoryStore memory;
     ForgetfulStore store{memory};
     const StoreTraits traits;
-    Scenario scenario{store, traits};
+    testing::Scenario scenario{store, traits};
     try {
         act(scenario);
     } catch (const ConformanceFailure& failure) {
@@ -65,21 +65,21 @@ TEST_CASE("a failure names the place of the expectation, and what was expected a
 }
 
 TEST_CASE("a scenario ends at the first thing that goes wrong") {
-    CHECK(text_of_failure([](Scenario& s) {
+    CHECK(text_of_failure([](testing::Scenario& s) {
               s.push("a");
               s.perform(NackJob{s.take_work(), s.now()});
               s.take_work();
           }).ends_with("jobs acquired from work: expected 1, got 0"));
-    CHECK(text_of_failure([](Scenario& s) {
+    CHECK(text_of_failure([](testing::Scenario& s) {
               s.push("");
           }).ends_with("the step failed: job: must not be empty: invalid"));
-    CHECK(text_of_failure([](Scenario& s) {
+    CHECK(text_of_failure([](testing::Scenario& s) {
               s.expect_refused(ListTopics{}, "limit");
           }).ends_with("a step with a bad limit was done"));
-    CHECK(text_of_failure([](Scenario& s) {
+    CHECK(text_of_failure([](testing::Scenario& s) {
               s.expect_refused(ListTopics{{.after = "", .limit = 0}}, "after");
           }).ends_with("an error about after must name it: limit: must be at least 1: invalid"));
-    CHECK(text_of_failure([](Scenario& s) {
+    CHECK(text_of_failure([](testing::Scenario& s) {
               const auto before = s.snapshot();
               s.publish("orders");
               expect_unchanged(s.snapshot(), before);
