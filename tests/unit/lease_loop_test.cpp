@@ -318,6 +318,48 @@ TEST_CASE("slices of settlements that the store refuses are repeated until all a
     CHECK(scene.queue() == QueueStatus{});
 }
 
+TEST_CASE("large jobs that are released leave in slices, each once the one before is answered") {
+    LeaseScene scene;
+    lease_large(scene, "abcde");
+    scene.disturbed.delay<ReleaseJob>();
+    for (Id id = 1; id <= 5; ++id) scene.worker.loop.release(id, scene.now + hour);
+    scene.worker.wake();
+    scene.run_for(Duration{10'000});
+    CHECK(scene.disturbed.times_of<ReleaseJob>().size() == 2);
+    scene.disturbed.release();
+    scene.run();
+    CHECK(scene.disturbed.times_of<ReleaseJob>().size() == 5);
+    CHECK(scene.queue() == QueueStatus{.scheduled = 5});
+}
+
+TEST_CASE("a thousand released jobs leave together, and no more") {
+    LeaseScene scene{1'100};
+    scene.push_many(1'100);
+    scene.run();
+    REQUIRE(scene.worker.loop.leased() == 1'100);
+    scene.disturbed.delay<ReleaseJob>();
+    for (Id id = 1; id <= 1'100; ++id) scene.worker.loop.release(id, scene.now + hour);
+    scene.worker.wake();
+    scene.run();
+    CHECK(scene.disturbed.times_of<ReleaseJob>().size() == 1'000);
+    scene.disturbed.release();
+    scene.run();
+    CHECK(scene.queue() == QueueStatus{.scheduled = 1'100});
+}
+
+TEST_CASE("a released job that the store refuses goes back after growing waits") {
+    LeaseScene scene{1};
+    scene.push("resize");
+    scene.run();
+    scene.disturbed.refuse<ReleaseJob>(3);
+    scene.worker.loop.release(1, scene.now + hour);
+    scene.worker.wake();
+    scene.run_for(Duration{5'000});
+    CHECK(scene.waits<ReleaseJob>() == std::vector<std::int64_t>{100, 200, 400});
+    CHECK(scene.queue() == QueueStatus{.scheduled = 1});
+    CHECK(scene.log.count(LogLevel::warning, "the store failed") == 1);
+}
+
 TEST_CASE("a beginning that the store refuses is asked for again after growing waits") {
     LeaseScene scene;
     scene.push("resize");
@@ -483,6 +525,53 @@ TEST_CASE("settlements are awaited for as long as the store does some of them") 
     }
     CHECK(scene.worker.loop.retired());
     CHECK(scene.worker.notes.settlements.size() == 5);
+}
+
+TEST_CASE("a worker that ends gives large jobs back in slices while it awaits a settlement") {
+    LeaseScene scene;
+    lease_large(scene, "abcde");
+    scene.disturbed.delay<AckJob>();
+    scene.ack(1);
+    scene.run();
+    for (Id id = 2; id <= 5; ++id) scene.worker.loop.release(id);
+    scene.disturbed.delay<ReleaseJob>();
+    scene.worker.close(scene.now);
+    CHECK(scene.disturbed.times_of<ReleaseJob>().size() == 2);
+    scene.disturbed.release();
+    scene.run();
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.queue() == QueueStatus{.ready = 4});
+}
+
+TEST_CASE("a worker does not end before jobs that are to run later have gone back") {
+    LeaseScene scene;
+    lease_large(scene, "abcde");
+    scene.disturbed.delay<ReleaseJob>();
+    for (Id id = 1; id <= 5; ++id) scene.worker.loop.release(id, scene.now + hour);
+    scene.worker.close(scene.now);
+    for (int slices = 0; slices < 3; ++slices) {
+        scene.run_for(Duration{3'000});
+        CHECK(!scene.worker.loop.retired());
+        scene.disturbed.release();
+        scene.disturbed.delay<ReleaseJob>();
+        scene.run();
+    }
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.queue() == QueueStatus{.scheduled = 5});
+}
+
+TEST_CASE("jobs that the store does not take back are released by the end of their worker") {
+    LeaseScene scene;
+    scene.push("resize");
+    scene.run();
+    scene.disturbed.refuse<ReleaseJob>(1'000);
+    scene.worker.loop.release(1, scene.now + hour);
+    scene.worker.close(scene.now);
+    scene.run_for(Duration{4'999});
+    CHECK(!scene.worker.loop.retired());
+    scene.run_for(Duration{1});
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
 
 TEST_CASE("a store that cannot retire a worker does not keep it from ending") {

@@ -80,6 +80,7 @@ TimePoint LeaseLoop::send(std::size_t free) {
     // so that it does not wait for their being durable.
     post_settlements();
     post(std::exchange(begins_.steps, {}), Begun{std::exchange(begins_.ids, {}), {}});
+    post_released();
     post_others();
     if (retires) retire();
     ask_for_jobs();
@@ -95,6 +96,7 @@ TimePoint LeaseLoop::next_poll() const {
     auto next = next_heartbeat_;
     if (now_ < schedule_.trouble_at()) next = std::min(next, schedule_.trouble_at());
     if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
+    if (!released_.empty() && !giving_back_) next = std::min(next, give_back_at_);
     if (unannounced_) next = std::min(next, unannounced_->until);
     if (closing()) {
         return std::min(next, !over(now_) ? *close_at_ : now_ < settle_by_ ? settle_by_ : never);
@@ -308,6 +310,7 @@ void LeaseLoop::clock_set_back() {
     first_heartbeat_ = first_heartbeat_ == never ? never : std::min(first_heartbeat_, now_);
     const auto waiting = std::exchange(retries_, {});
     for (const auto& [at, id] : waiting) retries_.emplace(std::min(at, now_), id);
+    give_back_at_ = std::min(give_back_at_, now_);
 }
 
 void LeaseLoop::release(Id id, TimePoint run_at) {
@@ -383,13 +386,18 @@ void LeaseLoop::wind_up() {
     settling_bytes_ = 0;
     refused_ = 0;
     retries_.clear();
-    // The retirement releases what is to run at once, with few steps, however much it is.
-    std::erase_if(released_, [this](const Released& each) { return each.run_at <= now_; });
+    // The retirement releases them, with few steps, however many they are.
+    released_.clear();
 }
 
 bool LeaseLoop::awaiting() const {
-    if (leased_.empty()) return false;
-    if (!over(now_) || now_ < settle_by_) return true;
+    const bool in_time = !over(now_) || now_ < settle_by_;
+    if (in_time && !leased_.empty()) return true;
+    // The retirement releases all that is left, to run at once.
+    const auto runs_later = [this](const Released& each) { return each.run_at > now_; };
+    if (in_time && (giving_back_ || std::any_of(released_.begin(), released_.end(), runs_later))) {
+        return true;
+    }
     return std::any_of(leased_.begin(), leased_.end(),
                        [](const auto& any) { return !any.second.settlement; });
 }
@@ -422,15 +430,50 @@ void LeaseLoop::post(std::vector<Step> steps, Back event) {
                   });
 }
 
-void LeaseLoop::post_others() {
-    for (auto& [lease, run_at] : released_) {
+/// Sends a slice once the store has answered for the one before: very many large jobs may go back
+/// at once, when a worker ends or lost its clients.
+void LeaseLoop::post_released() {
+    if (giving_back_ || now_ < give_back_at_) return;
+    GaveBack event;
+    std::vector<Step> steps;
+    std::size_t bytes = 0;
+    for (; !released_.empty() && steps.size() < released_max; released_.pop_front()) {
+        const auto& [lease, run_at] = released_.front();
+        if (bytes > 0 && bytes + lease.job.size() > job_slice_bytes_max) break;
+        bytes += lease.job.size();
         if (is_ruby_queue(options_.queue)) {
-            others_.emplace_back(NackJob{std::move(lease), run_at});
+            steps.emplace_back(NackJob{lease, run_at});
         } else {
-            others_.emplace_back(ReleaseJob{std::move(lease), run_at});
+            steps.emplace_back(ReleaseJob{lease, run_at});
         }
+        event.leases.push_back(std::move(released_.front()));
     }
-    released_.clear();
+    giving_back_ = !steps.empty();
+    post(std::move(steps), std::move(event));
+}
+
+/// What the store could not do is done again after a wait: as long as the worker lives, nobody else
+/// would get the job.
+void LeaseLoop::on(GaveBack& back) {
+    giving_back_ = false;
+    std::optional<Error> problem;
+    for (std::size_t i = 0; i < back.leases.size(); ++i) {
+        const auto& outcome = back.outcomes[i];
+        if (outcome || is_final(outcome.error())) continue;
+        problem = outcome.error();
+        released_.push_back(std::move(back.leases[i]));
+    }
+    if (!problem) {
+        give_back_refusals_ = 0;
+        // The store goes on: the next slice is awaited as long as that.
+        settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
+        return;
+    }
+    if (give_back_refusals_ == 0) warn("the store failed: " + problem->message());
+    give_back_at_ = now_ + refusal_backoff(give_back_refusals_++);
+}
+
+void LeaseLoop::post_others() {
     if (others_.empty()) return;
     auto steps = std::exchange(others_, {});
     store_.submit(steps, now_, [event_queue = events_.shared()](std::span<Outcome> outcomes) {

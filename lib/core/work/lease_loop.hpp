@@ -65,7 +65,8 @@ void check_times(Duration heartbeat_interval, Duration worker_silence, Duration 
 /// to poll next. Steps about many jobs leave together.
 ///
 /// Settlements leave in slices, each once the store has answered those before: of their jobs it has
-/// no more than `job_slice_bytes_max` to answer for, or one job.
+/// no more than `job_slice_bytes_max` to answer for, or one job. So do those that are released, of
+/// which there are no more than `released_max` in a slice, either.
 ///
 /// It has no more leases than the owner had slots for. Those that are left at its end are released,
 /// and the store forgets the worker. A step about a lease that the store refuses is repeated,
@@ -247,6 +248,10 @@ private:
         std::vector<Outcome> outcomes{};
         std::size_t bytes = 0;  // Of the jobs.
     };
+    struct GaveBack {
+        std::vector<Released> leases{};
+        std::vector<Outcome> outcomes{};
+    };
     struct Retired {
         Result<ReleasedJobs> jobs;
     };
@@ -258,7 +263,7 @@ private:
         std::string why;  // The first of them had not begun.
         TimePoint until;  // How long its wake-up is awaited.
     };
-    using Event = std::variant<GotJobs, Heard, Begun, Settled, Retired, MoreToScrub>;
+    using Event = std::variant<GotJobs, Heard, Begun, Settled, GaveBack, Retired, MoreToScrub>;
 
     using OwnEventQueue = detail::OwnEventQueue<Event>;
 
@@ -279,6 +284,7 @@ private:
     void on(Heard& heard);
     void on(Begun& begun);
     void on(Settled& settled);
+    void on(GaveBack& back);
     void on(Retired& retired);
     void on(MoreToScrub&);
 
@@ -294,6 +300,7 @@ private:
     void clock_set_back();
     void send_settlement(Id id);
     void post_settlements();
+    void post_released();
 
     void stay_alive();
     void beat();
@@ -343,7 +350,10 @@ private:
     Outgoing begins_;
     std::deque<Id> unsent_;     // Whose settlements are to be sent, in this order.
     std::vector<Step> others_;  // Their replies matter little.
-    std::vector<Released> released_;
+    std::deque<Released> released_;
+    bool giving_back_ = false;  // The store is to answer for a slice of released ones.
+    TimePoint give_back_at_{};  // Not before: the store could not do it.
+    std::uint32_t give_back_refusals_ = 0;
     TimePoint first_heartbeat_ = never;
     TimePoint last_heartbeat_ = never;
     bool spared_others_ = false;   ///< It did not look for the dead with its last heartbeat.
