@@ -44,7 +44,10 @@ struct JobLeasesOptions {
     /// memory beside that of its store. From there on nobody gets one; what waits already may.
     std::size_t leased_bytes_max = std::size_t{1} << 30U;
     std::size_t queues_max = 256;  ///< Queues in use at once.
-    RetryPolicy retry{};           ///< When a job runs again whose worker does not say when.
+    /// Whether it looks for dead workers also while nobody asks for jobs. Somebody must, or their
+    /// jobs stay PENDING: a worker in the same process does.
+    bool finds_dead = true;
+    RetryPolicy retry{};  ///< When a job runs again whose worker does not say when.
     /// Decides the jitter of waits; absent: from the machine.
     std::optional<std::uint64_t> seed{};
     Log log{};  ///< Gets leases that ended because their worker was silent.
@@ -114,7 +117,7 @@ struct AttemptEnd {
 /// worker that was only slow changes nothing (`lease_lost`). When very many leases are over at
 /// once, they end in slices of `job_slice_bytes_max` of jobs, one after the other; until its turn
 /// comes, each lasts. If the process of this object dies, its leases end as those of a
-/// `WorkerPool`: within 5 s by default.
+/// `WorkerPool`, within 5 s by default, provided that another worker or `JobLeases` lives.
 ///
 /// **Waiting.** A request that waits costs some memory, and no thread. A job that becomes READY
 /// wakes one request. Those who wait for a queue are served in their order. A client that is known

@@ -9,6 +9,7 @@
 
 #include "core/work/event_queue.hpp"
 #include "core/work/leases/attempt_end.hpp"
+#include "core/work/leases/dead_search.hpp"
 #include "core/work/leases/leased_queue.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/perform.hpp"
@@ -93,7 +94,8 @@ public:
     Impl(Store& store, JobLeasesOptions options)
         : store_{store},
           options_{std::move(options)},
-          random_{options_.seed ? *options_.seed : entropy()} {
+          random_{options_.seed ? *options_.seed : entropy()},
+          search_{store, options_.heartbeat_interval, options_.worker_silence} {
         detail::check_times(options_.heartbeat_interval, options_.worker_silence,
                             options_.poll_interval, options_.wake_grace);
     }
@@ -134,7 +136,8 @@ public:
             std::visit([this](auto& any) { on(any); }, event);
         }
         leave_idle();
-        auto next = never;
+        // A queue that is in use looks for the dead itself.
+        auto next = search_.poll(now, options_.finds_dead && queues_.empty() && !closing_);
         for (const auto& [name, queue] : queues_) next = std::min(next, queue->send());
         for (const auto& queue : ending_) next = std::min(next, queue->send());
         std::erase_if(ending_, [](const auto& queue) { return queue->over(); });
@@ -144,6 +147,7 @@ public:
     void wake_with(std::function<void()> wake) {
         wake_ = std::move(wake);
         events_->wake_with(wake_);
+        search_.wake_with(wake_);
         for (const auto& [name, queue] : queues_) queue->wake_with(wake_);
         for (const auto& queue : ending_) queue->wake_with(wake_);
     }
@@ -279,6 +283,7 @@ private:
     Store& store_;
     const JobLeasesOptions options_;
     Random random_;
+    detail::DeadSearch search_;
     detail::OwnEventQueue<Event> events_;
     std::function<void()> wake_;
     TimePoint now_{};

@@ -157,8 +157,13 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
 }
 
 /// Requests that wait for jobs leave half of the connections to others.
-JobLeasesOptions lease_options(const WebSettings& settings, const Log& log) {
-    return {.waiting_max = std::max(settings.connections_max / 2, 1U), .log = log};
+JobLeasesOptions lease_options(const ProcessSettings& process, const WebSettings& settings,
+                               bool has_worker, const Log& log) {
+    JobLeasesOptions options{.waiting_max = std::max(settings.connections_max / 2, 1U),
+                             .finds_dead = !has_worker,
+                             .log = log};
+    if (process.store.shared_with_ruby()) options.worker_silence = ruby_worker_silence;
+    return options;
 }
 
 /// Those that wait for timers leave half of what is left.
@@ -222,7 +227,7 @@ WebComponent::WebComponent(Store& store, const ProcessSettings& process,
                            const WebSettings& settings, const Log& log, Trouble trouble)
     : address_{settings.listening.endpoint.address},
       leases_{with_clients(guarded(store, settings, log), settings.clients),
-              lease_options(settings, log)},
+              lease_options(process, settings, trouble != nullptr, log)},
       timers_{store, timer_options(settings, log)},
       api_{admitting(store),
            api_options(process, settings, log, std::move(trouble), leases_, timers_)},

@@ -10,7 +10,10 @@
 #include <memory>
 #include <string>
 
+#include "routemaster/clock.hpp"
 #include "routemaster/codec/json.hpp"
+#include "routemaster/time.hpp"
+#include "support/await.hpp"
 #include "support/redis_server.hpp"
 #include "support/running_fleet.hpp"
 
@@ -105,4 +108,35 @@ TEST_CASE("the jobs that a killed web had leased are leased by another within 5 
     const auto path = "/jobs/" + field(lost, "id") + "/ack";
     CHECK(post(other, path, naming(field(lost, "lease"))).status == 409);
     CHECK(post(other, path, naming(field(again, "lease"))).status == 204);
+}
+
+TEST_CASE("a web that nobody asks for jobs finds the dead") {
+    test::RedisServer redis;
+    RunningWeb one{redis.url()};
+    const RunningWeb other{redis.url()};
+    REQUIRE(post(one, "/jobs", R"({"name":"a"})").status == 200);
+    REQUIRE(post(one, "/lease", R"({"lease_time":60000})").status == 200);
+    one.process().signal(SIGKILL);
+    one.process().wait();
+    const auto killed = std::chrono::steady_clock::now();
+    const auto is_ready = [&] {
+        return other.ask("GET", images_path, test::root_key).body.find(R"("ready":1)") !=
+               std::string::npos;
+    };
+    CHECK(!is_ready());
+    CHECK(test::await(is_ready));
+    CHECK(std::chrono::steady_clock::now() - killed < 5s);
+}
+
+TEST_CASE("a web in a mixed fleet leaves Ruby workers their silence") {
+    test::RedisServer redis;
+    const RunningWeb web{redis.url(), {"--mixed-fleet"}};
+    const auto heard_before = [&](std::chrono::milliseconds span) {
+        const auto at = system_clock().now() - span;
+        redis.command({"HSET", "workers", "ruby", std::to_string(to_milliseconds(at))});
+        REQUIRE(post(web, "/lease", R"({"wait":1500})").status == 200);
+        return redis.command({"HEXISTS", "workers", "ruby"}).number == 1;
+    };
+    CHECK(heard_before(15s));
+    CHECK(!heard_before(60s));
 }

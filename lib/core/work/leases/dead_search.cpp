@@ -1,0 +1,37 @@
+#include "core/work/leases/dead_search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "routemaster/perform.hpp"
+
+namespace routemaster::detail {
+
+TimePoint DeadSearch::poll(TimePoint now, bool needed) {
+    for (const auto& reply : events_->take().events) note(reply, now);
+    if (!needed) {
+        look_at_ = now + interval_;
+        return never;
+    }
+    // At first, and when the clock was set back, it waits until all live workers were heard of.
+    look_at_ = std::min(look_at_, now + silence_);
+    if (asked_at_) return never;
+    if (now < look_at_) return look_at_;
+    // All of a process or a machine stand still together, and a clock that is set forward looks the
+    // same. But who is always late looks each second time.
+    spared_others_ = now - look_at_ >= interval_ && !spared_others_;
+    if (spared_others_) return look_at_ = now + silence_;
+    asked_at_ = now;
+    submit(store_, ScrubWorkers{silence_}, now,
+           [events = events_.shared()](const Result<ReleasedJobs>& reply) { events->put(reply); });
+    return events_->empty() ? never : now;
+}
+
+void DeadSearch::note(const Result<ReleasedJobs>& reply, TimePoint now) {
+    const auto asked_at = *std::exchange(asked_at_, std::nullopt);
+    // The others could not reach the store, either.
+    const bool was_away = !reply || now - asked_at >= 2 * interval_;
+    look_at_ = was_away ? now + silence_ : reply->more ? now : asked_at + interval_;
+}
+
+}  // namespace routemaster::detail

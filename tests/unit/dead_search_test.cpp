@@ -1,0 +1,124 @@
+// Dead workers are found though nobody asks for jobs.
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "routemaster/job_leases.hpp"
+#include "routemaster/step.hpp"
+#include "support/hand_leases.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+/// A process that has leased a job for a long time, and another that nobody asks for jobs.
+struct TwoProcesses {
+    TwoProcesses() {
+        scene.push("a");
+        only_job(busy.lease({.lease_time = Duration{600'000}}));
+        idle.run();
+    }
+
+    /// The first dies, and the other goes on for so long.
+    void die(Duration span) { idle.run_for(span); }
+
+    /// Both go on for so long.
+    void live(Duration span) {
+        for (auto left = span; left > Duration{0}; left -= Duration{500}) {
+            busy.run();
+            idle.run_for(Duration{500});
+        }
+    }
+
+    [[nodiscard]] bool handed_on() const { return scene.queue() == QueueStatus{.ready = 1}; }
+
+    JobScene scene;
+    HandLeases busy{scene};
+    HandLeases idle{scene};
+};
+
+}  // namespace
+
+TEST_CASE("a job whose process died is READY within 5 s, though nobody asks another for jobs") {
+    TwoProcesses two;
+    two.live(Duration{20'000});
+    CHECK(!two.handed_on());
+    two.die(Duration{2'400});
+    CHECK(!two.handed_on());
+    two.die(Duration{2'600});
+    CHECK(two.handed_on());
+    CHECK(two.idle.lease()->has_value());
+}
+
+TEST_CASE("a process whose last client left finds the dead as before") {
+    TwoProcesses two;
+    two.idle.lease({.queue = "other"});
+    two.live(Duration{20'000});
+    two.die(Duration{5'000});
+    CHECK(two.handed_on());
+}
+
+TEST_CASE("after all processes stood still none takes another for dead") {
+    TwoProcesses two;
+    two.live(Duration{5'000});
+    two.scene.clock.advance(Duration{60'000});
+    two.idle.run();
+    CHECK(!two.handed_on());
+    two.live(Duration{20'000});
+    CHECK(!two.handed_on());
+}
+
+TEST_CASE("after the store was away a process that nobody asks takes no other for dead") {
+    TwoProcesses two;
+    two.live(Duration{5'000});
+    two.scene.store.refuse<Heartbeat>(60);
+    two.scene.store.delay<ScrubWorkers>();
+    two.live(Duration{60'000});
+    two.scene.store.accept<Heartbeat>();
+    two.scene.store.release();
+    two.idle.run();
+    CHECK(!two.handed_on());
+    two.live(Duration{20'000});
+    CHECK(!two.handed_on());
+
+    two.scene.store.refuse<Heartbeat>(1'000);
+    two.scene.store.refuse<ScrubWorkers>(1'000);
+    two.live(Duration{30'000});
+    two.scene.store.accept<Heartbeat>();
+    two.scene.store.accept<ScrubWorkers>();
+    two.live(Duration{20'000});
+    CHECK(!two.handed_on());
+}
+
+TEST_CASE("dead workers with very many jobs are found to the last without a wait") {
+    JobScene scene;
+    HandLeases busy{scene};
+    HandLeases idle{scene};
+    for (int i = 0; i < 1'100; ++i) scene.push(std::to_string(i));
+    for (int i = 0; i < 11; ++i) busy.lease({.limit = 100, .lease_time = Duration{600'000}});
+    idle.run_for(Duration{3'499});
+    CHECK(scene.queue().pending == 1'100);
+    idle.run_for(Duration{1'000});
+    CHECK(scene.queue() == QueueStatus{.ready = 1'100});
+}
+
+TEST_CASE("where a worker of the same process looks for the dead nobody else does") {
+    JobScene scene;
+    HandLeases hand{scene, {.finds_dead = false}};
+    hand.run_for(Duration{60'000});
+    CHECK(hand.runner.next() == never);
+    CHECK(scene.store.times_of<ScrubWorkers>().empty());
+}
+
+TEST_CASE("a process that ends looks for the dead no more") {
+    JobScene scene;
+    HandLeases hand{scene};
+    hand.run_for(Duration{10'000});
+    const auto looks = scene.store.times_of<ScrubWorkers>().size();
+    CHECK(looks == 7);
+    hand.close();
+    hand.run_for(Duration{10'000});
+    CHECK(scene.store.times_of<ScrubWorkers>().size() == looks);
+}
