@@ -110,6 +110,9 @@ TEST_CASE("http api: a bad job is refused, and nothing of an array with one is p
     push_refused(bus, R"({"name":"a","group":"g","concurrency":1001})",
                  "concurrency: must be an integer from 1 to 1000");
     push_refused(bus, R"({"name":"a","group":7})", "group: requires a string");
+    push_refused(bus, R"({"name":"a","group":""})", "group: must not be empty");
+    push_refused(bus, R"({"name":"a","priority":false})",
+                 "priority: must be an integer from -100 to 100");
     push_refused(bus, R"({"name":"a","priorty":1})", R"(unknown field "priorty")");
     push_refused(bus, R"({"name":"a","unique":7})",
                  "unique: must be true, false, or an object with a key");
@@ -198,6 +201,11 @@ TEST_CASE("http api: jobs of one name or group are listed") {
     CHECK(group.starts_with(R"([{"id":2,)"));
     CHECK(bus.get(jobs_path + "?state=ready&group=h", root).body == "[]");
     CHECK(bus.get(jobs_path + "?state=ready&group=%zz", root).status == 400);
+    for (const std::string field : {"name", "group"}) {
+        const auto refused = bus.get(jobs_path + "?state=ready&" + field + "=", root);
+        CHECK(refused.status == 400);
+        CHECK(refused.body == field + ": must not be empty");
+    }
 }
 
 TEST_CASE("http api: a job waits for others that its push names") {

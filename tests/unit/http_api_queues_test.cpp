@@ -82,7 +82,9 @@ TEST_CASE("http api: a queue gets rate limits, and loses them") {
              {R"({"each_group":{"jobs":1,"per":0}})",
               "each_group: per: must be an integer from 1 to 2678400000"},
              {R"({"queue":{"jobs":1,"burst":-1}})",
-              "queue: burst: must be an integer from 0 to 1000000"},
+              "queue: burst: must be an integer from 1 to 1000000"},
+             {R"({"queue":{"jobs":1,"burst":0}})",
+              "queue: burst: must be an integer from 1 to 1000000"},
              {R"({"queue":{"jobs":1,"rate":1}})", R"(queue: unknown field "rate")"}}) {
         const auto& body = each.first;
         const auto& error = each.second;

@@ -120,6 +120,7 @@ Result<void> read_priority(const Value& payload, std::int32_t& priority) {
 Result<void> read_group(const Value& payload, PushOptions& options) {
     auto group = optional_text(payload, "group");
     if (!group) return group.error();
+    if (*group && (*group)->empty()) return bad("group", "must not be empty");
     if (*group) options.group = **std::move(group);
     const auto number = integer_of(payload, "concurrency", 1, group_concurrency_max);
     if (!number) return number.error();

@@ -52,7 +52,7 @@ Result<std::string> required_text(const Value& object, std::string_view field) {
 Result<std::optional<std::int64_t>> integer_of(const Value& object, std::string_view field,
                                                std::int64_t least, std::int64_t most) {
     using Integer = std::optional<std::int64_t>;
-    const auto* value = asked_for(object, field);
+    const auto* value = given(object, field);
     if (value == nullptr) return Integer{};
     const auto* number = value->get_if<std::int64_t>();
     if (number == nullptr || *number < least || *number > most) {

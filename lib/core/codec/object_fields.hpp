@@ -33,8 +33,7 @@ namespace routemaster::detail {
 /// The text of a field that must be there.
 [[nodiscard]] Result<std::string> required_text(const Value& object, std::string_view field);
 
-/// A whole number of an optional field, as `asked_for`. `invalid` when it is out of bounds, or no
-/// whole number.
+/// A whole number of an optional field. `invalid` when it is out of bounds, or no whole number.
 [[nodiscard]] Result<std::optional<std::int64_t>> integer_of(const Value& object,
                                                              std::string_view field,
                                                              std::int64_t least, std::int64_t most);

@@ -125,8 +125,10 @@ Result<JobQuery> job_query(std::string_view query) {
     if (!after) return bad("after", "must be the id of a job");
     auto name = query_parameter(query, "name");
     if (!name) return name.error();
+    if (*name && (*name)->empty()) return bad("name", "must not be empty");
     auto group = query_parameter(query, "group");
     if (!group) return group.error();
+    if (*group && (*group)->empty()) return bad("group", "must not be empty");
     return JobQuery{{*state, name->value_or(""), group->value_or("")},
                     *after,
                     std::min(page->limit, jobs_per_page_max)};

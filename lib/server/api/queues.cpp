@@ -38,7 +38,7 @@ Result<void> read_limit(const Value& payload, std::string_view field,
     if (!*jobs) return bad(field, "jobs: is missing");
     const auto per = read("per", 1, rate_limit_per_max.count());
     if (!per) return headed(field, per.error());
-    const auto burst = read("burst", 0, rate_limit_jobs_max);
+    const auto burst = read("burst", 1, rate_limit_jobs_max);
     if (!burst) return headed(field, burst.error());
     limit = RateLimit{.jobs = static_cast<std::uint32_t>(**jobs)};
     if (*per) limit->per = Duration{**per};

@@ -74,16 +74,23 @@ Result<std::string> uuid_of(const Value& payload) {
     return *uuid;
 }
 
+/// A number for which `false` counts as absent, as in Ruby Routemaster.
+Result<std::optional<std::int64_t>> setting_of(const Value& payload, std::string_view name,
+                                               std::int64_t least, std::int64_t most) {
+    if (asked_for(payload, name) == nullptr) return std::optional<std::int64_t>{};
+    return integer_of(payload, name, least, most);
+}
+
 Result<std::optional<Duration>> span_of(const Value& payload, std::string_view name,
                                         Duration most) {
-    const auto number = integer_of(payload, name, 0, most.count());
+    const auto number = setting_of(payload, name, 0, most.count());
     if (!number) return number.error();
     return *number ? std::optional{Duration{**number}} : std::nullopt;
 }
 
 Result<std::optional<std::uint32_t>> count_of(const Value& payload, std::string_view name,
                                               std::uint32_t most, std::uint32_t least = 1) {
-    const auto number = integer_of(payload, name, least, most);
+    const auto number = setting_of(payload, name, least, most);
     if (!number) return number.error();
     return *number ? std::optional{static_cast<std::uint32_t>(**number)} : std::nullopt;
 }
