@@ -114,7 +114,7 @@ void declare_process(CLI::App& app, ProcessSettings& settings, Sharing sharing) 
         ->group("Access");
     app.add_option("--stop-grace", settings.stop_grace,
                    "Seconds that requests and deliveries have to end when the process stops")
-        ->check(CLI::Range(0.0, 600.0))
+        ->check(seconds(0.0, 600.0))
         ->envname("ROUTEMASTER_STOP_GRACE")
         ->capture_default_str();
     declare_log(app, settings.log);

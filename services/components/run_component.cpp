@@ -88,19 +88,19 @@ void declare_run(CLI::App& app, RunSettings& settings) {
     app.add_option("--run-timeout", settings.timeout,
                    "Seconds that a command may take for a job without a timeout of its own; 0: any "
                    "time")
-        ->check(CLI::Range(0.0, 86'400.0))
+        ->check(seconds(0.0, 86'400.0))
         ->envname("ROUTEMASTER_RUN_TIMEOUT")
         ->capture_default_str()
         ->group(group);
     app.add_option("--run-kill-after", settings.kill_after,
                    "Seconds from SIGTERM, when its time is over, to SIGKILL")
-        ->check(CLI::Range(0.0, 600.0))
+        ->check(seconds(0.0, 600.0))
         ->envname("ROUTEMASTER_RUN_KILL_AFTER")
         ->capture_default_str()
         ->group(group);
     app.add_option("--run-retry-after", settings.retry_after,
                    "Seconds until a job runs again whose command ended with 75")
-        ->check(CLI::Range(0.0, 86'400.0))
+        ->check(seconds(0.0, 86'400.0))
         ->envname("ROUTEMASTER_RUN_RETRY_AFTER")
         ->capture_default_str()
         ->group(group);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -11,14 +12,22 @@
 
 namespace routemaster::service {
 
-/// Seconds as whole milliseconds. Throws `CLI::ValidationError` for what is no number, which ranges
-/// let pass.
+/// Seconds, which `seconds` has checked, as whole milliseconds.
 [[nodiscard]] inline Duration from_seconds(double seconds) {
-    if (std::isnan(seconds)) throw CLI::ValidationError("seconds", "nan is no number of them");
     return Duration{std::llround(seconds * 1'000)};
 }
 
-/// From a millisecond to ten minutes.
-[[nodiscard]] inline CLI::Validator seconds() { return CLI::Range(0.001, 600.0); }
+/// A number of seconds in a range, by default from a millisecond to ten minutes. `CLI::Range` alone
+/// lets `nan` pass, as that is neither below nor above anything.
+[[nodiscard]] inline CLI::Validator seconds(double least = 0.001, double most = 600.0) {
+    const CLI::Range range{least, most};
+    return {[range](std::string& text) {
+                double number = 0;
+                const bool read = CLI::detail::lexical_cast(text, number);
+                if (read && std::isnan(number)) return "Value " + text + " is no number";
+                return range(text);
+            },
+            range.get_description()};
+}
 
 }  // namespace routemaster::service

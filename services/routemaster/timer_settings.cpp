@@ -20,7 +20,7 @@ double in_seconds(Duration span) { return static_cast<double>(span.count()) / 1'
 
 void declare_due(CLI::App& action, TimerDue& due, const std::string& what) {
     action.add_option("--delay", due.delay, "Seconds from now until " + what)
-        ->check(CLI::Range(0.0, in_seconds(span_max)))
+        ->check(seconds(0.0, in_seconds(span_max)))
         ->type_name("SECONDS");
     action
         .add_option("--at", due.at, "When " + what + ": milliseconds since 1970, instead of that")
@@ -48,10 +48,10 @@ void declare_retries_max(CLI::App& action, std::uint32_t& retries) {
         ->capture_default_str();
 }
 
-void declare_confirm_within(CLI::App& action, std::optional<double>& seconds) {
+void declare_confirm_within(CLI::App& action, std::optional<double>& within) {
     action
-        .add_option("--confirm-within", seconds, "Seconds that a listener has to confirm it [10]")
-        ->check(CLI::Range(0.001, in_seconds(timer_confirm_max)))
+        .add_option("--confirm-within", within, "Seconds that a listener has to confirm it [10]")
+        ->check(seconds(0.001, in_seconds(timer_confirm_max)))
         ->type_name("SECONDS");
 }
 

@@ -32,7 +32,7 @@ void declare_new_id(CLI::App& action, std::string& id);
 void declare_retries_max(CLI::App& action, std::uint32_t& retries);
 
 /// Declares `--confirm-within`.
-void declare_confirm_within(CLI::App& action, std::optional<double>& seconds);
+void declare_confirm_within(CLI::App& action, std::optional<double>& within);
 
 /// Adds it, if it was given.
 void add_confirm_within(std::optional<double> seconds, Value::Map& fields);
