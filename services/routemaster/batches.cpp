@@ -7,6 +7,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "name_checks.hpp"
 #include "routemaster/codec/json.hpp"
 #include "table.hpp"
 #include "watch.hpp"
@@ -94,6 +95,7 @@ int drop(const BatchesSettings& settings) {
 
 void declare_batch(CLI::App& action, BatchesSettings& settings) {
     action.add_option("batch", settings.batch, "The id of a batch, after -- if it begins with -")
+        ->check(check_not_empty)
         ->type_name("UID")
         ->required();
 }
@@ -108,6 +110,7 @@ Run declare_batches(CLI::App& app) {
     declare_root_key(app, settings->root_key);
     app.add_option("--subscriber", settings->subscriber,
                    "The token of the subscriber, for the operator [that of --token]")
+        ->check(check_not_empty)
         ->type_name("TOKEN");
     app.add_flag("--json", settings->json, "Print JSON, one batch in each line");
     declare_watch(app, settings->watch);

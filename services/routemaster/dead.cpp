@@ -7,6 +7,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "name_checks.hpp"
 #include "routemaster/codec/json.hpp"
 
 namespace routemaster::service {
@@ -102,6 +103,7 @@ Run declare_dead(CLI::App& app) {
     declare_root_key(app, settings->root_key);
     app.add_option("--subscriber", settings->subscriber,
                    "The token of the subscriber, for the operator [that of --token]")
+        ->check(check_not_empty)
         ->type_name("TOKEN");
     app.require_subcommand(1);
     app.fallthrough();
@@ -119,6 +121,7 @@ Run declare_dead(CLI::App& app) {
     const auto declare_batch = [&](CLI::App& action) {
         return action
             .add_option("batch", settings->batch, "The id of a batch, after -- if it begins with -")
+            ->check(check_not_empty)
             ->type_name("UID");
     };
     const auto declare_all = [&](CLI::App& action) {

@@ -241,8 +241,11 @@ void declare_listing(CLI::App& action, JobsSettings& settings) {
     settings.limit = 100;
     action.add_option("--state", settings.state, "Only jobs in this state")
         ->check(CLI::IsMember{job_states});
-    action.add_option("--name", settings.name, "Only jobs of this name")->type_name("NAME");
+    action.add_option("--name", settings.name, "Only jobs of this name")
+        ->check(check_not_empty)
+        ->type_name("NAME");
     action.add_option("--group", settings.group, "Only jobs of this ordering group")
+        ->check(check_not_empty)
         ->type_name("NAME");
     action.add_option("--limit", settings.limit, "Jobs to list at most")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
@@ -259,6 +262,7 @@ void declare_job(CLI::App& action, JobsSettings& settings) {
                     "Each level makes it as early as one more minute of waiting")
         ->check(CLI::Range(-priority_max, priority_max));
     action.add_option("--group", settings.group, "Its ordering group: jobs of one run in order")
+        ->check(check_not_empty)
         ->type_name("NAME");
     action
         .add_option("--concurrency", settings.concurrency,

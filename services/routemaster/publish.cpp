@@ -202,6 +202,7 @@ Run declare_publish(CLI::App& app) {
 
     auto* const file =
         app.add_option("--file", settings->file, "Read the lines from this file instead")
+            ->check(check_not_empty)
             ->type_name("FILE")
             ->excludes(topic);
     app.add_option("--connections", settings->connections,

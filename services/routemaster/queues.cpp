@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "rate.hpp"
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
+#include "routemaster/rate_limit.hpp"
 #include "table.hpp"
 #include "watch.hpp"
 
@@ -27,8 +29,8 @@ struct QueuesSettings {
     std::string queue;
     std::string rate;
     std::string group_rate;
-    std::uint32_t burst = 0;
-    std::uint32_t group_burst = 0;
+    std::optional<std::uint32_t> burst;
+    std::optional<std::uint32_t> group_burst;
 };
 
 std::string path_of(const QueuesSettings& settings) { return "/v1/queues/" + settings.queue; }
@@ -135,9 +137,12 @@ void declare_limit(CLI::App& action, QueuesSettings& settings) {
         rates->add_option("--group-rate", settings.group_rate, "Of each of its ordering groups");
     of_groups->check(is_rate);
     rates->require_option(1, 2);
+    const CLI::Range is_burst{std::uint32_t{1}, rate_limit_jobs_max};
     action.add_option("--burst", settings.burst, "Jobs at once, at most [as many as in the rate]")
+        ->check(is_burst)
         ->needs(rate);
     action.add_option("--group-burst", settings.group_burst, "The same of each group")
+        ->check(is_burst)
         ->needs(of_groups);
 }
 

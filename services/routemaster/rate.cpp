@@ -42,10 +42,10 @@ std::optional<RateLimit> parse_rate(std::string_view text) {
     return std::nullopt;
 }
 
-Value limit_of(std::string_view rate, std::uint32_t burst) {
+Value limit_of(std::string_view rate, std::optional<std::uint32_t> burst) {
     const auto limit = parse_rate(rate).value();
     Value::Map map{{"jobs", limit.jobs}, {"per", limit.per.count()}};
-    if (burst > 0) map.emplace_back("burst", burst);
+    if (burst) map.emplace_back("burst", *burst);
     return Value{std::move(map)};
 }
 

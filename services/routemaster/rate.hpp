@@ -17,8 +17,8 @@ namespace routemaster::service {
 /// `d`. Nothing when it is none, or no limit is like that.
 [[nodiscard]] std::optional<RateLimit> parse_rate(std::string_view text);
 
-/// A limit as requests have it; the rate is one. `burst` 0: as many as in the rate.
-[[nodiscard]] Value limit_of(std::string_view rate, std::uint32_t burst);
+/// A limit as requests have it; the rate is one. Without `burst`: as many as in the rate.
+[[nodiscard]] Value limit_of(std::string_view rate, std::optional<std::uint32_t> burst);
 
 /// The reverse, for a cell of a table; "-" when there is no limit. Throws `std::runtime_error` when
 /// it is no limit.

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -156,10 +157,12 @@ int act_on_dead(const TimersSettings& settings, const std::string& action, const
     const auto body = settings.all ? std::string{} : body_of({{"id", settings.id}});
     const auto answer =
         BusClient{settings.bus}.demand("POST", path_of(settings) + "/" + action, body).body;
+    const auto timers = number(parse_json(answer).value(), "timers");
+    if (timers == 0 && !settings.all) throw std::runtime_error{"timer not found, or not dead"};
     if (settings.json) {
         std::cout << answer << '\n';
     } else {
-        std::cout << number(parse_json(answer).value(), "timers") << done << '\n';
+        std::cout << timers << done << '\n';
     }
     return 0;
 }
@@ -175,7 +178,7 @@ int drop(const TimersSettings& settings) {
 // --- Declarations -------------------------------------------------------------------------------
 
 CLI::Option* declare_id(CLI::App& action, TimersSettings& settings) {
-    return action.add_option("id", settings.id, "The id of a timer");
+    return action.add_option("id", settings.id, "The id of a timer")->check(check_not_empty);
 }
 
 void declare_post(CLI::App& action, TimersSettings& settings) {
@@ -227,7 +230,7 @@ Run declare_timers(CLI::App& app) {
         ->check(CLI::Range(1, 100))
         ->capture_default_str();
     taking.add_option("--wait", settings->wait, "Seconds to wait for one")
-        ->check(CLI::Range(0.0, 30.0))
+        ->check(seconds(0.0, 30.0))
         ->capture_default_str();
     declare_confirm_within(taking, settings->confirm_within);
     auto& confirming = declare("confirm", "Confirm a timer that fired", confirm);

@@ -8,6 +8,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "name_checks.hpp"
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 
@@ -37,26 +38,43 @@ int add(const TokenSettings& settings) {
     return 0;
 }
 
-int list(const TokenSettings& settings) {
-    BusClient bus{settings.bus};
+template <class Take>
+void for_each_token(BusClient& bus, const Take& take) {
     for (std::string path = "/api_tokens"; !path.empty();) {
         const auto answer = bus.demand("GET", path);
         // An empty body means that there are no tokens.
-        if (answer.body.empty()) return 0;
+        if (answer.body.empty()) return;
         const auto tokens = parse_json(answer.body).value();
         const auto* entries = tokens.get_if<Value::Array>();
         if (entries == nullptr) throw std::runtime_error{"the bus sent an unexpected answer"};
-        for (const auto& entry : *entries) {
-            std::cout << std::left << std::setw(24) << text_of(entry, "name") << ' '
-                      << text_of(entry, "token") << '\n';
-        }
+        for (const auto& entry : *entries) take(entry);
         path = answer.next;
     }
+}
+
+int list(const TokenSettings& settings) {
+    BusClient bus{settings.bus};
+    for_each_token(bus, [](const Value& entry) {
+        std::cout << std::left << std::setw(24) << text_of(entry, "name") << ' '
+                  << text_of(entry, "token") << '\n';
+    });
     return 0;
 }
 
+bool is_listed(BusClient& bus, const std::string& token) {
+    bool listed = false;
+    for_each_token(
+        bus, [&](const Value& entry) { listed = listed || text_of(entry, "token") == token; });
+    return listed;
+}
+
+/// The bus forgets a token that it does not know without a complaint, as Ruby Routemaster does. Its
+/// subscriber may still be there.
 int remove(const TokenSettings& settings) {
-    BusClient{settings.bus}.demand("DELETE", "/api_tokens/" + settings.token);
+    BusClient bus{settings.bus};
+    const bool known = is_listed(bus, settings.token);
+    bus.demand("DELETE", "/api_tokens/" + settings.token);
+    if (!known) throw std::runtime_error{"token not found"};
     return 0;
 }
 
@@ -83,10 +101,12 @@ Run declare_token(CLI::App& app) {
 
     auto* const adding = declare("add", "Make a token for a client valid, and print it", add);
     adding->add_option("name", settings->name, "The name of the client")->required();
-    adding->add_option("--token", settings->token, "The token [a random one]");
+    adding->add_option("--token", settings->token, "The token [a random one]")
+        ->check(check_not_empty)
+        ->type_name("TOKEN");
     declare("list", "List the valid tokens", list);
     auto* const removing = declare("rm", "Make a token invalid and forget its subscriber", remove);
-    removing->add_option("token", settings->token, "The token")->required();
+    removing->add_option("token", settings->token, "The token")->required()->check(check_not_empty);
 
     return [run] { return (*run)(); };
 }

@@ -47,6 +47,11 @@ TEST_CASE("tokens are added, listed and removed from the command line") {
     CHECK(list.find(made) != std::string::npos);
     CHECK(run({"token", "rm", "new--1"}, root).status == 0);
     CHECK(run({"token", "list"}, root).output.find("new--1") == std::string::npos);
+    const auto again = run({"token", "rm", "new--1"}, root);
+    CHECK(again.status == 1);
+    CHECK(again.errors == "routemaster token: token not found\n");
+    CHECK(run({"token", "rm", ""}, root).status == 2);
+    CHECK(run({"token", "add", "third", "--token", ""}, root).status == 2);
 
     const auto refused = run({"token", "add", "No Name"}, root);
     CHECK(refused.status == 1);

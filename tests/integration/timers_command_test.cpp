@@ -28,7 +28,11 @@ TEST_CASE("timers are posted, shown, taken, confirmed and cancelled from the com
     for (const auto& id : {std::string{}, std::string{"\xff"}}) {
         CHECK(timers({"post", "calls", "1", "--id", id}).status == 2);
     }
-    CHECK(timers({"post", "calls", "1", "--delay", "nan"}).status == 2);
+    for (const auto& word : {"nan", "inf", "-1", "soon"}) {
+        const auto refused = timers({"post", "calls", "1", "--delay", word});
+        CHECK(refused.status == 2);
+        CHECK(refused.errors.find("--delay: ") != std::string::npos);
+    }
     const auto shown = timers({"show", "calls", "a/1", "--json"}).output;
     CHECK(shown == R"({"id":"a/1","state":"pending","at":4102444800000,"retries":0,)"
                    R"("retries_max":0,"payload":[1]})"
@@ -63,6 +67,14 @@ TEST_CASE("timers are posted, shown, taken, confirmed and cancelled from the com
     CHECK(timers({"drop", "calls", "--all"}).output == "0 timers were dropped\n");
     CHECK(timers({"drop", "calls", "--all", "--json"}).output == "{\"timers\":0}\n");
     CHECK(timers({"drop", "calls"}).status == 2);
+    for (const auto& action : {"repost", "drop"}) {
+        const auto refused = timers({action, "calls", "nosuch", "--json"});
+        CHECK(refused.status == 1);
+        CHECK(refused.output.empty());
+        CHECK(refused.errors == "routemaster timers: timer not found, or not dead\n");
+        CHECK(timers({action, "calls", ""}).errors ==
+              "routemaster timers: id: must not be empty\n");
+    }
 
     CHECK(timers({"postpone", "calls", "a/1", "--delay", "60"}).status == 0);
     CHECK(timers({"cancel", "calls", "a/1"}).status == 0);
