@@ -138,7 +138,9 @@ struct Lease {
 };
 
 /// The number of jobs of a queue in each state, and whether it is paused. A scheduled job that is
-/// due counts as READY.
+/// due counts as READY. One that has expired (`PushOptions::expires`) counts as before until an
+/// acquisition comes upon it and drops it, so of a queue without workers, or one that is paused, it
+/// goes on to count: an index of what expires would cost memory with each job.
 struct QueueStatus {
     std::uint64_t scheduled = 0;
     std::uint64_t ready = 0;
