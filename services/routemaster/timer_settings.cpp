@@ -49,8 +49,7 @@ void declare_retries_max(CLI::App& action, std::uint32_t& retries) {
 }
 
 void declare_confirm_within(CLI::App& action, std::optional<double>& within) {
-    action
-        .add_option("--confirm-within", within, "Seconds that a listener has to confirm it [10]")
+    action.add_option("--confirm-within", within, "Seconds that a listener has to confirm it [10]")
         ->check(seconds(0.001, in_seconds(timer_confirm_max)))
         ->type_name("SECONDS");
 }
