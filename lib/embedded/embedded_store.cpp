@@ -129,9 +129,9 @@ struct EmbeddedStore::Impl {
             } else if (!look(lock) || engine.failing()) {
                 // Meanwhile a step may have run out of memory: its row must not be written.
                 continue;
-            } else if (engine.has_work()) {
+            } else if (due()) {
                 commit(lock);
-            } else if (stopping) {
+            } else if (stopping && !engine.has_work()) {
                 return;
             }
         }
@@ -141,12 +141,19 @@ struct EmbeddedStore::Impl {
     /// changes without hurry wake nobody: the next commit, or the end of `unhurried_sync`, finds
     /// them.
     void await_work(std::unique_lock<std::mutex>& lock) {
-        sleep_until(lock, std::min(next_look, committed_at + unhurried_sync), Sleep::until_hurried);
-        if (!engine.has_work()) {
-            sleep_until(lock, next_look, Sleep::until_work);
-            const auto now = std::chrono::steady_clock::now();
-            if (engine.has_work()) sleep_until(lock, now + unhurried_sync, Sleep::until_hurried);
-        }
+        sleep_until(lock, std::min(next_look, unhurried_at), Sleep::until_hurried);
+        if (engine.has_work()) return;
+        sleep_until(lock, next_look, Sleep::until_work);
+        if (!engine.has_work()) return;
+        unhurried_at = std::chrono::steady_clock::now() + unhurried_sync;
+        sleep_until(lock, unhurried_at, Sleep::until_hurried);
+    }
+
+    /// Whether a row is to be written now. The thread also wakes to look at the files, or has
+    /// released space: what came meanwhile without hurry still waits.
+    [[nodiscard]] bool due() const {
+        return engine.has_work() &&
+               (stopping || engine.hurried() || std::chrono::steady_clock::now() >= unhurried_at);
     }
 
     void sleep_until(std::unique_lock<std::mutex>& lock,
@@ -166,7 +173,7 @@ struct EmbeddedStore::Impl {
         const auto written = file.append(row->changes, row->needed, row->needs_compaction);
         lock.lock();
         space_to_release = true;
-        committed_at = std::chrono::steady_clock::now();
+        unhurried_at = std::chrono::steady_clock::now() + unhurried_sync;
         conclude(lock, *row, written);
     }
 
@@ -267,7 +274,7 @@ struct EmbeddedStore::Impl {
     Engine engine;
     std::chrono::milliseconds probe_wait{probe_wait_min};
     std::chrono::steady_clock::time_point next_look{};
-    std::chrono::steady_clock::time_point committed_at{};
+    std::chrono::steady_clock::time_point unhurried_at{};  // When what is not hurried is due.
     Sleep sleep = Sleep::none;
     bool space_to_release = false;
     bool stopping = false;

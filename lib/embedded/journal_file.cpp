@@ -241,6 +241,7 @@ void JournalFile::run_full() {
     reserve_.release();
     database_.limit_backlog(reserve_.bytes() / 4);
     full_ = true;
+    may_shrink_ = true;
 }
 
 /// Free space counts both on the disk and in the file. Some is needed beside the reserve, or the
@@ -483,6 +484,7 @@ Result<void> JournalFile::forget(std::uint64_t before) {
     auto result =
         code == SQLITE_DONE ? Result<void>{} : Result<void>{database_.error("cannot write")};
     sqlite3_reset(statement);
+    may_shrink_ = true;
     return result;
 }
 
@@ -490,7 +492,10 @@ Result<void> JournalFile::forget(std::uint64_t before) {
 Result<bool> JournalFile::shrink(int pages) {
     const auto free = database_.number("PRAGMA freelist_count");
     if (!free) return free.error();
-    if (*free <= free_pages_kept()) return false;
+    if (*free <= free_pages_kept()) {
+        may_shrink_ = false;
+        return false;
+    }
     auto done = database_.run(("PRAGMA incremental_vacuum(" + std::to_string(pages) + ")").c_str());
     if (!done) return done.error();
     shrunk_ = true;
@@ -544,7 +549,7 @@ Result<void> JournalFile::append_copies(const Rows& rows) {
 Result<bool> JournalFile::shrink() {
     const std::lock_guard lock{mutex_};
     if (auto usable = make_ready(); !usable) return usable.error();
-    auto more = shrink(pages_returned_idle);
+    auto more = may_shrink_ ? shrink(pages_returned_idle) : Result<bool>{false};
     if (!more || *more || !std::exchange(shrunk_, false)) return more;
     // Free pages leave the file when all of it is written.
     if (auto done = cut_log(); !done) return done.error();
@@ -563,6 +568,7 @@ Result<void> JournalFile::probe() {
     auto done =
         database_.run("INSERT OR REPLACE INTO probe (id, filler) VALUES (1, randomblob(65536))");
     if (done) done = database_.run("DELETE FROM probe");
+    may_shrink_ = true;
     return done;
 }
 

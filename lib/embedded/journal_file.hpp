@@ -157,6 +157,7 @@ private:
     Reserve reserve_;
     std::atomic<bool> full_ = false;
     bool wants_space_ = false;  // The last row was not written for lack of space.
+    bool may_shrink_ = true;    // There may be more free pages than are kept.
     bool shrunk_ = false;       // Pages were freed since the file was last cut.
     std::uint64_t retained_from_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t first_row_ = 1;

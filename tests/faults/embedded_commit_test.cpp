@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -142,6 +144,35 @@ TEST_CASE("the patient end of a delivery is written with what comes next, or soo
         suspended.release();
     }
     CHECK(settle.wait() == Settlement::settled);
+}
+
+TEST_CASE("the patient end of a delivery causes no sync of its own while others follow") {
+    using SteadyClock = std::chrono::steady_clock;
+    // Longer than half a second, which is how often the store looks at its files.
+    constexpr int deliveries = 80;
+    constexpr std::chrono::milliseconds interval{8};
+    constexpr std::chrono::milliseconds too_late{40};
+    Disk disk;
+    FileScene scene;
+    scene.subscribe("billing", 1);
+    scene.publish("first");
+    std::atomic<int> settled = 0;
+    std::uint64_t late = 0;
+    const auto before = disk.syncs();
+    for (int i = 0; i < deliveries; ++i) {
+        const auto begun = SteadyClock::now();
+        const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+        scene.must(BeginDelivery{lease, Duration{1}});
+        submit(*scene.store,
+               SettleDelivery{
+                   .lease = lease, .delivered = true, .begun_at = scene.now, .patient = true},
+               scene.now, [&](const Result<Settlement>&) { ++settled; });
+        std::this_thread::sleep_until(begun + interval);
+        scene.publish(std::to_string(i));
+        if (SteadyClock::now() - begun > too_late) ++late;
+    }
+    CHECK(settled == deliveries);
+    CHECK_MESSAGE(disk.syncs() - before <= deliveries + late, "one for each publication");
 }
 
 TEST_CASE("a delivery does not wait until what another did to health is on disk") {
