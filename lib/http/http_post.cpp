@@ -219,6 +219,7 @@ int HttpPost::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_
 
 /// Nothing when other deliveries share the connection, or while there is none.
 std::optional<std::uint64_t> HttpPost::received_by_socket() const {
+    if (socket_ == CURL_SOCKET_BAD) return std::nullopt;
     long version = 0;
     curl_easy_getinfo(handle(), CURLINFO_HTTP_VERSION, &version);
     if (version >= CURL_HTTP_VERSION_2_0) return std::nullopt;

@@ -11,7 +11,8 @@ namespace routemaster::detail {
 
 SocketWatch::SocketWatch() : epoll_{epoll_create1(EPOLL_CLOEXEC)} {
     wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    epoll_event event{.events = EPOLLIN, .data = {.fd = wake_}};
+    // Edge-triggered: each call is reported once, so nothing needs to be read.
+    epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = wake_}};
     if (epoll_ < 0 || wake_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) {
         const Error error{Errc::unavailable, "epoll: " + std::generic_category().message(errno)};
         if (epoll_ >= 0) close(epoll_);
@@ -42,11 +43,6 @@ int SocketWatch::collect(std::span<epoll_event> ready, int milliseconds) const {
         epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), milliseconds);
     if (count >= 0) return count;
     return errno == EINTR ? 0 : -errno;
-}
-
-void SocketWatch::hear() const {
-    std::uint64_t calls = 0;
-    [[maybe_unused]] const auto size = read(wake_, &calls, sizeof calls);
 }
 
 void SocketWatch::wake() const {

@@ -39,11 +39,7 @@ public:
         const int count = collect(ready, milliseconds);
         if (count < 0) return {-count, std::generic_category()};
         for (const auto& event : std::span{ready}.first(static_cast<std::size_t>(count))) {
-            if (event.data.fd == wake_) {
-                hear();
-            } else {
-                happened(event.data.fd, event.events);
-            }
+            if (event.data.fd != wake_) happened(event.data.fd, event.events);
         }
         return {};
     }
@@ -56,7 +52,6 @@ private:
 
     /// The number of ready sockets, or the negative error.
     [[nodiscard]] int collect(std::span<epoll_event> ready, int milliseconds) const;
-    void hear() const;
 
     int epoll_ = -1;
     int wake_ = -1;
