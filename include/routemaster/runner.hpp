@@ -9,6 +9,7 @@
 
 #include "routemaster/active.hpp"
 #include "routemaster/clock.hpp"
+#include "routemaster/spare_thread.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster {
@@ -24,7 +25,11 @@ namespace routemaster {
 class Runner {
 public:
     /// Begins at once. `active` and `clock` must outlive it; nothing else may poll `active`.
-    explicit Runner(Active& active, const Clock& clock = system_clock());
+    ///
+    /// When `active` is woken it is polled from the `spare` thread, if there is one, it has time,
+    /// and no other runner has borrowed it. It must outlive the runner, too.
+    explicit Runner(Active& active, const Clock& clock = system_clock(),
+                    SpareThread* spare = nullptr);
 
     /// Stops as `stop(0)` does.
     ~Runner();

@@ -12,6 +12,7 @@
 
 #include "routemaster/batch.hpp"
 #include "routemaster/result.hpp"
+#include "routemaster/spare_thread.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 
@@ -78,6 +79,10 @@ public:
 
     /// Why it cannot deliver anything now; nothing when it can. Any thread.
     [[nodiscard]] virtual std::optional<std::string> trouble() const { return std::nullopt; }
+
+    /// A thread of its own that has time for a dispatcher's turns while few deliveries are under
+    /// way. Null, the default: there is none.
+    [[nodiscard]] virtual SpareThread* spare_thread() { return nullptr; }
 };
 
 }  // namespace routemaster

@@ -35,6 +35,13 @@ std::unique_ptr<LocalTransport> local_transport(Callbacks* callbacks, std::size_
     return std::make_unique<LocalTransport>(*callbacks, LocalTransportOptions{threads});
 }
 
+SpareThread* spare_thread(const DeliveryWorkerOptions& options) {
+    for (const auto& transport : options.transports) {
+        if (auto* spare = transport->spare_thread()) return spare;
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 class DeliveryWorker::Impl {
@@ -43,7 +50,7 @@ public:
         : options_{std::move(options)},
           local_{local_transport(callbacks, options_.callback_threads)},
           dispatcher_{store, dispatcher_options(options_, local_.get())},
-          runner_{dispatcher_, clock} {}
+          runner_{dispatcher_, clock, spare_thread(options_)} {}
 
     void stop(Duration grace) {
         runner_.stop(grace);

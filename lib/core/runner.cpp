@@ -12,8 +12,9 @@ namespace routemaster {
 
 class Runner::Impl {
 public:
-    Impl(Active& active, const Clock& clock)
+    Impl(Active& active, const Clock& clock, SpareThread* spare)
         : active_{active}, clock_{clock}, turned_at_{clock.now()} {
+        if (spare != nullptr && spare->lend([this] { take_turns(); })) spare_ = spare;
         active_.wake_with([this] { wake(); });
         thread_ = std::jthread{[this](const std::stop_token& stopped) { run(stopped); }};
     }
@@ -27,11 +28,14 @@ public:
         {
             const std::lock_guard lock{mutex_};
             grace_ = grace;
+            stopping_ = true;
+            roused_ = true;
         }
         thread_.request_stop();
-        wake();
+        changed_.notify_one();
         if (thread_.joinable()) thread_.join();
         active_.wake_with({});
+        if (auto* const spare = std::exchange(spare_, nullptr)) spare->take_back();
     }
 
     [[nodiscard]] std::optional<std::string> trouble() const {
@@ -44,28 +48,58 @@ private:
     static constexpr Duration turn_max{10'000};
     /// Longest sleep, so that the runner notices when the clock is set.
     static constexpr Duration sleep_max{1'000};
+    /// Polls one after the other on the spare thread: from the news of a job to its delivery it
+    /// takes three.
+    static constexpr int polls_max = 8;
 
     void wake() {
         {
             const std::lock_guard lock{mutex_};
-            if (std::exchange(woken_, true)) return;
+            // Whoever polls looks at it afterwards.
+            if (std::exchange(woken_, true) || polling_ || roused_) return;
+            roused_ = stopping_ || spare_ == nullptr || !spare_->request_turn();
+            if (!roused_) return;
         }
         changed_.notify_one();
     }
 
     void run(const std::stop_token& stopped) {
         bool closing = false;
+        std::unique_lock lock{mutex_};
         while (true) {
-            if (stopped.stop_requested() && !closing) {
-                closing = true;
+            poll_ended_.wait(lock, [this] { return !polling_; });
+            begin_poll(lock);
+            if (stopped.stop_requested() && !std::exchange(closing, true)) {
                 active_.close(saturating_add(clock_.now(), grace()));
             }
             const auto next = active_.poll(clock_.now());
             turned_at_ = clock_.now();
             if (closing && active_.closed()) return;
-            sleep_until(next);
+            sleep_until(lock, next);
             turned_at_ = clock_.now();
         }
+    }
+
+    /// Ends the poll, too: from then on another thread may poll.
+    void sleep_until(std::unique_lock<std::mutex>& lock, TimePoint next) {
+        const auto now = clock_.now();
+        const auto until = std::min(next, now + sleep_max);
+        std::chrono::nanoseconds left{0};
+        if (next > now) left = clock_.until(until);
+        lock.lock();
+        polling_ = false;
+        if (woken_ || left <= left.zero()) return;
+        sleeps_until_ = until;
+        changed_.wait_for(lock, left, [this] { return roused_; });
+    }
+
+    /// While one thread polls, no other does. Nothing of `active_` is called under the lock: it may
+    /// wake under one of its own.
+    void begin_poll(std::unique_lock<std::mutex>& lock) {
+        polling_ = true;
+        woken_ = false;
+        roused_ = false;
+        lock.unlock();
     }
 
     Duration grace() {
@@ -73,28 +107,46 @@ private:
         return grace_;
     }
 
-    void sleep_until(TimePoint next) {
-        const auto now = clock_.now();
-        std::chrono::nanoseconds left{0};
-        if (next > now) left = clock_.until(std::min(next, now + sleep_max));
+    /// Polls on the spare thread. The runner's own goes on when that takes long, or when it is to
+    /// sleep for less long than it does.
+    void take_turns() {
         std::unique_lock lock{mutex_};
-        if (left > left.zero()) {
-            changed_.wait_for(lock, left, [this] { return woken_; });
+        if (!woken_ || polling_ || stopping_) return;
+        for (int polls = 1;; ++polls) {
+            begin_poll(lock);
+            const auto next = active_.poll(clock_.now());
+            const auto now = clock_.now();
+            lock.lock();
+            const bool more = woken_ || next <= now;
+            roused_ = stopping_ || (more ? polls == polls_max : next < sleeps_until_);
+            if (roused_ || !more) break;
         }
-        woken_ = false;
+        polling_ = false;
+        const bool roused = roused_;
+        lock.unlock();
+        poll_ended_.notify_one();
+        if (roused) changed_.notify_one();
     }
 
     Active& active_;
     const Clock& clock_;
+    SpareThread* spare_ = nullptr;
     std::atomic<TimePoint> turned_at_;  // When the last turn, or the sleep after it, ended.
-    std::mutex mutex_;                  // Guards `woken_` and `grace_`.
+
+    std::mutex mutex_;  // Guards the rest, but for the thread.
     std::condition_variable changed_;
-    bool woken_ = false;
+    std::condition_variable poll_ended_;
+    bool woken_ = false;    // It is to be polled.
+    bool roused_ = false;   // By the thread of the runner.
+    bool polling_ = false;  // One thread does.
+    bool stopping_ = false;
+    TimePoint sleeps_until_{};
     Duration grace_{0};
     std::jthread thread_;
 };
 
-Runner::Runner(Active& active, const Clock& clock) : impl_{std::make_unique<Impl>(active, clock)} {}
+Runner::Runner(Active& active, const Clock& clock, SpareThread* spare)
+    : impl_{std::make_unique<Impl>(active, clock, spare)} {}
 
 Runner::~Runner() = default;
 

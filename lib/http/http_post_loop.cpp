@@ -38,6 +38,10 @@ void be_nice(int niceness) {
     (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
 }
 
+/// So many requests leave time for the turns of a borrower. With more of them two processors are
+/// faster than one: with four, 16 subscribers got 8 % fewer batches a second.
+constexpr std::size_t busy_above = 1;
+
 Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
 
 std::optional<Target> proxy_of(const HttpTransportOptions& options) {
@@ -91,6 +95,28 @@ void HttpPostLoop::submit(PostRequest request) {
     finish(request, cancelled());
 }
 
+bool HttpPostLoop::lend(std::function<void()> turn) {
+    const std::lock_guard lock{mutex_};
+    if (turn_) return false;
+    turn_ = std::move(turn);
+    return true;
+}
+
+void HttpPostLoop::take_back() {
+    std::unique_lock lock{mutex_};
+    turn_requested_ = false;
+    turn_ended_.wait(lock, [this] { return !in_turn_; });
+    turn_ = nullptr;
+}
+
+bool HttpPostLoop::request_turn() {
+    const std::lock_guard lock{mutex_};
+    if (!turn_ || busy_ || stopping_ || trouble_) return false;
+    turn_requested_ = true;
+    wake();
+    return true;
+}
+
 /// Call it under the lock.
 void HttpPostLoop::wake() {
     if (std::exchange(sleeping_, false)) posts_->wake();
@@ -108,7 +134,8 @@ std::optional<std::string> HttpPostLoop::trouble() const {
 }
 
 void HttpPostLoop::run() {
-    while (take_submitted()) {
+    // A turn comes first, as it may submit something.
+    for (take_turn(); take_submitted(); take_turn()) {
         end_overdue();
         start_waiting();
         posts_->advance();
@@ -116,6 +143,18 @@ void HttpPostLoop::run() {
         if (posts_->trouble()) begin_anew();
     }
     cancel_all();
+}
+
+void HttpPostLoop::take_turn() {
+    std::unique_lock lock{mutex_};
+    if (!std::exchange(turn_requested_, false)) return;
+    in_turn_ = true;
+    sleeping_ = false;
+    lock.unlock();
+    turn_();
+    lock.lock();
+    in_turn_ = false;
+    turn_ended_.notify_all();
 }
 
 /// Admits the submitted requests. False when the loop must end.
@@ -128,6 +167,7 @@ bool HttpPostLoop::take_submitted() {
         taken_.swap(submitted_);
         found_names.swap(found_);
         stopping = stopping_ || posts_ == nullptr;
+        busy_ = !stopping && posts_->size() + waiting_.size() + taken_.size() > busy_above;
     }
     for (const auto& [name, addresses] : found_names) found(name, addresses);
     for (auto& request : taken_) admit(std::move(request));
@@ -210,7 +250,8 @@ int HttpPostLoop::timeout() {
     if (const auto overdue = nameless_.due()) due = due ? std::min(*due, *overdue) : overdue;
     if (can_start() || (due && *due <= now)) return 0;
     const std::lock_guard lock{mutex_};
-    if (!submitted_.empty() || !found_.empty() || stopping_) return 0;
+    if (!submitted_.empty() || !found_.empty() || turn_requested_ || stopping_) return 0;
+    busy_ = posts_->size() > busy_above;
     sleeping_ = true;
     if (!due) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now).count();
@@ -233,6 +274,8 @@ void HttpPostLoop::begin_anew() {
         gone = std::move(posts_);
     }
     gone.reset();
+    // No other turn is requested now, and this one would wait for the restart.
+    take_turn();
     while (pause_until(begun_at_ + between_attempts)) {
         begun_at_ = Clock::now();
         try {

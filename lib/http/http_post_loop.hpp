@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "name_queue.hpp"
 #include "name_resolver.hpp"
 #include "routemaster/error.hpp"
+#include "routemaster/spare_thread.hpp"
 #include "routemaster/transport/http.hpp"
 #include "target.hpp"
 #include "this_machine.hpp"
@@ -28,18 +30,19 @@
 namespace routemaster::detail {
 
 /// Accepts requests, finds the addresses of their hosts, and posts them as soon as few enough are
-/// under way. Sleeps while nothing happens. Replaces its `HttpPosts` when they break.
+/// under way. Sleeps while nothing happens. Replaces its `HttpPosts` when they break. Lends its
+/// thread while there is one request at most.
 ///
-/// Thread safety: `submit` and `trouble` from any thread; `submit` wakes the loop only when the
-/// loop sleeps.
-class HttpPostLoop {
+/// Thread safety: `submit`, `trouble` and the members of `SpareThread` from any thread; the loop is
+/// woken only when it sleeps.
+class HttpPostLoop final : public SpareThread {
 public:
     /// A `niceness` above 0 lets other threads have the processor first (see `nice`). Throws
     /// `Failure` when libcurl or epoll cannot be set up.
     explicit HttpPostLoop(HttpTransportOptions options, int niceness = 0);
 
     /// Ends every unfinished request as `cancelled`, and joins the thread.
-    ~HttpPostLoop();
+    ~HttpPostLoop() override;
 
     HttpPostLoop(const HttpPostLoop&) = delete;
     HttpPostLoop& operator=(const HttpPostLoop&) = delete;
@@ -51,11 +54,16 @@ public:
     /// Why nothing can be posted now.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
+    [[nodiscard]] bool lend(std::function<void()> turn) override;
+    void take_back() override;
+    [[nodiscard]] bool request_turn() override;
+
 private:
     using Clock = std::chrono::steady_clock;
     using Found = std::pair<std::string, Result<Addresses>>;
 
     void run();
+    void take_turn();
     bool take_submitted();
     void wake();
     void admit(PostRequest request);
@@ -81,6 +89,11 @@ private:
 
     mutable std::mutex mutex_;  ///< Guards what follows, up to the resolver.
     std::condition_variable stop_;
+    std::condition_variable turn_ended_;
+    std::function<void()> turn_;  ///< Of the borrower. Called without the lock.
+    bool turn_requested_ = false;
+    bool in_turn_ = false;
+    bool busy_ = false;  ///< Has no time for turns.
     std::vector<PostRequest> submitted_;
     std::vector<Found> found_;
     bool sleeping_ = false;

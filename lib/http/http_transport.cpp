@@ -92,6 +92,8 @@ std::optional<std::string> HttpTransport::trouble() const {
     return trouble ? trouble : impl_->unhealthy.trouble();
 }
 
+SpareThread* HttpTransport::spare_thread() { return &impl_->healthy; }
+
 void HttpTransport::deliver(Delivery delivery, DeliveryDone done) {
     if (!serves(delivery.callback)) {
         done({.outcome = invalid("callback: URL is not HTTPS")});

@@ -4,8 +4,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <string>
 #include <thread>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "routemaster/transport/http.hpp"
+#include "support/await.hpp"
 #include "support/deliveries.hpp"
 #include "support/delivery_reports.hpp"
 #include "support/local_delivery.hpp"
@@ -212,4 +215,44 @@ TEST_CASE("a transport with nothing to do takes no processor time") {
     const auto before = processor_time();
     std::this_thread::sleep_for(500ms);
     CHECK(processor_time() - before < 50ms);
+}
+
+TEST_CASE("a transport lends its thread to one borrower at a time, while it has little to do") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
+    DeliveryReports cancelled;
+    std::atomic<int> turns = 0;
+    HttpTransport transport{local};
+    auto* const spare = transport.spare_thread();
+    REQUIRE(spare != nullptr);
+    CHECK(!spare->request_turn());
+    REQUIRE(spare->lend([&] { ++turns; }));
+    CHECK(!spare->lend([] {}));
+    for (int i = 1; i <= 10; ++i) {
+        CHECK(spare->request_turn());
+        REQUIRE(test::await([&] { return turns == i; }));
+    }
+    for (int i = 0; i < 5; ++i) transport.deliver(delivery(receiver.url()), cancelled.keep());
+    CHECK(test::await([&] { return !spare->request_turn(); }));
+    spare->take_back();
+    CHECK(spare->lend([] {}));
+    spare->take_back();
+}
+
+TEST_CASE("a transport takes its thread back when the turn is over") {
+    std::promise<void> begun;
+    std::promise<void> end;
+    std::atomic<bool> over = false;
+    HttpTransport transport{local};
+    auto* const spare = transport.spare_thread();
+    REQUIRE(spare->lend([&] {
+        begun.set_value();
+        end.get_future().wait();
+        over = true;
+    }));
+    REQUIRE(spare->request_turn());
+    begun.get_future().wait();
+    const std::jthread releases{[&] { end.set_value(); }};
+    spare->take_back();
+    CHECK(over);
+    CHECK(!spare->request_turn());
 }

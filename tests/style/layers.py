@@ -33,7 +33,7 @@ LAYERS = {
     """,
     2: """
         outcome step step/ store perform transport callbacks reject active publication
-        completion_thread detail/boxed detail/step_domains
+        completion_thread spare_thread detail/boxed detail/step_domains
     """,
     3: """
         bus publisher subscriber job_queue job_queues job_workers api_tokens dispatcher autodrop

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -32,6 +33,7 @@ public:
         std::unique_lock lock{mutex_};
         ++polls_;
         last_poll_ = now;
+        ++polls_by_[std::this_thread::get_id()];
         if (deadline_) {
             ++polls_after_close_;
         }
@@ -85,6 +87,13 @@ public:
         changed_.notify_all();
     }
 
+    /// How often the calling thread has polled it.
+    [[nodiscard]] int polls_here() const {
+        const std::lock_guard lock{mutex_};
+        const auto found = polls_by_.find(std::this_thread::get_id());
+        return found == polls_by_.end() ? 0 : found->second;
+    }
+
     /// Waits until it was polled more than `count` times, and returns how often it was.
     int wait_beyond(int count) {
         std::unique_lock lock{mutex_};
@@ -119,6 +128,7 @@ private:
     std::function<void()> wake_;
     TimePoint next_ = never;
     TimePoint last_poll_{};
+    std::map<std::thread::id, int> polls_by_;
     std::optional<TimePoint> deadline_;
     int polls_to_close_;
     int polls_ = 0;
@@ -126,6 +136,69 @@ private:
     int closes_ = 0;
     bool busy_ = false;
 };
+
+/// A thread that the test plays: turns that were requested come when it calls `turn`.
+class Lender final : public SpareThread {
+public:
+    [[nodiscard]] bool lend(std::function<void()> turn) override {
+        const std::lock_guard lock{mutex_};
+        if (turn_) return false;
+        turn_ = std::move(turn);
+        return true;
+    }
+    void take_back() override {
+        std::unique_lock lock{mutex_};
+        ended_.wait(lock, [this] { return !in_turn_; });
+        turn_ = nullptr;
+    }
+    [[nodiscard]] bool request_turn() override {
+        const std::lock_guard lock{mutex_};
+        if (busy_) return false;
+        ++requests_;
+        return true;
+    }
+
+    void turn() {
+        std::unique_lock lock{mutex_};
+        if (!turn_) return;
+        in_turn_ = true;
+        lock.unlock();
+        turn_();
+        lock.lock();
+        in_turn_ = false;
+        ended_.notify_all();
+    }
+    void be_busy() {
+        const std::lock_guard lock{mutex_};
+        busy_ = true;
+    }
+    [[nodiscard]] int requests() const {
+        const std::lock_guard lock{mutex_};
+        return requests_;
+    }
+    [[nodiscard]] bool lent() const {
+        const std::lock_guard lock{mutex_};
+        return static_cast<bool>(turn_);
+    }
+
+private:
+    mutable std::mutex mutex_;  // Guards the rest.
+    std::condition_variable ended_;
+    std::function<void()> turn_;  // Called without the lock.
+    bool in_turn_ = false;
+    int requests_ = 0;
+    bool busy_ = false;
+};
+
+/// Wakes the witness until its runner leaves the next turn to the lender: what comes during a poll
+/// is looked at by the thread that polls.
+void wake_for_turn(Witness& witness, const Lender& lender) {
+    const int before = lender.requests();
+    while (lender.requests() == before) {
+        witness.wake();
+        std::this_thread::yield();
+    }
+}
 
 }  // namespace
 
@@ -218,6 +291,96 @@ TEST_CASE("a runner may end while many threads wake it") {
             while (!stopped.stop_requested()) witness.wake();
         }};
         witness.wait_beyond(1);
+        runner.reset();
+        CHECK(witness.closed());
+    }
+}
+
+TEST_CASE("a runner leaves polls to a spare thread while that has time") {
+    testing::ManualClock clock;
+    Witness witness;
+    Lender lender;
+    Runner runner{witness, clock, &lender};
+    witness.wait_beyond(0);
+    // Now and then the runner polls by itself, in vain, and may see a wake-up first.
+    for (int i = 0; i < 200; ++i) {
+        wake_for_turn(witness, lender);
+        lender.turn();
+    }
+    CHECK(witness.polls_here() > 100);
+    lender.turn();
+    CHECK_MESSAGE(witness.polls_here() <= 200, "nobody polls what was not woken");
+
+    lender.be_busy();
+    const int polls = witness.polls();
+    witness.wake();
+    witness.wait_beyond(polls);
+}
+
+TEST_CASE("a runner goes on by itself when a spare thread has polled for long") {
+    testing::ManualClock clock;
+    Witness witness;
+    Lender lender;
+    Runner runner{witness, clock, &lender};
+    wake_for_turn(witness, lender);
+    witness.ask_for(TimePoint::min());
+    const int before = witness.polls_here();
+    lender.turn();
+    CHECK(witness.polls_here() - before <= 8);
+    witness.wait_beyond(witness.polls() + 100);
+}
+
+TEST_CASE("a runner sleeps for less long when a poll on the spare thread asks for it") {
+    testing::ManualClock clock;
+    Witness witness;
+    Lender lender;
+    Runner runner{witness, clock, &lender};
+    const auto begun = std::chrono::steady_clock::now();
+    // Far more polls than could pass if each waited for the end of a sleep.
+    for (int i = 0; i < 100; ++i) {
+        wake_for_turn(witness, lender);
+        witness.ask_for(clock.now() + Duration{900 - i});
+        lender.turn();
+        witness.wait_beyond(witness.polls());
+    }
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{20});
+}
+
+TEST_CASE("of two runners one borrows the spare thread, until it stops") {
+    testing::ManualClock clock;
+    Lender lender;
+    Witness witness;
+    Witness other;
+    Runner runner{witness, clock, &lender};
+    {
+        Runner alone{other, clock, &lender};
+        const int polls = other.wait_beyond(0);
+        other.wake();
+        other.wait_beyond(polls);
+    }
+    CHECK(lender.lent());
+    wake_for_turn(witness, lender);
+    const int before = witness.polls_here();
+    runner.stop(Duration{0});
+    CHECK(witness.closed());
+    CHECK_MESSAGE(witness.polls_here() == before, "the end is the runner's own");
+    CHECK(!lender.lent());
+}
+
+TEST_CASE("a runner may end while a spare thread polls, and many threads wake it") {
+    testing::ManualClock clock;
+    for (int round = 0; round < 50; ++round) {
+        Witness witness;
+        Lender lender;
+        std::optional<Runner> runner;
+        runner.emplace(witness, clock, &lender);
+        std::jthread waker{[&](const std::stop_token& stopped) {
+            while (!stopped.stop_requested()) witness.wake();
+        }};
+        std::jthread spare{[&](const std::stop_token& stopped) {
+            while (!stopped.stop_requested()) lender.turn();
+        }};
+        witness.wait_beyond(20);
         runner.reset();
         CHECK(witness.closed());
     }

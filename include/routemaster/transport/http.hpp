@@ -90,6 +90,8 @@ public:
     /// `unavailable`, and later ones wait.
     [[nodiscard]] std::optional<std::string> trouble() const override;
 
+    [[nodiscard]] SpareThread* spare_thread() override;
+
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
