@@ -20,6 +20,7 @@
 #include "batches.hpp"
 #include "options.hpp"
 #include "routemaster/bus.hpp"
+#include "routemaster/clock.hpp"
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/step.hpp"
@@ -122,7 +123,7 @@ void run(const Settings& settings) {
     rm::HttpTransport transport{{.allow_http = true, .allow_loopback = true}};
     rm::Dispatcher dispatcher{stopwatch, {.transports = {&transport}, .log = &bench::warn}};
     const auto cpu_before = bench::cpu_seconds();
-    rm::Runner runner{dispatcher};
+    rm::Runner runner{dispatcher, rm::system_clock(), transport.spare_thread()};
     const std::chrono::duration<double> seconds = stopwatch.wait();
     const auto cpu = bench::cpu_seconds() - cpu_before;
     std::cout << R"({"events":)" << settings.events << R"(,"deliveries":)"

@@ -30,6 +30,7 @@
 
 #include "options.hpp"
 #include "routemaster/bus.hpp"
+#include "routemaster/clock.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/runner.hpp"
@@ -223,7 +224,7 @@ void run(const Settings& settings) {
                             .allow_loopback = true}};
     Stopwatch stopwatch{http};
     rm::Dispatcher dispatcher{store, {.transports = {&stopwatch}}};
-    rm::Runner runner{dispatcher};
+    rm::Runner runner{dispatcher, rm::system_clock(), http.spare_thread()};
 
     stopwatch.count_from(now_ns() + static_cast<std::int64_t>(settings.warm_up * 1e9));
 
