@@ -252,7 +252,7 @@ private:
             if (job.throttled) add_throttled(name, job);
             if (job.priority() != 0 && !waits) add_rank(name, job);
         });
-        for (const auto& [group, members] : queue.groups) add_order(name, group, members);
+        queue.groups.each([&](const detail::OrderingGroup& group) { add_order(name, group); });
         // The newest is at the left.
         add_ready("jobs:instant:" + name, queue.ready);
         if (queue.has_ids) add_due("routemaster:due:" + name, queue.ready);
@@ -277,11 +277,10 @@ private:
                                                         digits_of(job.order) + "@0");
     }
 
-    void add_order(const std::string& queue, const std::string& name,
-                   const detail::OrderingGroup& group) {
+    void add_order(const std::string& queue, const detail::OrderingGroup& group) {
         for (const auto* job = group.jobs.front(); job != nullptr; job = group.jobs.next(*job)) {
             keys_.list(
-                "routemaster:order:" + queue + ":" + name,
+                "routemaster:order:" + queue + ":" + group.name,
                 digits_of(job->order) + ":" + std::to_string(job->details->options.concurrency));
         }
     }

@@ -48,6 +48,12 @@ public:
         groups_.destroy(group);
     }
 
+    /// Calls `visit` with each group, in no order. It must not open or close any.
+    template <class Visit>
+    void each(Visit visit) const {
+        by_name_.each(visit);
+    }
+
 private:
     HashIndex<OrderingGroup> by_name_;
     Slab<OrderingGroup> groups_;
