@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -147,8 +148,10 @@ TEST_CASE("jobs are encoded as Ruby Routemaster does it") {
 }
 
 TEST_CASE("bytes that are not a job are refused as corrupted") {
-    for (const auto* bytes :
-         {"", "c0", "90", "91a161", "92a161c0", "9201 90", "93a1619090", "92a161"}) {
+    for (const auto* bytes : {"", "c0", "90", "91a161", "92a161c0", "9201 90", "93a1619090",
+                              "92a161", "a161", "92a161a162", "92a16180", "92 90 a161",
+                              "92 9190 90", "82 a16190 a16290", "92a16190 00", "92a161 91"}) {
+        CAPTURE(bytes);
         const auto job = decode_job(hex(bytes));
         REQUIRE_FALSE(job);
         CHECK(job.error().code() == Errc::corrupted);
@@ -262,6 +265,34 @@ TEST_CASE("random values, events, jobs and counter keys survive a round trip") {
         const CounterKey key = test::random_counter_key(random);
         REQUIRE(decode_counter_key(encode_counter_key(key)).value() == key);
     }
+}
+
+/// A job as the value that it is.
+std::optional<Job> job_in(const std::optional<Value>& value) {
+    const auto* parts = value ? value->get_if<Value::Array>() : nullptr;
+    if (parts == nullptr || parts->size() != 2) return std::nullopt;
+    const auto* name = parts->front().get_if<std::string>();
+    const auto* arguments = parts->back().get_if<Value::Array>();
+    if (name == nullptr || arguments == nullptr) return std::nullopt;
+    return Job{*name, *arguments};
+}
+
+TEST_CASE("damaged jobs are decoded as the values that they are, or refused") {
+    const auto seed = test::seed(3);
+    ROUTEMASTER_TELL_SEED(seed);
+    Random random{seed};
+    int jobs = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        const std::string bytes = mutated(random, encode_job(test::random_job(random)));
+        const auto value = decode_value(bytes);
+        const auto expected = job_in(value ? std::optional{*value} : std::nullopt);
+        const auto job = decode_job(bytes);
+        REQUIRE(job.has_value() == expected.has_value());
+        // A number that is no number is not equal to itself.
+        if (job) REQUIRE(encode_job(*job) == encode_job(*expected));
+        jobs += job.has_value() ? 1 : 0;
+    }
+    CHECK(jobs > 1'000);
 }
 
 TEST_CASE("random and damaged bytes are decoded to something that encodes, or refused") {

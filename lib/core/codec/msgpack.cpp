@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/codec/job_builder.hpp"
 #include "core/codec/message_reader.hpp"
 #include "core/codec/msgpack_parser.hpp"
 #include "core/codec/msgpack_writer.hpp"
@@ -107,13 +108,9 @@ std::string encode_job(const Job& job) {
 }
 
 Result<Job> decode_job(std::string_view bytes) {
-    const auto value = decode_value(bytes);
-    const auto* parts = value ? value->get_if<Value::Array>() : nullptr;
-    if (parts == nullptr || parts->size() != 2) return damaged("a job");
-    const auto* name = parts->front().get_if<std::string>();
-    const auto* arguments = parts->back().get_if<Value::Array>();
-    if (name == nullptr || arguments == nullptr) return damaged("a job");
-    return Job{.name = *name, .arguments = *arguments};
+    detail::JobBuilder builder;
+    if (!detail::parse_msgpack(bytes, builder)) return damaged("a job");
+    return builder.result();
 }
 
 std::string encode_counter_key(const CounterKey& key) {

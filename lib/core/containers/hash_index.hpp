@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/containers/huge_page_allocator.hpp"
+#include "core/containers/prefetch.hpp"
 
 namespace routemaster::detail {
 
@@ -40,10 +41,10 @@ public:
         if (size_ == 0) return;
         const auto at = home(marked(hash));
         constexpr auto line = 64 / sizeof(T*);
-        __builtin_prefetch(&marks_[at]);
-        __builtin_prefetch(&things_[at]);
+        prefetch(&marks_[at]);
+        prefetch(&things_[at]);
         // Many are some slots further on.
-        __builtin_prefetch(&things_[std::min(at + line, things_.size() - 1)]);
+        prefetch(&things_[std::min(at + line, things_.size() - 1)]);
     }
     /// The object that a search for that hash looks at first; null when there is none.
     [[nodiscard]] T* guess(std::uint32_t hash) const noexcept {
@@ -80,7 +81,7 @@ public:
     void each(Visit visit) const {
         constexpr std::size_t ahead = 16;
         for (std::size_t at = 0; at < things_.size(); ++at) {
-            if (at + ahead < things_.size()) __builtin_prefetch(things_[at + ahead]);
+            if (at + ahead < things_.size()) prefetch(things_[at + ahead]);
             if (things_[at] != nullptr) visit(*things_[at]);
         }
     }

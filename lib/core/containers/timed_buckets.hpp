@@ -16,6 +16,7 @@
 #include "core/containers/cell_pool.hpp"
 #include "core/containers/counted_tree.hpp"
 #include "core/containers/intrusive_list.hpp"
+#include "core/containers/prefetch.hpp"
 #include "routemaster/detail/assert.hpp"
 #include "routemaster/time.hpp"
 
@@ -72,12 +73,12 @@ public:
     [[nodiscard]] Spot spot(TimePoint at, std::string_view id) const noexcept {
         if (empty()) return nullptr;
         const auto* bucket = &bucket_of(at, id);
-        __builtin_prefetch(bucket);
+        prefetch(bucket);
         return bucket;
     }
     /// Goes on with what an insertion there looks at.
     static void fetch(Spot spot) noexcept {
-        if (spot != nullptr) __builtin_prefetch(spot->things().data() + spot->size);
+        if (spot != nullptr) prefetch(spot->things().data() + spot->size);
     }
 
     /// Inserts a thing that is not in it.

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "core/containers/prefetch.hpp"
 #include "core/state/timers.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/time.hpp"
@@ -79,7 +80,7 @@ void TimerTable::fetch_ahead(std::span<const Step> steps) const noexcept {
     const auto sought = std::span{all}.first(count);
     for (auto& each : sought) {
         each.timer = each.space->by_id.guess(each.hash);
-        __builtin_prefetch(each.timer);
+        prefetch(each.timer);
     }
     for (auto& [in, name, hash, timer, spot] : sought) {
         if (timer != nullptr) {

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/containers/prefetch.hpp"
 #include "core/containers/slab.hpp"
 #include "core/containers/small_blocks.hpp"
 #include "core/state/counters.hpp"
@@ -102,7 +104,29 @@ public:
     }
 
     /// The job that a lease gives the right to; null when the lease is lost.
-    [[nodiscard]] JobState* leased(const Lease& lease) const { return leases_.find(lease); }
+    [[nodiscard]] JobState* leased(const Lease& lease) const {
+        auto* job = leases_.find(lease);
+        if (job != nullptr) fetch(*job);
+        return job;
+    }
+
+    /// Starts to load what the end of a job looks at, beside itself, into the cache.
+    static void fetch(const JobState& job) noexcept {
+        job.queue.jobs.fetch(job.payload.hash());
+        prefetch(job.group());
+    }
+    /// Starts to load what the push of a job with that hash looks at.
+    static void fetch(const QueueState& queue, std::uint32_t hash,
+                      const std::string& group) noexcept {
+        queue.jobs.fetch(hash);
+        if (!group.empty()) queue.groups.fetch(group);
+    }
+
+    /// Steps that `fetch_ahead` looks at.
+    static constexpr std::size_t ahead_max = 64;
+    /// The first of these steps are about to be performed: starts to load the places of their jobs
+    /// in the index into the cache, all at once. Changes nothing.
+    void fetch_ahead(std::span<const Step> steps) const noexcept;
 
     /// Adds a job that is known not to exist yet.
     JobState& push(QueueState& queue, std::string_view job, TimePoint run_at, std::uint64_t order,

@@ -50,6 +50,10 @@ public:
 
     /// The job that a lease gives the right to; null when the lease is lost.
     [[nodiscard]] JobState* find(const Lease& lease) const;
+    /// The job that is probably leased under a fence, to be loaded; null when there is none.
+    [[nodiscard]] const JobState* guess(std::uint64_t fence) const noexcept {
+        return leased_.guess(mark(fence));
+    }
 
     /// Makes a job that is nowhere PENDING, under the next fence.
     void grant(JobState& job, Worker& holder) { grant(job, holder, ++fence_); }

@@ -36,6 +36,12 @@ Outcome Machine::perform(Step& step, TimePoint now) {
     return outcome;
 }
 
+void Machine::fetch_ahead(std::span<const Step> steps) const noexcept {
+    static_assert(JobTable::ahead_max == ahead_max && TimerTable::ahead_max == ahead_max);
+    jobs_.fetch_ahead(steps);
+    timers_.fetch_ahead(steps);
+}
+
 void Machine::settle_restored() {
     registry_.settle_restored(jobs_);
     subscriber_queues_.settle_restored();

@@ -41,11 +41,11 @@ public:
     Outcome perform(Step& step, TimePoint now);
 
     /// Steps that `fetch_ahead` looks at.
-    static constexpr std::size_t ahead_max = TimerTable::ahead_max;
+    static constexpr std::size_t ahead_max = 64;
     /// The first of these steps are about to be performed. Of a large state, most of what a step
     /// looks at is in no cache, and to load it takes longer than the step: this starts to load what
     /// all of them look at, at once. Changes nothing.
-    void fetch_ahead(std::span<const Step> steps) const noexcept { timers_.fetch_ahead(steps); }
+    void fetch_ahead(std::span<const Step> steps) const noexcept;
 
     /// The newest journal row that the last outcome depends on, apart from the row of what the step
     /// changed. It must be durable before the outcome is reported.

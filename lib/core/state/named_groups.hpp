@@ -42,6 +42,9 @@ public:
         return group;
     }
 
+    /// Starts to load the place of a name in the index into the cache.
+    void fetch(const std::string& name) const noexcept { by_name_.fetch(payload_hash(name)); }
+
     /// Ends a group that no job names any more.
     void close(OrderingGroup& group) {
         by_name_.remove(payload_hash(group.name), group);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/containers/prefetch.hpp"
 #include "core/containers/small_blocks.hpp"
 #include "core/state/entity.hpp"
 #include "routemaster/time.hpp"
@@ -69,9 +70,9 @@ public:
     }
     /// Starts to load what its end looks at, beside itself, into the cache.
     void fetch() const noexcept {
-        __builtin_prefetch(text_);
-        __builtin_prefetch(age.previous);
-        __builtin_prefetch(age.next);
+        prefetch(text_);
+        prefetch(age.previous);
+        prefetch(age.next);
     }
 
     /// Frees its id and its content, at its end.

@@ -254,6 +254,8 @@ void LeaseLoop::send_settlement(Id id) {
 void LeaseLoop::post_settlements() {
     Settled event;
     std::vector<Step> steps;
+    event.ids.reserve(unsent_.size());
+    steps.reserve(unsent_.size());
     for (; !unsent_.empty(); unsent_.pop_front()) {
         const auto leased = leased_.find(unsent_.front());
         if (leased == leased_.end()) continue;

@@ -11,6 +11,7 @@ Result<PushJob::Reply> Machine::apply(PushJob& step) {
     if (!step.options.key.text.empty()) return push_with_key(step);
     const auto hash = payload_hash(step.job);
     auto* queue = jobs_.find_queue(step.queue);
+    if (queue != nullptr) JobTable::fetch(*queue, hash, step.options.group);
     if (const auto* present = queue == nullptr ? nullptr : jobs_.find(*queue, step.job, hash)) {
         depends_on_row_ = present->last_row;
         return Pushed{PushOutcome::duplicate, queue->has_ids ? present->order : 0};

@@ -1,0 +1,42 @@
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <variant>
+
+#include "core/containers/prefetch.hpp"
+#include "core/state/jobs.hpp"
+#include "routemaster/step.hpp"
+
+namespace routemaster::detail {
+
+void JobTable::fetch_ahead(std::span<const Step> steps) const noexcept {
+    // One alone begins its own search as soon as it would be begun here.
+    if (steps.size() < 2) return;
+    // To hash more would take as long as to load what it finds.
+    constexpr std::size_t hashed_max = 256;
+    steps = steps.first(std::min(steps.size(), ahead_max));
+    std::array<const JobState*, ahead_max> leased;
+    std::size_t count = 0;
+    const auto look = [&](const auto& step) {
+        if constexpr (std::same_as<decltype(step), const PushJob&>) {
+            // Most steps of a submission name the queue that the last step named.
+            const auto* queue = found_last_;
+            if (queue == nullptr || queue->name != step.queue) return;
+            if (step.job.size() > hashed_max) return;
+            fetch(*queue, payload_hash(step.job), step.options.group);
+        } else if constexpr (requires {
+                                 { step.lease } -> std::same_as<const Lease&>;
+                             }) {
+            const auto* job = leases_.guess(step.lease.fence);
+            if (job == nullptr) return;
+            prefetch(&job->payload);
+            leased[count++] = job;
+        }
+    };
+    for (const auto& step : steps) std::visit(look, step);
+    for (const auto* job : std::span{leased}.first(count)) fetch(*job);
+}
+
+}  // namespace routemaster::detail
