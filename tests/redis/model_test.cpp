@@ -27,7 +27,7 @@ using test::RandomSteps;
 namespace {
 
 constexpr int steps_max = 100'000;
-constexpr int steps_between_dumps = 1'000;
+constexpr int steps_between_dumps = 2'000;
 
 /// Sets the clock of a run so that no two steps can make jobs fall due in the same millisecond,
 /// which Redis sorts by their bytes and the machine by their age: step i is at i units and i

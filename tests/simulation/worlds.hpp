@@ -19,7 +19,7 @@ constexpr std::uint64_t affordable(std::uint64_t worlds) {
 #ifdef NDEBUG
     return worlds;
 #else
-    return worlds / 5;  // Sanitizers take about ten times as long.
+    return worlds / 10;  // Sanitizers take about ten times as long.
 #endif
 }
 
