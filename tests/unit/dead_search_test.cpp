@@ -70,6 +70,24 @@ TEST_CASE("after all processes stood still none takes another for dead") {
     CHECK(!two.handed_on());
 }
 
+TEST_CASE("after all processes stood still twice in a row none takes another for dead") {
+    TwoProcesses two;
+    two.live(Duration{5'000});
+    for (int i = 0; i < 2; ++i) {
+        two.scene.clock.advance(Duration{4'000});
+        two.idle.run();
+        two.live(Duration{2'000});
+    }
+    CHECK(!two.handed_on());
+    SUBCASE("but one that is always late finds the dead") {
+        for (int i = 0; i < 3; ++i) {
+            two.scene.clock.advance(Duration{4'000});
+            two.idle.run();
+        }
+        CHECK(two.handed_on());
+    }
+}
+
 TEST_CASE("after the store was away a process that nobody asks takes no other for dead") {
     TwoProcesses two;
     two.live(Duration{5'000});

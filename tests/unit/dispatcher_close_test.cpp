@@ -273,8 +273,9 @@ TEST_CASE("a dispatcher closes even if the store cannot release its jobs") {
     scene.subscribe("billing");
     scene.publish();
     scene.run();
-    scene.disturbed.refuse<RetireWorker>(1);
+    scene.disturbed.refuse<RetireWorker>(1'000);
     scene.close(scene.clock.now());
+    scene.run_for(Duration{10'000});
     CHECK(scene.dispatcher.closed());
     CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 1);
 }

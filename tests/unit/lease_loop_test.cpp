@@ -264,6 +264,19 @@ TEST_CASE("a settlement that the store refuses is repeated until it is done") {
     CHECK(scene.log.count(LogLevel::warning, "the store failed") == 1);
 }
 
+TEST_CASE("however many settlements the store refuses together, the log has one line") {
+    LeaseScene scene{100};
+    scene.push_many(100);
+    scene.run();
+    REQUIRE(scene.worker.loop.leased() == 100);
+    scene.disturbed.refuse<AckJob>(300);
+    for (LeaseLoop::Id id = 1; id <= 100; ++id) scene.ack(id);
+    scene.run_for(Duration{1'000});
+    CHECK(scene.worker.notes.settlements.size() == 100);
+    CHECK(scene.log.count(LogLevel::warning, "the store failed") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "(for 100 jobs)") == 1);
+}
+
 TEST_CASE("a settlement whose reply was lost is settled, and its refusal says so") {
     LeaseScene scene;
     scene.push("resize");
@@ -574,11 +587,41 @@ TEST_CASE("jobs that the store does not take back are released by the end of the
     CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
 
+TEST_CASE("a worker that the store refuses to retire tries again, so that no attempt counts") {
+    LeaseScene scene;
+    perform(scene.store, PushJob{"images", "once", scene.now, {.attempts_max = 1}}, scene.now)
+        .value();
+    scene.run();
+    REQUIRE(scene.worker.loop.leased() == 1);
+    scene.disturbed.refuse<RetireWorker>(3);
+    scene.worker.loop.release(1);
+    scene.disturbed.refuse<ReleaseJob>(1);
+    scene.worker.close(scene.now);
+    CHECK(!scene.worker.loop.retired());
+    scene.run_for(Duration{1'000});
+    CHECK(scene.worker.loop.retired());
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 0);
+}
+
 TEST_CASE("a store that cannot retire a worker does not keep it from ending") {
     LeaseScene scene;
-    scene.run();
-    scene.disturbed.refuse<RetireWorker>(1);
-    scene.worker.close(scene.now);
+    SUBCASE("for long") {
+        scene.push("resize");
+        scene.run();
+        scene.disturbed.refuse<RetireWorker>(1'000);
+        scene.worker.loop.release(1);
+        scene.disturbed.refuse<ReleaseJob>(1);
+        scene.worker.close(scene.now);
+        scene.run_for(Duration{4'999});
+        CHECK(!scene.worker.loop.retired());
+        scene.run_for(Duration{1'000});
+    }
+    SUBCASE("at all, if it has nothing to release") {
+        scene.run();
+        scene.disturbed.refuse<RetireWorker>(1);
+        scene.worker.close(scene.now);
+    }
     CHECK(scene.worker.loop.retired());
     CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 1);
 }

@@ -73,8 +73,7 @@ void LeaseLoop::receive(TimePoint now) {
 TimePoint LeaseLoop::send(std::size_t free) {
     free_ = free;
     if (free == 0) schedule_.busy();
-    const bool retires = closing() && !retiring_ && !awaiting();
-    if (retires) wind_up();
+    if (closing() && !retiring_ && !awaiting()) wind_up();
     stay_alive();
     // Settlements go first, so that an acquisition finds what they freed; in a group of their own,
     // so that it does not wait for their being durable.
@@ -82,7 +81,7 @@ TimePoint LeaseLoop::send(std::size_t free) {
     post(std::exchange(begins_.steps, {}), Begun{std::exchange(begins_.ids, {}), {}});
     post_released();
     post_others();
-    if (retires) retire();
+    if (now_ >= retire_at_) retire();
     ask_for_jobs();
     {
         const std::lock_guard lock{trouble_mutex_};
@@ -92,7 +91,7 @@ TimePoint LeaseLoop::send(std::size_t free) {
 }
 
 TimePoint LeaseLoop::next_poll() const {
-    if (retiring_) return never;
+    if (retiring_) return retire_at_;
     auto next = next_heartbeat_;
     if (now_ < schedule_.trouble_at()) next = std::min(next, schedule_.trouble_at());
     if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
@@ -227,12 +226,14 @@ void LeaseLoop::begin(Id id, Step step) {
 }
 
 void LeaseLoop::on(Begun& begun) {
+    Refusals refusals;
     for (std::size_t i = 0; i < begun.ids.size(); ++i) {
         const auto id = begun.ids[i];
         if (!leased_.contains(id)) continue;
         auto& outcome = begun.outcomes[i];
-        outcome ? owner_.begun(id, std::move(outcome)) : refused(id, outcome.error());
+        outcome ? owner_.begun(id, std::move(outcome)) : refused(id, outcome.error(), refusals);
     }
+    report(refusals);
 }
 
 void LeaseLoop::settle(Id id, Step step) {
@@ -272,6 +273,7 @@ void LeaseLoop::post_settlements() {
 
 void LeaseLoop::on(Settled& settled) {
     unanswered_bytes_ -= settled.bytes;
+    Refusals refusals;
     for (std::size_t i = 0; i < settled.ids.size(); ++i) {
         const auto id = settled.ids[i];
         if (!leased_.contains(id)) continue;
@@ -282,17 +284,25 @@ void LeaseLoop::on(Settled& settled) {
             owner_.settled(id, settlement_in(*outcome));
             drop(leased_.find(id));
         } else {
-            refused(id, outcome.error());
+            refused(id, outcome.error(), refusals);
         }
     }
+    report(refusals);
 }
 
-void LeaseLoop::refused(Id id, const Error& error) {
+void LeaseLoop::refused(Id id, const Error& error, Refusals& refusals) {
     if (is_final(error)) return owner_.unfit(id, error);
     auto& leased = leased_.at(id);
     if (leased.settlement && !std::exchange(leased.settlement_refused, true)) ++refused_;
-    if (leased.refusals == 0) warn("the store failed: " + error.message());
+    if (leased.refusals == 0 && ++refusals.jobs == 1) refusals.why = error.message();
     retries_.emplace(now_ + refusal_backoff(leased.refusals++), id);
+}
+
+/// One line, however many leases there are.
+void LeaseLoop::report(const Refusals& refusals) const {
+    if (refusals.jobs == 0) return;
+    const auto jobs = refusals.jobs == 1 ? "" : " (for " + std::to_string(refusals.jobs) + " jobs)";
+    warn("the store failed: " + refusals.why + jobs);
 }
 
 void LeaseLoop::retry_due() {
@@ -350,10 +360,15 @@ void LeaseLoop::stay_alive() {
                       last_heartbeat_ - heard_at_ >= away_after();
     store_was_away_ = store_was_away_ || away;
     last_heartbeat_ = now_;
-    if (first_heartbeat_ == never) first_heartbeat_ = now_;
+    if (first_heartbeat_ == never) {
+        first_heartbeat_ = now_;
+        // The store may just be back, and has not heard of the others.
+        spares_until_ = saturating_add(now_, options_.worker_silence);
+    }
     next_heartbeat_ = now_ + options_.heartbeat_interval;
     beat();
     if (stood_still || away || now_ < spares_until_) return;
+    spares_until_ = TimePoint::min();  // Over, also if the clock is set back.
     others_.emplace_back(ScrubWorkers{options_.worker_silence});
 }
 
@@ -382,6 +397,10 @@ void LeaseLoop::wind_up() {
              " in all: it will run again");
     }
     retiring_ = true;
+    retire_at_ = now_;
+    // With nothing to release, others may as well find the worker silent.
+    const bool releases = !leased_.empty() || !released_.empty();
+    retire_by_ = releases ? saturating_add(now_, settle_timeout) : now_;
     leased_.clear();
     unsent_.clear();
     leased_bytes_ = 0;
@@ -405,6 +424,7 @@ bool LeaseLoop::awaiting() const {
 }
 
 void LeaseLoop::retire() {
+    retire_at_ = never;
     submit(store_, RetireWorker{options_.worker}, now_,
            [event_queue = events_.shared()](const Result<ReleasedJobs>& jobs) {
                event_queue->put(Retired{jobs});
@@ -412,9 +432,20 @@ void LeaseLoop::retire() {
 }
 
 void LeaseLoop::on(Retired& retired) {
-    if (retired.jobs && retired.jobs->more) return retire();
-    // When the store cannot do it, others will find the worker silent.
-    if (!retired.jobs) warn("could not release what was under way");
+    if (retired.jobs) {
+        retired_ = !retired.jobs->more;
+        if (retired_) return;
+        retire_by_ = saturating_add(now_, settle_timeout);
+        return retire();
+    }
+    const auto& error = retired.jobs.error();
+    if (now_ < retire_by_ && !is_final(error)) {
+        if (retire_refusals_ == 0) warn("the store failed: " + error.message());
+        retire_at_ = now_ + refusal_backoff(retire_refusals_++);
+        return;
+    }
+    // Others will find the worker silent.
+    warn("could not release what was under way");
     retired_ = true;
 }
 

@@ -294,8 +294,14 @@ private:
     /// Compares its leases with what the store says.
     void find_lost(GotJobs& got);
 
+    /// Of steps that travelled together, those that were refused for the first time.
+    struct Refusals {
+        std::size_t jobs = 0;
+        std::string why{};
+    };
     /// The store could not do a step about this lease.
-    void refused(Id id, const Error& error);
+    void refused(Id id, const Error& error, Refusals& refusals);
+    void report(const Refusals& refusals) const;
     void retry_due();
     void clock_set_back();
     void send_settlement(Id id);
@@ -363,6 +369,9 @@ private:
     std::optional<TimePoint> close_at_;
     TimePoint settle_by_{};  // How long settlements are awaited beyond the deadline.
     bool retiring_ = false;
+    TimePoint retire_at_ = never;  // When the store is to be told.
+    TimePoint retire_by_{};        // How long that is tried.
+    std::uint32_t retire_refusals_ = 0;
     bool retired_ = false;
     mutable std::mutex trouble_mutex_;  // Guards `trouble_`.
     std::optional<std::string> trouble_;

@@ -9,6 +9,7 @@ namespace routemaster::detail {
 
 TimePoint DeadSearch::poll(TimePoint now, bool needed) {
     for (const auto& reply : events_->take().events) note(reply, now);
+    const auto expected_at = std::exchange(expected_at_, never);
     if (!needed) {
         look_at_ = now + interval_;
         return never;
@@ -16,11 +17,12 @@ TimePoint DeadSearch::poll(TimePoint now, bool needed) {
     // At first, and when the clock was set back, it waits until all live workers were heard of.
     look_at_ = std::min(look_at_, now + silence_);
     if (asked_at_) return never;
-    if (now < look_at_) return look_at_;
     // All of a process or a machine stand still together, and a clock that is set forward looks the
     // same. But who is always late looks each second time.
-    spared_others_ = now - look_at_ >= interval_ && !spared_others_;
-    if (spared_others_) return look_at_ = now + silence_;
+    const bool stood_still = now - interval_ >= expected_at;
+    if (stood_still && !stood_still_) look_at_ = now + silence_;
+    stood_still_ = stood_still;
+    if (now < look_at_) return expected_at_ = std::min(look_at_, now + interval_);
     asked_at_ = now;
     submit(store_, ScrubWorkers{silence_}, now,
            [events = events_.shared()](const Result<ReleasedJobs>& reply) { events->put(reply); });

@@ -39,7 +39,8 @@ private:
     OwnEventQueue<Result<ReleasedJobs>> events_;
     std::optional<TimePoint> asked_at_;  // Without an answer yet.
     TimePoint look_at_ = never;
-    bool spared_others_ = false;  // It did not look when it was last to.
+    TimePoint expected_at_ = never;  // When it is to be polled next; `never` if anybody knows.
+    bool stood_still_ = false;       // Before the last poll.
 };
 
 }  // namespace routemaster::detail
