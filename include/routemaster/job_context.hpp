@@ -61,7 +61,9 @@ public:
 
     /// A number that is greater with each attempt at any job of the store. A handler that writes to
     /// another system can have that refuse a number below the last it saw (a *fencing token*): so
-    /// an attempt that was taken for dead, and goes on, does no harm there either.
+    /// an attempt that was taken for dead, and goes on, does no harm there either. In a file the
+    /// numbers begin anew each time it is opened: there, a program also sends the time of its own
+    /// start, which the other system compares first.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
 
     /// What its push said in `PushOptions::metadata`.

@@ -147,6 +147,18 @@ TEST_CASE("a settlement that the store refuses is repeated until it is done") {
     CHECK(scene.job(failed).errors.size() == 1);
 }
 
+TEST_CASE("a retry that is to wait for ever is due at the last instant that there is") {
+    JobScene scene;
+    HandPool pool{scene, {.slots = 4}};
+    pool.pool.handle("retried", [](JobContext&) { throw Retry{Duration::max()}; });
+    pool.pool.handle("snoozed", [](JobContext&) { throw Snooze{Duration::max()}; });
+    const auto retried = scene.push("retried");
+    const auto snoozed = scene.push("snoozed");
+    pool.run();
+    CHECK(scene.job(retried).run_at == due_at_max);
+    CHECK(scene.job(snoozed).run_at == due_at_max);
+}
+
 TEST_CASE("a pool ends 5 s after its grace, though the store never says what became of jobs") {
     JobScene scene;
     HandPool pool{scene};

@@ -14,7 +14,7 @@ FailJob fail_job(Lease lease, const AttemptFailure& failure, const RetryPolicy& 
     const bool used_up = policy.attempts_max > 0 && attempt >= policy.attempts_max;
     return {.lease = std::move(lease),
             .error = kept_text(failure.error),
-            .run_at = saturating_add(now, wait),
+            .run_at = due_after(wait, now),
             .bury = failure.bury || used_up,
             .time_max = policy.time_max};
 }

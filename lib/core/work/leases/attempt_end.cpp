@@ -13,7 +13,7 @@ EndStep step_of(AttemptEnd end, Lease lease, const RetryPolicy& retry, TimePoint
             if (end.follow_ups.empty()) return AckJob{std::move(lease)};
             return std::move(end.follow_ups).step(std::move(lease));
         case AttemptEnd::Kind::released: {
-            const auto run_at = saturating_add(now, end.retry_after.value_or(Duration{0}));
+            const auto run_at = due_after(end.retry_after.value_or(Duration{0}), now);
             return ReleaseJob{std::move(lease), run_at};
         }
         case AttemptEnd::Kind::failed: break;

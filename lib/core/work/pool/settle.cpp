@@ -124,7 +124,7 @@ void PoolLoop::end(const AttemptPtr& attempt, JobVerdict& verdict) {
             add(counts_.released);
             add(counts_.snoozed);
             return queue.loop.settle(attempt->id,
-                                     ReleaseJob{lease, saturating_add(now_, verdict.delay)});
+                                     ReleaseJob{lease, due_after(verdict.delay, now_)});
         case JobVerdict::Kind::failed:
         case JobVerdict::Kind::retry:
         case JobVerdict::Kind::bury:
@@ -150,7 +150,7 @@ Step PoolLoop::failure(const Lease& lease, std::string_view name, JobVerdict ver
     auto step = fail_job(lease, failed, policy, now_, random_.unit());
     if (!is_ruby_queue(lease.queue)) return step;
     // There nothing can be BURIED, and no error is kept.
-    const auto run_at = step.bury ? saturating_add(now_, policy.wait_max) : step.run_at;
+    const auto run_at = step.bury ? due_after(policy.wait_max, now_) : step.run_at;
     return NackJob{std::move(step.lease), run_at};
 }
 
