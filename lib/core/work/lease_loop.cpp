@@ -360,15 +360,10 @@ void LeaseLoop::stay_alive() {
                       last_heartbeat_ - heard_at_ >= away_after();
     store_was_away_ = store_was_away_ || away;
     last_heartbeat_ = now_;
-    if (first_heartbeat_ == never) {
-        first_heartbeat_ = now_;
-        // The store may just be back, and has not heard of the others.
-        spares_until_ = saturating_add(now_, options_.worker_silence);
-    }
+    if (first_heartbeat_ == never) first_heartbeat_ = now_;
     next_heartbeat_ = now_ + options_.heartbeat_interval;
     beat();
     if (stood_still || away || now_ < spares_until_) return;
-    spares_until_ = TimePoint::min();  // Over, also if the clock is set back.
     others_.emplace_back(ScrubWorkers{options_.worker_silence});
 }
 
