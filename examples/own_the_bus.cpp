@@ -25,7 +25,7 @@ public:
         worker_.emplace(bus_);
     }
 
-    /// Lets deliveries under way end, for up to five seconds. Otherwise they would be repeated.
+    /// Lets deliveries under way end, for up to five seconds.
     ~Shop() { worker_->stop(rm::Duration{5'000}); }
 
     void sell(int order) {

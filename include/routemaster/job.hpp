@@ -121,10 +121,11 @@ struct Pushed {
 
 /// The right of one worker to do one job, until it settles the job or is taken for dead.
 struct Lease {
-    std::string queue;        ///< See `is_queue_name`; steps refuse any other as `invalid`.
-    std::string job;          ///< The encoded job.
-    Uid worker;               ///< The worker that has the lease.
-    std::uint64_t fence = 0;  ///< Differs for each time the job is acquired.
+    std::string queue;  ///< See `is_queue_name`; steps refuse any other as `invalid`.
+    std::string job;    ///< The encoded job.
+    Uid worker;         ///< The worker that has the lease.
+    /// Differs for each time that a job is acquired; in a file, while that is open.
+    std::uint64_t fence = 0;
 
     // What the store says with an acquisition. Steps that settle the lease compare the id, unless
     // it is 0, and read nothing else of it.

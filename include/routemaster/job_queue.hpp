@@ -100,7 +100,7 @@ public:
     void status(std::function<void(Result<QueueStatus>)> done) const;
 
     /// A job, with its last errors; nothing when the queue has none of that id: it is done, or was
-    /// dropped. `decode_job` reads its name and arguments.
+    /// dropped. `decode_job` of codec/msgpack.hpp reads its name and arguments.
     [[nodiscard]] Result<std::optional<JobStatus>> find(JobId id) const;
     void find(JobId id, std::function<void(Result<std::optional<JobStatus>>)> done) const;
 

@@ -121,6 +121,7 @@ PROGRAMS["lease_loop"] = [
 PROGRAMS["job_leases"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("job_leases", "job_lease_extensions")
 ]
+PROGRAMS["dead_search"] = [["tests/unit/dead_search_test.cpp"]]
 PROGRAMS["listeners"] = [
     [f"tests/unit/{what}_test.cpp"]
     for what in ("timer_listener", "timer_listener_threads", "timer_requests", "delayer",
@@ -254,6 +255,9 @@ def check(mutants):
             if complaint := plant(mutant, copy):
                 complaints += 1
                 print(f"{mutant['name']}: {complaint}")
+            if suite_of(mutant) not in (*PROGRAMS, "services"):
+                complaints += 1
+                print(f"{mutant['name']}: there is no suite {suite_of(mutant)}")
     names = [one["name"] for one in mutants]
     for name in sorted({each for each in names if names.count(each) > 1}):
         complaints += 1

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstddef>
+
 namespace routemaster::detail {
 
 /// Starts to load what is at that address, which may be null.
@@ -13,5 +15,9 @@ inline void prefetch(const void* address) noexcept {
     __builtin_prefetch(address);
     asm volatile("");
 }
+
+/// How many searches begin together. With half as many, removals from a `HashIndex` of two million
+/// took as long.
+inline constexpr std::size_t prefetched_max = 64;
 
 }  // namespace routemaster::detail

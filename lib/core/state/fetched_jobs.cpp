@@ -16,8 +16,8 @@ void JobTable::fetch_ahead(std::span<const Step> steps) const noexcept {
     if (steps.size() < 2) return;
     // To hash more would take as long as to load what it finds.
     constexpr std::size_t hashed_max = 256;
-    steps = steps.first(std::min(steps.size(), ahead_max));
-    std::array<const JobState*, ahead_max> leased;
+    steps = steps.first(std::min(steps.size(), prefetched_max));
+    std::array<const JobState*, prefetched_max> leased;
     std::size_t count = 0;
     const auto look = [&](const auto& step) {
         if constexpr (std::same_as<decltype(step), const PushJob&>) {

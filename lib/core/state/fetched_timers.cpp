@@ -57,11 +57,11 @@ struct Sought {
 }  // namespace
 
 void TimerTable::fetch_ahead(std::span<const Step> steps) const noexcept {
-    steps = steps.first(std::min(steps.size(), ahead_max));
+    steps = steps.first(std::min(steps.size(), prefetched_max));
     // Most submissions name no timer, and should not pay for the array.
     const auto names_timer = [](const Step& step) { return timer_of(step).space != nullptr; };
     if (spaces_.empty() || std::none_of(steps.begin(), steps.end(), names_timer)) return;
-    std::array<Sought, ahead_max> all;
+    std::array<Sought, prefetched_max> all;
     std::size_t count = 0;
     const TimerSpace* space = nullptr;
     for (const auto& step : steps) {
@@ -95,7 +95,7 @@ void TimerTable::fetch_ahead(std::span<const Step> steps) const noexcept {
 std::size_t TimerTable::fetch_first(const TimerSpace& space,
                                     const TimerSpace::InOrder& timers) const noexcept {
     const auto few = timers.first_few();
-    const auto first = few.last(std::min(few.size(), ahead_max));
+    const auto first = few.last(std::min(few.size(), prefetched_max));
     for (const auto* timer : first) timer->fetch();
     for (const auto* timer : first) space.by_id.fetch(hash(timer->id()));
     return first.size();

@@ -122,10 +122,8 @@ public:
         if (!group.empty()) queue.groups.fetch(group);
     }
 
-    /// Steps that `fetch_ahead` looks at.
-    static constexpr std::size_t ahead_max = 64;
-    /// The first of these steps are about to be performed: starts to load the places of their jobs
-    /// in the index into the cache, all at once. Changes nothing.
+    /// The first `prefetched_max` of these steps are about to be performed: starts to load the
+    /// places of their jobs in the index into the cache, all at once. Changes nothing.
     void fetch_ahead(std::span<const Step> steps) const noexcept;
 
     /// Adds a job that is known not to exist yet.

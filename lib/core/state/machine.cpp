@@ -37,7 +37,6 @@ Outcome Machine::perform(Step& step, TimePoint now) {
 }
 
 void Machine::fetch_ahead(std::span<const Step> steps) const noexcept {
-    static_assert(JobTable::ahead_max == ahead_max && TimerTable::ahead_max == ahead_max);
     jobs_.fetch_ahead(steps);
     timers_.fetch_ahead(steps);
 }

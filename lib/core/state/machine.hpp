@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/containers/prefetch.hpp"
 #include "core/state/counters.hpp"
 #include "core/state/entity.hpp"
 #include "core/state/jobs.hpp"
@@ -41,7 +42,7 @@ public:
     Outcome perform(Step& step, TimePoint now);
 
     /// Steps that `fetch_ahead` looks at.
-    static constexpr std::size_t ahead_max = 64;
+    static constexpr std::size_t ahead_max = prefetched_max;
     /// The first of these steps are about to be performed. Of a large state, most of what a step
     /// looks at is in no cache, and to load it takes longer than the step: this starts to load what
     /// all of them look at, at once. Changes nothing.

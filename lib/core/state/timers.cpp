@@ -319,7 +319,7 @@ void TimerTable::settle_restored() {
         std::sort(timers.begin(), timers.end(),
                   [](const auto& a, const auto& b) { return a.first < b.first; });
         for (std::size_t n = 0; n < timers.size(); ++n) {
-            if (n + ahead_max < timers.size()) prefetch(timers[n + ahead_max].second);
+            if (n + prefetched_max < timers.size()) prefetch(timers[n + prefetched_max].second);
             auto& timer = *timers[n].second;
             space.in(timer.state).insert(timer);
         }

@@ -81,10 +81,8 @@ public:
     /// Null when there is none.
     [[nodiscard]] StoredTimer* find(const std::string& space, std::string_view id);
 
-    /// Steps that `fetch_ahead` looks at.
-    static constexpr std::size_t ahead_max = 64;
-    /// The first of these steps are about to be performed: starts to load the timers that they name
-    /// into the cache, all at once. Changes nothing.
+    /// The first `prefetched_max` of these steps are about to be performed: starts to load the
+    /// timers that they name into the cache, all at once. Changes nothing.
     void fetch_ahead(std::span<const Step> steps) const noexcept;
 
     // As the steps of these names.

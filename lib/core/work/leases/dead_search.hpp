@@ -39,8 +39,8 @@ private:
     OwnEventQueue<Result<ReleasedJobs>> events_;
     std::optional<TimePoint> asked_at_;  // Without an answer yet.
     TimePoint look_at_ = never;
-    TimePoint expected_at_ = never;  // When it is to be polled next; `never` if anybody knows.
-    bool stood_still_ = false;       // Before the last poll.
+    TimePoint expected_at_ = never;  // When it asked to be polled next; `never`: at no instant.
+    bool stood_still_ = false;       // The last poll came an interval late, or more.
 };
 
 }  // namespace routemaster::detail
