@@ -124,7 +124,7 @@ struct Lease {
     std::string queue;  ///< See `is_queue_name`; steps refuse any other as `invalid`.
     std::string job;    ///< The encoded job.
     Uid worker;         ///< The worker that has the lease.
-    /// Differs for each time that a job is acquired; in a file, while that is open.
+    /// Greater with each time that a job of the store is acquired.
     std::uint64_t fence = 0;
 
     // What the store says with an acquisition. Steps that settle the lease compare the id, unless

@@ -61,9 +61,8 @@ public:
 
     /// A number that is greater with each attempt at any job of the store. A handler that writes to
     /// another system can have that refuse a number below the last it saw (a *fencing token*): so
-    /// an attempt that was taken for dead, and goes on, does no harm there either. In a file the
-    /// numbers begin anew each time it is opened: there, a program also sends the time of its own
-    /// start, which the other system compares first.
+    /// an attempt that was taken for dead, and goes on, does no harm there either. Where not every
+    /// commit waits for the disk, a crash may take back the last ones with the jobs they began.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
 
     /// What its push said in `PushOptions::metadata`.

@@ -72,7 +72,9 @@ void add_attempt_cases(StoreCases& add) {
         s.perform(ScrubWorkers{Duration{30'000}});
         s.perform(NackJob{s.take_work(), s.now()});
         expect_equal(s.take_work(2).attempt, 3U, "attempt");
-        s.advance(Duration{30'000});
+        s.advance(Duration{20'000});
+        s.perform(ScrubWorkers{Duration{30'000}});
+        s.advance(Duration{10'000});
         expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{1}, "jobs released");
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs, after three attempts");
         const auto job = s.job(id);

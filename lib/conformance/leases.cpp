@@ -254,6 +254,43 @@ void add_worker_cases(StoreCases& add) {
                          "jobs released");
         });
 
+    add("when nobody looked for dead workers for long, who was silent is spared once",
+        [](Scenario& s) {
+            const auto expect_released = [&](Duration later, std::uint64_t jobs,
+                                             Where at = Where::here()) {
+                s.advance(later);
+                const auto released = s.perform(ScrubWorkers{Duration{4'000}}, at).jobs;
+                expect_equal(released, jobs, "jobs released", at);
+            };
+            s.push("a");
+            s.take_work();
+            expect_released(Duration{0}, 0);
+            expect_released(Duration{60'000}, 0);
+            expect_released(Duration{1'999}, 0);
+            expect_released(Duration{1'999}, 0);
+            expect_released(Duration{2}, 1);
+            // Who is always late finds the dead, too.
+            s.take_work();
+            expect_released(Duration{4'000}, 0);
+            expect_released(Duration{4'000}, 1);
+            // One that was heard of since then is spared again.
+            s.take_work();
+            expect_released(Duration{4'000}, 0);
+            s.advance(Duration{1});
+            s.perform(Heartbeat{Scenario::worker(1)});
+            expect_released(Duration{4'000}, 0);
+            expect_released(Duration{4'000}, 1);
+            // Who was heard of since then has its own silence.
+            s.push("b");
+            s.take_work(1);
+            s.advance(Duration{3'000});
+            s.take_work(2);
+            expect_released(Duration{1'000}, 0);
+            expect_released(Duration{1'500}, 0);
+            expect_released(Duration{1'500}, 1);
+            expect_released(Duration{1'000}, 1);
+        });
+
     add("heartbeats and acquisitions keep a worker alive", [](Scenario& s) {
         s.push("a");
         const auto lease = s.take_work();
@@ -275,9 +312,11 @@ void add_worker_cases(StoreCases& add) {
             s.push("a");
             s.take_work();
             s.advance(Duration{-3'600'000});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{0},
-                         "jobs released");
-            s.advance(Duration{30'000});
+            for (int i = 0; i < 3; ++i) {
+                expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{0},
+                             "jobs released");
+                s.advance(Duration{10'000});
+            }
             expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{1},
                          "jobs released");
         });

@@ -44,11 +44,11 @@ std::uint64_t position_of(const JobState& job) {
 
 /// Entries of the map that ends the full record of some jobs: what few have.
 std::size_t further_fields(const JobState& job) {
-    std::size_t entries = job.details->after.empty() ? 0 : 1;
+    std::size_t entries = job.details == nullptr || job.details->after.empty() ? 0 : 1;
     if (job.batch() != 0) ++entries;
     if (job.queue.has_ids && job.in_order) {
         entries += 1;
-        if (job.details->options.concurrency != 1) ++entries;
+        if (job.concurrency() != 1) ++entries;
         if (position_of(job) != 0) ++entries;
     }
     return entries;
@@ -56,8 +56,8 @@ std::size_t further_fields(const JobState& job) {
 
 /// Fields of the full record of a job.
 std::size_t fields_of(const JobState& job) {
-    if (job.details == nullptr) return 5;
     if (further_fields(job) > 0) return 19;
+    if (job.details == nullptr) return 5;
     if (job.priority() != 0) return 18;
     if (job.cancelled()) return 17;
     if (!job.details->options.metadata.empty()) return 16;
@@ -65,12 +65,13 @@ std::size_t fields_of(const JobState& job) {
 }
 
 /// Whether a job has no details but, perhaps, those in the map at the end: so do most of a group.
-bool has_plain_details(const detail::JobDetails& details) {
+bool has_plain_details(const detail::JobDetails* details) {
+    if (details == nullptr) return true;
     static const detail::JobDetails plain;
-    const auto& options = details.options;
-    return details.attempts == 0 && !details.begun && !details.cancelled && !details.buried_at &&
-           !details.failing_since && details.errors.empty() && options.metadata.empty() &&
-           options.attempts_max == plain.options.attempts_max &&
+    const auto& options = details->options;
+    return details->attempts == 0 && !details->begun && !details->cancelled &&
+           !details->buried_at && !details->failing_since && details->errors.empty() &&
+           options.metadata.empty() && options.attempts_max == plain.options.attempts_max &&
            options.priority == plain.options.priority && options.timeout == plain.options.timeout &&
            options.expires_at == plain.options.expires_at && options.key == plain.options.key;
 }
@@ -416,11 +417,10 @@ void JournalWriter::encode(JobState& job) {
     out_.natural(job.order);
     const bool delivers = job.in_order && !job.queue.has_ids;
     delivers ? out_.text(job.group()->name) : out_.null();
-    if (job.details == nullptr) return;
     const auto further = further_fields(job);
-    if (further > 0 && has_plain_details(*job.details)) {
+    if (further > 0 && has_plain_details(job.details.get())) {
         buffer_ += plain_details_;
-    } else {
+    } else if (job.details != nullptr) {
         encode_details(*job.details, further > 0);
     }
     if (further > 0) encode_further(job, further);
@@ -467,27 +467,26 @@ void JournalWriter::encode_details(const detail::JobDetails& details, bool all) 
 
 /// What only some jobs have, by number.
 void JournalWriter::encode_further(const JobState& job, std::size_t entries) {
-    const auto& details = *job.details;
     out_.begin_map(entries);
     if (job.in_order && job.queue.has_ids) {
         out_.integer(JobField::group);
-        out_.text(details.options.group);
-        if (details.options.concurrency != 1) {
+        out_.text(job.group()->name);
+        if (const auto concurrency = job.concurrency(); concurrency != 1) {
             out_.integer(JobField::concurrency);
-            out_.natural(details.options.concurrency);
+            out_.natural(concurrency);
         }
         if (const auto position = position_of(job); position != 0) {
             out_.integer(JobField::position);
             out_.natural(position);
         }
     }
-    if (!details.after.empty()) {
+    if (job.details != nullptr && !job.details->after.empty()) {
         out_.integer(JobField::after);
-        encode_ids(details.after);
+        encode_ids(job.details->after);
     }
-    if (details.options.batch != 0) {
+    if (const auto batch = job.batch(); batch != 0) {
         out_.integer(JobField::batch);
-        out_.natural(details.options.batch);
+        out_.natural(batch);
     }
 }
 

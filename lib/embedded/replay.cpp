@@ -247,11 +247,12 @@ private:
         if (state->details != nullptr) {
             state->details->after = further.after;
             state->details->options.batch = further.batch;
+            state->settle_details();
         }
-        if (state->in_order && queue.has_ids && state->details != nullptr) {
-            state->details->options.group = further.group;
-            state->details->options.concurrency = further.concurrency;
-            static_cast<detail::GroupedJob*>(state)->position = further.position;
+        if (state->in_order && queue.has_ids) {
+            auto& grouped = static_cast<detail::GroupedJob&>(*state);
+            grouped.set_concurrency(further.concurrency);
+            grouped.set_position(further.position);
         }
         note_full_record(*state);
     }
@@ -354,7 +355,7 @@ private:
         details.attempts = fields[3].as<std::uint32_t>();
         details.begun = details.begun || details.attempts > 0;
         if (fields.size() > 4 && state->in_order) {
-            static_cast<detail::GroupedJob*>(state)->position = fields[4].as<std::uint64_t>();
+            static_cast<detail::GroupedJob*>(state)->set_position(fields[4].as<std::uint64_t>());
         }
         writer_.restored(*state, row_, 0, false);
     }

@@ -65,9 +65,16 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
         seen_.erase(retire->worker);
         forget_attempts(retire->worker);
     } else if (const auto* scrub = std::get_if<ScrubWorkers>(&step); scrub && !refusing) {
+        const auto last = std::exchange(scrubbed_at_, now);
+        const bool was_away = last && *last < now && *last + scrub->silence / 2 <= now;
         for (auto& [worker, seen] : seen_) {
             seen = std::min(seen, now);
-            if (seen + scrub->silence <= now) submission.silent.insert(worker);
+            if (seen + scrub->silence > now) continue;
+            if (was_away && spared_[worker] != seen) {
+                seen = spared_[worker] = now;
+            } else {
+                submission.silent.insert(worker);
+            }
         }
         for (const auto& worker : submission.silent) seen_.erase(worker);
     } else if (const auto* push = std::get_if<PushJob>(&step)) {
@@ -439,6 +446,7 @@ void Oracle::crashed() {
         job.unreported = false;
     }
     seen_.clear();
+    scrubbed_at_.reset();
 }
 
 /// It may have been done or not.
@@ -489,6 +497,7 @@ void Oracle::read_again() {
 void Oracle::reloaded() {
     read_again();
     seen_.clear();
+    scrubbed_at_.reset();
     for (const auto& [key, job] : jobs_) {
         if (job.holder) seen_[job.holder->lease.worker] = last_now_;
     }

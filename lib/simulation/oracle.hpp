@@ -222,6 +222,8 @@ private:
     std::map<std::uint64_t, Submission> submissions_;
     std::map<JobKey, JobAccount> jobs_;
     std::map<Uid, TimePoint> seen_;  // When the store heard of each worker last.
+    std::optional<TimePoint> scrubbed_at_;
+    std::map<Uid, TimePoint> spared_;  // Of these it was only assumed.
     TimePoint last_now_{};
     TimePoint latest_{};
     std::map<std::string, SubscriberAccount> subscribers_;

@@ -63,11 +63,13 @@ Result<std::unique_ptr<Store>> open_file(std::string_view url, Log log) {
         path = path.substr(0, query);
         while (true) {
             const auto end = settings.find('&');
-            if (!take_setting(settings.substr(0, end), options)) {
+            const auto setting = settings.substr(0, end);
+            if (!take_setting(setting, options)) {
                 return invalid(
-                    url,
-                    "the settings are durability=strict, durability=relaxed, memory_max=BYTES, "
-                    "reserve=BYTES (as 500MB) and accept_damage=1, with & between them");
+                    url, "'" + std::string{setting} +
+                             "' is none of its settings, which are durability=strict, "
+                             "durability=relaxed, memory_max=BYTES, "
+                             "reserve=BYTES (as 500MB) and accept_damage=1, with & between them");
             }
             if (end == std::string_view::npos) break;
             settings.remove_prefix(end + 1);
@@ -106,6 +108,7 @@ Result<std::unique_ptr<Store>> open_redis(std::string_view, const Log&) {
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, Log log) {
     if (url == memory_url) return std::unique_ptr<Store>{std::make_unique<MemoryStore>()};
+    if (url.starts_with(memory_url)) return invalid(url, "nothing may follow memory:");
     if (url.starts_with(file_scheme)) return open_file(url, std::move(log));
     if (is_redis(url)) return open_redis(url, std::move(log));
     return invalid(url,

@@ -158,6 +158,7 @@ TEST_CASE("without a limit, a first attempt writes nothing after the seal") {
     FileScene scene;
     subscribe(scene, 1, 0);
     scene.publish("1");
+    scene.reserve_fences();
     const auto log = [&] { return fs::file_size(scene.file.string() + "-wal"); };
     const auto before = log();
     begin(scene);

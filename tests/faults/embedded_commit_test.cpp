@@ -154,6 +154,7 @@ TEST_CASE("the patient end of a delivery causes no sync of its own while others 
     constexpr std::chrono::milliseconds too_late{40};
     Disk disk;
     FileScene scene;
+    scene.reserve_fences();
     scene.subscribe("billing", 1);
     scene.publish("first");
     std::atomic<int> settled = 0;

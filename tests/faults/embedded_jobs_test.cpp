@@ -41,6 +41,12 @@ int run(const fs::path& file) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/// What a crash at this moment would leave.
+void copy_with_log(const fs::path& file, const fs::path& copy) {
+    fs::copy_file(file, copy);
+    fs::copy_file(file.string() + "-wal", copy.string() + "-wal");
+}
+
 JobStatus status(FileScene& scene, JobId id) { return scene.must(FindJob{"work", id}).value(); }
 
 }  // namespace
@@ -209,6 +215,33 @@ TEST_CASE("no id is given twice, though the jobs that had it are gone") {
     CHECK(scene.must(scene.job("a")).id == last + 1);
 }
 
+TEST_CASE("fences grow with each acquisition from a file, over restarts and crashes") {
+    const auto rows = changed_or_moved_rows();
+    FileScene scene{rows.options};
+    scene.must(PushJob{"work", "job", scene.now});
+    auto file = scene.file;
+    std::uint64_t last = 0;
+    const auto acquire = [&] {
+        const auto leases = scene.must(AcquireJobs{"work", scene.worker}).leases;
+        REQUIRE(leases.size() == 1);
+        CHECK(leases[0].fence > last);
+        last = leases[0].fence;
+        return leases[0];
+    };
+    for (int life = 0; life < 3; ++life) {
+        for (int i = 0; i < rows.behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+        const auto lease = acquire();
+        const auto crashed = scene.folder.path() / ("crashed." + std::to_string(life));
+        copy_with_log(file, crashed);
+        scene.must(ReleaseJob{lease, scene.now});
+        scene.must(ReleaseJob{acquire(), scene.now});
+        scene.close();
+        if (life > 0) file = crashed;
+        scene.open_at(file, rows.options);
+    }
+    acquire();
+}
+
 TEST_CASE("an attempt is on disk before its worker knows of it") {
     FileScene scene;
     auto push = scene.job("a");
@@ -225,10 +258,8 @@ TEST_CASE("an attempt is on disk before its worker knows of it") {
         scene.open();
     }
     take(scene);
-    // What a crash at this moment would leave.
     const auto copy = scene.folder.path() / "copy";
-    fs::copy_file(scene.file, copy);
-    fs::copy_file(scene.file.string() + "-wal", copy.string() + "-wal");
+    copy_with_log(scene.file, copy);
     scene.close();
     scene.open_at(copy);
     CHECK(status(scene, id).attempts == counted);

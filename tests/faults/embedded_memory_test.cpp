@@ -185,6 +185,7 @@ TEST_CASE("what is not in memory is read while a commit waits for the disk") {
     FileScene scene{{.memory_max = memory_max}};
     // Of this queue no attempts are counted, which would wait for the commit.
     push_all(scene, "aux");
+    scene.reserve_fences();
     SuspendedSyncs suspended{disk};
     std::promise<void> pushed;
     Step push{scene.job("another")};

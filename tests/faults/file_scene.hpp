@@ -93,6 +93,11 @@ struct FileScene {
                 .timestamp = now,
                 .uid = uids.next()};
     }
+    /// The first acquisition from a file reserves fences, which is a commit.
+    void reserve_fences() {
+        must(PushJob{"fences", "first", now});
+        must(AckJob{must(AcquireJobs{"fences", worker}).leases.at(0)});
+    }
     void publish(std::string message) { must(event(std::move(message))); }
 
     /// A step that pushes a job into the queue `work`.

@@ -121,6 +121,7 @@ PROGRAMS["lease_loop"] = [
 PROGRAMS["job_leases"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("job_leases", "job_lease_extensions")
 ]
+PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]
 PROGRAMS["dead_search"] = [["tests/unit/dead_search_test.cpp"]]
 PROGRAMS["listeners"] = [
     [f"tests/unit/{what}_test.cpp"]

@@ -279,9 +279,8 @@ private:
 
     void add_order(const std::string& queue, const detail::OrderingGroup& group) {
         for (const auto* job = group.jobs.front(); job != nullptr; job = group.jobs.next(*job)) {
-            keys_.list(
-                "routemaster:order:" + queue + ":" + group.name,
-                digits_of(job->order) + ":" + std::to_string(job->details->options.concurrency));
+            keys_.list("routemaster:order:" + queue + ":" + group.name,
+                       digits_of(job->order) + ":" + std::to_string(job->concurrency));
         }
     }
 
@@ -338,7 +337,7 @@ private:
             job.attempts(),
             job.worker == nullptr ? std::string{} : std::string{job.worker->uid.text()},
             details.options.attempts_max,
-            timeout_of(details.options, after_of(job)),
+            timeout_of(job.options(), after_of(job)),
             wire(details.options.expires_at),
             details.buried_at       ? wire(*details.buried_at)
             : details.cancelled     ? -2
@@ -346,7 +345,7 @@ private:
                                     : -1};
         // What says no more than the defaults is not kept.
         // The key is elsewhere.
-        auto options = details.options;
+        auto options = job.options();
         options.key = {};
         const bool plain = job.attempts() == 0 && job.worker == nullptr &&
                            options == JobOptions{} && !details.buried_at && !job.awaited &&

@@ -44,7 +44,7 @@ public:
     [[nodiscard]] RedisKeys actual() const {
         RedisKeys all;
         for (const auto& [key, entry] : keys_) {
-            if (key == "workers" || key == "routemaster:queues" ||
+            if (key == "workers" || key == "routemaster:scrubbed" || key == "routemaster:queues" ||
                 key.starts_with("routemaster:waiting:") || key == "routemaster:limits" ||
                 key.starts_with("routemaster:bucket:") || key.starts_with("routemaster:opens:") ||
                 key.starts_with("routemaster:deleted:") ||

@@ -86,6 +86,17 @@ TEST_CASE("a thing whose constructor throws leaves its place to the next") {
     CHECK(Counted::alive == 0);
 }
 
+TEST_CASE("the memory of some things that come and go together stays") {
+    Slab<Counted> slab;
+    std::vector<Counted*> things;
+    for (std::uint64_t n = 0; n < 1'000; ++n) things.push_back(&slab.make(n));
+    auto* const first = things.front();
+    auto* const last = things.back();
+    for (auto* thing : things) slab.destroy(*thing);
+    CHECK(is_mapped(first));
+    CHECK(is_mapped(last));
+}
+
 TEST_CASE("the memory of many things returns to the system when they are destroyed") {
     Slab<LargeThing> slab;
     std::vector<LargeThing*> things;

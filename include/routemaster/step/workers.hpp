@@ -66,6 +66,8 @@ struct RetireWorker {
 /// it had leased in any queue, as READY, and forgets it. The attempts that died with it count: a
 /// job whose last one it was is BURIED, with `unreported_error`. So is a job of a file whose last
 /// attempt died with the process that had the file.
+/// When nobody did this for half of `silence` or longer, the store was perhaps away for all: who
+/// was silent then counts as heard of now, once.
 /// Each job that was released is counted in `jobs.scrubbed`, and each worker that was forgotten,
 /// which is once its last job was released, in `workers.scrubbed`. Repeat it for as long as it
 /// replies that there is more to do; repeating it is harmless.

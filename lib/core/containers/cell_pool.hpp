@@ -40,6 +40,7 @@ public:
     /// A cell. Throws `std::bad_alloc` when there is no memory.
     [[nodiscard]] std::byte* take() {
         auto& block = open_.empty() ? add_block() : *open_.front();
+        if (block.is_empty()) spare_ -= block.bytes;
         auto* cell = block.take(bytes_);
         if (block.is_full()) open_.remove(block);
         return cell;
@@ -50,11 +51,14 @@ public:
         auto& block = block_of(cell);
         if (block.is_full()) open_.push_back(block);
         block.give_back(cell);
-        // One empty block stays: else a thing that comes and goes would allocate and free a block.
-        if (block.is_empty() && open_.size() > 1) {
-            open_.remove(block);
-            free(block);
-        }
+        if (!block.is_empty()) return;
+        spare_ += block.bytes;
+        // Some stay, and the last in any case: else things that come and go would allocate and
+        // free blocks.
+        if (spare_ <= spare_max || open_.size() == 1) return;
+        spare_ -= block.bytes;
+        open_.remove(block);
+        free(block);
     }
 
 private:
@@ -62,6 +66,9 @@ private:
     static constexpr std::size_t block_bytes_min = page_multiple;
     static constexpr std::size_t doublings = 5;
     static_assert(block_bytes_min << doublings == huge_page);
+
+    /// So much may be in empty blocks.
+    static constexpr std::size_t spare_max = block_bytes_min * 4;
 
     struct Free {
         Free* next;
@@ -101,6 +108,7 @@ private:
         auto& block = *new (map_huge_pages(bytes)) Block{bytes, bytes_};
         all_.push_back(block);
         open_.push_back(block);
+        spare_ += bytes;
         return block;
     }
 
@@ -115,6 +123,7 @@ private:
     }
 
     std::size_t bytes_;
+    std::size_t spare_ = 0;  ///< Bytes of the blocks that are empty.
     IntrusiveList<Block, &Block::in_all> all_;
     IntrusiveList<Block, &Block::in_open> open_;  ///< With free cells.
 };

@@ -16,7 +16,7 @@ namespace routemaster::detail {
 
 /// Of a job that was begun, failed, or pushed with options.
 struct JobDetails {
-    JobOptions options{};
+    JobOptions options{};        ///< But group and concurrency, which a `GroupedJob` has.
     std::uint32_t attempts = 0;  ///< That were begun since it was pushed or kicked.
     bool begun = false;          ///< An attempt was, though it may not count any more.
     bool cancelled = false;      ///< It goes unless its attempt succeeds.
@@ -44,9 +44,15 @@ struct JobDetails {
         return saturating_add(*failing_since, time_max) <= now;
     }
 
-    /// Another push takes the place of that which it began with.
-    void begin_anew(const JobOptions& other) {
+    /// Keeps what a push says.
+    void keep(const JobOptions& other) {
         options = other;
+        options.group = {};
+        options.concurrency = JobOptions{}.concurrency;
+    }
+
+    /// Another push takes the place of that which it began with.
+    void begin_anew() {
         failing_since.reset();
         attempts = 0;
         begun = false;
@@ -55,6 +61,8 @@ struct JobDetails {
 
     /// Keeps the error of the latest attempt.
     void add_error(std::string_view text, TimePoint at);
+
+    friend bool operator==(const JobDetails&, const JobDetails&) = default;
 };
 
 }  // namespace routemaster::detail

@@ -106,6 +106,14 @@ struct JobState : Entity {
 
     /// The group that it stands in; null for most.
     [[nodiscard]] OrderingGroup* group() const noexcept;
+    /// How many of its group may be under way at once, as its push said; 1 without a group.
+    [[nodiscard]] std::uint32_t concurrency() const noexcept;
+    /// As its push said.
+    [[nodiscard]] JobOptions options() const;
+    /// Keeps what a push says, but for the group, which is that it was made in.
+    void take_options(const JobOptions& options);
+    /// Its details were restored: frees them if they say nothing.
+    void settle_details() noexcept;
 };
 static_assert(sizeof(JobState) <= 120, "at most some 152 bytes with its places in the indexes");
 
@@ -127,12 +135,25 @@ struct GroupedJob : JobState {
 
     OrderingGroup& group;
     /// Grows along the group. 0: it is not in the group, as it never was READY or is BURIED.
-    std::uint64_t position = 0;
+    std::uint64_t position : 54 = 0;
+    std::uint64_t concurrency : 10 = 1;  ///< Of one with an id: what it asks for its group.
     ListHook<GroupedJob> in_group;
+
+    void set_position(std::uint64_t where) noexcept {
+        position = where & ((std::uint64_t{1} << 54U) - 1);
+    }
+    void set_concurrency(std::uint32_t asked) noexcept {
+        static_assert(group_concurrency_max <= 0x3ff);
+        concurrency = asked & 0x3ffU;
+    }
 };
 
 inline OrderingGroup* JobState::group() const noexcept {
     return in_order ? &static_cast<const GroupedJob&>(*this).group : nullptr;
+}
+
+inline std::uint32_t JobState::concurrency() const noexcept {
+    return in_order ? static_cast<const GroupedJob&>(*this).concurrency : 1;
 }
 
 /// Jobs that are READY and eligible.
@@ -175,6 +196,8 @@ struct Worker {
 
     Uid uid;
     TimePoint seen{};
+    /// When it was heard of as nobody had looked for dead workers for long, if it was so.
+    TimePoint assumed_seen = never;
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
     std::size_t cancelled = 0;                          ///< Of them.
     LeaseTimes times{};                                 ///< Since when it has them.

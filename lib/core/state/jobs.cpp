@@ -11,15 +11,13 @@
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
-namespace {
-
-const JobOptions default_options;
-
-}  // namespace
-
 JobTable::JobTable(ChangeLog& changes, CounterTable& counters)
-    : changes_{changes}, counters_{counters}, last_id_{sequences_.open("jobs")} {
+    : changes_{changes},
+      counters_{counters},
+      last_id_{sequences_.open("jobs")},
+      reserved_fences_{sequences_.open("fences")} {
     last_id_.label = "jobs";
+    reserved_fences_.label = "fences";
 }
 
 SequenceState& JobTable::last_batch() {
@@ -103,7 +101,7 @@ JobState& JobTable::push(QueueState& queue, const PushJob& step, std::uint32_t h
                          TimePoint now) {
     auto* group = group_of(queue, step.options.group);
     auto& state = make(queue, step.job, hash, step.run_at, next_id(), group);
-    if (step.options != default_options) state.detailed().options = step.options;
+    state.take_options(step.options);
     batches_.join(step.options.batch);
     wait_for(state, step.after);
     queue.by_id.insert(state);
@@ -420,6 +418,7 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
         for (auto* source : sources) take(*source, most);
     }
     if (leases_.fence() > newest) LeaseTable::note_time(holder, newest + 1, now);
+    reserve_fences();
     const bool opened = rates != nullptr && rates->opens_at() <= now;
     // Another worker may have room for what this one has none for.
     if (opened && rates->tokens(now) > 0) wake_ups_.wake(queue);
@@ -441,6 +440,14 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     return acquired;
 }
 
+/// Leases are in no journal, so what it has is a number that fences do not exceed.
+void JobTable::reserve_fences() {
+    if (leases_.fence() <= reserved_fences_.last) return;
+    constexpr std::uint64_t at_once = 1U << 20U;
+    reserved_fences_.last = leases_.fence() + at_once;
+    changes_.changed(reserved_fences_);
+}
+
 void JobTable::release_all(Worker& worker, JobSlice& slice,
                            const std::function<void(JobState&)>& release) {
     while (auto* job = worker.jobs.front()) {
@@ -459,15 +466,26 @@ ReleasedJobs JobTable::retire(const Uid& uid, TimePoint now) {
     return {.jobs = slice.jobs(), .more = more};
 }
 
+void JobTable::spare_silent(Duration silence, TimePoint now) {
+    const auto before = std::exchange(scrubbed_at_, now);
+    const bool long_ago = before && now > *before && now - *before >= silence / 2;
+    for (auto& [uid, worker] : leases_.workers()) {
+        // When the clock was set back, the silence of the dead counts from now.
+        worker.seen = std::min(worker.seen, now);
+        if (worker.assumed_seen != worker.seen) worker.assumed_seen = never;
+        if (!long_ago || worker.assumed_seen != never) continue;
+        if (saturating_add(worker.seen, silence) <= now) worker.seen = worker.assumed_seen = now;
+    }
+}
+
 ReleasedJobs JobTable::scrub(Duration silence, TimePoint now) {
+    spare_silent(silence, now);
     JobSlice slice{released_max};
     bool more = false;
     auto& workers = leases_.workers();
     for (auto worker = workers.begin(); worker != workers.end();) {
         const auto dead = worker++;
         auto& state = dead->second;
-        // When the clock was set back, the silence of the dead counts from now.
-        state.seen = std::min(state.seen, now);
         if (saturating_add(state.seen, silence) > now) continue;
         release_all(state, slice, [&](JobState& job) {
             counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
@@ -537,6 +555,7 @@ void JobTable::settle_restored() {
     for (auto* job : ordered) {
         job->queue.has_ids ? groups_.enter(*job) : OrderingGroups::join(*job);
     }
+    leases_.skip_fences(reserved_fences_.last);
     keys_.kept().settle_restored();
     batches_.settle_restored();
     settle_paused();

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -202,7 +203,8 @@ public:
     /// Releases the jobs of a worker, oldest first, and forgets it once those were all.
     ReleasedJobs retire(const Uid& uid, TimePoint now);
 
-    /// Releases the jobs of all workers that were silent for so long, and forgets them.
+    /// Releases the jobs of all workers that were silent for so long, and forgets them. As
+    /// `ScrubWorkers` says, after a long time without it they are spared at first.
     ReleasedJobs scrub(Duration silence, TimePoint now);
 
     [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now);
@@ -277,6 +279,8 @@ public:
     [[nodiscard]] std::vector<Lease> leases() const { return leases_.all(); }
     /// The lease of a job that is PENDING.
     [[nodiscard]] static Lease lease_of(const JobState& job) { return LeaseTable::lease_of(job); }
+    /// Fences up to some number, which may be assigned once that is on disk.
+    [[nodiscard]] const SequenceState& reserved_fences() const noexcept { return reserved_fences_; }
     /// The last fence that was assigned.
     [[nodiscard]] std::uint64_t fence() const noexcept { return leases_.fence(); }
     /// Assigns only fences after `fence` from now on.
@@ -311,6 +315,10 @@ private:
     void begin_attempt(JobState& job);
     /// Ends the lease of a job, whose attempts are as they are to be.
     void put_back(JobState& job, TimePoint run_at, TimePoint now);
+    /// Who was silent for as long as nobody looked counts as heard of now, but not twice.
+    void spare_silent(Duration silence, TimePoint now);
+    /// Fences were assigned, perhaps beyond those that were reserved.
+    void reserve_fences();
     /// Whether a READY job must end instead of being acquired.
     [[nodiscard]] static bool is_unfit(const JobState& job, TimePoint now) noexcept;
     /// Ends such a job. Returns 1 and how many others are BURIED for that.
@@ -388,11 +396,13 @@ private:
     NamedTable<PausedQueueState> paused_;
     NamedTable<LimitedQueueState> limited_;
     SequenceState& last_id_;
+    SequenceState& reserved_fences_;
     ThroughputTable throughput_;
     JobBatchTable batches_{changes_, counters_, last_batch()};
     Slab<JobState> states_;
     Slab<GroupedJob> grouped_;
     std::uint64_t order_ = 0;
+    std::optional<TimePoint> scrubbed_at_;  ///< When somebody last looked for dead workers.
     /// Jobs that were restored when their attempts were used up, by queue and id, until the next
     /// looks for dead workers.
     std::vector<std::pair<std::string, JobId>> used_up_;

@@ -34,7 +34,7 @@ Pushed JobTable::add_with_key(const PushJob& step, TimePoint now) {
     const auto id = next_id();
     auto* group = group_of(queue, step.options.group);
     auto& job = make(queue, step.job, id_hash(id), step.run_at, id, group);
-    job.detailed().options = step.options;
+    job.take_options(step.options);
     batches_.join(step.options.batch);
     JobKeys::take(job);
     wait_for(job, step.after);
@@ -49,9 +49,9 @@ void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
     const bool puts_off = scheduled && step.on_duplicate == OnDuplicate::debounce;
     const auto run_at = puts_off ? std::max(step.run_at, job.run_at) : step.run_at;
     const auto& before = job.details->options;
-    const bool regroups = step.options.group != before.group;
+    const bool regroups = step.options.group != (job.in_order ? job.group()->name : std::string{});
     const bool moves = scheduled || run_at > now || step.options.priority != before.priority ||
-                       regroups || step.options.concurrency != before.concurrency;
+                       regroups || step.options.concurrency != job.concurrency();
     if (step.options.batch != before.batch) {
         leave_batch(job, JobFate::cancelled);
         batches_.join(step.options.batch);
@@ -65,7 +65,8 @@ void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
     }
     job.payload.replace(payloads_, step.job);
     auto& taken = regroups ? regroup(job, step) : job;
-    taken.details->begin_anew(step.options);
+    taken.details->begin_anew();
+    taken.take_options(step.options);
     if (regroups) JobKeys::take(taken);
     if (moves) {
         taken.run_at = run_at;

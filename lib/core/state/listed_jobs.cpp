@@ -24,8 +24,8 @@ JobStatus JobTable::status(const JobState& job, TimePoint now) const {
     status.job = job.payload.resident() ? std::string{job.payload.text()} : changes_.read(job);
     if (job.worker != nullptr) status.worker = job.worker->uid;
     status.attempts = job.attempts();
+    status.options = job.options();
     if (job.details == nullptr) return status;
-    status.options = job.details->options;
     status.errors = job.details->errors;
     status.cancelled = job.details->cancelled;
     status.buried_at = job.details->buried_at;

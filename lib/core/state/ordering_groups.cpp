@@ -20,7 +20,7 @@ std::uint64_t next_position(const OrderingGroup& group) {
 }  // namespace
 
 void OrderingGroups::join(GroupedJob& job) {
-    job.position = next_position(job.group);
+    job.set_position(next_position(job.group));
     append(job);
 }
 
@@ -28,12 +28,12 @@ void OrderingGroups::enter(GroupedJob& job) {
     if (job.position == 0) {
         const auto due =
             std::clamp<std::int64_t>(to_milliseconds(job.run_at), 0, position_time_max);
-        job.position =
+        job.set_position(
             std::max(static_cast<std::uint64_t>(due) * GroupedJob::positions_per_millisecond,
-                     next_position(job.group));
+                     next_position(job.group)));
     }
     append(job);
-    set_concurrency(job.group, job.details->options.concurrency);
+    set_concurrency(job.group, job.concurrency);
 }
 
 void OrderingGroups::append(GroupedJob& job) {
@@ -55,7 +55,7 @@ void OrderingGroups::leave(GroupedJob& job) {
     group.jobs.remove(job);
     if (job.eligible) --group.eligible;
     if (job.queue.has_ids && !group.jobs.empty()) {
-        group.concurrency = group.jobs.back()->details->options.concurrency;
+        group.concurrency = group.jobs.back()->concurrency;
     }
     fit(group);
 }

@@ -105,7 +105,7 @@ JobState* QueueRates::in_turn(JobState& job, TimePoint now) {
 }
 
 void QueueRates::throttle(GroupedJob& job) {
-    closed_[job.group.name].jobs.emplace(job.position, &job);
+    closed_[job.group.name].jobs.emplace(std::uint64_t{job.position}, &job);
     job.throttled = true;
     throttled_since_.insert(job.joined_at());
 }

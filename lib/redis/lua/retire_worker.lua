@@ -5,7 +5,7 @@
 --         for long; their attempts do not count. In a mixed fleet also unblocks jobs, since this
 --         may be the last worker that knows of them.
 -- Reply: the number of jobs released, and 1 if there is more to do, else 0.
-expect('HLEN', 'workers', 'counters')
+expect('HLEN', 'workers', 'counters', 'routemaster:scrubbed')
 local queues = all_queues()
 expect_workers(queues, {ARGV[4]})
 local total, gone = retire(ARGV[4], queues, 1000, new_slice(), false, function() end)

@@ -1,11 +1,14 @@
 -- ScrubWorkers: takes silent workers for dead and releases their jobs.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 silence
--- Effect: releases at most 1,000 jobs, and 4 MiB of them, or one, so that the server is not blocked
---         for long; those whose last attempt it was are BURIED. In a mixed fleet also unblocks
---         jobs; else checks a few blocked jobs whose group another program may have changed.
+-- Effect: when nobody has looked for half the silence, the silent ones count as seen now, but not
+--         twice: `routemaster:scrubbed` has when somebody last looked, as the field of no worker,
+--         and how they were seen then. Releases at most 1,000 jobs, and 4 MiB of them, or one, so
+--         that the server is not blocked for long; those whose last attempt it was are BURIED. In a
+--         mixed fleet also unblocks jobs; else checks a few blocked jobs whose group another
+--         program may have changed.
 -- Reply: the number of jobs released, and 1 if there is more to do, else 0.
-expect('HLEN', 'counters')
+expect('HLEN', 'counters', 'routemaster:scrubbed')
 local silence = tonumber(ARGV[4])
 local queues = all_queues()
 local workers = redis.call('HKEYS', KEYS[1])
@@ -21,12 +24,26 @@ for _, q in ipairs(queues) do
 end
 
 -- A worker seen in the future, because the clock was set back, counts as seen now.
-local silent, undated = {}, {}
+local scrubbed = P .. 'routemaster:scrubbed'
+local before = tonumber(redis.call('HGET', scrubbed, ''))
+local long_ago = before and now > before and now - before >= math.floor(silence / 2)
+local silent, undated, assumed, heard = {}, {}, {}, {}
 for _, worker in ipairs(workers) do
-    local seen = tonumber(redis.call('HGET', KEYS[1], worker))
+    local text = redis.call('HGET', KEYS[1], worker)
+    local seen = tonumber(text)
     if not seen or seen > now then
         seen = now
         undated[#undated + 1] = worker
+    end
+    local is_assumed = redis.call('HGET', scrubbed, worker)
+    if is_assumed and is_assumed ~= text then
+        is_assumed = false
+        heard[#heard + 1] = worker
+    end
+    if long_ago and not is_assumed and seen + silence <= now then
+        seen = now
+        undated[#undated + 1] = worker
+        assumed[#assumed + 1] = worker
     end
     if seen + silence <= now then silent[#silent + 1] = worker end
 end
@@ -37,7 +54,12 @@ local total, slice, gone = 0, new_slice(), true
 local function count_scrubbed(q, jobs)
     count('jobs.scrubbed', q == to_callbacks and 'main' or q, jobs)
 end
+redis.call('HSET', scrubbed, '', now)
 for _, worker in ipairs(undated) do redis.call('HSET', KEYS[1], worker, now) end
+for _, worker in ipairs(heard) do redis.call('HDEL', scrubbed, worker) end
+for _, worker in ipairs(assumed) do
+    redis.call('HSET', scrubbed, worker, redis.call('HGET', KEYS[1], worker))
+end
 local function retire_next(worker)
     local jobs
     jobs, gone = retire(worker, queues, 1000 - total, slice, true, count_scrubbed)

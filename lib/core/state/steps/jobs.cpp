@@ -43,10 +43,12 @@ Result<AcquireJobs::Reply> Machine::apply(AcquireJobs& step) {
         jobs_.heartbeat(step.worker, now_);
         return Acquired{};
     }
-    return jobs_.acquire(*queue, step, now_, [this](const JobState& job) {
+    auto acquired = jobs_.acquire(*queue, step, now_, [this](const JobState& job) {
         depend_on(job);
         if (job.in_order) depends_on_row_ = std::max(depends_on_row_, job.group()->skipped_row);
     });
+    if (!acquired.leases.empty()) depend_on(jobs_.reserved_fences());
+    return acquired;
 }
 
 template <>

@@ -14,8 +14,8 @@ TimePoint DeadSearch::poll(TimePoint now, bool needed) {
         look_at_ = now + interval_;
         return never;
     }
-    // At first, and when the clock was set back, it waits until all live workers were heard of.
-    look_at_ = std::min(look_at_, now + silence_);
+    // When the clock was set back, it waits until all live workers were heard of.
+    look_at_ = std::min(look_at_, now + (look_at_ == never ? interval_ : silence_));
     if (asked_at_) return never;
     // All of a process or a machine stand still together, and a clock that is set forward looks the
     // same. But who is always late looks each second time.

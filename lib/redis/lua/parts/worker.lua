@@ -85,6 +85,7 @@ local function retire(worker, queues, limit, slice, counts, each)
     end
     redis.call('DEL', P .. 'routemaster:leases:' .. worker)
     redis.call('HDEL', P .. 'workers', worker)
+    redis.call('HDEL', P .. 'routemaster:scrubbed', worker)
     forget_name('workers', worker)
     return total, true
 end
