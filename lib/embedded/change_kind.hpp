@@ -36,7 +36,8 @@ struct JobField {
     static constexpr std::uint8_t concurrency = 2;  ///< Of that group, unless it is 1.
     static constexpr std::uint8_t after = 4;        ///< [id…]: the jobs that it waits for.
     static constexpr std::uint8_t batch = 8;        ///< The id of its batch.
-    static constexpr std::uint8_t position = 5;     ///< In its group, once it is there.
+    static constexpr std::uint8_t position = 5;     ///< In its group, once it is there; or
+    static constexpr std::uint8_t behind_due = 6;   ///< that, from when it falls due.
 };
 
 }  // namespace routemaster::embedded

@@ -1,6 +1,8 @@
 #include "journal_writer.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -42,6 +44,18 @@ std::uint64_t position_of(const JobState& job) {
     return static_cast<const detail::GroupedJob&>(job).position;
 }
 
+/// That position, by how far it is behind the instant at which the job falls due; nothing when that
+/// would not be shorter.
+std::optional<std::uint64_t> behind_due(const JobState& job) {
+    constexpr std::uint64_t behind_max = 127;
+    const auto due =
+        static_cast<std::uint64_t>(std::max(to_milliseconds(job.run_at), std::int64_t{0}));
+    const auto position = position_of(job);
+    if (due > position / detail::GroupedJob::positions_per_millisecond) return std::nullopt;
+    const auto behind = position - due * detail::GroupedJob::positions_per_millisecond;
+    return behind > behind_max ? std::nullopt : std::optional{behind};
+}
+
 /// Entries of the map that ends the full record of some jobs: what few have.
 std::size_t further_fields(const JobState& job) {
     std::size_t entries = job.details == nullptr || job.details->after.empty() ? 0 : 1;
@@ -54,16 +68,6 @@ std::size_t further_fields(const JobState& job) {
     return entries;
 }
 
-/// Fields of the full record of a job.
-std::size_t fields_of(const JobState& job) {
-    if (further_fields(job) > 0) return 19;
-    if (job.details == nullptr) return 5;
-    if (job.priority() != 0) return 18;
-    if (job.cancelled()) return 17;
-    if (!job.details->options.metadata.empty()) return 16;
-    return job.has_key() ? 15 : 11;
-}
-
 /// Whether a job has no details but, perhaps, those in the map at the end: so do most of a group.
 bool has_plain_details(const detail::JobDetails* details) {
     if (details == nullptr) return true;
@@ -74,6 +78,16 @@ bool has_plain_details(const detail::JobDetails* details) {
            options.metadata.empty() && options.attempts_max == plain.options.attempts_max &&
            options.priority == plain.options.priority && options.timeout == plain.options.timeout &&
            options.expires_at == plain.options.expires_at && options.key == plain.options.key;
+}
+
+/// Fields of the full record of a job.
+std::size_t fields_of(const JobState& job) {
+    if (further_fields(job) > 0) return has_plain_details(job.details.get()) ? 6 : 19;
+    if (job.details == nullptr) return 5;
+    if (job.priority() != 0) return 18;
+    if (job.cancelled()) return 17;
+    if (!job.details->options.metadata.empty()) return 16;
+    return job.has_key() ? 15 : 11;
 }
 
 /// All kinds of entities that have a name, to choose by; it points to none.
@@ -91,10 +105,7 @@ void as_named(const std::tuple<detail::NamedTable<State>&...>*, Entity& entity, 
 }  // namespace
 
 JournalWriter::JournalWriter(std::uint64_t slack_max, std::uint64_t memory_max, RowCache& rows)
-    : slack_max_{slack_max}, memory_max_{memory_max}, rows_{rows} {
-    encode_details({}, true);
-    plain_details_ = std::exchange(buffer_, {});
-}
+    : slack_max_{slack_max}, memory_max_{memory_max}, rows_{rows} {}
 
 // --- Rows ---------------------------------------------------------------------------------------
 
@@ -418,11 +429,8 @@ void JournalWriter::encode(JobState& job) {
     const bool delivers = job.in_order && !job.queue.has_ids;
     delivers ? out_.text(job.group()->name) : out_.null();
     const auto further = further_fields(job);
-    if (further > 0 && has_plain_details(job.details.get())) {
-        buffer_ += plain_details_;
-    } else if (job.details != nullptr) {
-        encode_details(*job.details, further > 0);
-    }
+    const bool plain = further > 0 && has_plain_details(job.details.get());
+    if (job.details != nullptr && !plain) encode_details(*job.details, further > 0);
     if (further > 0) encode_further(job, further);
 }
 
@@ -476,8 +484,9 @@ void JournalWriter::encode_further(const JobState& job, std::size_t entries) {
             out_.natural(concurrency);
         }
         if (const auto position = position_of(job); position != 0) {
-            out_.integer(JobField::position);
-            out_.natural(position);
+            const auto behind = behind_due(job);
+            out_.integer(behind ? JobField::behind_due : JobField::position);
+            out_.natural(behind.value_or(position));
         }
     }
     if (job.details != nullptr && !job.details->after.empty()) {

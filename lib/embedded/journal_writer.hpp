@@ -150,7 +150,6 @@ private:
     std::string buffer_;
     detail::StringStream stream_{buffer_};
     detail::MsgpackWriter<detail::StringStream> out_{stream_};
-    std::string plain_details_;  ///< Encoded: the details of most jobs of a group.
     std::vector<detail::Entity*> dirty_;
     std::vector<Lease> ended_;
     detail::IntrusiveList<detail::Entity, &detail::Entity::age> by_age_;

@@ -243,18 +243,26 @@ private:
         state->payload.note_offset(
             static_cast<std::uint32_t>(text(fields[1]).data() - changes_.data()));
         state->run_at = time(fields[2]);
-        state->details = fields.size() > 5 ? details(fields.subspan(5)) : nullptr;
-        if (state->details != nullptr) {
-            state->details->after = further.after;
-            state->details->options.batch = further.batch;
+        state->details = fields.size() > 6 ? details(fields.subspan(5)) : nullptr;
+        if (state->details != nullptr || !further.after.empty() || further.batch != 0) {
+            auto& known = state->detailed();
+            known.after = further.after;
+            known.options.batch = further.batch;
             state->settle_details();
         }
         if (state->in_order && queue.has_ids) {
             auto& grouped = static_cast<detail::GroupedJob&>(*state);
             grouped.set_concurrency(further.concurrency);
-            grouped.set_position(further.position);
+            grouped.set_position(further.behind_due ? due_position(*state) + *further.behind_due
+                                                    : further.position);
         }
         note_full_record(*state);
+    }
+
+    /// The first position of what falls due when a job does.
+    static std::uint64_t due_position(const detail::JobState& job) {
+        const auto due = std::max(to_milliseconds(job.run_at), std::int64_t{0});
+        return static_cast<std::uint64_t>(due) * detail::GroupedJob::positions_per_millisecond;
     }
 
     /// What few jobs have. What is not known is ignored.
@@ -262,20 +270,24 @@ private:
         std::string group{};
         std::uint32_t concurrency = 1;
         std::uint64_t position = 0;
+        std::optional<std::uint64_t> behind_due{};
         std::vector<JobId> after{};
         JobBatchId batch = 0;
     };
 
     static Further further_fields(Fields fields) {
         Further further;
-        if (fields.size() < 19) return further;
-        if (fields[18].type != msgpack::type::MAP) throw msgpack::type_error{};
-        const auto& map = fields[18].via.map;
+        // Of a job without other details it comes at once.
+        const std::size_t at = fields.size() == 6 ? 5 : 18;
+        if (fields.size() <= at) return further;
+        if (fields[at].type != msgpack::type::MAP) throw msgpack::type_error{};
+        const auto& map = fields[at].via.map;
         for (const auto& [key, value] : std::span{map.ptr, map.size}) {
             switch (key.as<std::uint8_t>()) {
                 case JobField::group: further.group = string(value); break;
                 case JobField::concurrency: further.concurrency = value.as<std::uint32_t>(); break;
                 case JobField::position: further.position = value.as<std::uint64_t>(); break;
+                case JobField::behind_due: further.behind_due = value.as<std::uint64_t>(); break;
                 case JobField::after: further.after = ids(value); break;
                 case JobField::batch: further.batch = value.as<JobBatchId>(); break;
                 default: break;

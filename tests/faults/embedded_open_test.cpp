@@ -159,9 +159,9 @@ TEST_CASE("a file of a newer format is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
-    run_sql(scene.file, "PRAGMA user_version=10");
-    check_refused(scene.file, Errc::invalid, "format 10 is newer than format 9");
-    for (const char* known : {"PRAGMA user_version=9", "PRAGMA user_version=8"}) {
+    run_sql(scene.file, "PRAGMA user_version=11");
+    check_refused(scene.file, Errc::invalid, "format 11 is newer than format 10");
+    for (const char* known : {"PRAGMA user_version=10", "PRAGMA user_version=9"}) {
         run_sql(scene.file, known);
         CHECK(!refusal_of(scene.file));
     }
@@ -288,6 +288,26 @@ TEST_CASE("a file of format 8 has no batches of jobs, and takes some") {
     scene.open();
     CHECK(scene.must(FindJob{"work", id})->options.batch == batch);
     CHECK(scene.must(FindJobBatch{batch})->progress.total == 1);
+}
+
+TEST_CASE("jobs of format 9 keep their places in their groups") {
+    FileScene scene;
+    scene.close();
+    // The job [11, "work", "old", 1, 7, nil, 0, 25, 0, 2^63 - 1, nil, [], "", 0, 2^63 - 1, false,
+    // [], false, 0, {1: "g", 2: 3, 5: 1000}], with the checksum of row 1.
+    run_sql(scene.file,
+            "INSERT INTO journal VALUES (1, 3892040868, "
+            "x'dc00140ba4776f726ba36f6c640107c0001900cf7fffffffffffffffc090a000cf7fffffffff"
+            "ffffffc290c2008301a167020305cd03e8');"
+            "PRAGMA user_version=9");
+    scene.open();
+    CHECK(scene.must(FindJob{"work", 7})->options == JobOptions{.group = "g", .concurrency = 3});
+    scene.must(PushJob{"work", "new", scene.now, {.group = "g"}});
+    scene.close();
+    scene.open();
+    CHECK(scene.must(FindJob{"work", 8})->options == JobOptions{.group = "g"});
+    CHECK(take(scene).job == "old");
+    CHECK(scene.must(AcquireJobs{"work", scene.worker}).leases.empty());
 }
 
 TEST_CASE("a missing folder, and a folder in place of the file, are refused") {
