@@ -225,6 +225,9 @@ TEST_CASE("a worker that can start no commands takes no attempts from its jobs")
     const auto keepers = children_of(scene.bus().process().pid());
     REQUIRE(keepers.size() == 1);
     ::kill(keepers.front(), SIGKILL);
+    // Before it has closed its socket, what it is sent may or may not have begun.
+    const auto stat = "/proc/" + std::to_string(keepers.front()) + "/stat";
+    REQUIRE(await([&] { return text_in(stat).find(") Z ") != std::string::npos; }));
     const auto id = scene.push("second", R"(,"attempts_max":1)");
     CHECK(scene.bus().process().await_error("cannot run commands: "));
     CHECK(scene.await_job(id, R"("state":"scheduled")"));
