@@ -207,6 +207,21 @@ TEST_CASE("a delivery does not wait until what another did to health is on disk"
     CHECK(settle.wait() == Settlement::settled);
 }
 
+TEST_CASE("a fence is not known before it is on disk that none is given twice") {
+    Disk disk;
+    FileScene scene;
+    for (const char* job : {"a", "b"}) scene.must(PushJob{"aux", job, scene.now});
+    SuspendedSyncs suspended{disk};
+    Submission first{scene, AcquireJobs{"aux", scene.worker, 1}};
+    suspended.wait();
+    Submission second{scene, AcquireJobs{"aux", scene.worker, 1}};
+    CHECK(!first.answered());
+    CHECK(!second.answered());
+    suspended.release();
+    CHECK(first.wait().leases.size() == 1);
+    CHECK(second.wait().leases.size() == 1);
+}
+
 TEST_CASE("the batch behind a dropped one is not handed out before the drop is on disk") {
     Disk disk;
     FileScene scene;

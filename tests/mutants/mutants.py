@@ -99,6 +99,7 @@ PROGRAMS["dispatcher"] = [
 PROGRAMS["faults"] = [
     [
         "tests/faults/embedded_attempts_test.cpp",
+        "tests/faults/embedded_commit_test.cpp",
         "tests/faults/embedded_dependencies_test.cpp",
         "tests/faults/embedded_groups_test.cpp",
         "tests/faults/embedded_job_batches_test.cpp",
