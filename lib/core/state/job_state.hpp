@@ -110,7 +110,7 @@ struct JobState : Entity {
     [[nodiscard]] std::uint32_t concurrency() const noexcept;
     /// As its push said.
     [[nodiscard]] JobOptions options() const;
-    /// Keeps what a push says, but for the group, which is that it was made in.
+    /// Keeps what a push says. Its group stays the one that it was made in.
     void take_options(const JobOptions& options);
     /// Its details were restored: frees them if they say nothing.
     void settle_details() noexcept;
@@ -196,7 +196,8 @@ struct Worker {
 
     Uid uid;
     TimePoint seen{};
-    /// When it was heard of as nobody had looked for dead workers for long, if it was so.
+    /// The last sign of life, if that was only assumed, as nobody had looked for dead workers for
+    /// long; else `never`.
     TimePoint assumed_seen = never;
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
     std::size_t cancelled = 0;                          ///< Of them.

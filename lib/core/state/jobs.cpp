@@ -11,6 +11,7 @@
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
+
 JobTable::JobTable(ChangeLog& changes, CounterTable& counters)
     : changes_{changes},
       counters_{counters},
