@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/detail/rare.hpp"
 #include "routemaster/job_key.hpp"
 #include "routemaster/job_metadata.hpp"
 #include "routemaster/rate_limit.hpp"
@@ -119,6 +120,15 @@ struct Pushed {
     }
 };
 
+/// What a push said of its job that concerns who runs it.
+struct AttemptOptions {
+    Duration timeout{0};     ///< For one attempt; 0: none.
+    JobMetadata metadata{};  ///< See `JobOptions::metadata`.
+    JobBatchId batch = 0;    ///< That the job joined; 0: none.
+
+    friend bool operator==(const AttemptOptions&, const AttemptOptions&) = default;
+};
+
 /// The right of one worker to do one job, until it settles the job or is taken for dead.
 struct Lease {
     std::string queue;  ///< See `is_queue_name`; steps refuse any other as `invalid`.
@@ -129,11 +139,9 @@ struct Lease {
 
     // What the store says with an acquisition. Steps that settle the lease compare the id, unless
     // it is 0, and read nothing else of it.
-    JobId id = 0;               ///< Of the job; 0 in a queue of Ruby Routemaster.
-    std::uint32_t attempt = 0;  ///< 1 for the first; 0 in a queue of Ruby Routemaster.
-    Duration timeout{0};        ///< For this attempt, as its push said; 0: none.
-    JobMetadata metadata{};     ///< As its push said.
-    JobBatchId batch = 0;       ///< As its push said.
+    JobId id = 0;                            ///< Of the job; 0 in a queue of Ruby Routemaster.
+    std::uint32_t attempt = 0;               ///< 1 for the first; 0 in a queue of Ruby Routemaster.
+    detail::Rare<AttemptOptions> options{};  ///< Read as by a pointer: `lease.options->timeout`.
 
     friend bool operator==(const Lease&, const Lease&) = default;
 };

@@ -40,8 +40,8 @@ public:
           id_{lease.id},
           attempt_{lease.attempt},
           fence_{lease.fence},
-          metadata_{lease.metadata},
-          batch_{lease.batch},
+          metadata_{lease.options->metadata},
+          batch_{lease.options->batch},
           clock_{clock},
           publications_{publications} {}
     JobContext(const JobContext&) = delete;

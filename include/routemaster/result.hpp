@@ -21,6 +21,10 @@ class [[nodiscard]] Result {
 public:
     Result(T value) : state_{std::in_place_index<0>, std::move(value)} {}
     Result(Error error) : state_{std::in_place_index<1>, std::move(error)} {}
+    /// Makes the value of these arguments where it stays.
+    template <class... Arguments>
+    explicit Result(std::in_place_t /*in_place*/, Arguments&&... arguments)
+        : state_{std::in_place_index<0>, std::forward<Arguments>(arguments)...} {}
 
     /// Whether there is a value; the conversion to `bool` says the same.
     [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }

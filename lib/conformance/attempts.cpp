@@ -59,7 +59,7 @@ void add_attempt_cases(StoreCases& add) {
         for (const std::uint32_t attempt : {1U, 2U, 3U}) {
             const auto lease = s.take_work();
             expect_equal(lease.attempt, attempt, "attempt");
-            expect_equal(lease.timeout, Duration{7'000}, "timeout");
+            expect_equal(lease.options->timeout, Duration{7'000}, "timeout");
             expect_equal(s.job(id).attempts, attempt, "attempts begun");
             s.perform(NackJob{lease, s.now()});
         }
@@ -232,10 +232,10 @@ void add_attempt_cases(StoreCases& add) {
         for (int i = 0; i < 2; ++i) {
             const auto leases = s.acquire({.limit = 3, .queue = work_queue}).leases;
             expect_equal(leases.size(), 3U, "jobs acquired");
-            expect_equal(leases[0].metadata, metadata, "metadata of the first");
-            expect_equal(leases[0].timeout, Duration{7}, "timeout of the first");
-            expect_equal(leases[1].metadata, metadata, "metadata of the second");
-            expect_equal(leases[2].metadata, JobMetadata{}, "metadata of the third");
+            expect_equal(leases[0].options->metadata, metadata, "metadata of the first");
+            expect_equal(leases[0].options->timeout, Duration{7}, "timeout of the first");
+            expect_equal(leases[1].options->metadata, metadata, "metadata of the second");
+            expect_equal(leases[2].options->metadata, JobMetadata{}, "metadata of the third");
             for (const auto& lease : leases) {
                 s.perform(FailJob{.lease = lease, .error = "broken", .run_at = s.now()});
             }

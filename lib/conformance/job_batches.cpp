@@ -95,7 +95,7 @@ void add_end_cases(StoreCases& add) {
             push_into(s, batch, "b");
             s.push("of no batch");
             const auto first = s.take_work();
-            expect_equal(first.batch, batch, "what the lease says");
+            expect_equal(first.options->batch, batch, "what the lease says");
             s.perform(AckJob{first});
             expect_running(s, batch, {.total = 2, .succeeded = 1});
             s.advance(Duration{5});
@@ -112,7 +112,7 @@ void add_end_cases(StoreCases& add) {
             expect_equal(callbacks[0].id, ended.success_job, "the first");
             expect_equal(callbacks[1].id, ended.end_job, "the second");
             for (const auto& one : callbacks) {
-                expect_equal(one.metadata, JobMetadata{{"batch", std::to_string(batch)}}, "it has");
+                expect_equal(one.options->metadata, JobMetadata{{"batch", std::to_string(batch)}}, "it has");
                 s.perform(AckJob{one});
             }
             expect_equal(s.perform(AckJob{last}), Settlement::lease_lost, "the ack, repeated");

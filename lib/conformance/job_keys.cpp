@@ -170,7 +170,7 @@ void add_replacement_cases(StoreCases& add) {
         const auto lease = s.take_work();
         expect_equal(lease.job, step.job, "what its worker is to do");
         expect_equal(lease.id, first.id, "its id");
-        expect_equal(lease.timeout, Duration{7}, "its timeout");
+        expect_equal(lease.options->timeout, Duration{7}, "its timeout");
     });
 
     add("a READY job that is replaced keeps its place, unless it is to run later", [](Scenario& s) {

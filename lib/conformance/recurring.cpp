@@ -99,7 +99,7 @@ void add_tick_cases(StoreCases& add) {
             const auto lease = s.take_work();
             expect_equal(lease.job, std::string{"tick"}, "the job");
             expect_equal(lease.id, first.id, "its id");
-            expect_equal(lease.metadata,
+            expect_equal(lease.options->metadata,
                          JobMetadata{{"recurring", "report"},
                                      {"tick", std::to_string(to_milliseconds(s.now()))}},
                          "its metadata");
@@ -355,7 +355,7 @@ void add_recurring_refusal_cases(StoreCases& add) {
         run(s, "report");
         s.advance(interval);
         expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
-        expect_equal(s.take_work().metadata.size(), job_metadata_max, "entries of its metadata");
+        expect_equal(s.take_work().options->metadata.size(), job_metadata_max, "entries of its metadata");
     });
 
     add("a bad run of a recurring job is refused and changes nothing", [](Scenario& s) {

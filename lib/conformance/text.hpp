@@ -165,7 +165,8 @@ public:
     }
     static std::string of(const Lease& lease) {
         return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence),
-                       of(lease.id), of(lease.attempt), of(lease.timeout), of(lease.metadata)});
+                       of(lease.id), of(lease.attempt), of(lease.options->timeout),
+                       of(lease.options->metadata)});
     }
     static std::string of(RecurringRun::Outcome outcome) {
         return word(outcome, {"pushed", "kept", "moved", "stale"});

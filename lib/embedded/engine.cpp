@@ -89,6 +89,15 @@ bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
     }
 }
 
+std::optional<Error> Engine::refusal(const Step& step, std::uint64_t bytes,
+                                     std::uint64_t bytes_max) const {
+    if (failure_ && (stale_ || !needs_no_disk(step))) return failure_;
+    if (full_slack_ && needs_space(step)) return Error{Errc::unavailable, "the disk is full"};
+    if (bytes <= bytes_max) return std::nullopt;
+    return Error{Errc::invalid, "payload: a file takes at most " + std::to_string(bytes_max) +
+                                    " bytes in one step"};
+}
+
 Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now, detail::Outcomes& outcomes) {
     auto& writer = state_->writer;
     Awaited awaited;
@@ -97,26 +106,16 @@ Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now, detail::Ou
         const bool ahead = !failure_ && n % detail::Machine::ahead_max == 0;
         if (ahead) state_->machine.fetch_ahead(steps.subspan(n));
         auto& step = steps[n];
-        if (failure_ && (stale_ || !needs_no_disk(step))) {
-            outcomes.add(*failure_);
-            continue;
-        }
-        if (full_slack_ && needs_space(step)) {
-            outcomes.add(Error{Errc::unavailable, "the disk is full"});
-            continue;
-        }
         const auto bytes = detail::payload_bytes_of(step);
         const auto bytes_max = std::min(options_.row_bytes_max, row_bytes_limit);
-        if (bytes > bytes_max) {
-            outcomes.add(Error{Errc::invalid, "payload: a file takes at most " +
-                                                  std::to_string(bytes_max) +
-                                                  " bytes in one step"});
+        if (const auto refused = refusal(step, bytes, bytes_max)) {
+            outcomes.add([&] { return Outcome{*refused}; });
             continue;
         }
         if (writer.open_bytes() > 0 && writer.open_bytes() + bytes > bytes_max) end_full_row();
         const bool progress = Changes{traits_of(step).changes} == Changes::progress;
         const auto encoded = writer.encoded();
-        outcomes.add(state_->machine.perform(step, now));
+        outcomes.add([&] { return state_->machine.perform(step, now); });
         const auto newest = writer.open_row() - (writer.has_changes() ? 0 : 1);
         const bool awaits_changes = !progress && writer.encoded() != encoded;
         const auto needed =

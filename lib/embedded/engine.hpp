@@ -134,6 +134,9 @@ private:
         bool hurried = false;   ///< Whether that is to be written at once.
     };
 
+    /// Why a step that has so many bytes of payload is not performed; none when it is.
+    [[nodiscard]] std::optional<Error> refusal(const Step& step, std::uint64_t bytes,
+                                               std::uint64_t bytes_max) const;
     Awaited perform(std::span<Step> steps, TimePoint now, detail::Outcomes& outcomes);
     void make_places();
     [[nodiscard]] std::vector<PendingReply>& waiters_for(std::uint64_t row);

@@ -59,7 +59,7 @@ void JobBatchAccounts::acquired(const Lease& lease) {
 }
 
 void JobBatchAccounts::done(const Lease& lease) {
-    auto* account = find(lease.batch);
+    auto* account = find(lease.options->batch);
     if (account == nullptr) return;
     forget(lease.id);
     account->succeeded.add();
@@ -123,7 +123,7 @@ std::string JobBatchAccounts::debt() const {
 
 void JobBatchAccounts::doubt(const Step& step) {
     const auto may_be_done = [this](const Lease& lease) {
-        auto* account = find(lease.batch);
+        auto* account = find(lease.options->batch);
         if (account == nullptr) return;
         forget(lease.id);
         ++account->succeeded.most;

@@ -23,8 +23,9 @@ std::string name_of_tick(const std::string& name, TimePoint at) {
 }
 
 std::string metadata_of(const Lease& lease, const char* key) {
-    const auto found = lease.metadata.find(key);
-    return found == lease.metadata.end() ? std::string{} : found->second;
+    const auto& metadata = lease.options->metadata;
+    const auto found = metadata.find(key);
+    return found == metadata.end() ? std::string{} : found->second;
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST_CASE("a file keeps batches of jobs, how far they have come, and which jobs 
     scene.must(AckJob{take(scene)});
     scene.must(CloseJobBatch{batch});
     const auto step = burial(scene);
-    CHECK(step.lease.batch == batch);
+    CHECK(step.lease.options->batch == batch);
     scene.must(step);
     open_again();
     const auto later = scene.must(FindJobBatch{batch}).value();

@@ -34,7 +34,7 @@ TEST_CASE("a job is leased, extended and done") {
     CHECK(job.job == Job{"a"});
     CHECK(job.lease.id == id);
     CHECK(job.lease.attempt == 1);
-    CHECK(job.lease.metadata.at("tenant") == "7");
+    CHECK(job.lease.options->metadata.at("tenant") == "7");
     CHECK(job.until == scene.clock.now() + Duration{2'000});
     CHECK(scene.queue() == QueueStatus{.pending = 1});
     for (int i = 0; i < 5; ++i) {

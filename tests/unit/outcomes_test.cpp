@@ -20,14 +20,14 @@ TEST_CASE("the outcome of one step and those of several are kept in their order"
     CHECK(none.all().empty());
 
     Outcomes one{1};
-    one.add(Reply{Count{3}});
+    one.add([] { return Outcome{Reply{Count{3}}}; });
     auto moved = std::move(one);
     CHECK(moved.all().size() == 1);
     CHECK(moved.all().front()->as<Count>().value == 3);
 
     Outcomes two{2};
-    two.add(Reply{Count{1}});
-    two.add(Error{Errc::unavailable, "gone"});
+    two.add([] { return Outcome{Reply{Count{1}}}; });
+    two.add([] { return Outcome{Error{Errc::unavailable, "gone"}}; });
     CHECK(two.all().size() == 2);
     CHECK(two.all()[0]->as<Count>().value == 1);
     CHECK(!two.all()[1]);
@@ -36,7 +36,7 @@ TEST_CASE("the outcome of one step and those of several are kept in their order"
 TEST_CASE("outcomes that were added are replaced, each") {
     for (const auto steps : {std::size_t{1}, std::size_t{3}}) {
         Outcomes outcomes{steps};
-        outcomes.add(Reply{Count{1}});
+        outcomes.add([] { return Outcome{Reply{Count{1}}}; });
         outcomes.replace(steps, Error{Errc::unavailable, "gone"});
         CHECK(outcomes.all().size() == steps);
         for (const auto& outcome : outcomes.all()) CHECK(!outcome);

@@ -74,9 +74,12 @@ void LeaseTable::describe(const JobState& job, Lease& lease) {
     lease.id = job.queue.has_ids ? job.order : 0;
     lease.attempt = job.attempts();
     if (job.details == nullptr) return;
-    lease.timeout = job.details->options.timeout;
-    lease.metadata = job.details->options.metadata;
-    lease.batch = job.details->options.batch;
+    const auto& options = job.details->options;
+    lease.options = AttemptOptions{
+        .timeout = options.timeout,
+        .metadata = options.metadata,
+        .batch = options.batch,
+    };
 }
 
 Lease LeaseTable::lease_of(const JobState& job) {

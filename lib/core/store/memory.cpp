@@ -45,7 +45,7 @@ void MemoryStore::submit(std::span<Step> steps, TimePoint now, Completion done) 
         for (std::size_t n = 0; n < steps.size(); ++n) {
             const bool ahead = !impl_->stopped && n % detail::Machine::ahead_max == 0;
             if (ahead) impl_->machine.fetch_ahead(steps.subspan(n));
-            outcomes.add(impl_->perform(steps[n], now));
+            outcomes.add([&] { return impl_->perform(steps[n], now); });
         }
         if (!impl_->stopped) woken = impl_->machine.jobs().take_woken();
     }

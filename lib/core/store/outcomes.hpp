@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -23,10 +24,11 @@ public:
         if (steps > 1) several_.reserve(steps);
     }
 
-    /// Adds the next one.
-    void add(Outcome&& outcome) {
-        several_.capacity() > 0 ? several_.push_back(std::move(outcome))
-                                : void(one_.emplace(std::move(outcome)));
+    /// Adds the next one: what `make` returns, which is made where it stays.
+    template <std::invocable Make>
+    void add(const Make& make) {
+        several_.capacity() > 0 ? void(several_.emplace_back(Made<Make>{make}))
+                                : void(one_.emplace(Made<Make>{make}));
     }
 
     /// Has the same for each step instead. Takes no memory but that of `outcome`.
@@ -44,6 +46,13 @@ public:
     }
 
 private:
+    /// Becomes an outcome as one is constructed of it, so that none is moved.
+    template <class Make>
+    struct Made {
+        const Make& make;
+        operator Outcome() const { return make(); }
+    };
+
     std::optional<Outcome> one_;
     std::vector<Outcome> several_;
 };

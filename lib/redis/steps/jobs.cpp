@@ -176,9 +176,9 @@ struct StepProtocol<AcquireJobs> {
             lease.id = count(*parts[i + 2]).value;
             lease.attempt = static_cast<std::uint32_t>(count(*parts[i + 3]).value);
             TimeoutPart last{*parts[i + 4]};
-            lease.timeout = last.timeout;
-            lease.metadata = std::move(last.metadata);
-            lease.batch = batch_in(last.further);
+            lease.options = AttemptOptions{.timeout = last.timeout,
+                                           .metadata = std::move(last.metadata),
+                                           .batch = batch_in(last.further)};
         }
         return acquired;
     }

@@ -94,10 +94,10 @@ void append_leased(std::string& json, const LeasedJob& job) {
     append_json_text(json, text_of(job.lease));
     json.append(R"(,"until":)").append(std::to_string(to_milliseconds(job.until)));
     json.append(R"(,"attempt":)").append(std::to_string(job.lease.attempt));
-    json.append(R"(,"timeout":)").append(std::to_string(job.lease.timeout.count()));
+    json.append(R"(,"timeout":)").append(std::to_string(job.lease.options->timeout.count()));
     json.append(R"(,"metadata":)");
-    append_metadata(json, job.lease.metadata);
-    append_batch_id(json, job.lease.batch);
+    append_metadata(json, job.lease.options->metadata);
+    append_batch_id(json, job.lease.options->batch);
     json.push_back('}');
 }
 

@@ -17,7 +17,7 @@ Outcome Machine::apply_one_of(StepList<S, Rest...>, Step& step) {
     }
     auto reply = apply(std::get<S>(step));
     if (!reply) return reply.error();
-    return Reply{std::move(*reply)};
+    return Outcome{std::in_place, std::move(*reply)};
 }
 
 }  // namespace routemaster::detail

@@ -161,13 +161,13 @@ void LeasedQueue::acquired(Id id, const Lease& lease) {
     }
     auto* const waiter = closing_ ? nullptr : next_in_turn();
     if (waiter == nullptr) return loop_.release(id);
-    Given given{
-        .id = id,
-        .worker = waiter->request.worker,
-        .lease_time = waiter->request.lease_time,
-        .times_out = lease.timeout > Duration{0} ? saturating_add(now_, lease.timeout) : never,
-        .ends = ends_.end(),
-        .until = {}};
+    const auto timeout = lease.options->timeout;
+    Given given{.id = id,
+                .worker = waiter->request.worker,
+                .lease_time = waiter->request.lease_time,
+                .times_out = timeout > Duration{0} ? saturating_add(now_, timeout) : never,
+                .ends = ends_.end(),
+                .until = {}};
     const auto place = leases_.insert_or_assign(lease.fence, std::move(given)).first;
     end_at(place, now_ + waiter->request.lease_time);
     waiter->jobs.push_back({*std::move(job), lease, place->second.until});
@@ -294,7 +294,7 @@ void LeasedQueue::end_overdue() {
         const auto& lease = loop_.lease(given.id);
         AttemptEnd end{.kind = AttemptEnd::Kind::failed};
         if (now_ >= given.times_out) {
-            end.error = "timed out after " + std::to_string(lease.timeout.count()) + " ms";
+            end.error = "timed out after " + std::to_string(lease.options->timeout.count()) + " ms";
         } else {
             end.error = "its worker '" + given.worker + "' was silent for " +
                         std::to_string(given.lease_time.count()) + " ms";

@@ -47,7 +47,8 @@ void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
     }
     auto attempt = std::make_shared<Attempt>(queue.place, id, *std::move(job), lease, *handler,
                                              now_, clock_, options_.publications);
-    attempt->timeout = lease.timeout > Duration{0} ? lease.timeout : handler->timeout;
+    const auto timeout = lease.options->timeout;
+    attempt->timeout = timeout > Duration{0} ? timeout : handler->timeout;
     queue.attempts.emplace(id, attempt);
     fresh_.push_back(std::move(attempt));
 }

@@ -1,0 +1,40 @@
+/// @file
+/// A value that few have, so that what has a place for it stays small.
+
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace routemaster::detail {
+
+/// A `T` that most often is as by default, and takes memory only when it is not. Copied as its
+/// value is; moved from, it is as by default.
+///
+/// Thread safety: a value.
+template <class T>
+class Rare {
+public:
+    Rare() = default;
+    Rare(T value) : value_{value == T{} ? nullptr : std::make_unique<T>(std::move(value))} {}
+    Rare(const Rare& other) : value_{other.value_ ? std::make_unique<T>(*other.value_) : nullptr} {}
+    Rare(Rare&&) noexcept = default;
+    Rare& operator=(const Rare& other) { return *this = Rare{other}; }
+    Rare& operator=(Rare&&) noexcept = default;
+    ~Rare() = default;
+
+    [[nodiscard]] const T& operator*() const noexcept { return value_ ? *value_ : usual(); }
+    [[nodiscard]] const T* operator->() const noexcept { return &**this; }
+
+    friend bool operator==(const Rare& a, const Rare& b) { return *a == *b; }
+
+private:
+    [[nodiscard]] static const T& usual() noexcept {
+        static const T value{};
+        return value;
+    }
+
+    std::unique_ptr<T> value_;
+};
+
+}  // namespace routemaster::detail
