@@ -112,7 +112,8 @@ void add_end_cases(StoreCases& add) {
             expect_equal(callbacks[0].id, ended.success_job, "the first");
             expect_equal(callbacks[1].id, ended.end_job, "the second");
             for (const auto& one : callbacks) {
-                expect_equal(one.options->metadata, JobMetadata{{"batch", std::to_string(batch)}}, "it has");
+                expect_equal(one.options->metadata, JobMetadata{{"batch", std::to_string(batch)}},
+                             "it has");
                 s.perform(AckJob{one});
             }
             expect_equal(s.perform(AckJob{last}), Settlement::lease_lost, "the ack, repeated");

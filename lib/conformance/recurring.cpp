@@ -355,7 +355,8 @@ void add_recurring_refusal_cases(StoreCases& add) {
         run(s, "report");
         s.advance(interval);
         expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
-        expect_equal(s.take_work().options->metadata.size(), job_metadata_max, "entries of its metadata");
+        expect_equal(s.take_work().options->metadata.size(), job_metadata_max,
+                     "entries of its metadata");
     });
 
     add("a bad run of a recurring job is refused and changes nothing", [](Scenario& s) {

@@ -37,10 +37,12 @@ constexpr int brought_by_commit = 256;
 constexpr int log_pages_max = 3 * gathered_pages;
 
 /// Creates a missing file readable by its owner alone: it contains tokens, which are passwords.
-/// SQLite creates the files beside it with the same mode. When this fails, SQLite reports why.
-void make_private(const std::filesystem::path& path) {
+/// SQLite creates the files beside it with the same mode. Returns the error, else 0: SQLite would
+/// say of a folder that nobody may write to that the file is missing.
+int make_private(const std::filesystem::path& path) {
     const FileDescriptor made{
         ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+    return made || errno == EEXIST ? 0 : errno;
 }
 
 Error moved(const std::string& file) {
@@ -74,13 +76,13 @@ void Database::open() {
     if (claim_ && !claim_->stands_at(path_)) throw Failure{moved(name())};
     check_file();
     look_for_log();
-    make_private(path_);
+    if (const int reason = make_private(path_); reason != 0) throw Failure{opening_error(reason)};
     sqlite3* connection = nullptr;
     const int code = sqlite3_open_v2(
         path_.c_str(), &connection,
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, coalescing_vfs());
     connection_.reset(connection);
-    if (code != SQLITE_OK) throw Failure{opening_error()};
+    if (code != SQLITE_OK) throw Failure{opening_error(sqlite3_system_errno(connection))};
     sqlite3_extended_result_codes(connection, 1);
     empty_log_when_closed(!found_log_);
     if (!claim_) claim_.emplace(path_);
@@ -104,8 +106,7 @@ Error Database::strange() const {
     return {Errc::invalid, name() + ": is not a routemaster file, or one with a damaged beginning"};
 }
 
-Error Database::opening_error() const {
-    const int reason = sqlite3_system_errno(connection_.get());
+Error Database::opening_error(int reason) const {
     if (reason == 0) return error("cannot open it");
     return {Errc::unavailable,
             name() + ": cannot open it: " + std::generic_category().message(reason)};

@@ -48,12 +48,10 @@ std::uint64_t position_of(const JobState& job) {
 /// would not be shorter.
 std::optional<std::uint64_t> behind_due(const JobState& job) {
     constexpr std::uint64_t behind_max = 127;
-    const auto due =
-        static_cast<std::uint64_t>(std::max(to_milliseconds(job.run_at), std::int64_t{0}));
+    const auto due = static_cast<const detail::GroupedJob&>(job).due_position();
     const auto position = position_of(job);
-    if (due > position / detail::GroupedJob::positions_per_millisecond) return std::nullopt;
-    const auto behind = position - due * detail::GroupedJob::positions_per_millisecond;
-    return behind > behind_max ? std::nullopt : std::optional{behind};
+    if (position < due || position - due > behind_max) return std::nullopt;
+    return position - due;
 }
 
 /// Entries of the map that ends the full record of some jobs: what few have.

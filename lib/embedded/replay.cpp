@@ -253,16 +253,10 @@ private:
         if (state->in_order && queue.has_ids) {
             auto& grouped = static_cast<detail::GroupedJob&>(*state);
             grouped.set_concurrency(further.concurrency);
-            grouped.set_position(further.behind_due ? due_position(*state) + *further.behind_due
+            grouped.set_position(further.behind_due ? grouped.due_position() + *further.behind_due
                                                     : further.position);
         }
         note_full_record(*state);
-    }
-
-    /// The first position of what falls due when a job does.
-    static std::uint64_t due_position(const detail::JobState& job) {
-        const auto due = std::max(to_milliseconds(job.run_at), std::int64_t{0});
-        return static_cast<std::uint64_t>(due) * detail::GroupedJob::positions_per_millisecond;
     }
 
     /// What few jobs have. What is not known is ignored.

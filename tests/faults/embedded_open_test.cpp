@@ -317,6 +317,13 @@ TEST_CASE("a missing folder, and a folder in place of the file, are refused") {
     check_refused(folder.path(), Errc::invalid, "is a folder");
 }
 
+TEST_CASE("a folder that nobody may write to is no missing file") {
+    // In this one, of the kernel, even root creates nothing.
+    const fs::path file{"/sys/kernel/bus.db"};
+    check_refused(file, Errc::unavailable, "cannot open it: ");
+    CHECK(refusal_of(file)->context().find("No such file") == std::string::npos);
+}
+
 TEST_CASE("a store is opened by its URL, and refused as a result") {
     const TemporaryFolder folder;
     const auto url = "file:" + (folder.path() / "bus.db").string();

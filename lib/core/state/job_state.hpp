@@ -127,10 +127,18 @@ struct GroupedJob : JobState {
 
     /// Positions of jobs with ids are microseconds since the epoch.
     static constexpr std::uint64_t positions_per_millisecond = 1'000;
+    /// The last instant of a position: up to there Redis keeps them exactly.
+    static constexpr std::int64_t position_time_max = 9'007'199'254'740;
 
     /// Of one with an id that is in its group: when it fell due first, as its position says.
     [[nodiscard]] TimePoint joined_at() const noexcept {
         return from_milliseconds(static_cast<std::int64_t>(position / positions_per_millisecond));
+    }
+
+    /// Of one with an id: the first position of what falls due when it does.
+    [[nodiscard]] std::uint64_t due_position() const noexcept {
+        const auto due = std::clamp<std::int64_t>(to_milliseconds(run_at), 0, position_time_max);
+        return static_cast<std::uint64_t>(due) * positions_per_millisecond;
     }
 
     OrderingGroup& group;

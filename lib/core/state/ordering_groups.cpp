@@ -4,14 +4,10 @@
 #include <cstdint>
 
 #include "core/state/queue_state.hpp"
-#include "routemaster/time.hpp"
 
 namespace routemaster::detail {
 
 namespace {
-
-/// The last instant of a position: up to there Redis keeps them exactly.
-constexpr std::int64_t position_time_max = 9'007'199'254'740;
 
 std::uint64_t next_position(const OrderingGroup& group) {
     return group.jobs.empty() ? 1 : group.jobs.back()->position + 1;
@@ -26,11 +22,7 @@ void OrderingGroups::join(GroupedJob& job) {
 
 void OrderingGroups::enter(GroupedJob& job) {
     if (job.position == 0) {
-        const auto due =
-            std::clamp<std::int64_t>(to_milliseconds(job.run_at), 0, position_time_max);
-        job.set_position(
-            std::max(static_cast<std::uint64_t>(due) * GroupedJob::positions_per_millisecond,
-                     next_position(job.group)));
+        job.set_position(std::max(job.due_position(), next_position(job.group)));
     }
     append(job);
     set_concurrency(job.group, job.concurrency);
