@@ -65,8 +65,8 @@ struct DeliveryWorkerOptions {
 /// subscriber that is new.
 ///
 /// **Threads.** One takes deliveries from the store and settles them; callbacks run on
-/// `callback_threads` others. A callback may use the bus, waiting calls included, but must neither
-/// stop nor destroy the worker: it would wait for itself.
+/// `callback_threads` others. A callback may use the bus, waiting calls included, but not stop
+/// the worker, and must not destroy it: that would wait for itself.
 ///
 /// **The end.** The destructor does what `stop` does without any grace: nothing new begins, and
 /// what has not arrived goes back to the queue and comes again with the next start. A callback that
@@ -96,7 +96,8 @@ public:
     /// Begins nothing new, and lets what is under way end for as long as `grace`; the rest goes
     /// back to the queue, to be delivered by another worker or after the next start. Returns when
     /// all of that is noted in the store; if the store fails to, 5 s after the grace at the latest,
-    /// unless a callback still runs. Repeating it does nothing.
+    /// unless a callback still runs. Repeating it does nothing. Inside a callback it throws
+    /// `Failure`, `invalid`.
     void stop(Duration grace);
 
     /// Deliveries under way: from the acquisition of a job to its settlement.

@@ -39,7 +39,8 @@ public:
 
     /// Closes the object in an orderly way, which may take `grace` and a little more, and ends the
     /// thread. What has been done by then is still noted in the store; see `Active::close` of the
-    /// object. Repeating it does nothing.
+    /// object. Repeating it does nothing. Inside what the object does in its `poll` it throws
+    /// `Failure`, `invalid`.
     void stop(Duration grace);
 
     /// Why the object gets nothing done: its last turn has not ended for 10 s. Nothing when all is

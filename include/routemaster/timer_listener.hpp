@@ -35,10 +35,10 @@ namespace routemaster {
 /// **Busy.** When all slots are taken, the others have the turn.
 ///
 /// **Threads.** `start` makes one that talks to the store, and `TimerListenerOptions::threads` for
-/// the handler, which may use the store, waiting calls included, but must neither stop nor destroy
-/// the listener. With a loop of its own a program calls `poll` instead of `start`, as `Active`
-/// says; with `threads = 0` the handler runs inside it: nothing happens at the same time, which
-/// suits tests on a `ManualClock`.
+/// the handler, which may use the store, waiting calls included, but not stop the listener, and
+/// must not destroy it. With a loop of its own a program calls `poll` instead of `start`, as
+/// `Active` says; with `threads = 0` the handler runs inside it: nothing happens at the same time,
+/// which suits tests on a `ManualClock`.
 ///
 /// **The end.** It leaves, so that others have the turn, and lets the handler end what was taken,
 /// within the grace. What has not begun by then is not handled: those without retries are lost, and
@@ -69,8 +69,8 @@ public:
 
     /// Ends what `start` began. Returns when no synchronous handler runs any more, and what was
     /// confirmed is confirmed in the store; if the store fails to, 5 s after the grace at the
-    /// latest. Repeating it does nothing. Inside a completion of the store it throws `Failure`,
-    /// `invalid`.
+    /// latest. Repeating it does nothing. Inside a completion of the store, and inside the handler,
+    /// it throws `Failure`, `invalid`.
     void stop(Duration grace);
 
     TimePoint poll(TimePoint now) override;

@@ -45,10 +45,10 @@ namespace routemaster {
 /// logged once for each name. A job that cannot be decoded is BURIED.
 ///
 /// **Threads.** `start` makes one that talks to the store, and `WorkerPoolOptions::threads` for
-/// handlers, which may use the store, waiting calls included, but must neither stop nor destroy the
-/// pool. With a loop of its own a program calls `poll` instead of `start`, as `Active` says; with
-/// `threads = 0` handlers run inside it: nothing happens at the same time, which suits tests on a
-/// `ManualClock`. A handler inside `poll` delays heartbeats and has no timeout, unless it is
+/// handlers, which may use the store, waiting calls included, but not stop the pool, and must not
+/// destroy it. With a loop of its own a program calls `poll` instead of `start`, as `Active` says;
+/// with `threads = 0` handlers run inside it: nothing happens at the same time, which suits tests
+/// on a `ManualClock`. A handler inside `poll` delays heartbeats and has no timeout, unless it is
 /// asynchronous: it must be short, well below `worker_silence`.
 ///
 /// **The end.** `stop` releases what has not begun, and lets handlers go on for the grace. Then it
@@ -106,7 +106,7 @@ public:
     /// Ends what `start` began. Returns when no handler runs any more, and the store knows what
     /// became of each job; if the store fails to, 5 s after the grace at the latest, unless a
     /// handler still runs: it waits for that. Repeating it does nothing. Inside a completion of the
-    /// store it throws `Failure`, `invalid`.
+    /// store, and inside a handler of the pool, it throws `Failure`, `invalid`.
     void stop(Duration grace);
 
     /// Starts, waits until `stopping` is requested, and stops within `WorkerPoolOptions::grace`.

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <utility>
 
+#include "core/work/handler_thread.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/runner.hpp"
@@ -53,6 +54,9 @@ public:
           runner_{dispatcher_, clock, spare_thread(options_)} {}
 
     void stop(Duration grace) {
+        if (detail::HandlerThread::is_of(local_.get())) {
+            throw refused("stop: inside a callback it would wait for itself");
+        }
         runner_.stop(grace);
         stopped_ = true;
     }

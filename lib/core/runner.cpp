@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "routemaster/error.hpp"
+
 namespace routemaster {
 
 class Runner::Impl {
@@ -36,6 +38,10 @@ public:
         if (thread_.joinable()) thread_.join();
         active_.wake_with({});
         if (auto* const spare = std::exchange(spare_, nullptr)) spare->take_back();
+    }
+
+    [[nodiscard]] bool polls_here() const noexcept {
+        return thread_.get_id() == std::this_thread::get_id();
     }
 
     [[nodiscard]] std::optional<std::string> trouble() const {
@@ -150,7 +156,13 @@ Runner::Runner(Active& active, const Clock& clock, SpareThread* spare)
 
 Runner::~Runner() = default;
 
-void Runner::stop(Duration grace) { impl_->stop(grace); }
+void Runner::stop(Duration grace) {
+    if (impl_->polls_here()) {
+        throw Failure{
+            Error{Errc::invalid, "stop: inside what the runner polls it would wait for itself"}};
+    }
+    impl_->stop(grace);
+}
 
 std::optional<std::string> Runner::trouble() const { return impl_->trouble(); }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/work/handler_thread.hpp"
 #include "core/work/timers/timer_loop.hpp"
 #include "routemaster/completion_thread.hpp"
 #include "routemaster/entropy.hpp"
@@ -121,6 +122,9 @@ void TimerListener::start() { impl_->start(); }
 void TimerListener::stop(Duration grace) {
     if (CompletionThread::is_this()) {
         throw refused("stop: inside a completion of the store it would wait for itself");
+    }
+    if (detail::HandlerThread::is_of(&impl_->loop())) {
+        throw refused("stop: inside a handler it would wait for itself");
     }
     impl_->stop(grace);
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/work/handler_thread.hpp"
 #include "core/work/pool/handler_table.hpp"
 #include "core/work/pool/pool_loop.hpp"
 #include "routemaster/completion_thread.hpp"
@@ -164,6 +165,9 @@ void WorkerPool::start() { impl_->start(); }
 void WorkerPool::stop(Duration grace) {
     if (CompletionThread::is_this()) {
         throw refused("stop: inside a completion of the store it would wait for itself");
+    }
+    if (detail::HandlerThread::is_of(&impl_->loop())) {
+        throw refused("stop: inside a handler it would wait for itself");
     }
     impl_->stop(grace);
 }

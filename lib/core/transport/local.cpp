@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/work/handler_thread.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/reject.hpp"
@@ -23,10 +24,13 @@ namespace routemaster {
 
 class LocalTransport::Impl {
 public:
-    Impl(Callbacks& callbacks, LocalTransportOptions options)
+    Impl(const LocalTransport& owner, Callbacks& callbacks, LocalTransportOptions options)
         : callbacks_{callbacks}, calls_inside_{options.threads == 0} {
         for (std::size_t i = 0; i < options.threads; ++i) {
-            threads_.emplace_back([this](const std::stop_token& stopped) { work(stopped); });
+            threads_.emplace_back([this, &owner](const std::stop_token& stopped) {
+                const detail::HandlerThread mark{&owner};
+                work(stopped);
+            });
         }
     }
 
@@ -134,7 +138,7 @@ private:
 };
 
 LocalTransport::LocalTransport(Callbacks& callbacks, LocalTransportOptions options)
-    : impl_{std::make_unique<Impl>(callbacks, options)} {}
+    : impl_{std::make_unique<Impl>(*this, callbacks, options)} {}
 
 LocalTransport::~LocalTransport() = default;
 

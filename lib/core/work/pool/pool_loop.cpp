@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/work/handler_thread.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/error.hpp"
 
@@ -71,6 +72,7 @@ void PoolLoop::begin() {
     try {
         for (std::size_t i = 0; i < options_.threads; ++i) {
             threads_.emplace_back([this] {
+                const HandlerThread mark{this};
                 while (const auto attempt = board_->next()) handlers_->run(attempt, board_);
             });
         }

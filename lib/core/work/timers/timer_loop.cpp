@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/codec/log_text.hpp"
+#include "core/work/handler_thread.hpp"
 #include "core/work/timers/timer_response.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/error.hpp"
@@ -105,6 +106,7 @@ void TimerLoop::begin() {
     try {
         for (std::size_t i = 0; i < options_.threads; ++i) {
             threads_.emplace_back([this] {
+                const HandlerThread mark{this};
                 std::optional<EndedTimer> ended;
                 while (auto fired = board_->next(std::move(ended))) {
                     ended = handle(*std::move(fired));
