@@ -125,18 +125,20 @@ PROGRAMS["job_leases"] = [
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]
 PROGRAMS["dead_search"] = [["tests/unit/dead_search_test.cpp"]]
 PROGRAMS["listeners"] = [
-    [f"tests/unit/{what}_test.cpp"]
-    for what in ("timer_listener", "timer_listener_threads", "timer_requests", "delayer",
-                 "action_runner")
+    [f"tests/{what}_test.cpp"]
+    for what in ("unit/timer_listener", "threads/timer_listener_threads", "unit/timer_requests",
+                 "unit/delayer", "unit/action_runner")
 ]
 PROGRAMS["delivery_worker"] = [
-    [f"tests/unit/{what}_test.cpp"] for what in ("callbacks", "delivery_worker")
+    [f"tests/threads/{what}_test.cpp"] for what in ("callbacks", "delivery_worker")
 ]
 PROGRAMS["worker_pool"] = [
-    [f"tests/unit/{what}_test.cpp"]
-    for what in ("worker_pool", "worker_pool_leases", "worker_pool_async", "worker_pool_threads",
-                 "typed_job", "job_queue", "job_queue_calls", "follow_ups")
+    *([f"tests/threads/{what}_test.cpp"] for what in ("worker_pool", "worker_pool_threads")),
+    *([f"tests/unit/{what}_test.cpp"]
+      for what in ("worker_pool_leases", "worker_pool_async", "typed_job", "job_queue",
+                   "job_queue_calls", "follow_ups")),
 ]
+PROGRAMS["stop_inside"] = [["tests/threads/stop_inside_test.cpp"]]
 ON_REDIS = [
     *(f"tests/support/redis_{what}.cpp" for what in ("client", "server")), *sources_of("redis"),
 ]
@@ -260,6 +262,11 @@ def check(mutants):
             if suite_of(mutant) not in (*PROGRAMS, "services"):
                 complaints += 1
                 print(f"{mutant['name']}: there is no suite {suite_of(mutant)}")
+    sources = {one for programs in PROGRAMS.values() for program in programs for one in program}
+    for source in sorted(sources):
+        if not (ROOT / source).is_file() and source != ALL_STATE:
+            complaints += 1
+            print(f"{source}: is missing")
     names = [one["name"] for one in mutants]
     for name in sorted({each for each in names if names.count(each) > 1}):
         complaints += 1
