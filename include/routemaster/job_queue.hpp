@@ -67,9 +67,9 @@ public:
         push(to_job(job), options, std::move(done));
     }
 
-    /// Puts many jobs into the queue, in order, in one trip to the store, and returns the result of
-    /// each. On an embedded store those up to `row_bytes_max` share one commit: after a crash all
-    /// of them are there, or none. Jobs in doubt (`timed_out`) may be pushed again.
+    /// Puts many jobs into the queue, in order, in one trip, and returns the result of each. In a
+    /// file those up to `row_bytes_max` share one commit: after a crash all are there, or none. On
+    /// Redis those beyond `RedisOptions::waiting_max` are `unavailable`. Repeat those in doubt.
     std::vector<Result<Pushed>> push_many(std::span<const Job> jobs, PushOptions options = {});
     void push_many(std::span<const Job> jobs, PushOptions options,
                    std::function<void(std::vector<Result<Pushed>>)> done);

@@ -38,8 +38,20 @@ std::string with_place(const CLI::App& app, std::string text) {
     return place.empty() || place == " ()" ? text : text.insert(first, place);
 }
 
+/// What was not understood comes first, and in the order in which it was given: CLI11 names it
+/// backwards, and only when nothing is missing, be it because a word was misspelt.
+std::string text_of(const CLI::App& app, const CLI::Error& error) {
+    const bool usage = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
+                       dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    const auto unknown = app.remaining(true);
+    if (!usage || unknown.empty()) return with_place(app, error.what());
+    std::string text = "not known, or not expected here:";
+    for (const auto& word : unknown) text += ' ' + word;
+    return text + "; see --help";
+}
+
 int refuse(const CLI::App& app, const CLI::Error& error) {
-    complain(app.get_name(), with_place(app, error.what()));
+    complain(app.get_name(), text_of(app, error));
     return usage_error;
 }
 

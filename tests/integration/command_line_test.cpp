@@ -67,6 +67,21 @@ TEST_CASE("tokens are added, listed and removed from the command line") {
     CHECK(run({"token", "add"}, root).status == 2);
 }
 
+TEST_CASE("words that are not known are named, in their order, before what is missing") {
+    const auto refusal_of = [](const std::vector<std::string>& words) {
+        const auto ended = run(words);
+        CHECK(ended.status == 2);
+        return ended.errors;
+    };
+    const std::string unknown = ": not known, or not expected here: ";
+    CHECK(refusal_of({"timers", "counts", "x"}) ==
+          "routemaster timers" + unknown + "counts x; see --help\n");
+    CHECK(refusal_of({"timers", "list", "--first", "--second"}) ==
+          "routemaster timers" + unknown + "--first --second; see --help\n");
+    CHECK(refusal_of({"timers"}) == "routemaster timers: A subcommand is required\n");
+    CHECK(refusal_of({"timers", "list"}) == "routemaster timers: namespace is required\n");
+}
+
 TEST_CASE("events are subscribed to, published and listened to from the command line") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
