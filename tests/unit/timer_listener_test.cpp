@@ -295,6 +295,16 @@ TEST_CASE("when the clock is set back, nothing fires twice, and nothing early") 
     CHECK(listener.texts() == Texts{"again", "once", "later", "again"});
 }
 
+TEST_CASE("a listener looks as often as before after the clock was set back") {
+    TimerScene scene;
+    HandListener listener{scene, {.poll_interval = Duration{1'000}}};
+    listener.run();
+    scene.clock.advance(Duration{-3'600'000});
+    listener.runner.wake();
+    listener.run();
+    CHECK(listener.runner.next() <= scene.clock.now() + Duration{1'000});
+}
+
 // --- The store ----------------------------------------------------------------------------------
 
 TEST_CASE("a listener whose store fails tries again after growing waits, and says so once") {
