@@ -66,7 +66,7 @@ struct DeliveryWorkerOptions {
 ///
 /// **Threads.** One takes deliveries from the store and settles them; callbacks run on
 /// `callback_threads` others. A callback may use the bus, waiting calls included, but not stop
-/// the worker, and must not destroy it: that would wait for itself.
+/// the worker, and must not destroy it: it would wait for itself.
 ///
 /// **The end.** The destructor does what `stop` does without any grace: nothing new begins, and
 /// what has not arrived goes back to the queue and comes again with the next start. A callback that

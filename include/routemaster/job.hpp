@@ -124,7 +124,7 @@ struct Pushed {
 struct AttemptOptions {
     Duration timeout{0};     ///< For one attempt; 0: none.
     JobMetadata metadata{};  ///< See `JobOptions::metadata`.
-    JobBatchId batch = 0;    ///< That the job joined; 0: none.
+    JobBatchId batch = 0;    ///< See `JobOptions::batch`.
 
     friend bool operator==(const AttemptOptions&, const AttemptOptions&) = default;
 };
@@ -141,7 +141,7 @@ struct Lease {
     // it is 0, and read nothing else of it.
     JobId id = 0;                            ///< Of the job; 0 in a queue of Ruby Routemaster.
     std::uint32_t attempt = 0;               ///< 1 for the first; 0 in a queue of Ruby Routemaster.
-    detail::Rare<AttemptOptions> options{};  ///< Read as by a pointer: `lease.options->timeout`.
+    detail::Rare<AttemptOptions> options{};  ///< Read as `lease.options->timeout`.
 
     friend bool operator==(const Lease&, const Lease&) = default;
 };

@@ -69,7 +69,8 @@ public:
 
     /// Puts many jobs into the queue, in order, in one trip, and returns the result of each. In a
     /// file those up to `row_bytes_max` share one commit: after a crash all are there, or none. On
-    /// Redis those beyond `RedisOptions::waiting_max` are `unavailable`. Repeat those in doubt.
+    /// Redis those beyond `RedisOptions::waiting_max` are `unavailable`. Jobs in doubt
+    /// (`timed_out`) may be pushed again.
     std::vector<Result<Pushed>> push_many(std::span<const Job> jobs, PushOptions options = {});
     void push_many(std::span<const Job> jobs, PushOptions options,
                    std::function<void(std::vector<Result<Pushed>>)> done);

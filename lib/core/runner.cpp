@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/work/handler_thread.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster {
@@ -40,9 +41,8 @@ public:
         if (auto* const spare = std::exchange(spare_, nullptr)) spare->take_back();
     }
 
-    [[nodiscard]] bool polls_here() const noexcept {
-        return thread_.get_id() == std::this_thread::get_id();
-    }
+    /// Whether the calling thread, which may be the spare one, is in a poll.
+    [[nodiscard]] bool polls_here() const noexcept { return detail::HandlerThread::is_of(this); }
 
     [[nodiscard]] std::optional<std::string> trouble() const {
         const auto turn = clock_.now() - turned_at_.load();
@@ -78,12 +78,17 @@ private:
             if (stopped.stop_requested() && !std::exchange(closing, true)) {
                 active_.close(saturating_add(clock_.now(), grace()));
             }
-            const auto next = active_.poll(clock_.now());
+            const auto next = poll();
             turned_at_ = clock_.now();
             if (closing && active_.closed()) return;
             sleep_until(lock, next);
             turned_at_ = clock_.now();
         }
+    }
+
+    TimePoint poll() {
+        const detail::HandlerThread mark{this};
+        return active_.poll(clock_.now());
     }
 
     /// Ends the poll, too: from then on another thread may poll.
@@ -120,7 +125,7 @@ private:
         if (!woken_ || polling_ || stopping_) return;
         for (int polls = 1;; ++polls) {
             begin_poll(lock);
-            const auto next = active_.poll(clock_.now());
+            const auto next = poll();
             const auto now = clock_.now();
             lock.lock();
             const bool more = woken_ || next <= now;

@@ -50,7 +50,7 @@ std::optional<std::uint64_t> behind_due(const JobState& job) {
     constexpr std::uint64_t behind_max = 127;
     const auto due = static_cast<const detail::GroupedJob&>(job).due_position();
     const auto position = position_of(job);
-    if (position < due || position - due > behind_max) return std::nullopt;
+    if (position < due || position > due + behind_max) return std::nullopt;
     return position - due;
 }
 

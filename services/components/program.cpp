@@ -38,8 +38,8 @@ std::string with_place(const CLI::App& app, std::string text) {
     return place.empty() || place == " ()" ? text : text.insert(first, place);
 }
 
-/// What was not understood comes first, and in the order in which it was given: CLI11 names it
-/// backwards, and only when nothing is missing, be it because a word was misspelt.
+/// Words that are not known are named before what is missing, which may be missing because one is
+/// misspelt. CLI11 would name what is missing alone, and words that are not known in reverse.
 std::string text_of(const CLI::App& app, const CLI::Error& error) {
     const bool usage = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
                        dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;

@@ -17,6 +17,7 @@
 #include <thread>
 #include <utility>
 
+#include "routemaster/error.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 
 using namespace routemaster;
@@ -39,7 +40,11 @@ public:
         }
         changed_.notify_all();
         changed_.wait(lock, [this] { return !busy_; });
-        return next_;
+        const auto next = next_;
+        const auto inside = inside_;
+        lock.unlock();
+        if (inside) inside();
+        return next;
     }
     void wake_with(std::function<void()> wake) override {
         const std::lock_guard lock{mutex_};
@@ -70,6 +75,12 @@ public:
     void ask_for(TimePoint next) {
         const std::lock_guard lock{mutex_};
         next_ = next;
+    }
+
+    /// Each poll from now on calls `body`.
+    void poll_with(std::function<void()> body) {
+        const std::lock_guard lock{mutex_};
+        inside_ = std::move(body);
     }
 
     /// Calls `body` while a poll is under way and cannot end.
@@ -126,6 +137,7 @@ private:
     mutable std::mutex mutex_;  // Guards the rest.
     std::condition_variable changed_;
     std::function<void()> wake_;
+    std::function<void()> inside_;  // Called without the lock.
     TimePoint next_ = never;
     TimePoint last_poll_{};
     std::map<std::thread::id, int> polls_by_;
@@ -346,6 +358,31 @@ TEST_CASE("a runner sleeps for less long when a poll on the spare thread asks fo
         witness.wait_beyond(polls + 1);
     }
     CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{9});
+}
+
+TEST_CASE("a runner is not stopped by a poll on the spare thread, and goes on") {
+    testing::ManualClock clock;
+    Witness witness;
+    Lender lender;
+    Runner runner{witness, clock, &lender};
+    int refused = 0;
+    witness.poll_with([&, spare = std::this_thread::get_id()] {
+        if (std::this_thread::get_id() != spare) return;
+        try {
+            runner.stop(Duration{0});
+        } catch (const Failure& failure) {
+            if (failure.error().code() == Errc::invalid) ++refused;
+        }
+    });
+    // Now and then the runner polls by itself, and leaves nothing for a turn.
+    for (int i = 0; i < 200; ++i) {
+        wake_for_turn(witness, lender);
+        lender.turn();
+    }
+    CHECK(refused == witness.polls_here());
+    CHECK(refused > 100);
+    runner.stop(Duration{0});
+    CHECK(witness.closed());
 }
 
 TEST_CASE("of two runners one borrows the spare thread, until it stops") {
