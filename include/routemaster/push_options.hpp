@@ -32,8 +32,8 @@ struct PushOptions {
     std::optional<TimePoint> run_at{};  ///< Instead of `delay`; `is_due_time`, else `invalid`.
 
     /// After so many attempts that ended without success the job is BURIED; one during which its
-    /// worker died is such an attempt, but for the first one of a job in the process that pushed
-    /// it into a file, unless that is the only one or the job expires. 0: it never is.
+    /// worker died is such an attempt; in a file not the first one of all, unless it is the only
+    /// one or the job expires: that dies with the process, uncounted. 0: it never is.
     std::uint32_t attempts_max = 25;
 
     /// The greater, the earlier the job runs, from -100 to 100. Each level counts as one minute of

@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t application_id = 0x726d6a6c;
 
 /// The format of jobs, batches, counters and timers.
-constexpr std::int64_t own_format = 10;
+constexpr std::int64_t own_format = 11;
 
 /// The newest that any entity needs.
 template <class... State>

@@ -159,9 +159,9 @@ TEST_CASE("a file of a newer format is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
-    run_sql(scene.file, "PRAGMA user_version=11");
-    check_refused(scene.file, Errc::invalid, "format 11 is newer than format 10");
-    for (const char* known : {"PRAGMA user_version=10", "PRAGMA user_version=9"}) {
+    run_sql(scene.file, "PRAGMA user_version=12");
+    check_refused(scene.file, Errc::invalid, "format 12 is newer than format 11");
+    for (const char* known : {"PRAGMA user_version=11", "PRAGMA user_version=10"}) {
         run_sql(scene.file, known);
         CHECK(!refusal_of(scene.file));
     }
@@ -308,6 +308,10 @@ TEST_CASE("jobs of format 9 keep their places in their groups") {
     CHECK(scene.must(FindJob{"work", 8})->options == JobOptions{.group = "g"});
     CHECK(take(scene).job == "old");
     CHECK(scene.must(AcquireJobs{"work", scene.worker}).leases.empty());
+    // That format did not say which jobs may have been begun.
+    scene.close();
+    scene.open();
+    CHECK(scene.must(FindJob{"work", 7})->attempts == 1);
 }
 
 TEST_CASE("a missing folder, and a folder in place of the file, are refused") {

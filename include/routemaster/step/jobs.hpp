@@ -90,9 +90,9 @@ inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 /// paused (`PauseQueue`) it gets no new ones.
 /// Except in queues of Ruby Routemaster, this counts an attempt of each job, durably before the
 /// reply: so a job that kills its process each time is leased `attempts_max` times and no more. But
-/// on an embedded store the first attempt in the process that pushed the job is written when it
-/// ends, unless there may be but one, or the job expires: if it kills that process, it is not
-/// counted.
+/// on an embedded store the first attempt, where no process before can have begun one, is written
+/// when it ends, unless there may be but one, or the job expires: if it kills that process, it is
+/// not counted.
 /// Instead of being leased, a job whose attempts are used up is BURIED, with `unreported_error`,
 /// and one that has expired before its first attempt is dropped, counted in `jobs.expired`.
 /// New leases are of `job_slice_bytes_max` together at most. Of delivery jobs a worker gets those

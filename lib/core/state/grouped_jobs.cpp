@@ -40,7 +40,7 @@ JobState& JobTable::regroup(JobState& job, const PushJob& step) {
     auto& queue = job.queue;
     auto* group = group_of(queue, step.options.group);
     auto& other = make(queue, step.job, job.payload.hash(), job.run_at, job.order, group);
-    other.restored = job.restored;
+    other.maybe_begun = job.maybe_begun;
     other.waiting = job.waiting;
     other.awaited = job.awaited;
     JobKeys::release(job);

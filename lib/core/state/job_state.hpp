@@ -42,13 +42,13 @@ struct JobState : Entity {
         : Entity{Kind::job}, queue{in}, payload{memory, what, hash}, run_at{at}, order{number} {}
 
     State state = State::scheduled;
-    bool eligible : 1 = true;    ///< Stands among the first of its group, so it may be acquired.
-    bool in_order : 1 = false;   ///< It is a `GroupedJob`.
-    bool counted : 1 = false;    ///< While PENDING: this is an attempt, and attempts are counted.
-    bool restored : 1 = false;   ///< It comes from a journal, so an attempt may have been cut off.
-    bool waiting : 1 = false;    ///< While SCHEDULED: for other jobs, so it has no place by time.
-    bool awaited : 1 = false;    ///< Another job waits for it, or did so once.
-    bool throttled : 1 = false;  ///< While READY: its group has no token; see `QueueRates`.
+    bool eligible : 1 = true;      ///< Stands among the first of its group, so it may be acquired.
+    bool in_order : 1 = false;     ///< It is a `GroupedJob`.
+    bool counted : 1 = false;      ///< While PENDING: this is an attempt, and attempts are counted.
+    bool maybe_begun : 1 = false;  ///< An attempt may have been cut off with the process before.
+    bool waiting : 1 = false;      ///< While SCHEDULED: for other jobs, so it has no place by time.
+    bool awaited : 1 = false;      ///< Another job waits for it, or did so once.
+    bool throttled : 1 = false;    ///< While READY: its group has no token; see `QueueRates`.
     QueueState& queue;
     Payload payload;  ///< Encoded: the identity, unless it has a key.
     TimePoint run_at;

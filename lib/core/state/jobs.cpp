@@ -16,9 +16,12 @@ JobTable::JobTable(ChangeLog& changes, CounterTable& counters)
     : changes_{changes},
       counters_{counters},
       last_id_{sequences_.open("jobs")},
-      reserved_fences_{sequences_.open("fences")} {
+      reserved_fences_{sequences_.open("fences")},
+      reserved_begun_{sequences_.open("begun")} {
     last_id_.label = "jobs";
     reserved_fences_.label = "fences";
+    reserved_begun_.label = "begun";
+    reserved_begun_.last = all_begun;
 }
 
 SequenceState& JobTable::last_batch() {
@@ -44,6 +47,7 @@ QueueState& JobTable::queue(const std::string& name) {
 std::uint64_t JobTable::next_id() {
     ++last_id_.last;
     changes_.counted(last_id_);
+    if (last_id_.last == 1) changes_.changed(reserved_begun_);
     return last_id_.last;
 }
 
@@ -303,23 +307,30 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
 
 // --- Leases -------------------------------------------------------------------------------------
 
-/// The first attempt of a job in the process that pushed it is recorded only if a crash must not
-/// hide it, as a record costs a commit: where there is but one, or a time by which it must begin,
-/// or where it frees a key.
+/// The first attempt of all is recorded only if a crash must not hide it, as a record costs a
+/// commit: where there is but one, or a time by which it must begin, or where it frees a key.
 void JobTable::begin_attempt(JobState& job) {
-    if (job.restored || job.details != nullptr) {
-        auto& details = job.detailed();
+    bool recorded = job.maybe_begun;
+    if (job.details != nullptr) {
+        auto& details = *job.details;
         ++details.attempts;
         details.begun = true;
-        const bool first = details.attempts == 1 && !job.restored;
         const auto& options = details.options;
         const bool frees_key = options.key.scope == KeyScope::until_started;
         if (frees_key) JobKeys::release(job);
-        if (!first || options.attempts_max == 1 || options.expires_at != never || frees_key) {
-            changes_.attempted(job);
-        }
+        const bool only = options.attempts_max == 1 || options.expires_at != never;
+        recorded = recorded || details.attempts > 1 || only || frees_key;
     }
     job.counted = true;
+    if (recorded) changes_.attempted(job);
+    if (job.order > reserved_begun_.last) reserve_begun(job.order);
+}
+
+/// Attempts that no record has are those of jobs up to this number.
+void JobTable::reserve_begun(JobId id) {
+    constexpr JobId at_once = 1U << 16U;
+    reserved_begun_.last = id + at_once;
+    changes_.changed(reserved_begun_);
 }
 
 Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint now,
@@ -506,7 +517,6 @@ ReleasedJobs JobTable::scrub(Duration silence, TimePoint now) {
 JobState& JobTable::restore(QueueState& queue, std::string_view job, std::uint32_t hash,
                             TimePoint run_at, std::uint64_t order, OrderingGroup* group) {
     auto& state = make(queue, job, hash, run_at, order, group);
-    state.restored = true;
     queue.ready.push_back(state);
     return state;
 }
@@ -517,6 +527,7 @@ void JobTable::unrestore(JobState& job) {
 }
 
 void JobTable::settle_restored() {
+    if (reserved_begun_.last == all_begun) reserved_begun_.last = last_id_.last;
     std::vector<GroupedJob*> ordered;
     for (auto& [name, queue] : queues_) {
         std::vector<JobState*> all;
@@ -525,6 +536,7 @@ void JobTable::settle_restored() {
         while (auto* job = queue.ready.front()) {
             queue.ready.remove(*job);
             if (queue.has_ids) queue.by_id.insert(*job);
+            job->maybe_begun = job->order <= reserved_begun_.last;
             JobKeys::restore(*job);
             const bool is_buried = job->details != nullptr && job->details->buried_at;
             (is_buried ? buried : all).push_back(job);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -281,6 +282,8 @@ public:
     [[nodiscard]] static Lease lease_of(const JobState& job) { return LeaseTable::lease_of(job); }
     /// Fences up to some number, which may be assigned once that is on disk.
     [[nodiscard]] const SequenceState& reserved_fences() const noexcept { return reserved_fences_; }
+    /// Jobs up to some id, which may be begun once that is on disk.
+    [[nodiscard]] const SequenceState& reserved_begun() const noexcept { return reserved_begun_; }
     /// The last fence that was assigned.
     [[nodiscard]] std::uint64_t fence() const noexcept { return leases_.fence(); }
     /// Assigns only fences after `fence` from now on.
@@ -319,6 +322,8 @@ private:
     void spare_silent(Duration silence, TimePoint now);
     /// Fences were assigned, perhaps beyond those that were reserved.
     void reserve_fences();
+    /// A job was begun beyond those that were reserved.
+    void reserve_begun(JobId id);
     /// Whether a READY job must end instead of being acquired.
     [[nodiscard]] static bool is_unfit(const JobState& job, TimePoint now) noexcept;
     /// Ends such a job. Returns 1 and how many others are BURIED for that.
@@ -379,6 +384,9 @@ private:
 
     static GroupedJob& grouped(JobState& job) noexcept { return static_cast<GroupedJob&>(job); }
 
+    /// Of a store that keeps nothing, or was written before there was a number.
+    static constexpr JobId all_begun = std::numeric_limits<JobId>::max();
+
     ChangeLog& changes_;
     CounterTable& counters_;
     SmallBlocks payloads_;
@@ -397,6 +405,8 @@ private:
     NamedTable<LimitedQueueState> limited_;
     SequenceState& last_id_;
     SequenceState& reserved_fences_;
+    /// No process began a job with an id beyond it.
+    SequenceState& reserved_begun_;
     ThroughputTable throughput_;
     JobBatchTable batches_{changes_, counters_, last_batch()};
     Slab<JobState> states_;

@@ -47,7 +47,10 @@ Result<AcquireJobs::Reply> Machine::apply(AcquireJobs& step) {
         depend_on(job);
         if (job.in_order) depends_on_row_ = std::max(depends_on_row_, job.group()->skipped_row);
     });
-    if (!acquired.leases.empty()) depend_on(jobs_.reserved_fences());
+    if (!acquired.leases.empty()) {
+        depend_on(jobs_.reserved_fences());
+        depend_on(jobs_.reserved_begun());
+    }
     return acquired;
 }
 
