@@ -222,6 +222,24 @@ TEST_CASE("a fence is not known before it is on disk that none is given twice") 
     CHECK(second.wait().leases.size() == 1);
 }
 
+TEST_CASE("a job is not known before it is on disk that it may have been begun") {
+    Disk disk;
+    FileScene scene;
+    for (const char* job : {"a", "b"}) scene.must(scene.job(job));
+    // Fences are on disk then, and jobs of `aux` have no attempts.
+    scene.must(PushJob{"aux", "job", scene.now});
+    scene.must(AcquireJobs{"aux", scene.worker, 1});
+    SuspendedSyncs suspended{disk};
+    Submission first{scene, AcquireJobs{"work", scene.worker, 1}};
+    suspended.wait();
+    Submission second{scene, AcquireJobs{"work", scene.worker, 1}};
+    CHECK(!first.answered());
+    CHECK(!second.answered());
+    suspended.release();
+    CHECK(first.wait().leases.size() == 1);
+    CHECK(second.wait().leases.size() == 1);
+}
+
 TEST_CASE("the batch behind a dropped one is not handed out before the drop is on disk") {
     Disk disk;
     FileScene scene;
