@@ -13,7 +13,9 @@ namespace routemaster {
 /// What happened to jobs of a queue.
 struct QueueCounts {
     std::uint64_t done = 0;     ///< Jobs that were done.
-    std::uint64_t failed = 0;   ///< Attempts that failed, were nacked, or died with their worker.
+    /// Attempts that failed, were nacked, or died with their worker; of a file not those that
+    /// died with the process that had it.
+    std::uint64_t failed = 0;
     std::uint64_t buried = 0;   ///< Jobs that were BURIED, each time.
     std::uint64_t expired = 0;  ///< Jobs that expired before their first attempt.
 

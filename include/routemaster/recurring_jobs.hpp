@@ -50,7 +50,8 @@ struct RecurringOptions {
 /// **What a tick pushes.** One job, `expires` and all, with the metadata `recurring`, the name, and
 /// `tick`, the instant in milliseconds. By default an equal job excludes it, as with any push: as
 /// long as the job of a former tick waits or runs, it is kept, and the tick pushes nothing. If it
-/// is BURIED, the tick kicks it. With `overlap` each tick has a job of its own.
+/// is BURIED, the tick kicks it, with the `tick` that it had. With `overlap` each tick has a job of
+/// its own.
 ///
 /// **Recurring timers.** A tick may post a timer instead: `Delayer::cron` and `every` put such, or
 /// `put` with `RecurringSettings::timer`. Their names are in one list with those of recurring jobs,

@@ -57,7 +57,8 @@ struct RetryPolicy {
     Duration wait_max{21'600'000};  ///< No wait is longer, jitter apart.
     double jitter = 0.5;            ///< At most this part of the wait is added. 0 to 1.
     /// Attempts after which the job is BURIED, if it has no fewer of its own
-    /// (`PushOptions::attempts_max`). 0: its own alone count.
+    /// (`PushOptions::attempts_max`). 0: its own alone count, as they do for an attempt that ends
+    /// its process: nobody asks this policy then.
     std::uint32_t attempts_max = 0;
     /// How long a job may go on failing: an attempt that fails so long after the first one failed,
     /// or later, is the last, and the job is BURIED. The time begins anew when the job is kicked.

@@ -50,12 +50,12 @@ using DomainOf = typename detail::FindDomain<S, StepDomains>::type;
 
 /// Any step: a variant of all of them.
 ///
-/// To copy, move or destroy one is code for every step. It is compiled once, in the core, and not
-/// wherever a step is passed on.
+/// To make, copy, move or destroy one is code for every step. It is compiled once, in the core, and
+/// not wherever a step is passed on.
 struct Step : detail::AllStepsOf<StepDomains>::Step {
     template <class S>
         requires(detail::AllStepsOf<StepDomains>::has_step<S>)
-    Step(S step) : variant{std::in_place_type<S>, std::move(step)} {}
+    Step(S step);
 
     Step(const Step& other);
     Step(Step&& other) noexcept;
@@ -69,7 +69,7 @@ struct Step : detail::AllStepsOf<StepDomains>::Step {
 struct Reply : detail::AllStepsOf<StepDomains>::Reply {
     template <class R>
         requires(detail::AllStepsOf<StepDomains>::has_reply<R>)
-    Reply(R reply) : variant{std::in_place_type<detail::MaybeBoxed<R>>, std::move(reply)} {}
+    Reply(R reply);
 
     Reply(const Reply& other);
     Reply(Reply&& other) noexcept;
@@ -81,9 +81,7 @@ struct Reply : detail::AllStepsOf<StepDomains>::Reply {
     /// The reply, which must be of this type; else `std::bad_variant_access` is thrown.
     template <class R>
         requires(detail::AllStepsOf<StepDomains>::has_reply<R>)
-    [[nodiscard]] const R& as() const {
-        return detail::unboxed<R>(std::get<detail::MaybeBoxed<R>>(*this));
-    }
+    [[nodiscard]] const R& as() const;
     /// The same.
     template <class R>
     [[nodiscard]] R& as() {

@@ -45,9 +45,9 @@ struct WorkerPoolOptions {
     std::size_t slots = 0;
     /// Jobs that wait here for a slot, at most, so that slots do not wait for the store. As long as
     /// jobs take longer than the store there are hardly any: no more than were done in the last
-    /// 20 ms. Those that wait for a second all the same go back to the queue. If the process dies,
-    /// what waits has lost an attempt, though it never began: where a job has but one or two, 0 is
-    /// right. None if `threads` is 0.
+    /// 20 ms, and none while jobs come that had an attempt before. Those that wait for a second all
+    /// the same go back to the queue. If the process dies, what waits has lost an attempt, though
+    /// it never began: where a job has but one or two, 0 is right. None if `threads` is 0.
     std::size_t prefetch_max = 1'024;
 
     RetryPolicy retry{};     ///< Of handlers that have none of their own.

@@ -1,7 +1,9 @@
-#include "routemaster/step.hpp"
+#include "core/step_members.hpp"
 
 #include <memory>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace routemaster {
 namespace {
@@ -17,6 +19,19 @@ Any& replace(Any& old, Any&& by) noexcept {
     std::destroy_at(&old);
     return *std::construct_at(&old, std::move(by));
 }
+
+template <class S>
+void use(S& step, const Reply& reply) {
+    [[maybe_unused]] const Step any{step};
+    [[maybe_unused]] const Reply same{reply.as<typename S::Reply>()};
+}
+
+/// That they are used here is why the members of `step_members.hpp` are compiled.
+template <class... S>
+constexpr auto uses(StepList<S...> /*all*/) {
+    return std::tuple{&use<S>...};
+}
+[[maybe_unused]] constexpr auto all_uses = uses(All::List{});
 
 }  // namespace
 

@@ -279,6 +279,25 @@ TEST_CASE("an attempt is on disk before its worker knows of it") {
     CHECK(status(scene, id).state == State::ready);
 }
 
+TEST_CASE("an attempt stays on disk when its job is written again") {
+    const auto rows = changed_or_moved_rows();
+    FileScene scene{rows.options};
+    auto push = scene.job("a");
+    SUBCASE("") {}
+    SUBCASE("with its group") { push.options.group = "g"; }
+    const auto id = scene.must(push).id;
+    take(scene);
+    scene.close();
+    scene.open(rows.options);
+    take(scene);
+    for (int i = 0; i < rows.behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    const auto copy = scene.folder.path() / "copy";
+    copy_with_log(scene.file, copy);
+    scene.close();
+    scene.open_at(copy, rows.options);
+    CHECK(status(scene, id).attempts == 1);
+}
+
 TEST_CASE("jobs far behind the last that was begun have not been begun") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};

@@ -124,6 +124,7 @@ PROGRAMS["job_leases"] = [
 ]
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]
 PROGRAMS["dead_search"] = [["tests/unit/dead_search_test.cpp"]]
+PROGRAMS["prefetch"] = [["tests/unit/prefetch_test.cpp"]]
 PROGRAMS["listeners"] = [
     [f"tests/{what}_test.cpp"]
     for what in ("unit/timer_listener", "threads/timer_listener_threads", "unit/timer_requests",

@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <future>
 #include <latch>
 #include <map>
@@ -18,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "routemaster/clock.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
@@ -71,6 +75,31 @@ TEST_CASE("a pool with threads does each of many jobs once") {
     for (const auto& times : done) REQUIRE(times == 1);
     scene.pool.stop(Duration{20'000});
     CHECK(scene.pool.status() == WorkerPoolStatus{.done = count});
+}
+
+TEST_CASE("a pool fetches ahead only jobs that had no attempt before") {
+    constexpr std::uint32_t count = 5'000;
+    ThreadScene scene{{.threads = 2}};
+    scene.push("a", count);
+    bool again = false;
+    SUBCASE("") {}
+    SUBCASE("those that had wait in the store") { again = true; }
+    const auto now = system_clock().now();
+    if (again) {
+        const AcquireJobs acquire{.queue = "work", .worker = Uid{1, 1}, .limit = count};
+        auto acquired = perform(scene.store, acquire, now).value();
+        REQUIRE(acquired.leases.size() == count);
+        for (auto& lease : acquired.leases) {
+            REQUIRE(perform(scene.store, NackJob{std::move(lease), now}, now));
+        }
+    }
+    std::atomic<std::size_t> most{0};
+    scene.pool.handle(
+        "a", [&](JobContext&) { most = std::max(most.load(), scene.pool.status().waiting); });
+    scene.pool.start();
+    CHECK(scene.drained());
+    scene.pool.stop(Duration{20'000});
+    CHECK((most <= 2) == again);
 }
 
 TEST_CASE("as many handlers run at once as there are threads, and no more") {

@@ -51,6 +51,7 @@ template <class List>
 struct AllSteps {};
 template <class... S>
 struct AllSteps<StepList<S...>> {
+    using List = StepList<S...>;
     using Step = std::variant<S...>;
     using Reply =
         typename WithBoxes<typename Distinct<std::variant<>, typename S::Reply...>::Type>::Type;

@@ -311,8 +311,9 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
 /// commit: where there is but one, or a time by which it must begin, or where it frees a key.
 void JobTable::begin_attempt(JobState& job) {
     bool recorded = job.maybe_begun;
-    if (job.details != nullptr) {
-        auto& details = *job.details;
+    // What is recorded is in the details, which a full record has, too.
+    if (recorded || job.details != nullptr) {
+        auto& details = job.detailed();
         ++details.attempts;
         details.begun = true;
         const auto& options = details.options;

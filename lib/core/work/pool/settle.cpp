@@ -45,6 +45,7 @@ void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
         add(counts_.unhandled);
         return queue.loop.settle(id, ReleaseJob{lease, now_ + wait});
     }
+    if (lease.attempt > 1) prefetch_.came_again(now_);
     auto attempt = std::make_shared<Attempt>(queue.place, id, *std::move(job), lease, *handler,
                                              now_, clock_, options_.publications);
     const auto timeout = lease.options->timeout;
