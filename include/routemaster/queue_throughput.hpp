@@ -12,7 +12,7 @@ namespace routemaster {
 
 /// What happened to jobs of a queue.
 struct QueueCounts {
-    std::uint64_t done = 0;     ///< Jobs that were done.
+    std::uint64_t done = 0;  ///< Jobs that were done.
     /// Attempts that failed, were nacked, or died with their worker; of a file not those that
     /// died with the process that had it.
     std::uint64_t failed = 0;

@@ -1,4 +1,4 @@
-#include "core/step_members.hpp"
+#include "core/store/step_members.hpp"
 
 #include <memory>
 #include <tuple>

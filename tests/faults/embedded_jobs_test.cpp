@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conformance/text.hpp"
@@ -282,20 +283,19 @@ TEST_CASE("an attempt is on disk before its worker knows of it") {
 TEST_CASE("an attempt stays on disk when its job is written again") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
-    auto push = scene.job("a");
-    SUBCASE("") {}
-    SUBCASE("with its group") { push.options.group = "g"; }
-    const auto id = scene.must(push).id;
-    take(scene);
+    for (const auto& [job, group] : {std::pair{"a", ""}, std::pair{"b", "g"}}) {
+        scene.must(PushJob{"work", job, scene.now, {.group = group}});
+        take(scene);
+    }
     scene.close();
     scene.open(rows.options);
-    take(scene);
+    for (int job = 0; job < 2; ++job) take(scene);
     for (int i = 0; i < rows.behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
     const auto copy = scene.folder.path() / "copy";
     copy_with_log(scene.file, copy);
     scene.close();
     scene.open_at(copy, rows.options);
-    CHECK(status(scene, id).attempts == 1);
+    for (const JobId id : {1, 2}) CHECK(status(scene, id).attempts == 1);
 }
 
 TEST_CASE("jobs far behind the last that was begun have not been begun") {

@@ -36,9 +36,10 @@ struct FileRows {
 
 /// The rows where things changed; in another subcase, those that compaction moved them to.
 inline FileRows changed_or_moved_rows() {
-    SUBCASE("in the rows where that changed") { return {}; }
-    SUBCASE("after compaction") { return {.options = {.slack_max = 1'024}, .behind = 3'000}; }
-    return {};
+    FileRows rows;
+    SUBCASE("in the rows where that changed") {}
+    SUBCASE("after compaction") { rows = {.options = {.slack_max = 1'024}, .behind = 3'000}; }
+    return rows;
 }
 
 /// Why a file cannot be opened as a store; nothing when it can.

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "core/state/machine.hpp"
-#include "core/step_members.hpp"
+#include "core/store/step_members.hpp"
 
 namespace routemaster::detail {
 
