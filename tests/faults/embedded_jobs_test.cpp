@@ -295,7 +295,7 @@ TEST_CASE("an attempt stays on disk when its job is written again") {
     copy_with_log(scene.file, copy);
     scene.close();
     scene.open_at(copy, rows.options);
-    for (const JobId id : {1, 2}) CHECK(status(scene, id).attempts == 1);
+    for (const JobId id : {1U, 2U}) CHECK(status(scene, id).attempts == 1);
 }
 
 TEST_CASE("jobs far behind the last that was begun have not been begun") {
@@ -315,5 +315,5 @@ TEST_CASE("jobs far behind the last that was begun have not been begun") {
     scene.close();
     scene.open(rows.options);
     CHECK(status(scene, far).attempts == 0);
-    for (const JobId id : {1, 2}) CHECK(status(scene, id).attempts == 1);
+    for (const JobId id : {1U, 2U}) CHECK(status(scene, id).attempts == 1);
 }
