@@ -146,6 +146,11 @@ function(routemaster_core)
 
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/core/*.cpp")
     add_library(routemaster_core STATIC ${sources})
+    if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+        # Else it has only those constructors of steps that it calls itself.
+        set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/core/step.cpp" PROPERTIES
+            SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "-Xclang;-mno-constructor-aliases")
+    endif()
     target_sources(routemaster_core PUBLIC
         FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
     target_include_directories(routemaster_core PRIVATE "${PROJECT_SOURCE_DIR}/lib")
