@@ -147,7 +147,7 @@ function(routemaster_core)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/core/*.cpp")
     add_library(routemaster_core STATIC ${sources})
     if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-        # Else it has only those constructors of steps that it calls itself.
+        # Clang would leave out the constructors of whole objects, which other files call.
         set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/core/step.cpp" PROPERTIES
             SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "-Xclang;-mno-constructor-aliases")
     endif()

@@ -319,15 +319,15 @@ void JobTable::begin_attempt(JobState& job) {
         const auto& options = details.options;
         const bool frees_key = options.key.scope == KeyScope::until_started;
         if (frees_key) JobKeys::release(job);
-        const bool only = options.attempts_max == 1 || options.expires_at != never;
-        recorded = recorded || details.attempts > 1 || only || frees_key;
+        recorded = recorded || details.attempts > 1 || options.attempts_max == 1 ||
+                   options.expires_at != never || frees_key;
     }
     job.counted = true;
     if (recorded) changes_.attempted(job);
     if (job.order > reserved_begun_.last) reserve_begun(job.order);
 }
 
-/// Attempts that no record has are those of jobs up to this number.
+/// Many ids at once, as each record of this number is one that an acquisition waits for.
 void JobTable::reserve_begun(JobId id) {
     constexpr JobId at_once = 1U << 16U;
     reserved_begun_.last = id + at_once;

@@ -46,7 +46,7 @@ private:
     TimePoint begun_{};  // Of the current window.
     std::size_t last_ = 0;
     std::size_t current_ = 0;
-    TimePoint none_until_{};
+    TimePoint none_until_{};  // Since a job came that was begun before.
 };
 
 }  // namespace routemaster::detail
